@@ -1,0 +1,3 @@
+//! The `seedbank` command.
+
+fn main() {}

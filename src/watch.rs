@@ -1,0 +1,38 @@
+//! How long work reports its progress and learns that it shall stop.
+//!
+//! Every long loop of the library takes a [`Watch`]; the command line shows bars and turns
+//! Ctrl-C into [`Watch::stopped`], a library caller passes [`Unwatched`] or its own.
+
+/// The caller asked for the work to stop; the bank is as it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("interrupted; the bank is as it was")]
+pub struct Interrupted;
+
+/// What long work reports to. Calls are cheap enough for every few thousand steps, not for each.
+pub trait Watch: Sync {
+    /// Whether the work shall stop as soon as it can, leaving the bank as it was.
+    fn stopped(&self) -> bool {
+        false
+    }
+
+    /// A new stage begins; `total` is in the units of [`Watch::advance`] where it is known.
+    fn stage(&self, _name: &str, _total: Option<u64>) {}
+
+    /// So many more units of the current stage are done.
+    fn advance(&self, _units: u64) {}
+
+    /// `Err(Interrupted)` once the work shall stop.
+    fn proceed(&self) -> Result<(), Interrupted> {
+        if self.stopped() {
+            Err(Interrupted)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// A watch that shows nothing and never stops the work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {}
