@@ -1,0 +1,44 @@
+//! What several test programs share: where the real graphs and golden results are.
+#![allow(
+    dead_code,
+    reason = "each test program uses its own part of this module"
+)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The folder with `data/` and `golden/`: `$SEEDBANK_DATA`, else `../shared` beside the checkout.
+///
+/// Where it is missing, says so on standard error, naming the test that is skipped.
+pub fn shared(test: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("SEEDBANK_DATA").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        PathBuf::from,
+    );
+    if folder.join("data").is_dir() && folder.join("golden").is_dir() {
+        return Some(folder);
+    }
+    eprintln!(
+        "SKIPPED {test}: no data/ and golden/ in {}; set SEEDBANK_DATA to the folder that has them",
+        folder.display()
+    );
+    None
+}
+
+/// The whole text of a gzip file.
+pub fn gunzip(path: &Path) -> String {
+    let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(file)
+        .read_to_string(&mut text)
+        .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    text
+}
+
+/// A golden result, by its file name without `.json.gz`.
+pub fn golden(shared: &Path, name: &str) -> serde_json::Value {
+    let path = shared.join("golden").join(format!("{name}.json.gz"));
+    serde_json::from_str(&gunzip(&path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
