@@ -1,0 +1,460 @@
+//! The folder of a bank: its marker, its locks, its live database and its published states.
+//!
+//! ```text
+//! BANK/SEEDBANK          marker with the format version
+//! BANK/writer.lock       held by the one writer
+//! BANK/live/             the live database
+//! BANK/published/N/      checkpoint of epoch N (hard links); N.lock is held by its readers
+//! BANK/published/CURRENT the epoch that readers open; replaced by renaming
+//! BANK/loads/            sorted files of an unfinished bulk load
+//! BANK/spill/            runs of sorts
+//! BANK/rejects/          records that batches refused
+//! ```
+//!
+//! A bulk load is atomic although RocksDB takes in files one table at a time: the files are
+//! completed and synced, then the intent is written; from there on the load is finished, now or
+//! at the next open. Files are moved in, so a file that is missing has been taken in; taking in
+//! a file twice changes nothing, since nobody else writes meanwhile.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::changes::Changes;
+use super::error::StoreError;
+use super::records::{Counters, Intent, IntentFiles, Meta, Settings};
+use super::rocks::Rocks;
+use super::store::Store;
+use super::table::{Key, Value};
+use super::tables::{ALL, FORMAT, META, MetaKey};
+use crate::watch::Watch;
+
+const MARKER: &str = "SEEDBANK";
+const MARKER_TEXT: &str = "seedbank bank, format ";
+
+/// Sorted files of a bulk load are cut at about this many bytes.
+const LOAD_FILE: u64 = 128 << 20;
+
+/// How often a process that waits for the writer's lock looks again.
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
+
+fn marker_format(path: &Path) -> Result<u32, StoreError> {
+    let text = match fs::read_to_string(path.join(MARKER)) {
+        Ok(text) => text,
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(StoreError::io("read", path.join(MARKER))(e));
+        }
+        Err(_) => return Err(StoreError::NoBank(path.to_path_buf())),
+    };
+    let found: u32 = text
+        .strip_prefix(MARKER_TEXT)
+        .and_then(|rest| rest.trim().parse().ok())
+        .ok_or_else(|| StoreError::NoBank(path.to_path_buf()))?;
+    if found > FORMAT {
+        return Err(StoreError::NewerFormat {
+            path: path.to_path_buf(),
+            found,
+            known: FORMAT,
+        });
+    }
+    Ok(found)
+}
+
+/// Replaces a small file in one step that survives a crash.
+fn replace_file(path: &Path, text: &str) -> Result<(), StoreError> {
+    let fresh = path.with_extension("new");
+    let write = || {
+        let mut file = File::create(&fresh)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&fresh, path)?;
+        sync_folder(path.parent().unwrap_or(Path::new(".")))
+    };
+    write().map_err(StoreError::io("write", path))
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Makes an empty bank in a folder that does not exist or is empty.
+pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
+    match fs::read_dir(path) {
+        Ok(mut entries) => {
+            if entries.next().is_some() {
+                return Err(StoreError::Occupied(path.to_path_buf()));
+            }
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
+            return Err(StoreError::Occupied(path.to_path_buf()));
+        }
+        Err(e) => return Err(StoreError::io("read", path)(e)),
+    }
+    // Made beside its place and moved there whole, so that there is never half a bank.
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(parent).map_err(StoreError::io("make", parent))?;
+    let fresh = tempfile::Builder::new()
+        .prefix(".seedbank-init-")
+        .tempdir_in(parent)
+        .map_err(StoreError::io("write to", parent))?;
+    let place = fresh.path();
+    for folder in ["published", "loads", "spill", "rejects"] {
+        fs::create_dir(place.join(folder)).map_err(StoreError::io("make", place.join(folder)))?;
+    }
+    {
+        let store = Store {
+            rocks: Rocks::create(&place.join("live"))?,
+        };
+        let values = [
+            (MetaKey::Format, Meta::Format(FORMAT)),
+            (MetaKey::Settings, Meta::Settings(settings.clone())),
+            (MetaKey::Counters, Meta::Counters(Counters::default())),
+        ];
+        write_meta(&store, &values, None)?;
+        publish(place, &store, 0)?;
+    }
+    replace_file(&place.join(MARKER), &format!("{MARKER_TEXT}{FORMAT}\n"))?;
+    let place = fresh.keep();
+    let moved = fs::rename(&place, path);
+    if moved.is_err() {
+        // Best effort: the error below is what the user needs to know.
+        let _ = fs::remove_dir_all(&place);
+    }
+    moved.map_err(StoreError::io("make", path))?;
+    sync_folder(parent).map_err(StoreError::io("write to", parent))
+}
+
+fn write_meta(
+    store: &Store,
+    values: &[(MetaKey, Meta)],
+    deleted: Option<MetaKey>,
+) -> Result<(), StoreError> {
+    let mut encoded = Vec::new();
+    for (key, value) in values {
+        let mut bytes = Vec::new();
+        value.encode(&mut bytes).map_err(|e| StoreError::Damaged {
+            table: META.name,
+            key: format!("{key:?}"),
+            what: e.to_string(),
+        })?;
+        encoded.push((key.bytes(), Some(bytes)));
+    }
+    if let Some(key) = deleted {
+        encoded.push((key.bytes(), None));
+    }
+    store.rocks.write(
+        encoded
+            .iter()
+            .map(|(key, value)| (META.name, (key.as_slice(), value.as_deref()))),
+    )
+}
+
+fn lock_file(path: &Path) -> Result<File, StoreError> {
+    OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(StoreError::io("write", path))
+}
+
+fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<(), StoreError> {
+    let folder = bank.join("published");
+    let place = folder.join(epoch.to_string());
+    if place.exists() {
+        // Left by a process that died between the checkpoint and the pointer.
+        fs::remove_dir_all(&place).map_err(StoreError::io("remove", &place))?;
+    }
+    lock_file(&folder.join(format!("{epoch}.lock")))?;
+    store.rocks.checkpoint(&place)?;
+    replace_file(&folder.join("CURRENT"), &format!("{epoch}\n"))?;
+    remove_unread(&folder, epoch);
+    Ok(())
+}
+
+/// Removes published states that nobody reads any more. Best effort: what stays is tried again.
+fn remove_unread(folder: &Path, current: u64) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(epoch) = name.to_str().and_then(|name| name.strip_suffix(".lock")) else {
+            continue;
+        };
+        if epoch.parse() == Ok(current) {
+            continue;
+        }
+        let Ok(lock) = File::open(entry.path()) else {
+            continue;
+        };
+        if lock.try_lock().is_ok() {
+            let place = folder.join(epoch);
+            if !place.exists() || fs::remove_dir_all(&place).is_ok() {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+fn published_epoch(bank: &Path) -> Result<Option<u64>, StoreError> {
+    let pointer = bank.join("published/CURRENT");
+    match fs::read_to_string(&pointer) {
+        Ok(text) => Ok(text.trim().parse().ok()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(StoreError::io("read", &pointer)(e)),
+    }
+}
+
+/// The published state of a bank, as it was at one moment.
+pub struct Reader {
+    store: Store,
+    epoch: u64,
+    /// Keeps the state from being removed.
+    _lock: File,
+}
+
+impl Reader {
+    /// Opens the state that was published last. Any number of readers, beside any writer.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        marker_format(path)?;
+        let nothing_published = || StoreError::Damaged {
+            table: "published",
+            key: "CURRENT".to_owned(),
+            what: "no published state; any write to the bank publishes one".to_owned(),
+        };
+        let folder = path.join("published");
+        // A writer may publish and remove the state between reading the pointer and locking it.
+        for _ in 0..1000 {
+            let epoch = published_epoch(path)?.ok_or_else(nothing_published)?;
+            let place = folder.join(epoch.to_string());
+            let Ok(lock) = File::open(folder.join(format!("{epoch}.lock"))) else {
+                std::thread::sleep(Duration::from_millis(2));
+                continue;
+            };
+            if lock.lock_shared().is_ok() && place.is_dir() {
+                let store = Store {
+                    rocks: Rocks::open_reader(&place)?,
+                };
+                return Ok(Self {
+                    store,
+                    epoch,
+                    _lock: lock,
+                });
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Err(nothing_published())
+    }
+
+    /// The epoch of the state.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+}
+
+impl Deref for Reader {
+    type Target = Store;
+    fn deref(&self) -> &Store {
+        &self.store
+    }
+}
+
+/// The one writer of a bank.
+pub struct Writer {
+    store: Store,
+    bank: PathBuf,
+    /// Keeps other writers out.
+    _lock: File,
+}
+
+impl Deref for Writer {
+    type Target = Store;
+    fn deref(&self) -> &Store {
+        &self.store
+    }
+}
+
+impl Writer {
+    /// Opens a bank for writing, and finishes what a killed process left.
+    ///
+    /// With `wait` it waits for another writer to finish, else it is [`StoreError::Busy`].
+    pub fn open(path: &Path, wait: bool, watch: &dyn Watch) -> Result<Self, StoreError> {
+        marker_format(path)?;
+        let lock = lock_file(&path.join("writer.lock"))?;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if wait => {
+                    watch.proceed()?;
+                    std::thread::sleep(LOCK_PAUSE);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StoreError::Busy(path.to_path_buf()));
+                }
+                Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", path)(e)),
+            }
+        }
+        // Restoring a bank from a copy may lose empty folders.
+        for folder in ["published", "loads", "spill", "rejects"] {
+            fs::create_dir_all(path.join(folder))
+                .map_err(StoreError::io("make", path.join(folder)))?;
+        }
+        let writer = Self {
+            store: Store {
+                rocks: Rocks::open_writer(&path.join("live"))?,
+            },
+            bank: path.to_path_buf(),
+            _lock: lock,
+        };
+        if let Some(Meta::Format(found)) = writer.get(&META, &MetaKey::Format)?
+            && found > FORMAT
+        {
+            return Err(StoreError::NewerFormat {
+                path: path.to_path_buf(),
+                found,
+                known: FORMAT,
+            });
+        }
+        if let Some(Meta::Intent(intent)) = writer.get(&META, &MetaKey::Intent)? {
+            tracing::info!("finishing a bulk load that was interrupted");
+            writer.finish_load(&intent)?;
+        }
+        let epoch = writer.counters()?.epoch;
+        if published_epoch(path)? != Some(epoch) {
+            publish(path, &writer.store, epoch)?;
+        }
+        writer.clear("loads")?;
+        writer.clear("spill")?;
+        Ok(writer)
+    }
+
+    fn clear(&self, folder: &str) -> Result<(), StoreError> {
+        let folder = self.bank.join(folder);
+        for entry in fs::read_dir(&folder)
+            .map_err(StoreError::io("read", &folder))?
+            .flatten()
+        {
+            let path = entry.path();
+            if path.is_dir() {
+                fs::remove_dir_all(&path)
+            } else {
+                fs::remove_file(&path)
+            }
+            .map_err(StoreError::io("remove", &path))?;
+        }
+        Ok(())
+    }
+
+    /// The folder for runs of sorts.
+    #[must_use]
+    pub fn spill_folder(&self) -> PathBuf {
+        self.bank.join("spill")
+    }
+
+    /// Applies all changes and the counters, or nothing, and publishes the new state.
+    ///
+    /// The epoch in `counters` is set to the next one.
+    pub fn commit(&self, changes: Changes, mut counters: Counters) -> Result<(), StoreError> {
+        counters.epoch = self.counters()?.epoch + 1;
+        if changes.is_large() {
+            let intent = self.write_load(changes, counters)?;
+            write_meta(
+                &self.store,
+                &[(MetaKey::Intent, Meta::Intent(intent.clone()))],
+                None,
+            )?;
+            self.finish_load(&intent)?;
+        } else {
+            let mut changes = changes;
+            changes.put(&META, &MetaKey::Counters, &Meta::Counters(counters))?;
+            let mut ordered = changes.finish()?;
+            let mut all = Vec::new();
+            while let Some((table, key, value)) = ordered.next_change()? {
+                all.push((table, key.to_vec(), value.map(<[u8]>::to_vec)));
+            }
+            self.store.rocks.write(
+                all.iter()
+                    .map(|(table, key, value)| (*table, (key.as_slice(), value.as_deref()))),
+            )?;
+        }
+        publish(&self.bank, &self.store, counters.epoch)
+    }
+
+    /// Writes the changes as sorted files and describes them.
+    fn write_load(&self, changes: Changes, counters: Counters) -> Result<Intent, StoreError> {
+        let folder = counters.epoch.to_string();
+        let place = self.bank.join("loads").join(&folder);
+        fs::create_dir_all(&place).map_err(StoreError::io("make", &place))?;
+        let mut tables: Vec<IntentFiles> = Vec::new();
+        let mut open = None;
+        let mut ordered = changes.finish()?;
+        while let Some((table, key, value)) = ordered.next_change()? {
+            let full =
+                open.as_ref()
+                    .is_some_and(|(name, file): &(&str, super::rocks::SortedFile<'_>)| {
+                        *name != table || file.bytes() >= LOAD_FILE
+                    });
+            if full && let Some((_, file)) = open.take() {
+                file.finish()?;
+            }
+            if open.is_none() {
+                if tables.last().is_none_or(|last| last.table != table) {
+                    tables.push(IntentFiles {
+                        table: table.to_owned(),
+                        files: Vec::new(),
+                    });
+                }
+                if let Some(last) = tables.last_mut() {
+                    let name = format!("{table}-{:06}.sst", last.files.len());
+                    open = Some((table, self.store.rocks.sorted_file(place.join(&name))?));
+                    last.files.push(name);
+                }
+            }
+            if let Some((_, file)) = &mut open {
+                file.push((key, value))?;
+            }
+        }
+        if let Some((_, file)) = open.take() {
+            file.finish()?;
+        }
+        sync_folder(&place).map_err(StoreError::io("write to", &place))?;
+        Ok(Intent {
+            folder,
+            tables,
+            counters,
+        })
+    }
+
+    /// Takes in what is left of a load; the last step makes it count.
+    fn finish_load(&self, intent: &Intent) -> Result<(), StoreError> {
+        let place = self.bank.join("loads").join(&intent.folder);
+        for part in &intent.tables {
+            let table = ALL
+                .iter()
+                .find(|table| table.name == part.table)
+                .ok_or_else(|| StoreError::Damaged {
+                    table: META.name,
+                    key: "Intent".to_owned(),
+                    what: format!("there is no table {}", part.table),
+                })?;
+            let files: Vec<PathBuf> = part.files.iter().map(|file| place.join(file)).collect();
+            // They are moved together after the load is durable: one missing, all are in.
+            if files.iter().all(|file| file.exists()) {
+                self.store.rocks.take_in(table.name, files)?;
+            }
+        }
+        write_meta(
+            &self.store,
+            &[(MetaKey::Counters, Meta::Counters(intent.counters))],
+            Some(MetaKey::Intent),
+        )
+    }
+}

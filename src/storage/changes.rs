@@ -1,0 +1,126 @@
+//! The changes of one batch or refresh, collected before any is applied.
+//!
+//! Changes are sorted by table and key as they are collected, in memory or, past the budget,
+//! outside it. Small sets become one atomic write; large ones become sorted files that a bulk
+//! load takes in.
+
+use std::path::Path;
+
+use super::error::StoreError;
+use super::sorter::{Sorted, Sorter};
+use super::table::{Key, Table, Value};
+use super::tables::ALL;
+
+/// Changes to be applied together; where a key is changed twice the last change counts.
+pub struct Changes {
+    sorter: Sorter,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+const DELETE: u8 = 0;
+const PUT: u8 = 1;
+
+impl Changes {
+    /// An empty set that holds about `budget` bytes in memory and puts the rest into `folder`.
+    #[must_use]
+    pub fn new(folder: &Path, budget: usize) -> Self {
+        Self {
+            sorter: Sorter::new(folder, budget),
+            key: Vec::new(),
+            value: Vec::new(),
+        }
+    }
+
+    /// Sets the value at a key.
+    pub fn put<K: Key, V: Value>(
+        &mut self,
+        table: &Table<K, V>,
+        key: &K,
+        value: &V,
+    ) -> Result<(), StoreError> {
+        self.address(table.name, key)?;
+        self.value.clear();
+        self.value.push(PUT);
+        value
+            .encode(&mut self.value)
+            .map_err(|e| StoreError::Damaged {
+                table: table.name,
+                key: format!("{key:?}"),
+                what: e.to_string(),
+            })?;
+        self.sorter.push(&self.key, &self.value)
+    }
+
+    /// Deletes a key.
+    pub fn delete<K: Key, V>(&mut self, table: &Table<K, V>, key: &K) -> Result<(), StoreError> {
+        self.address(table.name, key)?;
+        self.sorter.push(&self.key, &[DELETE])
+    }
+
+    fn address<K: Key>(&mut self, table: &'static str, key: &K) -> Result<(), StoreError> {
+        let number = ALL
+            .iter()
+            .position(|info| info.name == table)
+            .and_then(|number| u8::try_from(number).ok())
+            .ok_or(StoreError::Full("table"))?;
+        self.key.clear();
+        self.key.push(number);
+        key.put(&mut self.key);
+        Ok(())
+    }
+
+    /// Whether the changes outgrew memory, so that they want a bulk load.
+    #[must_use]
+    pub(super) fn is_large(&self) -> bool {
+        self.sorter.spilled()
+    }
+
+    /// The changes by table and key, each key once.
+    pub(super) fn finish(self) -> Result<Ordered, StoreError> {
+        Ok(Ordered {
+            sorted: self.sorter.finish()?,
+            key: Vec::new(),
+            value: Vec::new(),
+        })
+    }
+}
+
+/// Changes by table and key.
+pub(super) struct Ordered {
+    sorted: Sorted,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+/// One change: the table, the key, and the new value or `None` to delete.
+pub(super) type TableChange<'a> = (&'static str, &'a [u8], Option<&'a [u8]>);
+
+impl Ordered {
+    /// The next change, or `None` after the last.
+    pub(super) fn next_change(&mut self) -> Result<Option<TableChange<'_>>, StoreError> {
+        let Some((key, value)) = self.sorted.next_entry()? else {
+            return Ok(None);
+        };
+        self.key.clear();
+        self.key.extend_from_slice(key);
+        self.value.clear();
+        self.value.extend_from_slice(value);
+        while self.sorted.peek()? == Some(self.key.as_slice()) {
+            if let Some((_, value)) = self.sorted.next_entry()? {
+                self.value.clear();
+                self.value.extend_from_slice(value);
+            }
+        }
+        let table = self
+            .key
+            .first()
+            .and_then(|number| ALL.get(usize::from(*number)))
+            .ok_or(StoreError::Full("table"))?;
+        let value = match self.value.split_first() {
+            Some((&PUT, value)) => Some(value),
+            _ => None,
+        };
+        Ok(Some((table.name, &self.key[1..], value)))
+    }
+}

@@ -1,0 +1,128 @@
+//! What can go wrong in the store.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::watch::Interrupted;
+
+/// An error of the store; its text says what, [`StoreError::hint`] what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The folder exists and is not empty, so no bank is made in it.
+    #[error("{} exists and is not empty", .0.display())]
+    Occupied(PathBuf),
+    /// The folder is missing or holds something else.
+    #[error("{} is no bank", .0.display())]
+    NoBank(PathBuf),
+    /// A newer build wrote this bank.
+    #[error("{} has format version {found}, this build reads up to version {known}", path.display())]
+    NewerFormat {
+        /// The bank's folder.
+        path: PathBuf,
+        /// The bank's format version.
+        found: u32,
+        /// The newest version that this build knows.
+        known: u32,
+    },
+    /// Another process (or another handle in this one) writes to the bank.
+    #[error("{} is being written by another process", .0.display())]
+    Busy(PathBuf),
+    /// A record is missing, cannot be read, or contradicts another.
+    #[error("damaged bank: table {table}, key {key}: {what}")]
+    Damaged {
+        /// The table that holds the record.
+        table: &'static str,
+        /// The record's key, in words where it can be read, else in hexadecimal.
+        key: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// RocksDB failed.
+    #[error("the store failed while {doing}")]
+    Rocks {
+        /// What it was asked to do.
+        doing: &'static str,
+        /// RocksDB's own error.
+        source: rocksdb::Error,
+    },
+    /// A file of the bank could not be read or written.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// Something that is numbered by 32 bits ran out of numbers.
+    #[error("no number is left for another {0}")]
+    Full(&'static str),
+    /// The caller asked for the work to stop.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
+
+impl StoreError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Occupied(_) => "name a folder that does not exist yet or is empty",
+            Self::NoBank(_) => "check the path, or make a bank there with `seedbank init`",
+            Self::NewerFormat { .. } => "use a newer seedbank; the bank was not touched",
+            Self::Busy(_) => "try again when it has finished, or add --wait",
+            e if e.is_damage() => {
+                "run `seedbank check`; then restore the bank from a copy or ingest a snapshot into a new one"
+            }
+            Self::Full(_) => "cut the crawl into several banks",
+            Self::Io { source, .. }
+                if matches!(
+                    source.kind(),
+                    io::ErrorKind::StorageFull
+                        | io::ErrorKind::QuotaExceeded
+                        | io::ErrorKind::FileTooLarge
+                ) =>
+            {
+                "make room and run the same command again; the bank is as it was"
+            }
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn io(
+        doing: &'static str,
+        path: impl AsRef<Path>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.as_ref().to_path_buf();
+        move |source| Self::Io {
+            doing,
+            path,
+            source,
+        }
+    }
+
+    /// Whether it means that the bank itself is damaged.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Damaged { .. } => true,
+            Self::Rocks { source, .. } => source.kind() == rocksdb::ErrorKind::Corruption,
+            _ => false,
+        }
+    }
+
+    /// A record broke on its way between two passes.
+    pub(super) fn passing(e: super::Malformed) -> Self {
+        Self::Damaged {
+            table: "spill",
+            key: "(passing)".to_owned(),
+            what: e.to_string(),
+        }
+    }
+
+    pub(crate) fn rocks(doing: &'static str) -> impl FnOnce(rocksdb::Error) -> Self {
+        move |source| Self::Rocks { doing, source }
+    }
+}

@@ -1,0 +1,45 @@
+//! The store: the only user of RocksDB.
+//!
+//! Three layers: `rocks` knows RocksDB and bytes; [`Store`] knows tables, keys and records;
+//! [`Reader`] and [`Writer`] know the folder of a bank, its locks and its published states. The
+//! layout is declared once, in [`tables`], and written down in `schema/tables.md`.
+//!
+//! One writer at a time. A writer collects [`Changes`] and commits them together; small sets are
+//! one synced write, large ones a bulk load behind an intent. After each commit a checkpoint of
+//! hard links is published, and other processes read that: RocksDB calls a read-only open beside
+//! a live writer undefined behaviour.
+
+mod bank;
+mod changes;
+mod codec;
+mod error;
+pub mod records;
+mod rocks;
+mod sorter;
+mod store;
+mod table;
+pub mod tables;
+
+pub use bank::{Reader, Writer, create};
+pub use changes::Changes;
+pub use codec::Malformed;
+pub use error::StoreError;
+pub use records::Hash128;
+pub use sorter::{Sorted, Sorter};
+pub use store::{Entries, Store};
+pub use table::{Access, Key, Table, TableInfo, Value};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The bytes of a record that is on its way through a [`Sorter`].
+pub fn pack<T: Serialize>(record: &T) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = Vec::new();
+    codec::put_record(record, &mut bytes).map_err(StoreError::passing)?;
+    Ok(bytes)
+}
+
+/// Reads what [`pack`] wrote.
+pub fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, StoreError> {
+    codec::take_record(bytes).map_err(StoreError::passing)
+}

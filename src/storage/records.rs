@@ -1,0 +1,322 @@
+//! The records of the store: what one key of a table stands for.
+
+use serde::{Deserialize, Serialize};
+
+use crate::page::PageId;
+
+/// Numbers batches from 1.
+pub type BatchId = u32;
+
+/// Numbers refreshes from 1.
+pub type RefreshId = u32;
+
+/// A 128-bit hash of a content digest, or of a row's targets.
+pub type Hash128 = [u8; 16];
+
+/// What all pages of a bank share, chosen when it is created.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    /// `host` or `domain`: what a site is.
+    pub site_mode: String,
+    /// The version of the public suffix list that cut the sites.
+    pub suffix_list: String,
+}
+
+/// Totals over the bank, and the last number given out of each kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Counters {
+    /// Rises by one with every batch and refresh; names the published checkpoint.
+    pub epoch: u64,
+    /// The last batch, 0 before the first.
+    pub batch: BatchId,
+    /// The last refresh, 0 before the first.
+    pub refresh: RefreshId,
+    /// The id that the next new site gets.
+    pub next_site: u32,
+    /// Known pages.
+    pub known: u64,
+    /// Crawled pages.
+    pub crawled: u64,
+    /// Gone pages.
+    pub gone: u64,
+    /// Known and crawled pages with the spam mark.
+    pub spam: u64,
+    /// Intra-site links.
+    pub intra_links: u64,
+    /// Inter-site links, counted for every page of a row.
+    pub inter_links: u64,
+    /// Rows.
+    pub rows: u64,
+    /// Targets of all rows, each row counted once.
+    pub row_links: u64,
+}
+
+/// A table's sorted files that an unfinished bulk load still has to take in.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct IntentFiles {
+    /// The table's name.
+    pub table: String,
+    /// File names inside the bank's folder for loads, in key order.
+    pub files: Vec<String>,
+}
+
+/// A bulk load that was begun: its files are complete, and it is finished at the next open.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Intent {
+    /// The folder of the files, inside the bank's folder for loads.
+    pub folder: String,
+    /// Table by table, in the order in which they are taken in.
+    pub tables: Vec<IntentFiles>,
+    /// The counters that are written when all files are in.
+    pub counters: Counters,
+}
+
+/// The values of the `meta` table.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Meta {
+    /// The format version of the bank.
+    Format(u32),
+    /// What was chosen when the bank was created.
+    Settings(Settings),
+    /// Totals and last numbers.
+    Counters(Counters),
+    /// An unfinished bulk load.
+    Intent(Intent),
+}
+
+/// A site.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SiteRecord {
+    /// Host or registrable domain, lower case, punycode.
+    pub name: String,
+    /// The index that the next new page gets.
+    pub next_page: u32,
+    /// The index that the next new row gets.
+    pub next_row: u32,
+    /// The last batch that changed a page of the site, its links, or its value.
+    pub changed: BatchId,
+    /// Known pages.
+    pub known: u32,
+    /// Crawled pages.
+    pub crawled: u32,
+    /// Gone pages.
+    pub gone: u32,
+    /// Known and crawled pages with the spam mark.
+    pub spam: u32,
+    /// Crawled pages with a content digest: `n` of P_uniq.
+    pub with_digest: u32,
+    /// Distinct content digests among them: `d` of P_uniq.
+    pub distinct_digests: u32,
+    /// Rows.
+    pub rows: u32,
+    /// Targets of the site's rows, each row counted once.
+    pub row_links: u64,
+    /// Intra-site links.
+    pub intra_links: u64,
+    /// Inter-site links from the site's pages, counted for every page of a row.
+    pub inter_links: u64,
+}
+
+/// What a page is to the crawler.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum PageState {
+    /// Only linked to, or named by a record with attributes only.
+    Known,
+    /// Fetched: it had a record with outlinks, digest or fetch time.
+    Crawled,
+    /// It was reported as gone.
+    Gone,
+    /// Nobody links to it any more and it never had a record: no page for anybody outside the
+    /// store. The record stays, so that its id is the same when a link comes back and the
+    /// evidence of older refreshes keeps its URL.
+    Unlinked,
+}
+
+impl PageState {
+    /// Whether the page counts: known or crawled.
+    #[must_use]
+    pub const fn is_live(self) -> bool {
+        matches!(self, Self::Known | Self::Crawled)
+    }
+}
+
+/// A page.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PageRecord {
+    /// What the URL has beyond the site's name; orders as the URLs of the site do.
+    pub local: String,
+    /// What the page is to the crawler.
+    pub state: PageState,
+    /// The spam mark.
+    pub spam: bool,
+    /// Clicks.
+    pub clicks: u64,
+    /// `uncrawled_outlinks` as given by a record; counted where `None`.
+    pub uncrawled_given: Option<u32>,
+    /// The page's intra-site targets that are known. Those of its row are counted with the row.
+    pub uncrawled_intra: u32,
+    /// Hash of the content digest.
+    pub digest: Option<Hash128>,
+    /// The index of the page's row on its site; `None` without inter-site links.
+    pub row: Option<u32>,
+    /// The batch that first named the page.
+    pub first_seen: BatchId,
+    /// The last batch with a record for the page; `None` for a page that is only linked to.
+    pub last_seen: Option<BatchId>,
+}
+
+/// The pages that carry a row.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RowMembers {
+    /// The row's targets that are known and not crawled.
+    pub uncrawled: u32,
+    /// Indexes of the pages on the row's site; never empty.
+    pub pages: roaring::RoaringBitmap,
+}
+
+/// How a batch is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BatchKind {
+    /// The whole state: crawled pages without a record become gone.
+    Snapshot,
+    /// Changes.
+    Delta,
+}
+
+/// What a batch did, in counts that do not depend on the order of its records.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct BatchCounts {
+    /// Records read, good and bad.
+    pub records: u64,
+    /// Records refused.
+    pub rejected: u64,
+    /// Records of a URL that another record of the batch overruled.
+    pub overruled: u64,
+    /// Outlinks dropped because they were no http or https URL.
+    pub dropped_outlinks: u64,
+    /// Pages that are new to the bank.
+    pub born: u64,
+    /// Pages that became crawled.
+    pub became_crawled: u64,
+    /// Pages that became gone.
+    pub became_gone: u64,
+    /// Pages whose links, state or attributes are other than before, the new ones included.
+    pub changed: u64,
+    /// Links added.
+    pub links_added: u64,
+    /// Links removed.
+    pub links_removed: u64,
+}
+
+/// A batch that was ingested.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct BatchRecord {
+    /// The user's name for it.
+    pub name: String,
+    /// Snapshot or delta.
+    pub kind: BatchKind,
+    /// The inputs, as they were named.
+    pub inputs: Vec<String>,
+    /// Digest of the canonical records.
+    pub digest: [u8; 32],
+    /// When it was ingested, in seconds since 1970 (UTC).
+    pub at: u64,
+    /// How long that took, in seconds.
+    pub seconds: f64,
+    /// What it did.
+    pub counts: BatchCounts,
+}
+
+/// A plan: a named seed selection.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PlanRecord {
+    /// Method and parameters, as JSON; the engine's business.
+    pub settings: String,
+    /// The plan's last refresh.
+    pub last_refresh: RefreshId,
+}
+
+/// One run of a plan.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RefreshRecord {
+    /// The plan's name.
+    pub plan: String,
+    /// Method and parameters at that time, as JSON.
+    pub settings: String,
+    /// The last batch of the state that it ran on.
+    pub batch: BatchId,
+    /// When it ran, in seconds since 1970 (UTC).
+    pub at: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// Whether nothing of an earlier refresh was reused.
+    pub cold: bool,
+    /// Whether every result was proven.
+    pub certified: bool,
+    /// Why not, where it was not.
+    pub doubt: Option<String>,
+    /// Seeds selected.
+    pub seeds: u32,
+    /// Cores found.
+    pub cores: u32,
+    /// Steps taken over from the previous refresh.
+    pub steps_reused: u64,
+    /// Steps computed.
+    pub steps_recomputed: u64,
+    /// Entries of rows or citers read while ranking.
+    pub link_visits: u64,
+    /// Pages settled plus adjacency entries scanned.
+    pub page_visits: u64,
+}
+
+/// A core of a refresh; its scores are in `vectors`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CoreRecord {
+    /// The singular value of the region that it came from.
+    pub sigma: f64,
+    /// Links from its hubs to its authorities.
+    pub edges: u64,
+    /// Hubs in the order in which they were taken.
+    pub hubs: Vec<PageId>,
+    /// Authorities in the order in which they were taken.
+    pub authorities: Vec<PageId>,
+    /// The interleaving: for each addition, whether it was a hub; eight to a byte, lowest first.
+    pub sides: Vec<u8>,
+    /// The hub that became the seed.
+    pub seed: PageId,
+}
+
+/// A seed of a refresh.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SeedRecord {
+    /// The page.
+    pub page: PageId,
+    /// Why it was selected.
+    pub evidence: SeedEvidence,
+}
+
+/// Why a seed was selected.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum SeedEvidence {
+    /// It is the chosen hub of a core.
+    Core {
+        /// The core's rank.
+        core: u32,
+        /// The core's sigma.
+        sigma: f64,
+        /// The seed's hub score, L2-normalised over pages.
+        hub_score: f64,
+    },
+    /// It covers value on its site.
+    Cover {
+        /// The score that it was picked by: millionths of a value for sums, else as it is.
+        gain: f64,
+        /// Pages within its hops that no earlier pick of the site covers.
+        covered_pages: u64,
+        /// Their value, in millionths.
+        covered_value: i64,
+        /// The site's seats where seeds are shared out.
+        seats: Option<u32>,
+    },
+}

@@ -1,0 +1,287 @@
+//! The only module that talks to RocksDB: bytes in, bytes out.
+//!
+//! One writer opens the live database; readers open published checkpoints read-only. Merge
+//! operators are not used: one failure in a compaction would leave the database read-only.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rocksdb::checkpoint::Checkpoint;
+use rocksdb::{
+    BlockBasedOptions, Cache, ColumnFamily, ColumnFamilyDescriptor, DB, DBCompressionType,
+    DBRawIterator, IngestExternalFileOptions, Options, ReadOptions, SstFileWriter, WriteBatch,
+    WriteOptions,
+};
+
+use super::error::StoreError;
+use super::table::{Access, TableInfo};
+use super::tables::ALL;
+
+/// One change of one table: a new value, or `None` to delete.
+pub(super) type Change<'a> = (&'a [u8], Option<&'a [u8]>);
+
+/// An open database.
+pub(super) struct Rocks {
+    db: DB,
+    options: Options,
+    bytes_read: AtomicU64,
+}
+
+/// Bytes of memory that the store uses for its block cache and write buffers.
+const DEFAULT_CACHE: usize = 256 << 20;
+
+fn database_options() -> Options {
+    let mut options = Options::default();
+    options.set_max_background_jobs(2);
+    options.set_keep_log_file_num(2);
+    options.set_max_log_file_size(4 << 20);
+    options.set_log_level(rocksdb::LogLevel::Warn);
+    options.set_max_open_files(1024);
+    // All tables share this bound, so that memory does not follow the number of tables.
+    options.set_db_write_buffer_size(64 << 20);
+    options.set_max_total_wal_size(128 << 20);
+    options.set_bytes_per_sync(1 << 20);
+    options
+}
+
+fn table_options(table: &TableInfo, cache: &Cache) -> Options {
+    let mut block = BlockBasedOptions::default();
+    block.set_block_cache(cache);
+    block.set_block_size(16 << 10);
+    block.set_cache_index_and_filter_blocks(true);
+    block.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    block.set_format_version(5);
+    if table.access == Access::Lookup {
+        block.set_bloom_filter(10.0, false);
+    }
+    let mut options = Options::default();
+    options.set_block_based_table_factory(&block);
+    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_bottommost_compression_type(DBCompressionType::Zstd);
+    options.set_write_buffer_size(32 << 20);
+    options.set_target_file_size_base(64 << 20);
+    options.set_level_compaction_dynamic_level_bytes(true);
+    options
+}
+
+fn descriptors(cache: &Cache) -> Vec<ColumnFamilyDescriptor> {
+    ALL.iter()
+        .map(|table| ColumnFamilyDescriptor::new(table.name, table_options(table, cache)))
+        .collect()
+}
+
+impl Rocks {
+    /// Makes a new, empty database with all tables.
+    pub(super) fn create(path: &Path) -> Result<Self, StoreError> {
+        let mut options = database_options();
+        options.create_if_missing(true);
+        options.create_missing_column_families(true);
+        options.set_error_if_exists(true);
+        Self::open_with(path, options)
+    }
+
+    /// Opens the live database for writing. The caller holds the bank's writer lock.
+    pub(super) fn open_writer(path: &Path) -> Result<Self, StoreError> {
+        Self::open_with(path, database_options())
+    }
+
+    fn open_with(path: &Path, options: Options) -> Result<Self, StoreError> {
+        let cache = Cache::new_lru_cache(DEFAULT_CACHE);
+        let db = DB::open_cf_descriptors(&options, path, descriptors(&cache))
+            .map_err(StoreError::rocks("opening the bank"))?;
+        Ok(Self::around(db, &cache))
+    }
+
+    /// Opens a checkpoint for reading only.
+    pub(super) fn open_reader(path: &Path) -> Result<Self, StoreError> {
+        let cache = Cache::new_lru_cache(DEFAULT_CACHE);
+        let mut options = database_options();
+        options.set_log_level(rocksdb::LogLevel::Fatal);
+        let db = DB::open_cf_descriptors_read_only(&options, path, descriptors(&cache), false)
+            .map_err(StoreError::rocks("opening the published state"))?;
+        Ok(Self::around(db, &cache))
+    }
+
+    fn around(db: DB, cache: &Cache) -> Self {
+        // Files for a bulk load are written as a table with a filter would be.
+        let options = table_options(&ALL[0], cache);
+        Self {
+            db,
+            options,
+            bytes_read: AtomicU64::new(0),
+        }
+    }
+
+    fn table(&self, name: &'static str) -> Result<&ColumnFamily, StoreError> {
+        self.db.cf_handle(name).ok_or_else(|| StoreError::Damaged {
+            table: name,
+            key: "(all)".to_owned(),
+            what: "the table is missing".to_owned(),
+        })
+    }
+
+    /// Hands the value at `key` to `read`, without copying it.
+    pub(super) fn get<T>(
+        &self,
+        table: &'static str,
+        key: &[u8],
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        let value = self
+            .db
+            .get_pinned_cf(self.table(table)?, key)
+            .map_err(StoreError::rocks("reading a record"))?;
+        Ok(value.map(|bytes| {
+            self.count(key.len() + bytes.len());
+            read(&bytes)
+        }))
+    }
+
+    fn count(&self, bytes: usize) {
+        self.bytes_read.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Bytes of keys and values read so far.
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// Reads keys from `from` (inclusive) up to `until` (exclusive; `None`: to the end).
+    pub(super) fn scan(
+        &self,
+        table: &'static str,
+        from: &[u8],
+        until: Option<Vec<u8>>,
+    ) -> Result<Scan<'_>, StoreError> {
+        let mut reading = ReadOptions::default();
+        if let Some(until) = until {
+            reading.set_iterate_upper_bound(until);
+        }
+        let mut iterator = self.db.raw_iterator_cf_opt(self.table(table)?, reading);
+        iterator.seek(from);
+        Ok(Scan {
+            rocks: self,
+            iterator,
+            begun: false,
+        })
+    }
+
+    /// Writes all changes or none, and returns when they are on disk.
+    pub(super) fn write<'a>(
+        &self,
+        changes: impl Iterator<Item = (&'static str, Change<'a>)>,
+    ) -> Result<(), StoreError> {
+        let mut batch = WriteBatch::default();
+        for (table, (key, value)) in changes {
+            let table = self.table(table)?;
+            match value {
+                Some(value) => batch.put_cf(table, key, value),
+                None => batch.delete_cf(table, key),
+            }
+        }
+        let mut options = WriteOptions::default();
+        options.set_sync(true);
+        self.db
+            .write_opt(batch, &options)
+            .map_err(StoreError::rocks("writing a batch"))
+    }
+
+    /// Makes a checkpoint of hard links at `path`, which must not exist.
+    pub(super) fn checkpoint(&self, path: &Path) -> Result<(), StoreError> {
+        Checkpoint::new(&self.db)
+            .and_then(|checkpoint| checkpoint.create_checkpoint(path))
+            .map_err(StoreError::rocks("making a checkpoint"))
+    }
+
+    /// Begins a sorted file that [`Rocks::take_in`] can load.
+    pub(super) fn sorted_file(&self, path: PathBuf) -> Result<SortedFile<'_>, StoreError> {
+        let writer = SstFileWriter::create(&self.options);
+        writer
+            .open(&path)
+            .map_err(StoreError::rocks("making a sorted file"))?;
+        Ok(SortedFile { writer })
+    }
+
+    /// Moves sorted files into a table, all or none. Doing it again with the same files changes
+    /// nothing.
+    pub(super) fn take_in(
+        &self,
+        table: &'static str,
+        files: Vec<PathBuf>,
+    ) -> Result<(), StoreError> {
+        let mut options = IngestExternalFileOptions::default();
+        options.set_move_files(true);
+        self.db
+            .ingest_external_file_cf_opts(self.table(table)?, &options, files)
+            .map_err(StoreError::rocks("taking in sorted files"))
+    }
+
+    /// Bytes of a table's files, and an estimate of its keys.
+    pub(super) fn size(&self, table: &'static str) -> Result<(u64, u64), StoreError> {
+        let handle = self.table(table)?;
+        let read = |property: &str| {
+            self.db
+                .property_int_value_cf(handle, property)
+                .map(|value| value.unwrap_or(0))
+                .map_err(StoreError::rocks("reading a table's size"))
+        };
+        Ok((
+            read("rocksdb.total-sst-files-size")? + read("rocksdb.size-all-mem-tables")?,
+            read("rocksdb.estimate-num-keys")?,
+        ))
+    }
+}
+
+/// A sorted file being written; keys must ascend.
+pub(super) struct SortedFile<'a> {
+    writer: SstFileWriter<'a>,
+}
+
+impl SortedFile<'_> {
+    pub(super) fn push(&mut self, (key, value): Change<'_>) -> Result<(), StoreError> {
+        match value {
+            Some(value) => self.writer.put(key, value),
+            None => self.writer.delete(key),
+        }
+        .map_err(StoreError::rocks("writing a sorted file"))
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.writer.file_size()
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), StoreError> {
+        self.writer
+            .finish()
+            .map_err(StoreError::rocks("finishing a sorted file"))
+    }
+}
+
+/// A range of a table, in key order.
+pub(super) struct Scan<'a> {
+    rocks: &'a Rocks,
+    iterator: DBRawIterator<'a>,
+    begun: bool,
+}
+
+impl Scan<'_> {
+    /// Hands the next key and value to `read`; `None` at the end.
+    pub(super) fn next_with<T>(
+        &mut self,
+        read: impl FnOnce(&[u8], &[u8]) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        if self.begun {
+            self.iterator.next();
+        }
+        self.begun = true;
+        if let Some((key, value)) = self.iterator.item() {
+            self.rocks.count(key.len() + value.len());
+            return Ok(Some(read(key, value)));
+        }
+        self.begun = false;
+        self.iterator
+            .status()
+            .map_err(StoreError::rocks("reading a table"))?;
+        Ok(None)
+    }
+}

@@ -1,0 +1,156 @@
+//! Typed reading of a bank's tables, from the live database or from a published state.
+
+use std::marker::PhantomData;
+
+use super::error::StoreError;
+use super::records::{Counters, Meta, Settings};
+use super::rocks::{Rocks, Scan};
+use super::table::{Key, Table, Value};
+use super::tables::{self, MetaKey};
+
+/// The tables of a bank, for reading.
+pub struct Store {
+    pub(super) rocks: Rocks,
+}
+
+fn unreadable(table: &'static str, key: String, what: impl ToString) -> StoreError {
+    StoreError::Damaged {
+        table,
+        key,
+        what: what.to_string(),
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Store {
+    /// The value at a key.
+    pub fn get<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        key: &K,
+    ) -> Result<Option<V>, StoreError> {
+        match self.rocks.get(table.name, &key.bytes(), V::decode)? {
+            None => Ok(None),
+            Some(Ok(value)) => Ok(Some(value)),
+            Some(Err(e)) => Err(unreadable(table.name, format!("{key:?}"), e)),
+        }
+    }
+
+    /// The value at a key that another record says is there.
+    pub fn need<K: Key, V: Value>(&self, table: &Table<K, V>, key: &K) -> Result<V, StoreError> {
+        self.get(table, key)?
+            .ok_or_else(|| unreadable(table.name, format!("{key:?}"), "the record is missing"))
+    }
+
+    /// Whether there is a value at a key.
+    pub fn has<K: Key, V: Value>(&self, table: &Table<K, V>, key: &K) -> Result<bool, StoreError> {
+        Ok(self.rocks.get(table.name, &key.bytes(), |_| ())?.is_some())
+    }
+
+    /// All entries of a table in key order.
+    pub fn scan<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        self.scan_under(table, &[])
+    }
+
+    /// The entries whose key begins with `prefix`, in key order.
+    pub fn scan_under<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        prefix: &[u8],
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        Ok(Entries {
+            table: table.name,
+            scan: self.rocks.scan(table.name, prefix, after(prefix))?,
+            _types: PhantomData,
+        })
+    }
+
+    /// The bank's format version, settings and counters are records of one table.
+    fn meta(&self, key: MetaKey) -> Result<Meta, StoreError> {
+        self.need(&tables::META, &key)
+    }
+
+    /// What was chosen when the bank was created.
+    pub fn settings(&self) -> Result<Settings, StoreError> {
+        match self.meta(MetaKey::Settings)? {
+            Meta::Settings(settings) => Ok(settings),
+            _ => Err(unreadable(
+                "meta",
+                "Settings".to_owned(),
+                "it is another record",
+            )),
+        }
+    }
+
+    /// Totals and last numbers.
+    pub fn counters(&self) -> Result<Counters, StoreError> {
+        match self.meta(MetaKey::Counters)? {
+            Meta::Counters(counters) => Ok(counters),
+            _ => Err(unreadable(
+                "meta",
+                "Counters".to_owned(),
+                "it is another record",
+            )),
+        }
+    }
+
+    /// Bytes of a table's files and an estimate of its keys, for every table.
+    pub fn sizes(&self) -> Result<Vec<(&'static str, u64, u64)>, StoreError> {
+        tables::ALL
+            .iter()
+            .map(|table| {
+                let (bytes, keys) = self.rocks.size(table.name)?;
+                Ok((table.name, bytes, keys))
+            })
+            .collect()
+    }
+
+    /// Bytes of keys and values read since the store was opened.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.rocks.bytes_read()
+    }
+}
+
+/// The first key after all that begin with `prefix`.
+fn after(prefix: &[u8]) -> Option<Vec<u8>> {
+    let end = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let mut until = prefix[..=end].to_vec();
+    until[end] += 1;
+    Some(until)
+}
+
+/// Entries of a table in key order; an unreadable one is an error and does not end the reading.
+pub struct Entries<'a, K, V> {
+    table: &'static str,
+    scan: Scan<'a>,
+    _types: PhantomData<fn() -> (K, V)>,
+}
+
+impl<K: Key, V: Value> Iterator for Entries<'_, K, V> {
+    type Item = Result<(K, V), StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let table = self.table;
+        let read = |key: &[u8], value: &[u8]| {
+            let Some(decoded) = K::take(key) else {
+                return Err(unreadable(
+                    table,
+                    hexadecimal(key),
+                    "the key cannot be read",
+                ));
+            };
+            match V::decode(value) {
+                Ok(value) => Ok((decoded, value)),
+                Err(e) => Err(unreadable(table, format!("{decoded:?}"), e)),
+            }
+        };
+        self.scan.next_with(read).transpose().map(Result::flatten)
+    }
+}

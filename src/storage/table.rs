@@ -1,0 +1,297 @@
+//! Typed tables: a name, a key type and a value type, declared once.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use roaring::RoaringBitmap;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::codec::{self, Malformed};
+use super::records::{Hash128, RowMembers};
+use crate::page::{PageId, PageSet, RowId, SiteId};
+
+/// How a table is read, which decides its RocksDB options.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Mostly by key: with a filter that saves reads for keys that are not there.
+    Lookup,
+    /// Mostly by range.
+    Scan,
+}
+
+/// A table of the store: keys of `K` in byte order, each with a value of `V`.
+pub struct Table<K, V> {
+    /// The name of its column family.
+    pub name: &'static str,
+    _types: PhantomData<fn(K) -> V>,
+}
+
+impl<K, V> Table<K, V> {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            _types: PhantomData,
+        }
+    }
+}
+
+/// What the list of all tables says of one.
+#[derive(Clone, Copy, Debug)]
+pub struct TableInfo {
+    /// The name of its column family.
+    pub name: &'static str,
+    /// What a key is, byte by byte.
+    pub key: &'static str,
+    /// What a value is.
+    pub value: &'static str,
+    /// What the table is for.
+    pub purpose: &'static str,
+    /// How it is read.
+    pub access: Access,
+}
+
+/// A key: its bytes order as the table is meant to be read (numbers are big-endian).
+pub trait Key: Sized + fmt::Debug {
+    /// Appends the key's bytes.
+    fn put(&self, out: &mut Vec<u8>);
+    /// Reads a key, or `None` where the bytes are no key of this table.
+    fn take(bytes: &[u8]) -> Option<Self>;
+
+    /// The key's bytes.
+    fn bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(24);
+        self.put(&mut out);
+        out
+    }
+}
+
+/// A value of a table.
+pub trait Value: Sized {
+    /// Appends the value's bytes.
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed>;
+    /// Reads a value, checking all of it.
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed>;
+}
+
+/// Records: anything that the record codec knows, named explicitly for each type.
+macro_rules! record_values {
+    ($($type:ty),+ $(,)?) => {$(
+        impl Value for $type {
+            fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+                put_record(self, out)
+            }
+            fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+                take_record(bytes)
+            }
+        }
+    )+};
+}
+
+fn put_record<T: Serialize>(record: &T, out: &mut Vec<u8>) -> Result<(), Malformed> {
+    codec::put_record(record, out)
+}
+
+fn take_record<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malformed> {
+    codec::take_record(bytes)
+}
+
+record_values!(
+    super::records::Meta,
+    super::records::SiteRecord,
+    super::records::PageRecord,
+    super::records::BatchRecord,
+    super::records::PlanRecord,
+    super::records::RefreshRecord,
+    super::records::CoreRecord,
+    super::records::SeedRecord,
+);
+
+fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+    bytes.try_into().ok()
+}
+
+fn split_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let (head, rest) = bytes.split_first_chunk::<4>()?;
+    Some((u32::from_be_bytes(*head), rest))
+}
+
+impl Key for u32 {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_be_bytes());
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        array(bytes).map(Self::from_be_bytes)
+    }
+}
+
+impl Key for SiteId {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        u32::take(bytes).map(Self)
+    }
+}
+
+impl Key for PageId {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.0.to_be_bytes());
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        array(bytes).map(|b| Self(u64::from_be_bytes(b)))
+    }
+}
+
+impl Key for RowId {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.0.to_be_bytes());
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        array(bytes).map(|b| Self(u64::from_be_bytes(b)))
+    }
+}
+
+impl Key for String {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.as_bytes());
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        std::str::from_utf8(bytes).ok().map(str::to_owned)
+    }
+}
+
+impl Key for (SiteId, String) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        self.1.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (site, rest) = split_u32(bytes)?;
+        Some((SiteId(site), String::take(rest)?))
+    }
+}
+
+impl Key for (SiteId, Hash128) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        out.extend_from_slice(&self.1);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (site, rest) = split_u32(bytes)?;
+        Some((SiteId(site), array(rest)?))
+    }
+}
+
+impl Key for (PageId, SiteId) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        self.1.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (head, rest) = bytes.split_first_chunk::<8>()?;
+        Some((PageId(u64::from_be_bytes(*head)), SiteId::take(rest)?))
+    }
+}
+
+impl Key for (u32, u32) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        self.1.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (first, rest) = split_u32(bytes)?;
+        Some((first, u32::take(rest)?))
+    }
+}
+
+impl Value for u32 {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        codec::put_varint(u64::from(*self), out);
+        Ok(())
+    }
+    fn decode(mut bytes: &[u8]) -> Result<Self, Malformed> {
+        let value = codec::take_varint(&mut bytes)?;
+        match u32::try_from(value) {
+            Ok(value) if bytes.is_empty() => Ok(value),
+            _ => Err(Malformed("number is not one of 32 bits".to_owned())),
+        }
+    }
+}
+
+impl Value for SiteId {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        self.0.encode(out)
+    }
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        u32::decode(bytes).map(Self)
+    }
+}
+
+/// Ascending indexes within one site.
+impl Value for Vec<u32> {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        codec::put_ascending(self.iter().map(|&index| u64::from(index)), out);
+        Ok(())
+    }
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let list = codec::take_ascending(bytes, u64::from(u32::MAX))?;
+        Ok(list
+            .into_iter()
+            .map(|v| u32::try_from(v).unwrap_or(u32::MAX))
+            .collect())
+    }
+}
+
+/// Ascending page ids.
+impl Value for Vec<PageId> {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        codec::put_ascending(self.iter().map(|page| page.0), out);
+        Ok(())
+    }
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let list = codec::take_ascending(bytes, u64::MAX)?;
+        Ok(list.into_iter().map(PageId).collect())
+    }
+}
+
+impl Value for Vec<f64> {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        codec::put_scores(self, out);
+        Ok(())
+    }
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        codec::take_scores(bytes)
+    }
+}
+
+impl Value for RoaringBitmap {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        codec::put_bitmap(self, out)
+    }
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        codec::take_bitmap(bytes)
+    }
+}
+
+impl Value for PageSet {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        codec::put_pages(self, out)
+    }
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        codec::take_pages(bytes)
+    }
+}
+
+impl Value for RowMembers {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        codec::put_varint(u64::from(self.uncrawled), out);
+        codec::put_bitmap(&self.pages, out)
+    }
+    fn decode(mut bytes: &[u8]) -> Result<Self, Malformed> {
+        let uncrawled = u32::try_from(codec::take_varint(&mut bytes)?)
+            .map_err(|_| Malformed("count of uncrawled targets is too large".to_owned()))?;
+        let pages = codec::take_bitmap(bytes)?;
+        Ok(Self { uncrawled, pages })
+    }
+}

@@ -1,0 +1,222 @@
+//! Every table of the store, declared once: open, `check`, `status` and `schema/tables.md` go by
+//! this list.
+
+use roaring::RoaringBitmap;
+
+use super::records::{
+    BatchRecord, CoreRecord, Hash128, Meta, PageRecord, PlanRecord, RefreshRecord, RowMembers,
+    SeedRecord, SiteRecord,
+};
+use super::table::{Access, Key, Table, TableInfo};
+use crate::page::{PageId, PageSet, RowId, SiteId};
+
+/// The format version of banks that this build writes, and the newest that it reads.
+pub const FORMAT: u32 = 1;
+
+macro_rules! tables {
+    ($($(#[doc = $purpose:literal])+ $constant:ident = $name:literal: $key:ty => $value:ty,
+        $access:ident, key $key_doc:literal, value $value_doc:literal;)+) => {
+        $(
+            $(#[doc = $purpose])+
+            pub const $constant: Table<$key, $value> = Table::new($name);
+        )+
+
+        /// All tables, in the order in which a bulk load fills them.
+        pub const ALL: &[TableInfo] = &[$(TableInfo {
+            name: $name,
+            key: $key_doc,
+            value: $value_doc,
+            purpose: concat!($($purpose),+),
+            access: Access::$access,
+        }),+];
+    };
+}
+
+tables! {
+    /// Sites by id.
+    SITES = "sites": SiteId => SiteRecord, Lookup,
+        key "site u32", value "record: name, next page and row index, counts also for P_uniq";
+    /// The way back from a site's name.
+    SITE_IDS = "site_ids": String => SiteId, Lookup,
+        key "name, UTF-8", value "site id, varint";
+    /// Pages by id.
+    PAGES = "pages": PageId => PageRecord, Lookup,
+        key "site u32, index u32", value "record: rest of the URL, state, attributes, row, first and last batch";
+    /// The way back from a URL; in key order it is the URL order of a site.
+    PAGE_IDS = "page_ids": (SiteId, String) => u32, Lookup,
+        key "site u32, rest of the URL, UTF-8", value "page index, varint";
+    /// Intra-site targets of a page.
+    INTRA = "intra": PageId => Vec<u32>, Lookup,
+        key "site u32, index u32", value "page indexes on the same site, gap-coded";
+    /// Transpose of `intra`.
+    INTRA_IN = "intra_in": PageId => Vec<u32>, Lookup,
+        key "site u32, index u32", value "page indexes on the same site, gap-coded";
+    /// Inter-site targets of a row; never changed, only made and deleted.
+    ROWS = "rows": RowId => Vec<PageId>, Lookup,
+        key "site u32, row u32", value "page ids, gap-coded, never empty";
+    /// Rows of a site by the hash of their targets.
+    ROW_HASHES = "row_hashes": (SiteId, Hash128) => Vec<u32>, Lookup,
+        key "site u32, 128-bit hash of the targets", value "row indexes, gap-coded: more than one only where hashes collide";
+    /// Pages that carry a row.
+    ROW_MEMBERS = "row_members": RowId => RowMembers, Lookup,
+        key "site u32, row u32", value "count of known targets, varint; page indexes, roaring, never empty";
+    /// Transpose of `rows`, cut by citing site so that a hot authority is many small values.
+    CITERS = "citers": (PageId, SiteId) => RoaringBitmap, Scan,
+        key "authority u32 u32, citing site u32", value "row indexes on the citing site, roaring, never empty";
+    /// Crawled pages of a site by content digest.
+    DIGESTS = "digests": (SiteId, Hash128) => u32, Lookup,
+        key "site u32, 128-bit hash of the digest", value "pages, varint, never 0";
+    /// Batches by number.
+    BATCHES = "batches": u32 => BatchRecord, Scan,
+        key "batch u32", value "record: name, kind, inputs, digest, time, counts";
+    /// Plans by name.
+    PLANS = "plans": String => PlanRecord, Lookup,
+        key "name, UTF-8", value "record: method and parameters as JSON, last refresh";
+    /// Refreshes by number.
+    REFRESHES = "refreshes": u32 => RefreshRecord, Scan,
+        key "refresh u32", value "record: plan, parameters, state, costs, counts";
+    /// Cores of a refresh in order.
+    CORES = "cores": (u32, u32) => CoreRecord, Scan,
+        key "refresh u32, rank u32", value "record: sigma, links, hubs and authorities in order, seed";
+    /// Scores of a core's pages, in the order of its record.
+    VECTORS = "vectors": VectorKey => Vec<f64>, Scan,
+        key "refresh u32, rank u32, side: 0 authorities, 1 hubs", value "scores, little-endian doubles";
+    /// Sets of pages.
+    BITMAPS = "bitmaps": BitmapKey => PageSet, Scan,
+        key "kind: 0 changed by a batch, 1 removed by a refresh; number u32", value "page ids, roaring";
+    /// Seeds of a refresh in order.
+    SEEDS = "seeds": (u32, u32) => SeedRecord, Scan,
+        key "refresh u32, rank u32", value "record: page, evidence";
+    /// What there is one of: format version, settings, counters, the intent of a bulk load.
+    META = "meta": MetaKey => Meta, Lookup,
+        key "0 format, 1 settings, 2 counters, 3 intent", value "record";
+}
+
+/// Keys of `meta`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MetaKey {
+    /// The format version.
+    Format,
+    /// What was chosen when the bank was created.
+    Settings,
+    /// Totals and last numbers.
+    Counters,
+    /// An unfinished bulk load.
+    Intent,
+}
+
+const META_KEYS: [MetaKey; 4] = [
+    MetaKey::Format,
+    MetaKey::Settings,
+    MetaKey::Counters,
+    MetaKey::Intent,
+];
+
+impl Key for MetaKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(match self {
+            Self::Format => 0,
+            Self::Settings => 1,
+            Self::Counters => 2,
+            Self::Intent => 3,
+        });
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [number] => META_KEYS.get(usize::from(*number)).copied(),
+            _ => None,
+        }
+    }
+}
+
+/// One side of a core.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum VectorSide {
+    /// Authority scores.
+    Authorities,
+    /// Hub scores.
+    Hubs,
+}
+
+/// Keys of `vectors`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VectorKey {
+    /// The refresh.
+    pub refresh: u32,
+    /// The core's rank.
+    pub rank: u32,
+    /// Whose scores.
+    pub side: VectorSide,
+}
+
+impl Key for VectorKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.refresh, self.rank).put(out);
+        out.push(u8::from(self.side == VectorSide::Hubs));
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (&side, rest) = bytes.split_last()?;
+        let (refresh, rank) = Key::take(rest)?;
+        let side = match side {
+            0 => VectorSide::Authorities,
+            1 => VectorSide::Hubs,
+            _ => return None,
+        };
+        Some(Self {
+            refresh,
+            rank,
+            side,
+        })
+    }
+}
+
+/// Keys of `bitmaps`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BitmapKey {
+    /// Pages whose links, state or attributes a batch changed.
+    Changed(u32),
+    /// Pages that the cores of a refresh removed.
+    Removed(u32),
+}
+
+impl Key for BitmapKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        let (kind, number) = match self {
+            Self::Changed(batch) => (0, batch),
+            Self::Removed(refresh) => (1, refresh),
+        };
+        out.push(kind);
+        number.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (kind, rest) = bytes.split_first()?;
+        let number = u32::take(rest)?;
+        match kind {
+            0 => Some(Self::Changed(number)),
+            1 => Some(Self::Removed(number)),
+            _ => None,
+        }
+    }
+}
+
+/// The list of tables as the text of `schema/tables.md`.
+#[must_use]
+pub fn describe() -> String {
+    let mut text = format!(
+        "# Tables of a bank, format version {FORMAT}\n\n\
+         Made from `src/storage/tables.rs`; a test compares the two. Numbers in keys are big-endian,\n\
+         records are a version byte and bincode with variable-length integers, gap-coded lists are a\n\
+         count, the first number and then gaps less one, as LEB128 varints.\n\n\
+         | table | key | value | what it is |\n| --- | --- | --- | --- |\n"
+    );
+    for table in ALL {
+        text.push_str(&format!(
+            "| `{}` | {} | {} | {} |\n",
+            table.name,
+            table.key,
+            table.value,
+            table.purpose.trim()
+        ));
+    }
+    text
+}
