@@ -155,7 +155,3 @@ pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         line.strip_suffix(b"\r").unwrap_or(line)
     })
 }
-
-#[cfg(test)]
-#[path = "lines_tests.rs"]
-mod tests;
