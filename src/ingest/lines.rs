@@ -2,6 +2,7 @@
 
 use super::open::{InputError, Opened};
 use super::reject::REJECTED_TEXT;
+use crate::watch::{Interrupted, Watch};
 
 /// A line longer than this many bytes, its end not counted, is refused; it is never held whole.
 pub const MAX_LINE: usize = 16 << 20;
@@ -11,6 +12,13 @@ pub const MAX_LINE: usize = 16 << 20;
 pub const BLOCK_SIZE: usize = 512 << 10;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Why reading stopped before the end.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Input(InputError),
+    Interrupted(Interrupted),
+}
 
 /// Whole lines, and perhaps, after them, one line too long to be held.
 #[derive(Debug, Default)]
@@ -41,7 +49,7 @@ pub(super) struct Blocks {
     next_line: u64,
     started: bool,
     ended: bool,
-    failed: Option<InputError>,
+    failed: Option<Stop>,
 }
 
 impl Blocks {
@@ -56,13 +64,13 @@ impl Blocks {
         }
     }
 
-    /// The next block, or none at the end. An error comes after all lines that were whole before
-    /// it, and then again never: the input has ended.
-    pub(super) fn next(&mut self) -> Result<Option<Block>, InputError> {
+    /// The next block, or none at the end. What stopped the reading is told once, after all lines
+    /// that were whole before it.
+    pub(super) fn next(&mut self, watch: &dyn Watch) -> Result<Option<Block>, Stop> {
         let mut text = std::mem::take(&mut self.rest);
         let mut searched = 0;
         loop {
-            self.read_more(&mut text);
+            self.read_more(&mut text, watch);
             let fresh = text.get(searched..).unwrap_or_default();
             if let Some(end) = fresh.iter().rposition(|b| *b == b'\n') {
                 self.rest = text.split_off(searched + end + 1);
@@ -75,7 +83,7 @@ impl Blocks {
                 return Ok((!text.is_empty()).then(|| self.block(text, None)));
             }
             if text.len() > MAX_LINE {
-                return self.skip_line(text).map(Some);
+                return self.skip_line(text, watch).map(Some);
             }
             searched = text.len();
         }
@@ -94,12 +102,12 @@ impl Blocks {
     }
 
     /// Passes over the rest of a line whose beginning this is.
-    fn skip_line(&mut self, mut text: Vec<u8>) -> Result<Block, InputError> {
+    fn skip_line(&mut self, mut text: Vec<u8>, watch: &dyn Watch) -> Result<Block, Stop> {
         let mut bytes = text.len() as u64;
         let head = text.get(..REJECTED_TEXT * 4).unwrap_or_default().to_vec();
         loop {
             text.clear();
-            self.read_more(&mut text);
+            self.read_more(&mut text, watch);
             if let Some(end) = text.iter().position(|b| *b == b'\n') {
                 self.rest = text.split_off(end + 1);
                 bytes += end as u64;
@@ -117,8 +125,14 @@ impl Blocks {
     }
 
     /// Appends the next [`BLOCK_SIZE`] bytes, less at the end or at an error.
-    fn read_more(&mut self, text: &mut Vec<u8>) {
+    fn read_more(&mut self, text: &mut Vec<u8>, watch: &dyn Watch) {
         if self.ended {
+            return;
+        }
+        // Here and not once per wave: a line or a stream may have no end.
+        if let Err(interrupted) = watch.proceed() {
+            self.failed = Some(Stop::Interrupted(interrupted));
+            self.ended = true;
             return;
         }
         let before = text.len();
@@ -129,7 +143,8 @@ impl Blocks {
         if let Some(source) = error {
             // Lines that are whole so far: those of earlier blocks, and those in `text`.
             let whole = line_ends(text) as u64;
-            self.failed = Some(self.input.error(source, self.next_line - 1 + whole));
+            let lines = self.next_line - 1 + whole;
+            self.failed = Some(Stop::Input(self.input.error(source, lines)));
         }
         if !self.started {
             self.started = true;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::lines::{Block, Blocks, MAX_LINE, lines};
+use super::lines::{Block, Blocks, MAX_LINE, Stop, lines};
 use super::location::SiteMode;
 use super::open::{Input, InputError};
 use super::record::{Event, Position, RecordReader};
@@ -41,6 +41,15 @@ pub enum ReadError<E: Error + 'static> {
     Sink(E),
 }
 
+impl<E: Error + 'static> From<Stop> for ReadError<E> {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Input(error) => Self::Input(error),
+            Stop::Interrupted(interrupted) => Self::Interrupted(interrupted),
+        }
+    }
+}
+
 /// Reads all sources in order and hands each event with its position to `sink`, in that order.
 ///
 /// The events, their order and the summary depend only on the sources, not on the number of
@@ -62,7 +71,7 @@ pub fn read_batch<E: Error + 'static>(
         total = total.zip(length).map(|(sum, length)| sum + length);
     }
     watch.stage("read", total);
-    let mut queue = Queue::new(sources);
+    let mut queue = Queue::new(sources, watch);
     let mut summary = ReadSummary::default();
     let mut reported = 0;
     let mut wave = queue.wave();
@@ -104,7 +113,7 @@ struct Piece<'a> {
 #[derive(Default)]
 struct Wave<'a> {
     blocks: Vec<Piece<'a>>,
-    failed: Option<InputError>,
+    failed: Option<Stop>,
 }
 
 /// All blocks of all sources, in order.
@@ -112,14 +121,16 @@ struct Queue<'a> {
     sources: std::iter::Zip<std::ops::RangeFrom<u32>, std::slice::Iter<'a, Source<'a>>>,
     current: Option<(u32, &'a Source<'a>, Blocks)>,
     progress: Arc<AtomicU64>,
+    watch: &'a dyn Watch,
 }
 
 impl<'a> Queue<'a> {
-    fn new(sources: &'a [Source<'a>]) -> Self {
+    fn new(sources: &'a [Source<'a>], watch: &'a dyn Watch) -> Self {
         Self {
             sources: (0..).zip(sources.iter()),
             current: None,
             progress: Arc::default(),
+            watch,
         }
     }
 
@@ -142,10 +153,10 @@ impl<'a> Queue<'a> {
         wave
     }
 
-    fn next(&mut self) -> Result<Option<Piece<'a>>, InputError> {
+    fn next(&mut self) -> Result<Option<Piece<'a>>, Stop> {
         loop {
             if let Some((index, source, blocks)) = &mut self.current {
-                if let Some(block) = blocks.next()? {
+                if let Some(block) = blocks.next(self.watch)? {
                     return Ok(Some(Piece {
                         index: *index,
                         source,
@@ -157,7 +168,7 @@ impl<'a> Queue<'a> {
             let Some((index, source)) = self.sources.next() else {
                 return Ok(None);
             };
-            let input = source.input.open(&self.progress)?;
+            let input = source.input.open(&self.progress).map_err(Stop::Input)?;
             self.current = Some((index, source, Blocks::new(input)));
         }
     }

@@ -352,6 +352,27 @@ fn a_watch_stops_the_reading_and_a_sink_does_too() {
     assert!(matches!(refused, Err(ReadError::Sink(_))));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_line_without_end_can_be_stopped() {
+    struct Soon(AtomicU64);
+    impl Watch for Soon {
+        fn stopped(&self) -> bool {
+            self.0.fetch_add(1, Ordering::Relaxed) > 50
+        }
+    }
+    let sources = [Source {
+        input: Input::File("/dev/zero".into()),
+        reader: &JsonLines,
+    }];
+    let watch = Soon(AtomicU64::new(0));
+    let stopped: Result<_, ReadError<Infallible>> =
+        read_batch(&sources, SiteMode::Host, &watch, &mut |_, _| {
+            panic!("no event")
+        });
+    assert!(matches!(stopped, Err(ReadError::Interrupted(_))));
+}
+
 #[test]
 fn progress_adds_up_to_the_size_of_the_files() {
     #[derive(Default)]

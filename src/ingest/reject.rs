@@ -1,5 +1,6 @@
 //! Lines that are refused: why, where they are listed, and how many are too many.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -54,6 +55,12 @@ pub enum RejectReason {
     Columns,
     /// A NUL byte in a TSV line.
     NulByte,
+}
+
+impl fmt::Display for RejectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// Why a line is refused, and a sentence on it.
@@ -171,6 +178,12 @@ mod tests {
         assert!(within_limit(10, 10, 100.0));
         assert!(!within_limit(1, 1, f64::NAN));
         assert!(!within_limit(0, 1, f64::NAN));
+    }
+
+    #[test]
+    fn reasons_have_one_name() {
+        assert_eq!(RejectReason::InvalidUtf8.to_string(), "invalid_utf8");
+        assert_eq!(RejectReason::LineTooLong.to_string(), "line_too_long");
     }
 
     #[test]

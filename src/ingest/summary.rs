@@ -1,6 +1,7 @@
 //! What reading a batch counted.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Serialize;
 
@@ -31,6 +32,12 @@ pub enum DropReason {
     Invalid,
     /// No string.
     NotAString,
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 impl From<&UrlProblem> for DropReason {
