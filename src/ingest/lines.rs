@@ -1,0 +1,172 @@
+//! Cutting a text into blocks of whole lines.
+
+use super::open::{InputError, Opened};
+use super::reject::REJECTED_TEXT;
+use crate::watch::{Interrupted, Watch};
+
+/// A line longer than this many bytes, its end not counted, is refused; it is never held whole.
+pub const MAX_LINE: usize = 16 << 20;
+
+/// Text is read and parsed in blocks of about so many bytes. It decides nothing but speed: blocks
+/// end at line ends.
+pub const BLOCK_SIZE: usize = 512 << 10;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Why reading stopped before the end.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Input(InputError),
+    Interrupted(Interrupted),
+}
+
+/// Whole lines, and perhaps, after them, one line too long to be held.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    /// Number of the first line, from 1.
+    pub first_line: u64,
+    /// The lines with their ends; the last may have none. One may pass [`MAX_LINE`] by less than
+    /// [`BLOCK_SIZE`].
+    pub text: Vec<u8>,
+    /// The line after them.
+    pub overlong: Option<Overlong>,
+}
+
+/// A line that was skipped.
+#[derive(Debug)]
+pub(super) struct Overlong {
+    /// Its beginning.
+    pub head: Vec<u8>,
+    /// Its length without the line end.
+    pub bytes: u64,
+}
+
+/// The blocks of one input, in order.
+pub(super) struct Blocks {
+    input: Opened,
+    /// Read already, and not yet part of a block.
+    rest: Vec<u8>,
+    next_line: u64,
+    started: bool,
+    ended: bool,
+    failed: Option<Stop>,
+}
+
+impl Blocks {
+    pub(super) const fn new(input: Opened) -> Self {
+        Self {
+            input,
+            rest: Vec::new(),
+            next_line: 1,
+            started: false,
+            ended: false,
+            failed: None,
+        }
+    }
+
+    /// The next block, or none at the end. What stopped the reading is told once, after all lines
+    /// that were whole before it.
+    pub(super) fn next(&mut self, watch: &dyn Watch) -> Result<Option<Block>, Stop> {
+        let mut text = std::mem::take(&mut self.rest);
+        let mut searched = 0;
+        loop {
+            self.read_more(&mut text, watch);
+            let fresh = text.get(searched..).unwrap_or_default();
+            if let Some(end) = fresh.iter().rposition(|b| *b == b'\n') {
+                self.rest = text.split_off(searched + end + 1);
+                return Ok(Some(self.block(text, None)));
+            }
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
+            if self.ended {
+                return Ok((!text.is_empty()).then(|| self.block(text, None)));
+            }
+            if text.len() > MAX_LINE {
+                return self.skip_line(text, watch).map(Some);
+            }
+            searched = text.len();
+        }
+    }
+
+    fn block(&mut self, text: Vec<u8>, overlong: Option<Overlong>) -> Block {
+        let first_line = self.next_line;
+        let ends = line_ends(&text);
+        let open = usize::from(text.last().is_some_and(|b| *b != b'\n'));
+        self.next_line += (ends + open + usize::from(overlong.is_some())) as u64;
+        Block {
+            first_line,
+            text,
+            overlong,
+        }
+    }
+
+    /// Passes over the rest of a line whose beginning this is.
+    fn skip_line(&mut self, mut text: Vec<u8>, watch: &dyn Watch) -> Result<Block, Stop> {
+        let mut bytes = text.len() as u64;
+        let head = text.get(..REJECTED_TEXT * 4).unwrap_or_default().to_vec();
+        loop {
+            text.clear();
+            self.read_more(&mut text, watch);
+            if let Some(end) = text.iter().position(|b| *b == b'\n') {
+                self.rest = text.split_off(end + 1);
+                bytes += end as u64;
+                break;
+            }
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
+            bytes += text.len() as u64;
+            if self.ended {
+                break;
+            }
+        }
+        Ok(self.block(Vec::new(), Some(Overlong { head, bytes })))
+    }
+
+    /// Appends the next [`BLOCK_SIZE`] bytes, less at the end or at an error.
+    fn read_more(&mut self, text: &mut Vec<u8>, watch: &dyn Watch) {
+        if self.ended {
+            return;
+        }
+        // Here and not once per wave: a line or a stream may have no end.
+        if let Err(interrupted) = watch.proceed() {
+            self.failed = Some(Stop::Interrupted(interrupted));
+            self.ended = true;
+            return;
+        }
+        let before = text.len();
+        text.resize(before + BLOCK_SIZE, 0);
+        let (read, error) = self.input.fill(text.get_mut(before..).unwrap_or_default());
+        text.truncate(before + read);
+        self.ended = read < BLOCK_SIZE;
+        if let Some(source) = error {
+            // Lines that are whole so far: those of earlier blocks, and those in `text`.
+            let whole = line_ends(text) as u64;
+            let lines = self.next_line - 1 + whole;
+            self.failed = Some(Stop::Input(self.input.error(source, lines)));
+        }
+        if !self.started {
+            self.started = true;
+            if text.starts_with(BYTE_ORDER_MARK) {
+                text.drain(..BYTE_ORDER_MARK.len());
+            }
+        }
+    }
+}
+
+#[expect(
+    clippy::naive_bytecount,
+    reason = "the compiler vectorises it, and parsing costs a hundred times as much"
+)]
+fn line_ends(text: &[u8]) -> usize {
+    text.iter().filter(|b| **b == b'\n').count()
+}
+
+/// The lines of a block's text, without their ends (LF or CRLF).
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|b| *b == b'\n').map(|line| {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    })
+}

@@ -1,0 +1,217 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn host(text: &str) -> Result<(String, String), UrlProblem> {
+    parse(text, SiteMode::Host).map(|l| (l.site, l.local))
+}
+
+#[test]
+fn the_suffix_list_is_the_one_compiled_in() {
+    let lock = include_str!("../../Cargo.lock");
+    let entry = format!("name = \"psl\"\nversion = \"{SUFFIX_LIST}\"\n");
+    assert!(lock.contains(&entry), "SUFFIX_LIST differs from Cargo.lock");
+}
+
+#[test]
+fn urls_are_normalised_as_browsers_do() {
+    for (given, normalised) in [
+        ("http://Example.COM", "http://example.com/"),
+        ("HTTP://example.com:80/a#b", "http://example.com/a"),
+        ("https://example.com:443/?#", "https://example.com/?"),
+        ("http://example.com:443/", "http://example.com:443/"),
+        (
+            "https://example.com:8443/a?b=c#d",
+            "https://example.com:8443/a?b=c",
+        ),
+        ("http://user:secret@example.com/", "http://example.com/"),
+        ("http://@example.com:8080/", "http://example.com:8080/"),
+        ("  http://example.com/a\n", "http://example.com/a"),
+        ("http://exa\nmple.com/a\tb", "http://example.com/ab"),
+        ("http://example.com/a b", "http://example.com/a%20b"),
+        (
+            "http://example.com/%7ea/%2F?%7e",
+            "http://example.com/%7ea/%2F?%7e",
+        ),
+        ("http://example.com/a/../b/./c", "http://example.com/b/c"),
+        ("http:\\\\example.com\\a", "http://example.com/a"),
+        ("http://example.com./", "http://example.com./"),
+        (
+            "http://bücher.example/ü",
+            "http://xn--bcher-kva.example/%C3%BC",
+        ),
+        (
+            "http://XN--BCHER-KVA.example/",
+            "http://xn--bcher-kva.example/",
+        ),
+        ("http://127.0.0.1:8080/", "http://127.0.0.1:8080/"),
+        ("http://0x7f.1/", "http://127.0.0.1/"),
+        ("http://2130706433/", "http://127.0.0.1/"),
+        (
+            "http://[2001:DB8:0:0::1]:8080/a",
+            "http://[2001:db8::1]:8080/a",
+        ),
+        ("http://[::ffff:1.2.3.4]/", "http://[::ffff:102:304]/"),
+        ("http:example.com", "http://example.com/"),
+        ("http:///example.com/", "http://example.com/"),
+        ("http://exämple.com/a\0b", "http://xn--exmple-cua.com/a%00b"),
+    ] {
+        for mode in [SiteMode::Host, SiteMode::Domain] {
+            let location = parse(given, mode).unwrap();
+            assert_eq!(location.url(mode), normalised, "{given}");
+            assert_eq!(parse(normalised, mode), Ok(location), "{given}");
+        }
+    }
+}
+
+#[test]
+fn a_site_is_a_host_or_a_registrable_domain() {
+    for (given, host, domain) in [
+        (
+            "http://www.example.co.uk:81/a",
+            "www.example.co.uk",
+            "example.co.uk",
+        ),
+        ("http://example.co.uk/", "example.co.uk", "example.co.uk"),
+        ("http://co.uk/", "co.uk", "co.uk"),
+        ("http://a.b.github.io/", "a.b.github.io", "b.github.io"),
+        ("http://localhost/", "localhost", "localhost"),
+        (
+            "http://www.例子.中国/",
+            "www.xn--fsqu00a.xn--fiqs8s",
+            "xn--fsqu00a.xn--fiqs8s",
+        ),
+        ("http://10.1.2.3/", "10.1.2.3", "10.1.2.3"),
+        ("http://[::1]/", "[::1]", "[::1]"),
+        (
+            "http://www.city.kawasaki.jp/",
+            "www.city.kawasaki.jp",
+            "city.kawasaki.jp",
+        ),
+    ] {
+        assert_eq!(parse(given, SiteMode::Host).unwrap().site, host);
+        assert_eq!(parse(given, SiteMode::Domain).unwrap().site, domain);
+    }
+    let split = ("example.com".to_owned(), "1:81/a?b".to_owned());
+    assert_eq!(host("https://example.com:81/a?b"), Ok(split));
+    let whole = parse("https://w.example.com:81/a", SiteMode::Domain).unwrap();
+    assert_eq!(whole.local, "1w.example.com:81/a");
+    assert_eq!(whole.scheme(), Scheme::Https);
+}
+
+#[test]
+fn what_is_no_page_has_a_reason() {
+    let scheme = |name: &str| UrlProblem::Scheme(name.to_owned());
+    for (given, problem) in [
+        ("", UrlProblem::Empty),
+        (" \t\n", UrlProblem::Empty),
+        ("/a/b", UrlProblem::Relative),
+        ("a.html", UrlProblem::Relative),
+        ("//example.com/", UrlProblem::Relative),
+        ("#top", UrlProblem::Relative),
+        ("?q=a:b", UrlProblem::Relative),
+        ("www.example.com", UrlProblem::Relative),
+        ("mailto:a@example.com", scheme("mailto")),
+        ("JavaScript:void(0)", scheme("javascript")),
+        ("java\nscript:void(0)", scheme("javascript")),
+        ("ftp://example.com/", scheme("ftp")),
+        ("file:///etc/hosts", scheme("file")),
+        ("localhost:8080/a", scheme("localhost")),
+        ("http://", UrlProblem::NoHost),
+        ("https:", UrlProblem::NoHost),
+        ("http://user@/", UrlProblem::NoHost),
+        ("http://:80/", UrlProblem::NoHost),
+        (
+            "http://example.com:99999/",
+            UrlProblem::Invalid(ParseError::InvalidPort),
+        ),
+        (
+            "http://exa mple.com/",
+            UrlProblem::Invalid(ParseError::IdnaError),
+        ),
+        (
+            "http://[::1/",
+            UrlProblem::Invalid(ParseError::InvalidIpv6Address),
+        ),
+        (
+            "http://1.2.3.999/",
+            UrlProblem::Invalid(ParseError::InvalidIpv4Address),
+        ),
+    ] {
+        assert_eq!(host(given), Err(problem), "{given:?}");
+    }
+    let long = format!("data:{}", "a".repeat(MAX_URL));
+    assert_eq!(host(&long), Err(scheme("data")));
+    let odd = format!("{}:", "x".repeat(70_000));
+    assert_eq!(host(&odd), Err(scheme(&"x".repeat(SCHEME_KEPT))));
+}
+
+#[test]
+fn long_urls_are_refused_as_given_and_as_normalised() {
+    let url = |path: &str, times| format!("http://a.example/{}", path.repeat(times));
+    let room = MAX_URL - url("", 0).len();
+    assert!(host(&url("a", room)).is_ok());
+    assert_eq!(
+        host(&url("a", room + 1)),
+        Err(UrlProblem::TooLong(MAX_URL + 1))
+    );
+    assert_eq!(host(&url("a", 70_000)), Err(UrlProblem::TooLong(70_017)));
+    assert!(matches!(
+        host(&url("é", room / 3)),
+        Err(UrlProblem::TooLong(_))
+    ));
+}
+
+fn some_url() -> impl Strategy<Value = String> {
+    (
+        prop_oneof![Just("http"), Just("https")],
+        prop_oneof![
+            Just("example.com"),
+            Just("a.example.com"),
+            Just("a-b.example.com"),
+            Just("[::1]")
+        ],
+        prop_oneof![
+            Just(String::new()),
+            (1u16..9000).prop_map(|port| format!(":{port}"))
+        ],
+        "[/?a-c.:é%+!~-]{0,6}",
+    )
+        .prop_map(|(scheme, host, port, rest)| format!("{scheme}://{host}{port}/{rest}"))
+}
+
+proptest! {
+    #[test]
+    fn site_and_local_give_the_url_back(text in some_url()) {
+        let mut whole = Url::parse(&text).unwrap();
+        whole.set_fragment(None);
+        for mode in [SiteMode::Host, SiteMode::Domain] {
+            let location = parse(&text, mode).unwrap();
+            prop_assert_eq!(url(&location.site, &location.local, mode), whole.as_str());
+            prop_assert_eq!(location.scheme().name(), whole.scheme());
+        }
+    }
+
+    #[test]
+    fn the_order_of_local_is_the_order_of_urls(a in some_url(), b in some_url()) {
+        for mode in [SiteMode::Host, SiteMode::Domain] {
+            let (a, b) = (parse(&a, mode).unwrap(), parse(&b, mode).unwrap());
+            if a.site == b.site {
+                prop_assert_eq!(a.local.cmp(&b.local), a.url(mode).cmp(&b.url(mode)));
+                prop_assert_eq!(a.cmp(&b), a.local.cmp(&b.local));
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_is_a_page_or_has_a_reason(text in "(https?:/?/?)?([a-c.0-9%:@]{1,8}/)?.{0,30}") {
+        for mode in [SiteMode::Host, SiteMode::Domain] {
+            if let Ok(location) = parse(&text, mode) {
+                let url = location.url(mode);
+                let again = Url::parse(&url).unwrap();
+                prop_assert_eq!(again.as_str(), &url);
+                prop_assert_eq!(parse(&url, mode), Ok(location));
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Formats in, page records out: what a batch says, before any bank is asked.
+//!
+//! ```text
+//! Input --gzip/zstd/plain--> blocks of whole lines --RecordReader, in parallel--> Event, in input order
+//! ```
+//!
+//! * [`Location`]: a URL, normalised and cut into its site and the rest.
+//! * [`read_batch`]: opens [`Source`]s, cuts them into lines and hands every [`Event`] with its
+//!   [`Position`] to a sink, in the order of the input, whatever the number of threads.
+//! * [`RecordReader`]: one format. [`JsonLines`] gives whole records; [`LinksTsv`] and [`PagesTsv`]
+//!   give pieces ([`Event::Link`], [`Event::Page`]), which the engine consolidates by sorting.
+//! * A bad line is an [`Event::Rejected`] and never ends the batch; an input that cannot be read to
+//!   its end is an [`InputError`] and refuses the batch whole.
+//!
+//! Memory is bounded by the number of threads, [`MAX_LINE`] and [`BLOCK_SIZE`], never by the input.
+
+mod json_lines;
+mod lines;
+mod location;
+mod number;
+mod open;
+mod read;
+mod record;
+mod reject;
+mod summary;
+mod timestamp;
+mod tsv;
+
+pub use json_lines::{JsonLines, MAX_FIELDS, RECORD_FIELDS};
+pub use lines::{BLOCK_SIZE, MAX_LINE};
+pub use location::{Location, MAX_URL, SUFFIX_LIST, Scheme, SiteMode, UrlProblem, parse, url};
+pub use open::{Compression, Input, InputError};
+pub use read::{ReadError, Source, read_batch};
+pub use record::{
+    Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, PageRecord, Position, RecordReader,
+    UncrawledOutlinks,
+};
+pub use reject::{Fault, REJECTED_TEXT, Reject, RejectReason, RejectWriter, within_limit};
+pub use summary::{DropReason, ReadSummary, UNKNOWN_FIELDS_KEPT, UnknownFields};
+pub use timestamp::{TimestampProblem, parse_timestamp};
+pub use tsv::{LinksTsv, PagesTsv};

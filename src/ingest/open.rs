@@ -1,0 +1,269 @@
+//! Opening an input: a file or standard input; plain, gzip or zstd, told by its first bytes.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
+
+/// Where a batch comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Input {
+    /// A file (or a named pipe).
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+impl Input {
+    /// The input that a command line means: `-` is standard input.
+    #[must_use]
+    pub fn named(path: PathBuf) -> Self {
+        if path.as_os_str() == "-" {
+            Self::Stdin
+        } else {
+            Self::File(path)
+        }
+    }
+
+    /// The bytes to read where they are known; refuses what is not there or is a directory.
+    pub(super) fn length(&self) -> Result<Option<u64>, InputError> {
+        let Self::File(path) = self else {
+            return Ok(None);
+        };
+        let about = fs::metadata(path).map_err(|source| self.cannot_open(source))?;
+        if about.is_dir() {
+            return Err(InputError::Directory {
+                file: self.to_string(),
+            });
+        }
+        Ok(about.is_file().then_some(about.len()))
+    }
+
+    pub(super) fn open(&self, progress: &Arc<AtomicU64>) -> Result<Opened, InputError> {
+        self.length()?;
+        let bytes: Box<dyn Read + Send> = match self {
+            Self::File(path) => {
+                Box::new(File::open(path).map_err(|source| self.cannot_open(source))?)
+            }
+            Self::Stdin => Box::new(io::stdin()),
+        };
+        Opened::new(self.to_string(), bytes, progress)
+    }
+
+    fn cannot_open(&self, source: io::Error) -> InputError {
+        InputError::Open {
+            file: self.to_string(),
+            source,
+        }
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Stdin => f.write_str("standard input"),
+        }
+    }
+}
+
+/// How an input is compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Compression {
+    /// gzip, of one or more members.
+    Gzip,
+    /// zstd, of one or more frames.
+    Zstd,
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        })
+    }
+}
+
+/// An input that cannot be read to its end; the batch is refused whole.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// It is not there, or may not be read.
+    #[error("cannot open {file}")]
+    Open {
+        /// The input.
+        file: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is a directory.
+    #[error("{file} is a directory; name the files in it")]
+    Directory {
+        /// The input.
+        file: String,
+    },
+    /// Reading failed on the way.
+    #[error("cannot read {file} beyond byte {offset}")]
+    Read {
+        /// The input.
+        file: String,
+        /// Bytes read from it before.
+        offset: u64,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is compressed, and cut off, corrupt, or followed by something else.
+    #[error(
+        "{file} is damaged {compression}: it could be read for {lines} lines ({text} bytes of text)"
+    )]
+    Damaged {
+        /// The input.
+        file: String,
+        /// How it is compressed.
+        compression: Compression,
+        /// Lines read whole before the damage.
+        lines: u64,
+        /// Bytes of decompressed text before it.
+        text: u64,
+        /// What the decompressor says.
+        source: io::Error,
+    },
+}
+
+/// An open input: its decompressed text.
+pub(super) struct Opened {
+    file: String,
+    compression: Option<Compression>,
+    text: Box<dyn Read + Send>,
+    text_read: u64,
+    bytes: Arc<Bytes>,
+}
+
+impl Opened {
+    /// Reads the first bytes to learn the compression; adds the bytes read to `progress`.
+    pub(super) fn new(
+        file: String,
+        inner: Box<dyn Read + Send>,
+        progress: &Arc<AtomicU64>,
+    ) -> Result<Self, InputError> {
+        let bytes = Arc::new(Bytes::default());
+        let mut counted = Counted {
+            inner,
+            bytes: Arc::clone(&bytes),
+            progress: Arc::clone(progress),
+        };
+        let mut opened = Self {
+            file,
+            compression: None,
+            text: Box::new(io::empty()),
+            text_read: 0,
+            bytes,
+        };
+        let mut head = [0; 4];
+        let length = fill(&mut counted, &mut head).map_err(|source| opened.error(source, 0))?;
+        let whole = Cursor::new(head).take(length as u64).chain(counted);
+        opened.compression = compression(head.get(..length).unwrap_or_default());
+        opened.text = match opened.compression {
+            None => Box::new(whole),
+            Some(Compression::Gzip) => Box::new(MultiGzDecoder::new(whole)),
+            Some(Compression::Zstd) => Box::new(
+                zstd::stream::read::Decoder::new(whole)
+                    .map_err(|source| opened.error(source, 0))?,
+            ),
+        };
+        Ok(opened)
+    }
+
+    /// Reads until the buffer is full or the text ends.
+    pub(super) fn fill(&mut self, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
+        let mut length = 0;
+        while let Some(free) = buffer.get_mut(length..).filter(|free| !free.is_empty()) {
+            match self.text.read(free) {
+                Ok(0) => break,
+                Ok(read) => {
+                    length += read;
+                    self.text_read += read as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return (length, Some(error)),
+            }
+        }
+        (length, None)
+    }
+
+    /// The error of this input after so many whole lines.
+    pub(super) fn error(&self, source: io::Error, lines: u64) -> InputError {
+        let file = self.file.clone();
+        match self.compression {
+            Some(compression) if !self.bytes.failed.load(Ordering::Relaxed) => {
+                InputError::Damaged {
+                    file,
+                    compression,
+                    lines,
+                    text: self.text_read,
+                    source,
+                }
+            }
+            _ => InputError::Read {
+                file,
+                offset: self.bytes.read.load(Ordering::Relaxed),
+                source,
+            },
+        }
+    }
+}
+
+fn fill(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while let Some(free) = buffer.get_mut(length..).filter(|free| !free.is_empty()) {
+        match from.read(free) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// Told by magic numbers (RFC 1952 2.3.1; RFC 8878 3.1.1 and 3.1.2: a skippable frame may be first).
+const fn compression(head: &[u8]) -> Option<Compression> {
+    match head {
+        [0x1f, 0x8b, ..] => Some(Compression::Gzip),
+        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Compression::Zstd),
+        _ => None,
+    }
+}
+
+/// What an input has given so far, shared between its reader and its errors.
+#[derive(Default)]
+struct Bytes {
+    read: AtomicU64,
+    failed: AtomicBool,
+}
+
+/// Counts bytes, and remembers that it was the input that failed and not the decompressor.
+struct Counted {
+    inner: Box<dyn Read + Send>,
+    bytes: Arc<Bytes>,
+    progress: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer);
+        match &read {
+            Ok(length) => {
+                self.bytes.read.fetch_add(*length as u64, Ordering::Relaxed);
+                self.progress.fetch_add(*length as u64, Ordering::Relaxed);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.bytes.failed.store(true, Ordering::Relaxed),
+        }
+        read
+    }
+}

@@ -1,0 +1,259 @@
+//! Reading a batch: blocks are parsed in parallel, events handed on in the order of the input.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use super::lines::{Block, Blocks, MAX_LINE, Stop, lines};
+use super::location::SiteMode;
+use super::open::{Input, InputError};
+use super::record::{Event, Position, RecordReader};
+use super::reject::{Fault, Reject, RejectReason, beginning};
+use super::summary::ReadSummary;
+use crate::watch::{Interrupted, Watch};
+
+/// So much text is parsed at a time, while as much is being read: with [`MAX_LINE`] the bound on
+/// what is held. Enough blocks to keep many threads busy.
+const WAVE: usize = 8 << 20;
+
+/// One input and its format.
+#[derive(Clone)]
+pub struct Source<'a> {
+    /// Where it comes from.
+    pub input: Input,
+    /// The reader of its format.
+    pub reader: &'a dyn RecordReader,
+}
+
+/// Why a batch was not read to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError<E: Error + 'static> {
+    /// An input cannot be read; the batch is refused.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The watch asked to stop.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+    /// The sink refused to go on.
+    #[error(transparent)]
+    Sink(E),
+}
+
+impl<E: Error + 'static> From<Stop> for ReadError<E> {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Input(error) => Self::Input(error),
+            Stop::Interrupted(interrupted) => Self::Interrupted(interrupted),
+        }
+    }
+}
+
+/// Reads all sources in order and hands each event with its position to `sink`, in that order.
+///
+/// The events, their order and the summary depend only on the sources, not on the number of
+/// threads. All inputs are looked up before the first is read. Before an [`InputError`] the sink
+/// gets all lines that were whole before it. Progress is in bytes as stored (compressed), with a
+/// total where all inputs are files.
+///
+/// Cost: memory for two waves of 8 MiB of text and one of events, besides lines up to
+/// [`MAX_LINE`].
+pub fn read_batch<E: Error + 'static>(
+    sources: &[Source<'_>],
+    mode: SiteMode,
+    watch: &dyn Watch,
+    sink: &mut dyn FnMut(Position, Event) -> Result<(), E>,
+) -> Result<ReadSummary, ReadError<E>> {
+    let mut total = Some(0);
+    for source in sources {
+        let length = source.input.length()?;
+        total = total.zip(length).map(|(sum, length)| sum + length);
+    }
+    watch.stage("read", total);
+    let mut queue = Queue::new(sources, watch);
+    let mut summary = ReadSummary::default();
+    let mut reported = 0;
+    let mut wave = queue.wave();
+    loop {
+        let failed = wave.failed.take();
+        let last = wave.blocks.is_empty() || failed.is_some();
+        let parse = || parse_wave(&wave.blocks, mode, watch);
+        let read = || {
+            if last { Wave::default() } else { queue.wave() }
+        };
+        let (parsed, next) = rayon::join(parse, read);
+        for (source, events, counts) in parsed? {
+            for (line, event) in events {
+                sink(Position { source, line }, event).map_err(ReadError::Sink)?;
+            }
+            summary.merge(&counts);
+        }
+        let read = queue.progress.load(Ordering::Relaxed);
+        watch.advance(read - reported);
+        reported = read;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        if last {
+            return Ok(summary);
+        }
+        wave = next;
+    }
+}
+
+/// A block and where it comes from.
+struct Piece<'a> {
+    index: u32,
+    source: &'a Source<'a>,
+    block: Block,
+}
+
+/// Blocks that are parsed together, and the error that came after them.
+#[derive(Default)]
+struct Wave<'a> {
+    blocks: Vec<Piece<'a>>,
+    failed: Option<Stop>,
+}
+
+/// All blocks of all sources, in order.
+struct Queue<'a> {
+    sources: std::iter::Zip<std::ops::RangeFrom<u32>, std::slice::Iter<'a, Source<'a>>>,
+    current: Option<(u32, &'a Source<'a>, Blocks)>,
+    progress: Arc<AtomicU64>,
+    watch: &'a dyn Watch,
+}
+
+impl<'a> Queue<'a> {
+    fn new(sources: &'a [Source<'a>], watch: &'a dyn Watch) -> Self {
+        Self {
+            sources: (0..).zip(sources.iter()),
+            current: None,
+            progress: Arc::default(),
+            watch,
+        }
+    }
+
+    fn wave(&mut self) -> Wave<'a> {
+        let mut wave = Wave::default();
+        let mut size = 0;
+        while size < WAVE {
+            match self.next() {
+                Ok(Some(piece)) => {
+                    size += piece.block.text.len();
+                    wave.blocks.push(piece);
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    wave.failed = Some(error);
+                    break;
+                }
+            }
+        }
+        wave
+    }
+
+    fn next(&mut self) -> Result<Option<Piece<'a>>, Stop> {
+        loop {
+            if let Some((index, source, blocks)) = &mut self.current {
+                if let Some(block) = blocks.next(self.watch)? {
+                    return Ok(Some(Piece {
+                        index: *index,
+                        source,
+                        block,
+                    }));
+                }
+                self.current = None;
+            }
+            let Some((index, source)) = self.sources.next() else {
+                return Ok(None);
+            };
+            let input = source.input.open(&self.progress).map_err(Stop::Input)?;
+            self.current = Some((index, source, Blocks::new(input)));
+        }
+    }
+}
+
+type Parsed = (u32, Vec<(u64, Event)>, ReadSummary);
+
+fn parse_wave(
+    blocks: &[Piece<'_>],
+    mode: SiteMode,
+    watch: &dyn Watch,
+) -> Result<Vec<Parsed>, Interrupted> {
+    blocks
+        .par_iter()
+        .map(|piece| {
+            watch.proceed()?;
+            Ok(parse_block(piece, mode))
+        })
+        .collect()
+}
+
+fn parse_block(piece: &Piece<'_>, mode: SiteMode) -> Parsed {
+    let mut summary = ReadSummary::default();
+    let mut events = Vec::new();
+    let reader = piece.source.reader;
+    let mut number = piece.block.first_line;
+    for line in lines(&piece.block.text) {
+        if line.trim_ascii().is_empty() {
+            summary.blank_lines += 1;
+        } else {
+            let event = read_line(reader, line, mode, &mut summary)
+                .unwrap_or_else(|fault| rejected(piece, number, line, fault));
+            events.push((number, event));
+        }
+        number += 1;
+    }
+    let mut bytes = piece.block.text.len() as u64;
+    if let Some(overlong) = &piece.block.overlong {
+        let event = rejected(piece, number, &overlong.head, line_too_long(overlong.bytes));
+        events.push((number, event));
+        number += 1;
+        bytes += overlong.bytes;
+    }
+    for (_, event) in &events {
+        if let Event::Rejected(reject) = event {
+            *summary.rejects.entry(reject.reason).or_default() += 1;
+        }
+    }
+    summary.lines = number - piece.block.first_line;
+    summary.records = events.len() as u64;
+    summary.bytes = bytes;
+    (piece.index, events, summary)
+}
+
+fn read_line(
+    reader: &dyn RecordReader,
+    line: &[u8],
+    mode: SiteMode,
+    summary: &mut ReadSummary,
+) -> Result<Event, Fault> {
+    if line.len() > MAX_LINE {
+        return Err(line_too_long(line.len() as u64));
+    }
+    let line = std::str::from_utf8(line)
+        .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
+    reader.read(line, mode, summary)
+}
+
+fn line_too_long(bytes: u64) -> Fault {
+    Fault::new(
+        RejectReason::LineTooLong,
+        format!("a line of {bytes} bytes; at most {MAX_LINE} are read"),
+    )
+}
+
+fn rejected(piece: &Piece<'_>, line: u64, text: &[u8], fault: Fault) -> Event {
+    Event::Rejected(Reject {
+        file: piece.source.input.to_string(),
+        line,
+        reason: fault.reason,
+        detail: fault.detail,
+        record: beginning(text),
+    })
+}
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;

@@ -1,0 +1,136 @@
+//! What a batch says of pages: whole records, or pieces of them.
+
+use serde::{Deserialize, Serialize};
+
+use super::location::{Location, SiteMode};
+use super::reject::{Fault, Reject};
+use super::summary::ReadSummary;
+
+/// The most clicks a record can give: the largest count that every JSON reader keeps exactly.
+pub const MAX_CLICKS: u64 = 1 << 53;
+
+/// The most uncrawled outlinks a record can give; keeps sums of values far from overflow.
+pub const MAX_UNCRAWLED_OUTLINKS: u32 = 1_000_000;
+
+/// What a record says of a page's uncrawled outlinks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum UncrawledOutlinks {
+    /// Nothing: left as it was.
+    #[default]
+    Absent,
+    /// An explicit null: from now on the bank counts them itself.
+    Counted,
+    /// A number, at most [`MAX_UNCRAWLED_OUTLINKS`]; it stays until it is given as null.
+    Given(u32),
+}
+
+/// One record: a page and what is said of it. `None` is absent: left as it was.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PageRecord {
+    /// The page.
+    pub url: Location,
+    /// The page's links, sorted, without duplicates and without the page itself; they replace
+    /// those that the bank has.
+    pub outlinks: Option<Vec<Location>>,
+    /// Whether the page is spam.
+    pub spam: Option<bool>,
+    /// The page's clicks, at most [`MAX_CLICKS`].
+    pub clicks: Option<u64>,
+    /// The page's uncrawled outlinks.
+    pub uncrawled_outlinks: UncrawledOutlinks,
+    /// The first 128 bits of the BLAKE3 hash of the digest as given.
+    pub digest: Option<[u8; 16]>,
+    /// When the page was fetched: microseconds since 1970-01-01T00:00:00Z.
+    pub fetched: Option<i64>,
+    /// The page is gone; then everything else is absent.
+    pub gone: bool,
+}
+
+impl PageRecord {
+    /// A record that names a page and says nothing of it.
+    #[must_use]
+    pub const fn new(url: Location) -> Self {
+        Self {
+            url,
+            outlinks: None,
+            spam: None,
+            clicks: None,
+            uncrawled_outlinks: UncrawledOutlinks::Absent,
+            digest: None,
+            fetched: None,
+            gone: false,
+        }
+    }
+
+    /// Whether the record makes its page crawled: it has outlinks, a digest or a fetch time.
+    #[must_use]
+    pub const fn is_crawl(&self) -> bool {
+        self.outlinks.is_some() || self.digest.is_some() || self.fetched.is_some()
+    }
+}
+
+/// A page that a links or pages TSV names, and what a pages TSV says of it.
+///
+/// Every page named counts as crawled, and its outlinks are replaced by its [`Event::Link`]s of
+/// the batch: a page named only as a target or in a pages TSV has none.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PageAttributes {
+    /// The page.
+    pub url: Location,
+    /// Whether the page is spam.
+    pub spam: Option<bool>,
+    /// The page's clicks, at most [`MAX_CLICKS`].
+    pub clicks: Option<u64>,
+    /// The page's uncrawled outlinks; never [`UncrawledOutlinks::Counted`], which TSV cannot say.
+    pub uncrawled_outlinks: UncrawledOutlinks,
+}
+
+impl PageAttributes {
+    /// A page that is named, without attributes.
+    #[must_use]
+    pub const fn named(url: Location) -> Self {
+        Self {
+            url,
+            spam: None,
+            clicks: None,
+            uncrawled_outlinks: UncrawledOutlinks::Absent,
+        }
+    }
+}
+
+/// What one line of an input says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A whole record (JSON Lines).
+    Record(PageRecord),
+    /// A link between two different pages, both of which are crawled (links TSV).
+    Link {
+        /// The page that links.
+        from: Location,
+        /// The page linked to.
+        to: Location,
+    },
+    /// A crawled page (pages TSV; a links TSV line whose link is dropped).
+    Page(PageAttributes),
+    /// The line is refused.
+    Rejected(Reject),
+}
+
+/// Where in the input something stands.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Position {
+    /// Index of the source in the list given to [`read_batch`](super::read_batch).
+    pub source: u32,
+    /// Line within it, from 1; lines of the decompressed text, blank ones included.
+    pub line: u64,
+}
+
+/// One line-based format: how a line becomes a record, or a piece of one.
+pub trait RecordReader: Sync {
+    /// Reads one line that is not blank (UTF-8, without its line end, at most
+    /// [`MAX_LINE`](super::MAX_LINE) bytes), and counts in `summary` what it leaves out: dropped
+    /// outlinks, duplicates, self-links, unknown fields.
+    ///
+    /// Never panics, whatever the line. A fault rejects the whole line.
+    fn read(&self, line: &str, mode: SiteMode, summary: &mut ReadSummary) -> Result<Event, Fault>;
+}

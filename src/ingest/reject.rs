@@ -1,0 +1,215 @@
+//! Lines that are refused: why, where they are listed, and how many are too many.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::location::UrlProblem;
+use super::timestamp::TimestampProblem;
+
+/// How much of a refused line is kept, in characters.
+pub const REJECTED_TEXT: usize = 200;
+
+/// Why a line is refused. The names (snake case) are stable.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RejectReason {
+    /// Longer than [`MAX_LINE`](super::MAX_LINE).
+    LineTooLong,
+    /// Not UTF-8.
+    InvalidUtf8,
+    /// Not JSON.
+    InvalidJson,
+    /// JSON, but no object.
+    NotAnObject,
+    /// An object with more than [`MAX_FIELDS`](super::MAX_FIELDS) fields.
+    TooManyFields,
+    /// A field given twice.
+    DuplicateField,
+    /// No `url`.
+    MissingUrl,
+    /// The page's URL is empty.
+    EmptyUrl,
+    /// The page's URL is relative.
+    RelativeUrl,
+    /// The page's URL is neither http nor https.
+    UrlScheme,
+    /// The page's URL has no host.
+    UrlWithoutHost,
+    /// The page's URL is longer than [`MAX_URL`](super::MAX_URL).
+    UrlTooLong,
+    /// The page's URL is refused by the URL standard.
+    InvalidUrl,
+    /// A field of another type than it must have.
+    WrongType,
+    /// A count below zero.
+    NegativeNumber,
+    /// A count that is not whole.
+    FractionalNumber,
+    /// A count above what is allowed.
+    NumberTooLarge,
+    /// `fetched` is no RFC 3339 timestamp.
+    InvalidTimestamp,
+    /// A TSV line with too few or too many columns.
+    Columns,
+    /// A NUL byte in a TSV line.
+    NulByte,
+}
+
+impl fmt::Display for RejectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// Why a line is refused, and a sentence on it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// The kind.
+    pub reason: RejectReason,
+    /// What exactly is wrong.
+    pub detail: String,
+}
+
+impl Fault {
+    /// A fault of this kind.
+    pub fn new(reason: RejectReason, detail: impl Into<String>) -> Self {
+        Self {
+            reason,
+            detail: detail.into(),
+        }
+    }
+
+    /// The fault of a record whose page has this URL problem.
+    pub(super) fn page_url(problem: &UrlProblem) -> Self {
+        let reason = match problem {
+            UrlProblem::Empty => RejectReason::EmptyUrl,
+            UrlProblem::Relative => RejectReason::RelativeUrl,
+            UrlProblem::Scheme(_) => RejectReason::UrlScheme,
+            UrlProblem::NoHost => RejectReason::UrlWithoutHost,
+            UrlProblem::TooLong(_) => RejectReason::UrlTooLong,
+            UrlProblem::Invalid(_) => RejectReason::InvalidUrl,
+        };
+        Self::new(reason, problem.to_string())
+    }
+
+    pub(super) fn timestamp(problem: TimestampProblem) -> Self {
+        Self::new(
+            RejectReason::InvalidTimestamp,
+            format!("fetched: {problem}"),
+        )
+    }
+}
+
+/// A refused line; serialised, one line of the rejects file.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Reject {
+    /// The input, as the caller named it.
+    pub file: String,
+    /// The line within it, from 1.
+    pub line: u64,
+    /// The kind.
+    pub reason: RejectReason,
+    /// What exactly is wrong.
+    pub detail: String,
+    /// The line's first [`REJECTED_TEXT`] characters; U+FFFD in place of what is not UTF-8.
+    pub record: String,
+}
+
+/// Writes rejects as JSON Lines.
+#[derive(Debug)]
+pub struct RejectWriter<W: Write> {
+    out: W,
+}
+
+impl<W: Write> RejectWriter<W> {
+    /// Writes to `out`, which should be buffered.
+    pub const fn new(out: W) -> Self {
+        Self { out }
+    }
+
+    /// Adds one line.
+    pub fn write(&mut self, reject: &Reject) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, reject)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// Flushes, and gives the writer back.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+/// Whether so many rejects are few enough: at most `percent` % of the records, which are all lines
+/// that are not blank, the rejected ones included.
+///
+/// No record is no reject. The limit itself is within; a relative 1e-12 allows for percentages
+/// that have no exact double. NaN is no limit that anything could be within.
+#[must_use]
+pub fn within_limit(rejects: u64, records: u64, percent: f64) -> bool {
+    rejects == 0 && !percent.is_nan()
+        || rejects as f64 * 100.0 <= percent * records as f64 * (1.0 + 1e-12)
+}
+
+/// The first [`REJECTED_TEXT`] characters of a line. A character has at most four bytes, and
+/// what is cut off within one at the end is never among those kept.
+pub(super) fn beginning(line: &[u8]) -> String {
+    let head = line.get(..REJECTED_TEXT * 4).unwrap_or(line);
+    String::from_utf8_lossy(head)
+        .chars()
+        .take(REJECTED_TEXT)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_itself_is_within() {
+        assert!(within_limit(0, 0, 1.0));
+        assert!(within_limit(0, 10, 0.0));
+        assert!(!within_limit(1, 10, 0.0));
+        assert!(within_limit(1, 100, 1.0));
+        assert!(!within_limit(2, 199, 1.0));
+        assert!(within_limit(57, 10_000, 0.57));
+        assert!(within_limit(10, 10, 100.0));
+        assert!(!within_limit(1, 1, f64::NAN));
+        assert!(!within_limit(0, 1, f64::NAN));
+    }
+
+    #[test]
+    fn reasons_have_one_name() {
+        assert_eq!(RejectReason::InvalidUtf8.to_string(), "invalid_utf8");
+        assert_eq!(RejectReason::LineTooLong.to_string(), "line_too_long");
+    }
+
+    #[test]
+    fn a_reject_is_one_json_line() {
+        let mut writer = RejectWriter::new(Vec::new());
+        let reject = Reject {
+            file: "a.jsonl".to_owned(),
+            line: 3,
+            reason: RejectReason::InvalidUtf8,
+            detail: "a\nb".to_owned(),
+            record: beginning(b"x\xffy"),
+        };
+        writer.write(&reject).unwrap();
+        assert_eq!(
+            String::from_utf8(writer.finish().unwrap()).unwrap(),
+            "{\"file\":\"a.jsonl\",\"line\":3,\"reason\":\"invalid_utf8\",\"detail\":\"a\\nb\",\"record\":\"x\u{fffd}y\"}\n"
+        );
+    }
+
+    #[test]
+    fn a_beginning_has_two_hundred_whole_characters() {
+        assert_eq!(
+            beginning("\u{1f980}".repeat(300).as_bytes()),
+            "\u{1f980}".repeat(200)
+        );
+        assert_eq!(beginning("é".repeat(450).as_bytes()), "é".repeat(200));
+        assert_eq!(beginning(b"ab"), "ab");
+    }
+}
