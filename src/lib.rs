@@ -2,6 +2,7 @@
 //!
 //! The crate docs are the architecture; they are completed as the rooms are built.
 
+pub mod engine;
 pub mod ingest;
 pub mod page;
 pub mod storage;

@@ -11,6 +11,7 @@
 
 mod bank;
 mod changes;
+mod check;
 mod codec;
 mod error;
 pub mod records;
@@ -22,6 +23,7 @@ pub mod tables;
 
 pub use bank::{Reader, Writer, create};
 pub use changes::Changes;
+pub use check::{CheckReport, Finding};
 pub use codec::Malformed;
 pub use error::StoreError;
 pub use records::Hash128;
@@ -29,6 +31,7 @@ pub use sorter::{Sorted, Sorter};
 pub use store::{Entries, Store};
 pub use table::{Access, Key, Table, TableInfo, Value};
 
+use crate::page::PageId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -42,4 +45,16 @@ pub fn pack<T: Serialize>(record: &T) -> Result<Vec<u8>, StoreError> {
 /// Reads what [`pack`] wrote.
 pub fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, StoreError> {
     codec::take_record(bytes).map_err(StoreError::passing)
+}
+
+/// The hash by which a row is found on its site: of its targets' ids, which never change.
+#[must_use]
+pub fn row_hash(targets: &[PageId]) -> Hash128 {
+    let mut hasher = blake3::Hasher::new();
+    for target in targets {
+        hasher.update(&target.0.to_be_bytes());
+    }
+    let mut hash = Hash128::default();
+    hash.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    hash
 }

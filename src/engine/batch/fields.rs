@@ -1,0 +1,94 @@
+//! Fixed-width fields in the keys and values of events between the passes.
+
+use crate::engine::EngineError;
+use crate::page::{PageId, RowId, SiteId};
+use crate::storage::Hash128;
+
+/// Reads fields from the front of an event's bytes.
+pub(super) struct Fields<'a>(pub(super) &'a [u8]);
+
+impl Fields<'_> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], EngineError> {
+        let (head, rest) = self
+            .0
+            .split_first_chunk::<N>()
+            .ok_or(EngineError::Internal(
+                "an event between two passes is cut off",
+            ))?;
+        self.0 = rest;
+        Ok(*head)
+    }
+
+    pub(super) fn byte(&mut self) -> Result<u8, EngineError> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    pub(super) fn u32(&mut self) -> Result<u32, EngineError> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Result<u64, EngineError> {
+        self.array().map(u64::from_be_bytes)
+    }
+
+    pub(super) fn i64(&mut self) -> Result<i64, EngineError> {
+        self.array().map(i64::from_be_bytes)
+    }
+
+    pub(super) fn hash(&mut self) -> Result<Hash128, EngineError> {
+        self.array()
+    }
+
+    pub(super) fn page(&mut self) -> Result<PageId, EngineError> {
+        self.u64().map(PageId)
+    }
+
+    pub(super) fn row(&mut self) -> Result<RowId, EngineError> {
+        self.u64().map(RowId)
+    }
+
+    pub(super) fn site(&mut self) -> Result<SiteId, EngineError> {
+        self.u32().map(SiteId)
+    }
+
+}
+
+/// Builds the bytes of an event.
+#[derive(Default)]
+pub(super) struct Bytes(Vec<u8>);
+
+impl Bytes {
+    pub(super) fn u64(mut self, value: u64) -> Self {
+        self.0.extend_from_slice(&value.to_be_bytes());
+        self
+    }
+
+    pub(super) fn u32(mut self, value: u32) -> Self {
+        self.0.extend_from_slice(&value.to_be_bytes());
+        self
+    }
+
+    pub(super) fn i64(mut self, value: i64) -> Self {
+        self.0.extend_from_slice(&value.to_be_bytes());
+        self
+    }
+
+    pub(super) fn byte(mut self, value: u8) -> Self {
+        self.0.push(value);
+        self
+    }
+
+    pub(super) fn bytes(mut self, value: &[u8]) -> Self {
+        self.0.extend_from_slice(value);
+        self
+    }
+
+    pub(super) fn done(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+/// The first bytes of a key that name what a group of events is about.
+pub(super) fn group<const N: usize>(key: &[u8]) -> Result<[u8; N], EngineError> {
+    Fields(key).array()
+}

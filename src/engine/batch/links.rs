@@ -1,0 +1,244 @@
+//! The links pass: what each record does to its page's links; and the pages that a snapshot
+//! leaves out.
+
+use super::canonical::Claim;
+use super::fields::{Bytes, Fields, group};
+use super::passes::{
+    PageEvent, Passes, by_record, intra_event, member_event, page_event, target_event,
+};
+use crate::engine::EngineError;
+use crate::page::{PageId, PageSet, RowId};
+use crate::storage::records::{PageRecord, PageState};
+use crate::storage::{self, Hash128, Sorted, Store, row_hash, tables};
+use crate::watch::Watch;
+
+/// The state of a page after a record.
+fn state_after(old: Option<PageState>, claim: &Claim) -> PageState {
+    if claim.gone {
+        return PageState::Gone;
+    }
+    if claim.crawled {
+        return PageState::Crawled;
+    }
+    match old {
+        Some(PageState::Crawled) => PageState::Crawled,
+        _ => PageState::Known,
+    }
+}
+
+/// The row of a site with exactly these targets, if the bank has it.
+fn find_row(
+    store: &Store,
+    page: PageId,
+    hash: Hash128,
+    targets: &[PageId],
+) -> Result<Option<RowId>, EngineError> {
+    let site = page.site();
+    for index in store
+        .get(&tables::ROW_HASHES, &(site, hash))?
+        .unwrap_or_default()
+    {
+        let row = RowId::new(site, index);
+        if store.need(&tables::ROWS, &row)? == targets {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
+}
+
+/// Numbers that one ascending list has and the other has not: `(only_old, only_new)`.
+pub(super) fn difference<T: Ord + Copy>(old: &[T], new: &[T]) -> (Vec<T>, Vec<T>) {
+    let only = |these: &[T], those: &[T]| {
+        these
+            .iter()
+            .copied()
+            .filter(|one| those.binary_search(one).is_err())
+            .collect()
+    };
+    (only(old, new), only(new, old))
+}
+
+#[expect(
+    clippy::cast_possible_wrap,
+    reason = "lengths of lists in memory are far below 2^63"
+)]
+fn change(old: usize, new: usize) -> i64 {
+    new as i64 - old as i64
+}
+
+/// Works through the canonical records; returns the pages that have one.
+pub(super) fn links_pass(
+    store: &Store,
+    mut records: Sorted,
+    passes: &mut Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<PageSet, EngineError> {
+    let mut named = PageSet::new();
+    while let Some(key) = records.peek()? {
+        watch.proceed()?;
+        watch.advance(1);
+        let number: [u8; 8] = group(key)?;
+        let mut claim: Option<Claim> = None;
+        let mut page = None;
+        let mut targets = Vec::new();
+        while let Some((key, value)) = records.next_under(&number)? {
+            let mut fields = Fields(&key[number.len()..]);
+            match fields.byte()? {
+                0 => claim = Some(storage::unpack(value)?),
+                1 => {
+                    let mut fields = Fields(value);
+                    page = Some((fields.page()?, fields.byte()? == 1));
+                }
+                _ => targets.push(fields.page()?),
+            }
+        }
+        debug_assert!(by_record(0, 0).len() == number.len() + 1);
+        let (Some(claim), Some((page, born))) = (claim, page) else {
+            return Err(EngineError::Internal(
+                "a record lost its page between two passes",
+            ));
+        };
+        named.insert(page.0);
+        let old = if born {
+            None
+        } else {
+            Some(store.need(&tables::PAGES, &page)?)
+        };
+        targets.dedup();
+        claim_page(store, page, old.as_ref(), claim, &targets, passes)?;
+    }
+    Ok(named)
+}
+
+/// Makes crawled pages that a snapshot does not name gone.
+pub(super) fn leave_out(
+    store: &Store,
+    named: &PageSet,
+    passes: &mut Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    for entry in store.scan(&tables::PAGES)? {
+        watch.proceed()?;
+        let (page, record) = entry?;
+        if record.state == PageState::Crawled && !named.contains(page.0) {
+            claim_page(store, page, Some(&record), Claim::GONE, &[], passes)?;
+        }
+    }
+    Ok(())
+}
+
+fn claim_page(
+    store: &Store,
+    page: PageId,
+    old: Option<&PageRecord>,
+    claim: Claim,
+    targets: &[PageId],
+    passes: &mut Passes<'_>,
+) -> Result<(), EngineError> {
+    let old_state = old.map(|record| record.state);
+    target_event(
+        &mut passes.targets,
+        page,
+        old_state,
+        state_after(old_state, &claim),
+        true,
+    )?;
+    if claim.links {
+        let (intra, inter): (Vec<PageId>, Vec<PageId>) = targets
+            .iter()
+            .partition(|target| target.site() == page.site());
+        intra_links(store, page, old.is_none(), &intra, passes)?;
+        inter_links(
+            store,
+            page,
+            old.and_then(|record| record.row),
+            &inter,
+            passes,
+        )?;
+    }
+    page_event(&mut passes.pages, page, &PageEvent::Claim(claim))
+}
+
+fn intra_links(
+    store: &Store,
+    page: PageId,
+    born: bool,
+    targets: &[PageId],
+    passes: &mut Passes<'_>,
+) -> Result<(), EngineError> {
+    let new: Vec<u32> = targets.iter().map(|target| target.index()).collect();
+    let old = if born {
+        Vec::new()
+    } else {
+        store.get(&tables::INTRA, &page)?.unwrap_or_default()
+    };
+    if old == new {
+        return Ok(());
+    }
+    let (lost, gained) = difference(&old, &new);
+    for (list, is_gained) in [(&lost, false), (&gained, true)] {
+        for &target in list {
+            let target = PageId::new(page.site(), target);
+            intra_event(&mut passes.targets, target, page.index(), is_gained)?;
+        }
+    }
+    passes.counts.links_added += gained.len() as u64;
+    passes.counts.links_removed += lost.len() as u64;
+    page_event(
+        &mut passes.pages,
+        page,
+        &PageEvent::Intra(change(old.len(), new.len())),
+    )?;
+    if new.is_empty() {
+        passes.changes.delete(&tables::INTRA, &page)?;
+    } else {
+        passes.changes.put(&tables::INTRA, &page, &new)?;
+    }
+    Ok(())
+}
+
+fn inter_links(
+    store: &Store,
+    page: PageId,
+    old_row: Option<u32>,
+    new: &[PageId],
+    passes: &mut Passes<'_>,
+) -> Result<(), EngineError> {
+    let old_row = old_row.map(|index| RowId::new(page.site(), index));
+    let old = match old_row {
+        Some(row) => store.need(&tables::ROWS, &row)?,
+        None => Vec::new(),
+    };
+    if old == new {
+        return Ok(());
+    }
+    let (lost, gained) = difference(&old, new);
+    passes.counts.links_added += gained.len() as u64;
+    passes.counts.links_removed += lost.len() as u64;
+    if let Some(row) = old_row {
+        member_event(&mut passes.members, row, page.index(), false)?;
+    }
+    page_event(
+        &mut passes.pages,
+        page,
+        &PageEvent::Inter(change(old.len(), new.len())),
+    )?;
+    if new.is_empty() {
+        return page_event(&mut passes.pages, page, &PageEvent::Row(None));
+    }
+    let hash = row_hash(new);
+    if let Some(row) = find_row(store, page, hash, new)? {
+        member_event(&mut passes.members, row, page.index(), true)?;
+        return page_event(&mut passes.pages, page, &PageEvent::Row(Some(row.index())));
+    }
+    let key = Bytes::default()
+        .u32(page.site().0)
+        .bytes(&hash)
+        .u32(page.index())
+        .done();
+    let mut content = Vec::with_capacity(new.len() * 8);
+    for target in new {
+        content.extend_from_slice(&target.0.to_be_bytes());
+    }
+    Ok(passes.new_rows.push(&key, &content)?)
+}

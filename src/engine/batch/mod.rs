@@ -1,0 +1,367 @@
+//! Ingest: a batch of records is worked into the bank, all of it or nothing.
+//!
+//! The passes and what goes between them are drawn in `passes`.
+
+mod canonical;
+mod fields;
+mod links;
+mod pages;
+mod passes;
+mod resolve;
+mod rows;
+mod targets;
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::clock::now;
+use super::{Bank, EngineError};
+use crate::ingest::{
+    Event, Input, JsonLines, LinksTsv, PagesTsv, ReadError, ReadSummary, RecordReader,
+    RejectWriter, SUFFIX_LIST, SiteMode, Source, read_batch, within_limit,
+};
+use crate::storage::records::{BatchCounts, BatchId, BatchKind, BatchRecord};
+use crate::storage::tables::{self, BitmapKey};
+use crate::storage::{Sorter, StoreError, Writer};
+use crate::watch::Watch;
+use canonical::Gather;
+use passes::Passes;
+
+/// The format of the files of a batch.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Format {
+    /// One record a page, as JSON Lines.
+    #[default]
+    JsonLines,
+    /// Links as TSV, with the pages in another TSV if there is one.
+    Links {
+        /// `url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks`
+        pages: Option<PathBuf>,
+    },
+}
+
+/// What to ingest, and how.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IngestRequest {
+    /// The inputs; together one batch.
+    pub inputs: Vec<Input>,
+    /// Their format.
+    pub format: Format,
+    /// Whether crawled pages without a record become gone.
+    pub snapshot: bool,
+    /// The batch's name; the first input's where `None`.
+    pub name: Option<String>,
+    /// At most so many per cent of the records may be bad.
+    pub max_rejects: f64,
+    /// Where bad records are listed; in the bank's folder where `None`.
+    pub rejects: Option<PathBuf>,
+    /// Do everything but change the bank.
+    pub dry_run: bool,
+    /// Wait while another process writes to the bank.
+    pub wait: bool,
+    /// Apply the batch also where an earlier batch had the same records.
+    pub again: bool,
+    /// Bytes of memory for sorting, beside the store's own.
+    pub memory: usize,
+}
+
+impl Default for IngestRequest {
+    fn default() -> Self {
+        Self {
+            inputs: Vec::new(),
+            format: Format::default(),
+            snapshot: false,
+            name: None,
+            max_rejects: 1.0,
+            rejects: None,
+            dry_run: false,
+            wait: false,
+            again: false,
+            memory: 512 << 20,
+        }
+    }
+}
+
+/// What an ingest did.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct IngestReport {
+    /// The batch's number; `None` where the bank was not changed.
+    pub batch: Option<BatchId>,
+    /// Its name.
+    pub name: String,
+    /// Snapshot or delta.
+    pub kind: BatchKind,
+    /// The earlier batch that had the same records; then nothing was changed.
+    pub same_as: Option<BatchId>,
+    /// Whether it was only tried.
+    pub dry_run: bool,
+    /// What reading counted.
+    pub read: ReadSummary,
+    /// What the batch changed, or would change.
+    pub counts: BatchCounts,
+    /// Where bad records are listed.
+    pub rejects_file: Option<PathBuf>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// Bad records on their way to their file, which is made when the first one comes.
+struct Rejects {
+    path: Option<PathBuf>,
+    writer: Option<RejectWriter<BufWriter<File>>>,
+}
+
+impl Rejects {
+    fn list(&mut self, reject: &crate::ingest::Reject) -> Result<(), EngineError> {
+        let Some(path) = &self.path else {
+            return Ok(());
+        };
+        let failed = |source| EngineError::Write {
+            path: path.clone(),
+            source,
+        };
+        if self.writer.is_none() {
+            let file = File::create(path).map_err(failed)?;
+            self.writer = Some(RejectWriter::new(BufWriter::new(file)));
+        }
+        if let Some(writer) = &mut self.writer {
+            writer.write(reject).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// The file, if there is one.
+    fn finish(self) -> Result<Option<PathBuf>, EngineError> {
+        match (self.writer, self.path) {
+            (Some(writer), Some(path)) => match writer.finish() {
+                Ok(_) => Ok(Some(path)),
+                Err(source) => Err(EngineError::Write { path, source }),
+            },
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Bank {
+    /// Ingests a batch: all of it, or nothing where an error comes back.
+    ///
+    /// The same records as an earlier batch's change nothing, unless asked for [`again`].
+    ///
+    /// Cost: sorts of the batch's records and links, in `memory` bytes or outside memory; one
+    /// lookup for every distinct URL and every changed page, row and target; for a snapshot also
+    /// a scan of all pages.
+    ///
+    /// [`again`]: IngestRequest::again
+    pub fn ingest(
+        &self,
+        request: &IngestRequest,
+        watch: &dyn Watch,
+    ) -> Result<IngestReport, EngineError> {
+        let begun = Instant::now();
+        let writer = Writer::open(self.path(), request.wait, watch)?;
+        let mode = writable_mode(&writer)?;
+        let batch = writer.counters()?.batch + 1;
+        let spill = writer.spill_folder();
+        let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch);
+        let rejects = Rejects {
+            path: request.rejects.clone().or_else(|| {
+                let name = format!("batch-{batch:06}.jsonl");
+                (!request.dry_run).then(|| self.path().join("rejects").join(name))
+            }),
+            writer: None,
+        };
+        let (gather, read, rejects_file) =
+            self.read(request, mode, passes.sorter(), rejects, watch)?;
+        let kind = if request.snapshot {
+            BatchKind::Snapshot
+        } else {
+            BatchKind::Delta
+        };
+        let mut report = IngestReport {
+            batch: None,
+            name: request.name.clone().unwrap_or_else(|| first_name(request)),
+            kind,
+            same_as: None,
+            dry_run: request.dry_run,
+            counts: BatchCounts::default(),
+            rejects_file,
+            read,
+            seconds: 0.0,
+        };
+        let digest = work_in(&writer, gather, request, &mut passes, &mut report, watch)?;
+        report.seconds = begun.elapsed().as_secs_f64();
+        if report.same_as.is_some() || request.dry_run {
+            return Ok(report);
+        }
+        let record = BatchRecord {
+            name: report.name.clone(),
+            kind,
+            inputs: request.inputs.iter().map(ToString::to_string).collect(),
+            digest: *digest.as_bytes(),
+            at: now(),
+            seconds: report.seconds,
+            counts: report.counts.clone(),
+        };
+        watch.stage("commit", None);
+        watch.proceed()?;
+        let Passes {
+            mut changes,
+            mut counters,
+            changed,
+            ..
+        } = passes;
+        changes.put(&tables::BATCHES, &batch, &record)?;
+        changes.put(&tables::BITMAPS, &BitmapKey::Changed(batch), &changed)?;
+        counters.batch = batch;
+        writer.commit(changes, counters)?;
+        report.batch = Some(batch);
+        report.seconds = begun.elapsed().as_secs_f64();
+        Ok(report)
+    }
+
+    /// Reads the inputs and checks that few enough records are bad.
+    fn read(
+        &self,
+        request: &IngestRequest,
+        mode: SiteMode,
+        sorter: Sorter,
+        mut rejects: Rejects,
+        watch: &dyn Watch,
+    ) -> Result<(Gather, ReadSummary, Option<PathBuf>), EngineError> {
+        let lines: &dyn RecordReader = match request.format {
+            Format::JsonLines => &JsonLines,
+            Format::Links { .. } => &LinksTsv,
+        };
+        let mut sources: Vec<Source<'_>> = request
+            .inputs
+            .iter()
+            .map(|input| Source {
+                input: input.clone(),
+                reader: lines,
+            })
+            .collect();
+        if let Format::Links { pages: Some(pages) } = &request.format {
+            sources.push(Source {
+                input: Input::named(pages.clone()),
+                reader: &PagesTsv,
+            });
+        }
+        let mut gather = Gather::new(sorter);
+        let read = read_batch(&sources, mode, watch, &mut |_, event| match event {
+            Event::Rejected(reject) => rejects.list(&reject),
+            event => gather.add(event),
+        });
+        let read = match read {
+            Ok(read) => read,
+            Err(ReadError::Input(e)) => return Err(e.into()),
+            Err(ReadError::Interrupted(e)) => return Err(e.into()),
+            Err(ReadError::Sink(e)) => return Err(e),
+        };
+        let listed = rejects.finish()?;
+        if !within_limit(read.rejected(), read.records, request.max_rejects) {
+            return Err(EngineError::TooManyRejects {
+                rejected: read.rejected(),
+                records: read.records,
+                limit: request.max_rejects,
+                listed,
+            });
+        }
+        Ok((gather, read, listed))
+    }
+}
+
+fn first_name(request: &IngestRequest) -> String {
+    match request.inputs.first() {
+        Some(Input::File(path)) => path.file_name().map_or_else(
+            || path.display().to_string(),
+            |name| name.to_string_lossy().into_owned(),
+        ),
+        _ => "stdin".to_owned(),
+    }
+}
+
+/// How the bank cuts sites, if this build cuts them in the same way.
+fn writable_mode(writer: &Writer) -> Result<SiteMode, EngineError> {
+    let settings = writer.settings()?;
+    let mode = super::site_mode(&settings)?;
+    if mode == SiteMode::Domain && settings.suffix_list != SUFFIX_LIST {
+        return Err(EngineError::SuffixList {
+            bank: settings.suffix_list,
+            build: SUFFIX_LIST.to_owned(),
+        });
+    }
+    Ok(mode)
+}
+
+/// An earlier batch with this digest.
+fn earlier(writer: &Writer, digest: &blake3::Hash) -> Result<Option<BatchId>, StoreError> {
+    for entry in writer.scan(&tables::BATCHES)? {
+        let (number, record) = entry?;
+        if record.digest == *digest.as_bytes() {
+            return Ok(Some(number));
+        }
+    }
+    Ok(None)
+}
+
+/// All passes; what they come to is in `passes` and `report`. Returns the batch's digest.
+fn work_in(
+    writer: &Writer,
+    gather: Gather,
+    request: &IngestRequest,
+    passes: &mut Passes<'_>,
+    report: &mut IngestReport,
+    watch: &dyn Watch,
+) -> Result<blake3::Hash, EngineError> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&[u8::from(request.snapshot)]);
+    watch.stage("sort", None);
+    let mentioned = resolve::mentions(gather.finish()?, passes, &mut hasher, watch)?;
+    let digest = hasher.finalize();
+    if request.snapshot && mentioned.records == 0 {
+        return Err(EngineError::EmptySnapshot);
+    }
+    if !request.again
+        && let Some(number) = earlier(writer, &digest)?
+    {
+        report.same_as = Some(number);
+        return Ok(digest);
+    }
+    watch.stage("find", None);
+    resolve::resolve(writer, mentioned.urls, passes, watch)?;
+    watch.stage("links", Some(mentioned.records));
+    let records = passes.take(|passes| &mut passes.records)?;
+    let named = links::links_pass(writer, records, passes, watch)?;
+    if request.snapshot {
+        links::leave_out(writer, &named, passes, watch)?;
+    }
+    watch.stage("rows", None);
+    let rows = passes.take(|passes| &mut passes.new_rows)?;
+    rows::rows_pass(writer, rows, passes, watch)?;
+    let members = passes.take(|passes| &mut passes.members)?;
+    rows::members_pass(writer, members, passes, watch)?;
+    watch.stage("targets", None);
+    let targets = passes.take(|passes| &mut passes.targets)?;
+    targets::targets_pass(writer, targets, passes, watch)?;
+    let counts = passes.take(|passes| &mut passes.row_counts)?;
+    rows::row_counts_pass(writer, counts, passes, watch)?;
+    let hashes = passes.take(|passes| &mut passes.row_hashes)?;
+    rows::row_hashes_pass(writer, hashes, passes, watch)?;
+    watch.stage("pages", None);
+    let pages = passes.take(|passes| &mut passes.pages)?;
+    pages::pages_pass(writer, pages, passes, watch)?;
+    let digests = passes.take(|passes| &mut passes.digests)?;
+    pages::digests_pass(writer, digests, passes, watch)?;
+    let sites = passes.take(|passes| &mut passes.sites)?;
+    pages::sites_pass(writer, sites, passes, watch)?;
+    passes.counts.records = report.read.records;
+    passes.counts.rejected = report.read.rejected();
+    passes.counts.overruled = mentioned.overruled;
+    passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
+    report.counts = passes.counts.clone();
+    Ok(digest)
+}

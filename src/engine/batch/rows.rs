@@ -1,0 +1,271 @@
+//! The rows pass makes the rows that the bank does not have yet; the members pass gives rows
+//! their pages and deletes those that nobody carries any more.
+
+use roaring::RoaringBitmap;
+
+use super::fields::{Bytes, Fields, group};
+use super::passes::{PageEvent, Passes, SiteDelta, citer_event, member_event, page_event};
+use crate::engine::EngineError;
+use crate::page::{PageId, RowId, SiteId};
+use crate::storage::records::RowMembers;
+use crate::storage::{Sorted, Store, StoreError, Value, row_hash, tables};
+use crate::watch::Watch;
+
+/// Parts of a row in `row_counts`.
+const MEMBERS: u8 = 0;
+const UNCRAWLED: u8 = 1;
+
+/// Makes rows for the target sets that no row of the bank has.
+pub(super) fn rows_pass(
+    store: &Store,
+    mut wanted: Sorted,
+    passes: &mut Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    let mut site: Option<(SiteId, u32)> = None;
+    let mut fresh: SiteDelta = SiteDelta::default();
+    while let Some(key) = wanted.peek()? {
+        watch.proceed()?;
+        let of_hash: [u8; 20] = group(key)?;
+        let id = Fields(&of_hash).site()?;
+        if site.is_none_or(|(current, _)| current != id) {
+            if let Some((current, next)) = site {
+                leave_site(current, next, std::mem::take(&mut fresh), passes)?;
+            }
+            site = Some((
+                id,
+                store.get(&tables::SITES, &id)?.map_or(0, |s| s.next_row),
+            ));
+        }
+        let Some((_, next_row)) = site.as_mut() else {
+            continue;
+        };
+        // More than one row here only where hashes collide.
+        let mut made: Vec<(Vec<u8>, RowId)> = Vec::new();
+        while let Some((key, content)) = wanted.next_under(&of_hash)? {
+            let page = Fields(&key[of_hash.len()..]).u32()?;
+            let known = made.iter().find(|(other, _)| other == content);
+            let row = if let Some((_, row)) = known {
+                *row
+            } else {
+                let row = RowId::new(id, *next_row);
+                *next_row = next_row
+                    .checked_add(1)
+                    .ok_or(StoreError::Full("row of a site"))?;
+                let targets = make_row(row, &of_hash, content, passes)?;
+                fresh.rows += 1;
+                fresh.row_links += targets;
+                made.push((content.to_vec(), row));
+                row
+            };
+            member_event(&mut passes.members, row, page, true)?;
+            page_event(
+                &mut passes.pages,
+                PageId::new(id, page),
+                &PageEvent::Row(Some(row.index())),
+            )?;
+        }
+    }
+    if let Some((current, next)) = site {
+        leave_site(current, next, fresh, passes)?;
+    }
+    Ok(())
+}
+
+fn leave_site(
+    site: SiteId,
+    next_row: u32,
+    mut delta: SiteDelta,
+    passes: &mut Passes<'_>,
+) -> Result<(), EngineError> {
+    delta.next_row = next_row;
+    passes.site(site, &delta)
+}
+
+fn make_row(
+    row: RowId,
+    of_hash: &[u8],
+    content: &[u8],
+    passes: &mut Passes<'_>,
+) -> Result<i64, EngineError> {
+    let mut targets = Vec::with_capacity(content.len() / 8);
+    let mut fields = Fields(content);
+    while !fields.0.is_empty() {
+        targets.push(fields.page()?);
+    }
+    passes.changes.put(&tables::ROWS, &row, &targets)?;
+    hash_event(row, of_hash, true, passes)?;
+    for target in &targets {
+        citer_event(&mut passes.targets, *target, row, true)?;
+    }
+    Ok(i64::try_from(targets.len()).unwrap_or(i64::MAX))
+}
+
+fn hash_event(
+    row: RowId,
+    of_hash: &[u8],
+    gained: bool,
+    passes: &mut Passes<'_>,
+) -> Result<(), EngineError> {
+    let key = Bytes::default().bytes(of_hash).u32(row.index()).done();
+    Ok(passes.row_hashes.push(&key, &[u8::from(gained)])?)
+}
+
+/// Gives rows their pages; a row without pages is deleted.
+pub(super) fn members_pass(
+    store: &Store,
+    mut members: Sorted,
+    passes: &mut Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    while let Some(key) = members.peek()? {
+        watch.proceed()?;
+        let of_row: [u8; 8] = group(key)?;
+        let row = RowId(u64::from_be_bytes(of_row));
+        let old = store.get(&tables::ROW_MEMBERS, &row)?;
+        let was_there = old.is_some();
+        let mut pages = old.map_or_else(RoaringBitmap::new, |old| old.pages);
+        while let Some((key, value)) = members.next_under(&of_row)? {
+            let page = Fields(&key[of_row.len()..]).u32()?;
+            if value == [1] {
+                pages.insert(page);
+            } else {
+                pages.remove(page);
+            }
+        }
+        if !pages.is_empty() {
+            let mut encoded = Vec::new();
+            pages
+                .encode(&mut encoded)
+                .map_err(|_| EngineError::Internal("a bitmap cannot be written"))?;
+            let key = Bytes::default().u64(row.0).byte(MEMBERS).done();
+            passes.row_counts.push(&key, &encoded)?;
+        } else if was_there {
+            delete_row(store, row, passes)?;
+        }
+    }
+    Ok(())
+}
+
+fn delete_row(store: &Store, row: RowId, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+    let targets = store.need(&tables::ROWS, &row)?;
+    for target in &targets {
+        citer_event(&mut passes.targets, *target, row, false)?;
+    }
+    let of_hash = Bytes::default()
+        .u32(row.site().0)
+        .bytes(&row_hash(&targets))
+        .done();
+    hash_event(row, &of_hash, false, passes)?;
+    passes.changes.delete(&tables::ROWS, &row)?;
+    passes.changes.delete(&tables::ROW_MEMBERS, &row)?;
+    let delta = SiteDelta {
+        rows: -1,
+        row_links: -i64::try_from(targets.len()).unwrap_or(i64::MAX),
+        ..SiteDelta::default()
+    };
+    passes.site(row.site(), &delta)
+}
+
+/// Changes a row's count of known targets.
+pub(super) fn uncrawled_event(
+    row: RowId,
+    by: i64,
+    passes: &mut Passes<'_>,
+) -> Result<(), EngineError> {
+    let key = Bytes::default().u64(row.0).byte(UNCRAWLED).done();
+    Ok(passes
+        .row_counts
+        .push(&key, &Bytes::default().i64(by).done())?)
+}
+
+/// Writes the pages and uncrawled counts of rows.
+pub(super) fn row_counts_pass(
+    store: &Store,
+    mut counts: Sorted,
+    passes: &mut Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    while let Some(key) = counts.peek()? {
+        watch.proceed()?;
+        let of_row: [u8; 8] = group(key)?;
+        let row = RowId(u64::from_be_bytes(of_row));
+        let old = store.get(&tables::ROW_MEMBERS, &row)?;
+        let mut uncrawled = old.as_ref().map_or(0, |old| i64::from(old.uncrawled));
+        let before = uncrawled;
+        let mut pages = None;
+        while let Some((key, value)) = counts.next_under(&of_row)? {
+            if Fields(&key[of_row.len()..]).byte()? == MEMBERS {
+                let members = RoaringBitmap::decode(value)
+                    .map_err(|_| EngineError::Internal("a bitmap between two passes is broken"))?;
+                pages = Some(members);
+            } else {
+                uncrawled += Fields(value).i64()?;
+            }
+        }
+        let pages = match (pages, old) {
+            (Some(pages), _) => pages,
+            (None, Some(old)) => old.pages,
+            (None, None) => {
+                return Err(EngineError::Internal("a row has a count and no pages"));
+            }
+        };
+        let members = RowMembers {
+            uncrawled: u32::try_from(uncrawled).map_err(|_| damaged_count(row))?,
+            pages,
+        };
+        passes.changes.put(&tables::ROW_MEMBERS, &row, &members)?;
+        if before != uncrawled {
+            // The values of all its pages have changed with it.
+            let delta = SiteDelta {
+                changed: true,
+                ..SiteDelta::default()
+            };
+            passes.site(row.site(), &delta)?;
+        }
+    }
+    Ok(())
+}
+
+fn damaged_count(row: RowId) -> StoreError {
+    StoreError::Damaged {
+        table: tables::ROW_MEMBERS.name,
+        key: row.to_string(),
+        what: "its count of uncrawled targets does not fit its links".to_owned(),
+    }
+}
+
+/// Writes the rows of each hash.
+pub(super) fn row_hashes_pass(
+    store: &Store,
+    mut hashes: Sorted,
+    passes: &mut Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    while let Some(key) = hashes.peek()? {
+        watch.proceed()?;
+        let of_hash: [u8; 20] = group(key)?;
+        let mut fields = Fields(&of_hash);
+        let address = (fields.site()?, fields.hash()?);
+        let mut rows: std::collections::BTreeSet<u32> = store
+            .get(&tables::ROW_HASHES, &address)?
+            .unwrap_or_default()
+            .into_iter()
+            .collect();
+        while let Some((key, value)) = hashes.next_under(&of_hash)? {
+            let row = Fields(&key[of_hash.len()..]).u32()?;
+            if value == [1] {
+                rows.insert(row);
+            } else {
+                rows.remove(&row);
+            }
+        }
+        if rows.is_empty() {
+            passes.changes.delete(&tables::ROW_HASHES, &address)?;
+        } else {
+            let rows: Vec<u32> = rows.into_iter().collect();
+            passes.changes.put(&tables::ROW_HASHES, &address, &rows)?;
+        }
+    }
+    Ok(())
+}

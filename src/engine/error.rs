@@ -1,0 +1,149 @@
+//! What can go wrong in the engine.
+
+use std::path::PathBuf;
+
+use crate::ingest::InputError;
+use crate::storage::StoreError;
+use crate::watch::Interrupted;
+
+/// An error of the engine; its text says what, [`EngineError::hint`] what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The store failed, is damaged, busy, or of another version.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// An input could not be read to its end, so nothing of the batch was taken.
+    #[error("the batch was refused, the bank is as it was")]
+    Input(#[from] InputError),
+    /// Too many records were bad, so nothing of the batch was taken.
+    #[error(
+        "the batch was refused, the bank is as it was: {rejected} of {records} records are bad, and at most {limit} % may be"
+    )]
+    TooManyRejects {
+        /// Bad records.
+        rejected: u64,
+        /// All records.
+        records: u64,
+        /// The limit in per cent.
+        limit: f64,
+        /// Where the bad records are listed.
+        listed: Option<PathBuf>,
+    },
+    /// A snapshot without a single good record would make every page gone.
+    #[error(
+        "the batch was refused, the bank is as it was: a snapshot without records would make every crawled page gone"
+    )]
+    EmptySnapshot,
+    /// The bank's sites were cut with another public suffix list.
+    #[error("the bank's sites were cut with public suffix list {bank}, this build has {build}")]
+    SuffixList {
+        /// The list that the bank was made with.
+        bank: String,
+        /// The list of this build.
+        build: String,
+    },
+    /// A plan or a parameter makes no sense.
+    #[error("{0}")]
+    Plan(String),
+    /// There is no such plan.
+    #[error("the bank has no plan {0:?}")]
+    NoPlan(String),
+    /// There is no such refresh.
+    #[error("the bank has no refresh {0}")]
+    NoRefresh(u32),
+    /// The plan has no refresh yet, or another plan's was asked for.
+    #[error("refresh {refresh} is one of plan {found:?}, not of {asked:?}")]
+    OtherPlan {
+        /// The refresh asked for.
+        refresh: u32,
+        /// Its plan.
+        found: String,
+        /// The plan asked for.
+        asked: String,
+    },
+    /// A file outside the bank could not be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The caller asked for the work to stop.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+    /// Two parts of the engine contradict each other.
+    #[error("internal contradiction: {0}")]
+    Internal(&'static str),
+}
+
+/// What kind of failure an error is; the command line has an exit status for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// Something failed that is nobody's input: a full disk, say.
+    Failed,
+    /// What was asked for makes no sense.
+    Usage,
+    /// The input was refused.
+    Refused,
+    /// The bank is busy, damaged, missing, or of another version.
+    Unavailable,
+    /// The caller asked for the work to stop.
+    Interrupted,
+}
+
+impl EngineError {
+    /// The kind of failure.
+    #[must_use]
+    pub fn failure(&self) -> Failure {
+        match self {
+            Self::Store(e) => match e {
+                StoreError::Occupied(_) => Failure::Usage,
+                StoreError::NoBank(_) | StoreError::NewerFormat { .. } | StoreError::Busy(_) => {
+                    Failure::Unavailable
+                }
+                e if e.is_damage() => Failure::Unavailable,
+                StoreError::Interrupted(_) => Failure::Interrupted,
+                _ => Failure::Failed,
+            },
+            Self::Input(_) | Self::TooManyRejects { .. } | Self::EmptySnapshot => Failure::Refused,
+            Self::SuffixList { .. } => Failure::Unavailable,
+            Self::Plan(_) | Self::NoPlan(_) | Self::NoRefresh(_) | Self::OtherPlan { .. } => {
+                Failure::Usage
+            }
+            Self::Write { .. } | Self::Internal(_) => Failure::Failed,
+            Self::Interrupted(_) => Failure::Interrupted,
+        }
+    }
+
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Store(e) => e.hint().map(str::to_owned),
+            Self::TooManyRejects { listed, .. } => Some(match listed {
+                Some(path) => format!(
+                    "they are listed in {}; mend the input, or raise --max-rejects",
+                    path.display()
+                ),
+                None => "mend the input, or raise --max-rejects".to_owned(),
+            }),
+            Self::EmptySnapshot => Some(
+                "check the export; to report pages as gone, ingest a delta with \"gone\": true"
+                    .to_owned(),
+            ),
+            Self::SuffixList { .. } => Some(
+                "use the build that made the bank, or make a new bank and ingest a snapshot"
+                    .to_owned(),
+            ),
+            Self::NoPlan(_) | Self::NoRefresh(_) => {
+                Some("`seedbank history` lists plans and refreshes".to_owned())
+            }
+            Self::Internal(_) => {
+                Some("please report this with the command that led to it".to_owned())
+            }
+            _ => None,
+        }
+    }
+}

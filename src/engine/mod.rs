@@ -1,0 +1,66 @@
+//! The engine joins the rooms: it loads graphs from the store, hands them to the algorithms, and
+//! stores what comes back.
+
+mod batch;
+mod clock;
+mod error;
+
+use std::path::{Path, PathBuf};
+
+pub use batch::{Format, IngestReport, IngestRequest};
+pub use error::{EngineError, Failure};
+
+use crate::ingest::{SUFFIX_LIST, SiteMode};
+use crate::storage::records::Settings;
+use crate::storage::{self, StoreError};
+
+/// A bank: one database directory.
+///
+/// The handle is cheap and holds nothing open. Each call opens what it needs: one writer at a
+/// time, any number of readers beside it.
+#[derive(Clone, Debug)]
+pub struct Bank {
+    path: PathBuf,
+}
+
+impl Bank {
+    /// Makes an empty bank in a folder that does not exist or is empty.
+    pub fn create(path: &Path, mode: SiteMode) -> Result<Self, EngineError> {
+        let settings = Settings {
+            site_mode: match mode {
+                SiteMode::Host => "host".to_owned(),
+                SiteMode::Domain => "domain".to_owned(),
+            },
+            suffix_list: SUFFIX_LIST.to_owned(),
+        };
+        storage::create(path, &settings)?;
+        Ok(Self::at(path))
+    }
+
+    /// The bank in this folder, which is looked at when something is asked of it.
+    #[must_use]
+    pub fn at(path: &Path) -> Self {
+        Self {
+            path: path.to_path_buf(),
+        }
+    }
+
+    /// The bank's folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// How a bank cuts sites.
+fn site_mode(settings: &Settings) -> Result<SiteMode, StoreError> {
+    match settings.site_mode.as_str() {
+        "host" => Ok(SiteMode::Host),
+        "domain" => Ok(SiteMode::Domain),
+        other => Err(StoreError::Damaged {
+            table: storage::tables::META.name,
+            key: "Settings".to_owned(),
+            what: format!("there is no site mode {other:?}"),
+        }),
+    }
+}

@@ -1,0 +1,499 @@
+//! `check`: every table walked against its mirrors.
+//!
+//! Sets of pages and rows are held as bitmaps. Links are compared with their transposes by sums:
+//! each link adds a 64-bit hash on the one side and takes it away on the other, site by site, so
+//! that a site whose sum is not zero is looked at link by link. Two errors that cancel out in 64
+//! bits are as good as impossible.
+//!
+//! Cost: one scan of every table. Memory: bitmaps of pages, and some counts for each site.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use roaring::RoaringTreemap;
+use serde::Serialize;
+
+use super::error::StoreError;
+use super::records::{Counters, PageState, SiteRecord};
+use super::store::Store;
+use super::table::{Key, Table, Value};
+use super::tables::{self, BitmapKey, VectorKey};
+use super::{Hash128, row_hash};
+use crate::page::{PageId, RowId, SiteId};
+use crate::watch::Watch;
+
+mod links;
+mod refreshes;
+
+/// Something that is wrong with a bank.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Finding {
+    /// The table.
+    pub table: &'static str,
+    /// The key, in words.
+    pub key: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// At most so many findings are kept; all are counted.
+const KEPT: usize = 1000;
+
+/// What a check found.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct CheckReport {
+    /// What is wrong, up to 1,000 of it, in the order of the walk.
+    pub findings: Vec<Finding>,
+    /// How much is wrong.
+    pub count: u64,
+    /// Entries read, by table.
+    pub entries: BTreeMap<&'static str, u64>,
+}
+
+impl CheckReport {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.count == 0
+    }
+
+    fn find(&mut self, table: &'static str, key: impl ToString, what: impl Into<String>) {
+        self.count += 1;
+        if self.findings.len() < KEPT {
+            self.findings.push(Finding {
+                table,
+                key: key.to_string(),
+                what: what.into(),
+            });
+        }
+    }
+}
+
+/// What the walk remembers of a site.
+#[derive(Default)]
+struct SiteCounts {
+    seen: SiteRecord,
+    /// Sum of the hashes of its pages' digests, less those of its digest counts.
+    digests: u64,
+    /// The same for intra-site links less their transpose, by the site of the link.
+    intra: u64,
+    /// The same for rows less citers, by the citing site.
+    rows: u64,
+    /// The same for pages' rows less rows' pages.
+    members: u64,
+    /// The same for page ids less pages.
+    names: u64,
+    distinct: u32,
+    highest_page: Option<u32>,
+    highest_row: Option<u32>,
+}
+
+/// The state of the walk.
+struct Walk<'a> {
+    store: &'a Store,
+    watch: &'a dyn Watch,
+    report: CheckReport,
+    sites: BTreeMap<SiteId, SiteCounts>,
+    known: RoaringTreemap,
+    live: RoaringTreemap,
+    pages: RoaringTreemap,
+    /// Pages that count only while they are linked to.
+    need_link: RoaringTreemap,
+    /// Pages that nobody may link to.
+    unlinked: RoaringTreemap,
+    linked: RoaringTreemap,
+    rows: RoaringTreemap,
+}
+
+fn hash(parts: &[&[u8]]) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher
+        .finalize()
+        .as_bytes()
+        .first_chunk::<8>()
+        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// A mixing hash of two ids: links are too many for a cryptographic one.
+fn mix(a: u64, b: u64) -> u64 {
+    let mut x = a.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b.rotate_left(32);
+    for _ in 0..2 {
+        x = (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    }
+    (x ^ (x >> 32)).wrapping_add(b.wrapping_mul(0xa076_1d64_78bd_642f))
+}
+
+impl Store {
+    /// Walks every table against its mirrors. An error is a failure to read on; what is wrong
+    /// with the bank is in the report.
+    pub fn check(&self, watch: &dyn Watch) -> Result<CheckReport, StoreError> {
+        let mut walk = Walk {
+            store: self,
+            watch,
+            report: CheckReport::default(),
+            sites: BTreeMap::new(),
+            known: RoaringTreemap::new(),
+            live: RoaringTreemap::new(),
+            pages: RoaringTreemap::new(),
+            need_link: RoaringTreemap::new(),
+            unlinked: RoaringTreemap::new(),
+            linked: RoaringTreemap::new(),
+            rows: RoaringTreemap::new(),
+        };
+        let counters = walk.meta()?;
+        walk.pages(counters.batch)?;
+        walk.page_ids()?;
+        walk.intra()?;
+        walk.rows()?;
+        walk.citers()?;
+        walk.members()?;
+        walk.row_hashes()?;
+        walk.uncrawled()?;
+        walk.digests()?;
+        walk.sites(&counters)?;
+        walk.linked();
+        walk.history(&counters)?;
+        Ok(walk.report)
+    }
+}
+
+impl Walk<'_> {
+    /// Hands every readable entry of a table to `each`; what cannot be read is a finding.
+    fn walk<K: Key, V: Value>(
+        &mut self,
+        table: &Table<K, V>,
+        mut each: impl FnMut(&mut Self, K, V) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.watch.stage(table.name, None);
+        let mut entries = 0_u64;
+        for entry in self.store.scan(table)? {
+            entries += 1;
+            self.watch.proceed()?;
+            match entry {
+                Ok((key, value)) => each(self, key, value)?,
+                Err(StoreError::Damaged { table, key, what }) => self.report.find(table, key, what),
+                Err(e) if e.is_damage() => {
+                    self.report.find(
+                        table.name,
+                        "(the rest)",
+                        format!("cannot be read: {e}: {}", source(&e)),
+                    );
+                    break;
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        self.report.entries.insert(table.name, entries);
+        Ok(())
+    }
+
+    fn meta(&mut self) -> Result<Counters, StoreError> {
+        for (what, found) in [
+            ("Settings", self.store.settings().map(|_| ())),
+            ("Counters", self.store.counters().map(|_| ())),
+        ] {
+            match found {
+                Ok(()) => {}
+                Err(StoreError::Damaged { what, key, .. }) => self.report.find("meta", key, what),
+                Err(e) if e.is_damage() => self.report.find("meta", what, source(&e)),
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(self.store.counters().unwrap_or_default())
+    }
+
+    fn site(&mut self, site: SiteId) -> &mut SiteCounts {
+        self.sites.entry(site).or_default()
+    }
+
+    fn pages(&mut self, last_batch: u32) -> Result<(), StoreError> {
+        self.walk(&tables::PAGES, |walk, page, record| {
+            walk.pages.insert(page.0);
+            let name = hash(&[record.local.as_bytes(), &page.index().to_be_bytes()]);
+            let site = walk.site(page.site());
+            site.names = site.names.wrapping_add(name);
+            site.highest_page = site.highest_page.max(Some(page.index()));
+            match record.state {
+                PageState::Known => site.seen.known += 1,
+                PageState::Crawled => site.seen.crawled += 1,
+                PageState::Gone => site.seen.gone += 1,
+                PageState::Unlinked => {}
+            }
+            if record.state.is_live() && record.spam {
+                site.seen.spam += 1;
+            }
+            if let (Some(digest), PageState::Crawled) = (&record.digest, record.state) {
+                site.seen.with_digest += 1;
+                site.digests = site.digests.wrapping_add(hash(&[digest]));
+            }
+            if let Some(row) = record.row {
+                let member = mix(RowId::new(page.site(), row).0, u64::from(page.index()));
+                site.members = site.members.wrapping_add(member);
+            }
+            if record.state == PageState::Known {
+                walk.known.insert(page.0);
+            }
+            if record.state.is_live() {
+                walk.live.insert(page.0);
+            } else if record.row.is_some() {
+                walk.report
+                    .find("pages", page, "a page that is gone or unlinked has a row");
+            }
+            if record.last_seen.is_none() {
+                match record.state {
+                    PageState::Known => {
+                        walk.need_link.insert(page.0);
+                    }
+                    PageState::Unlinked => {
+                        walk.unlinked.insert(page.0);
+                    }
+                    PageState::Crawled | PageState::Gone => {
+                        walk.report.find(
+                            "pages",
+                            page,
+                            "its state needs a record that it never had",
+                        );
+                    }
+                }
+            } else if record.state == PageState::Unlinked {
+                walk.report
+                    .find("pages", page, "it had a record and is marked as unlinked");
+            }
+            if record.first_seen.max(record.last_seen.unwrap_or(0)) > last_batch {
+                walk.report
+                    .find("pages", page, "it names a batch that does not exist");
+            }
+            Ok(())
+        })
+    }
+
+    fn page_ids(&mut self) -> Result<(), StoreError> {
+        self.walk(&tables::PAGE_IDS, |walk, (site, local), index| {
+            let name = hash(&[local.as_bytes(), &index.to_be_bytes()]);
+            let counts = walk.site(site);
+            counts.names = counts.names.wrapping_sub(name);
+            if !walk.pages.contains(PageId::new(site, index).0) {
+                walk.report.find(
+                    "page_ids",
+                    format!("{site}, {local:?}"),
+                    format!(
+                        "it names {}, which does not exist",
+                        PageId::new(site, index)
+                    ),
+                );
+            }
+            Ok(())
+        })
+    }
+
+    fn digests(&mut self) -> Result<(), StoreError> {
+        self.walk(
+            &tables::DIGESTS,
+            |walk, (site, digest): (SiteId, Hash128), count| {
+                let sum = hash(&[&digest]).wrapping_mul(u64::from(count));
+                let counts = walk.site(site);
+                counts.digests = counts.digests.wrapping_sub(sum);
+                counts.distinct += 1;
+                if count == 0 {
+                    walk.report
+                        .find("digests", site, "a digest that no page has is listed");
+                }
+                Ok(())
+            },
+        )
+    }
+
+    fn sites(&mut self, counters: &Counters) -> Result<(), StoreError> {
+        let mut names = BTreeSet::new();
+        let mut totals = Counters::default();
+        self.walk(&tables::SITES, |walk, site, record| {
+            let counts = walk.sites.remove(&site).unwrap_or_default();
+            walk.site_counts(site, &record, &counts);
+            if site.0 >= counters.next_site {
+                walk.report
+                    .find("sites", site, "its number was not given out yet");
+            }
+            match walk.store.get(&tables::SITE_IDS, &record.name) {
+                Ok(Some(id)) if id == site => {}
+                Ok(_) => walk.report.find(
+                    "site_ids",
+                    &record.name,
+                    format!("it does not lead to {site}, whose name it is"),
+                ),
+                Err(e) if e.is_damage() => {
+                    walk.report.find("site_ids", &record.name, e.to_string());
+                }
+                Err(e) => return Err(e),
+            }
+            if !names.insert(record.name.clone()) {
+                walk.report.find(
+                    "sites",
+                    site,
+                    format!("another site has its name {}", record.name),
+                );
+            }
+            totals.known += u64::from(record.known);
+            totals.crawled += u64::from(record.crawled);
+            totals.gone += u64::from(record.gone);
+            totals.spam += u64::from(record.spam);
+            totals.rows += u64::from(record.rows);
+            totals.row_links += record.row_links;
+            totals.intra_links += record.intra_links;
+            totals.inter_links += record.inter_links;
+            Ok(())
+        })?;
+        for site in std::mem::take(&mut self.sites).into_keys() {
+            self.report
+                .find("sites", site, "it has pages or rows and no record");
+        }
+        self.walk(&tables::SITE_IDS, |walk, name, site| {
+            if !names.contains(&name) {
+                walk.report.find(
+                    "site_ids",
+                    name,
+                    format!("it leads to {site}, which has another name"),
+                );
+            }
+            Ok(())
+        })?;
+        for (what, counted, kept) in [
+            ("known pages", totals.known, counters.known),
+            ("crawled pages", totals.crawled, counters.crawled),
+            ("gone pages", totals.gone, counters.gone),
+            ("spam pages", totals.spam, counters.spam),
+            ("rows", totals.rows, counters.rows),
+            ("links of rows", totals.row_links, counters.row_links),
+            ("intra-site links", totals.intra_links, counters.intra_links),
+            ("inter-site links", totals.inter_links, counters.inter_links),
+        ] {
+            if counted != kept {
+                self.report.find(
+                    "meta",
+                    "Counters",
+                    format!("{what}: the sites have {counted}, the counter says {kept}"),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn site_counts(&mut self, site: SiteId, record: &SiteRecord, counts: &SiteCounts) {
+        let seen = &counts.seen;
+        for (what, counted, kept) in [
+            (
+                "known pages",
+                u64::from(seen.known),
+                u64::from(record.known),
+            ),
+            (
+                "crawled pages",
+                u64::from(seen.crawled),
+                u64::from(record.crawled),
+            ),
+            ("gone pages", u64::from(seen.gone), u64::from(record.gone)),
+            ("spam pages", u64::from(seen.spam), u64::from(record.spam)),
+            ("rows", u64::from(seen.rows), u64::from(record.rows)),
+            ("links of rows", seen.row_links, record.row_links),
+            ("intra-site links", seen.intra_links, record.intra_links),
+            ("inter-site links", seen.inter_links, record.inter_links),
+            (
+                "pages with a digest",
+                u64::from(seen.with_digest),
+                u64::from(record.with_digest),
+            ),
+            (
+                "distinct digests",
+                u64::from(counts.distinct),
+                u64::from(record.distinct_digests),
+            ),
+        ] {
+            if counted != kept {
+                self.report.find(
+                    "sites",
+                    site,
+                    format!("{what}: {counted} are there, the record says {kept}"),
+                );
+            }
+        }
+        for (what, sum) in [
+            ("pages and page_ids do not fit each other", counts.names),
+            (
+                "pages and row_members do not fit each other",
+                counts.members,
+            ),
+            ("pages and digests do not fit each other", counts.digests),
+        ] {
+            if sum != 0 {
+                self.report
+                    .find("sites", format!("{site} ({})", record.name), what);
+            }
+        }
+        if counts
+            .highest_page
+            .is_some_and(|highest| highest >= record.next_page)
+        {
+            self.report.find(
+                "sites",
+                site,
+                "a page has an index that was not given out yet",
+            );
+        }
+        if counts
+            .highest_row
+            .is_some_and(|highest| highest >= record.next_row)
+        {
+            self.report.find(
+                "sites",
+                site,
+                "a row has an index that was not given out yet",
+            );
+        }
+    }
+
+    fn linked(&mut self) {
+        let alone = &self.need_link - &self.linked;
+        for page in &alone {
+            self.report.find(
+                "pages",
+                PageId(page),
+                "it is known by links only, and nobody links to it",
+            );
+        }
+        let forgotten = &self.unlinked & &self.linked;
+        for page in &forgotten {
+            self.report.find(
+                "pages",
+                PageId(page),
+                "it is marked as unlinked and is linked to",
+            );
+        }
+        let missing = &self.linked - &self.pages;
+        for page in &missing {
+            self.report
+                .find("pages", PageId(page), "it is linked to and has no record");
+        }
+    }
+}
+
+fn source(e: &StoreError) -> String {
+    std::error::Error::source(e).map_or_else(|| e.to_string(), ToString::to_string)
+}
+
+/// `row` is a row of the site that the hash is listed under.
+fn fits(site: SiteId, hash: Hash128, targets: &[PageId], row: RowId) -> bool {
+    row.site() == site && row_hash(targets) == hash
+}
+
+/// Names of bitmaps and vectors, for findings.
+fn bitmap_name(key: BitmapKey) -> String {
+    match key {
+        BitmapKey::Changed(batch) => format!("changed by batch {batch}"),
+        BitmapKey::Removed(refresh) => format!("removed by refresh {refresh}"),
+    }
+}
+
+fn vector_name(key: VectorKey) -> String {
+    format!("refresh {}, core {}, {:?}", key.refresh, key.rank, key.side)
+}

@@ -1,0 +1,182 @@
+//! Batches, plans and refreshes: their numbers, and that nothing of them dangles.
+
+use std::collections::BTreeMap;
+
+use super::{Walk, bitmap_name, vector_name};
+use crate::page::PageId;
+use crate::storage::error::StoreError;
+use crate::storage::records::{Counters, RefreshRecord};
+use crate::storage::tables::{self, BitmapKey};
+
+impl Walk<'_> {
+    pub(super) fn history(&mut self, counters: &Counters) -> Result<(), StoreError> {
+        let mut next = 1;
+        self.walk(&tables::BATCHES, |walk, batch, _| {
+            if batch != next {
+                walk.report
+                    .find("batches", batch, format!("batch {next} was expected here"));
+            }
+            next = batch + 1;
+            Ok(())
+        })?;
+        if next != counters.batch + 1 {
+            self.report.find(
+                "batches",
+                next,
+                format!("the counter says that {} is the last", counters.batch),
+            );
+        }
+        let refreshes = self.refreshes(counters)?;
+        self.plans(&refreshes)?;
+        self.cores(&refreshes)?;
+        self.walk(&tables::BITMAPS, |walk, key, pages| {
+            let there = match key {
+                BitmapKey::Changed(batch) => (1..=counters.batch).contains(&batch),
+                BitmapKey::Removed(refresh) => refreshes.contains_key(&refresh),
+            };
+            if !there {
+                walk.report.find(
+                    "bitmaps",
+                    bitmap_name(key),
+                    "its batch or refresh does not exist",
+                );
+            }
+            if !pages.is_subset(&walk.pages) {
+                walk.report.find(
+                    "bitmaps",
+                    bitmap_name(key),
+                    "it names pages that do not exist",
+                );
+            }
+            Ok(())
+        })
+    }
+
+    fn refreshes(
+        &mut self,
+        counters: &Counters,
+    ) -> Result<BTreeMap<u32, RefreshRecord>, StoreError> {
+        let mut refreshes = BTreeMap::new();
+        self.walk(&tables::REFRESHES, |walk, number, record| {
+            if number > counters.refresh {
+                walk.report.find(
+                    "refreshes",
+                    number,
+                    format!("the counter says that {} is the last", counters.refresh),
+                );
+            }
+            if record.batch > counters.batch {
+                walk.report
+                    .find("refreshes", number, "it names a batch that does not exist");
+            }
+            refreshes.insert(number, record);
+            Ok(())
+        })?;
+        Ok(refreshes)
+    }
+
+    fn plans(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
+        self.walk(&tables::PLANS, |walk, name, plan| {
+            if refreshes
+                .get(&plan.last_refresh)
+                .is_none_or(|r| r.plan != name)
+            {
+                walk.report.find(
+                    "plans",
+                    name,
+                    format!("its last refresh {} is not there", plan.last_refresh),
+                );
+            }
+            Ok(())
+        })
+    }
+
+    fn cores(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
+        let mut cores: BTreeMap<u32, u32> = BTreeMap::new();
+        self.walk(&tables::CORES, |walk, (refresh, rank), core| {
+            *cores.entry(refresh).or_default() += 1;
+            let name = format!("refresh {refresh}, core {rank}");
+            let pages = core
+                .hubs
+                .iter()
+                .chain(&core.authorities)
+                .chain([&core.seed]);
+            for page in pages.filter(|page| !walk.pages.contains(page.0)) {
+                walk.report
+                    .find("cores", &name, format!("{page} does not exist"));
+            }
+            let members = core.hubs.len() + core.authorities.len();
+            if core.sides.len() != members.div_ceil(8) || !core.hubs.contains(&core.seed) {
+                walk.report
+                    .find("cores", &name, "its sides or its seed do not fit its pages");
+            }
+            for (side, pages) in [
+                (tables::VectorSide::Hubs, core.hubs.len()),
+                (tables::VectorSide::Authorities, core.authorities.len()),
+            ] {
+                let key = tables::VectorKey {
+                    refresh,
+                    rank,
+                    side,
+                };
+                let scores = walk.store.get(&tables::VECTORS, &key).ok().flatten();
+                if scores.is_none_or(|scores| scores.len() != pages) {
+                    walk.report
+                        .find("vectors", vector_name(key), "it does not fit its core");
+                }
+            }
+            Ok(())
+        })?;
+        let mut seeds: BTreeMap<u32, u32> = BTreeMap::new();
+        self.walk(&tables::SEEDS, |walk, (refresh, rank), seed| {
+            *seeds.entry(refresh).or_default() += 1;
+            let page: PageId = seed.page;
+            if !walk.pages.contains(page.0) {
+                walk.report.find(
+                    "seeds",
+                    format!("refresh {refresh}, rank {rank}"),
+                    format!("{page} does not exist"),
+                );
+            }
+            Ok(())
+        })?;
+        self.walk(&tables::VECTORS, |walk, key, _| {
+            if walk
+                .store
+                .has(&tables::CORES, &(key.refresh, key.rank))
+                .is_ok_and(|there| !there)
+            {
+                walk.report
+                    .find("vectors", vector_name(key), "its core does not exist");
+            }
+            Ok(())
+        })?;
+        for (number, record) in refreshes {
+            for (table, counted, kept) in [
+                ("cores", cores.remove(number), record.cores),
+                ("seeds", seeds.remove(number), record.seeds),
+            ] {
+                if counted.unwrap_or(0) != kept {
+                    self.report.find(
+                        table,
+                        format!("refresh {number}"),
+                        format!(
+                            "{} are there, the refresh says {kept}",
+                            counted.unwrap_or(0)
+                        ),
+                    );
+                }
+            }
+        }
+        for (table, left) in [("cores", cores), ("seeds", seeds)] {
+            for refresh in left.keys() {
+                self.report.find(
+                    table,
+                    format!("refresh {refresh}"),
+                    "the refresh does not exist",
+                );
+            }
+        }
+        Ok(())
+    }
+}
