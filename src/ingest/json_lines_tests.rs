@@ -23,6 +23,11 @@ fn at(url: &str) -> Location {
     parse(url, SiteMode::Host).unwrap()
 }
 
+fn extra_fields(count: usize) -> String {
+    let fields: Vec<_> = (0..count).map(|n| format!(r#","f{n}":0"#)).collect();
+    fields.concat()
+}
+
 #[test]
 fn a_full_record() {
     let (record, summary) = read(
@@ -118,7 +123,7 @@ fn unknown_fields_are_counted_by_name() {
     let names = BTreeMap::from(["ulr", "outlink", "deep"].map(|name| (name.to_owned(), 1)));
     assert_eq!(summary.unknown_fields.names, names);
 
-    let many: String = (0..20).map(|n| format!(r#","f{n:02}":0"#)).collect();
+    let many = extra_fields(20);
     let (record, summary) = read(&format!(r#"{{"url":"http://a.example/"{many}}}"#));
     assert!(record.is_ok());
     assert_eq!(summary.unknown_fields.names.len(), 16);
@@ -130,7 +135,7 @@ fn every_kind_of_bad_record_has_its_reason() {
     use RejectReason as R;
     let with = |fields: &str| format!(r#"{{"url":"http://a.example/",{fields}}}"#);
     let url = |url: &str| format!(r#"{{"url":"{url}"}}"#);
-    let fields: String = (0..MAX_FIELDS).map(|n| format!(r#","f{n}":0"#)).collect();
+    let fields = extra_fields(MAX_FIELDS);
     let long = format!("http://a.example/{}", "a".repeat(70_000));
     let cases = [
         ("{".to_owned(), R::InvalidJson),
@@ -143,7 +148,7 @@ fn every_kind_of_bad_record_has_its_reason() {
             r#"{"url":"http://a.example/"}{}"#.to_owned(),
             R::InvalidJson,
         ),
-        (r#"{'url':'http://a.example/'}"#.to_owned(), R::InvalidJson),
+        ("{'url':'http://a.example/'}".to_owned(), R::InvalidJson),
         ("http://a.example/".to_owned(), R::InvalidJson),
         (
             "{\"url\":\"http://a.example/\0\"}".to_owned(),
