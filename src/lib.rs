@@ -2,5 +2,7 @@
 //!
 //! The crate docs are the architecture; they are completed as the rooms are built.
 
+pub mod graph;
 pub mod page;
+pub mod rank;
 pub mod watch;
