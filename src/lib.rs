@@ -2,6 +2,7 @@
 //!
 //! The crate docs are the architecture; they are completed as the rooms are built.
 
+pub mod cores;
 pub mod graph;
 pub mod page;
 pub mod rank;

@@ -80,7 +80,11 @@ impl Csr {
 
     /// The length of the longest list.
     pub(crate) fn longest(&self) -> usize {
-        self.offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
+        self.offsets
+            .windows(2)
+            .map(|w| w[1] - w[0])
+            .max()
+            .unwrap_or(0)
     }
 
     /// For every number below `columns`, the lists that have it, ascending; two passes.

@@ -110,6 +110,9 @@ impl HubGraph {
 ///
 /// [`Rows::push`] and [`Rows::graph`] refuse inputs for which one could be larger.
 pub(crate) fn number(index: usize) -> u32 {
-    debug_assert!(u32::try_from(index).is_ok(), "checked when the rows came in");
+    debug_assert!(
+        u32::try_from(index).is_ok(),
+        "checked when the rows came in"
+    );
     u32::try_from(index).unwrap_or(NONE)
 }

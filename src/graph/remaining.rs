@@ -142,7 +142,10 @@ mod tests {
         let graph = rows.graph().unwrap();
         let mut left = Remaining::all(&graph);
         let touched = left.remove(&graph, [0, 3, 0]);
-        assert_eq!((touched.hubs, touched.authorities), (vec![0, 1], vec![0, 1]));
+        assert_eq!(
+            (touched.hubs, touched.authorities),
+            (vec![0, 1], vec![0, 1])
+        );
         assert_eq!((left.hubs(0), left.hubs(1)), (2, 0));
         assert_eq!((left.authorities(0), left.authorities(1)), (0, 1));
         assert_eq!(left.hub_pages(&graph, 0).collect::<Vec<_>>(), [1, 2]);

@@ -50,9 +50,15 @@ pub(super) struct Tightness {
 }
 
 /// DESIGN section 4: proves the value.
-pub(super) const VALUE: Tightness = Tightness { tau: 1e-6, weight: 1e9 };
+pub(super) const VALUE: Tightness = Tightness {
+    tau: 1e-6,
+    weight: 1e9,
+};
 /// Tells the place from others whose sigma is not tied with it (sigma is the root of the value).
-pub(super) const TIE: Tightness = Tightness { tau: 1e-9, weight: 1e12 };
+pub(super) const TIE: Tightness = Tightness {
+    tau: 1e-9,
+    weight: 1e12,
+};
 
 /// What came of an attempt.
 #[derive(Clone, Debug)]
@@ -65,7 +71,13 @@ pub(super) enum Verdict {
 
 /// A bound of the largest eigenvalue from one positive vector and its computed image.
 pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> f64 {
-    let ratio = |(x, y): (&f64, &f64)| if *x > f64::MIN_POSITIVE { y / x } else { f64::INFINITY };
+    let ratio = |(x, y): (&f64, &f64)| {
+        if *x > f64::MIN_POSITIVE {
+            y / x
+        } else {
+            f64::INFINITY
+        }
+    };
     let largest = x.iter().zip(image).map(ratio).fold(0.0, f64::max);
     largest * (1.0 + region.rounding())
 }
@@ -167,25 +179,41 @@ impl<'a> Raising<'a> {
 
     /// Computes again what the raised entries changed.
     fn spread(&mut self, visits: &mut u64) {
-        let hubs = reached(&self.raised, self.region.citers(), &mut self.hub_marks, visits);
+        let hubs = reached(
+            &self.raised,
+            self.region.citers(),
+            &mut self.hub_marks,
+            visits,
+        );
         let a = self.region.authority_pages();
         let h = self.region.hub_pages();
         for &hub in &hubs {
             let row = self.region.rows().list(hub);
             *visits += row.len() as u64;
-            self.sums[hub as usize] = row.iter().map(|&v| a[v as usize] * self.z[v as usize]).sum();
+            self.sums[hub as usize] = row
+                .iter()
+                .map(|&v| a[v as usize] * self.z[v as usize])
+                .sum();
         }
         self.pending = reached(&hubs, self.region.rows(), &mut self.marks, visits);
         for &v in &self.pending {
             let citers = self.region.citers().list(v);
             *visits += citers.len() as u64;
-            self.image[v as usize] = citers.iter().map(|&c| h[c as usize] * self.sums[c as usize]).sum();
+            self.image[v as usize] = citers
+                .iter()
+                .map(|&c| h[c as usize] * self.sums[c as usize])
+                .sum();
         }
     }
 }
 
 /// All entries of these lists, each once; `marks` is all `false` before and after.
-fn reached(from: &[u32], lists: &crate::graph::Csr, marks: &mut [bool], visits: &mut u64) -> Vec<u32> {
+fn reached(
+    from: &[u32],
+    lists: &crate::graph::Csr,
+    marks: &mut [bool],
+    visits: &mut u64,
+) -> Vec<u32> {
     let mut found = Vec::new();
     for &list in from {
         let entries = lists.list(list);

@@ -75,7 +75,9 @@ impl Converged {
         parent: Option<&Arc<Principal>>,
         bound: f64,
     ) {
-        let parts = self.labels.split(graph, left, authorities, &mut self.visits);
+        let parts = self
+            .labels
+            .split(graph, left, authorities, &mut self.visits);
         for (label, mut component) in parts {
             component.bound = component.bound.min(bound);
             self.waiting.insert((descending(component.bound), label));
@@ -100,13 +102,17 @@ impl Converged {
         };
         let hubs = &held.component.hubs;
         let region = Region::gather(graph, left, hubs, &mut self.position, &mut self.visits);
-        let warm = held.parent.take().map_or_else(Vec::new, |parent| starts(&parent, &region));
+        let warm = held
+            .parent
+            .take()
+            .map_or_else(Vec::new, |parent| starts(&parent, &region));
         let principal = solve(region, warm, &mut self.visits, watch)?;
         let best = best_authority(graph, left, &principal);
         if principal.upper > principal.sigma * (1.0 + TIED) {
             self.doubtful.insert(label);
         }
-        self.solved.insert((descending(principal.sigma), best, label));
+        self.solved
+            .insert((descending(principal.sigma), best, label));
         held.solved = Some((Arc::new(principal), best));
         Ok(())
     }
@@ -140,7 +146,10 @@ impl Ranker for Converged {
         watch: &dyn Watch,
     ) -> Result<Option<Arc<Principal>>, Interrupted> {
         while let Some(&(bound, label)) = self.waiting.first() {
-            let sigma = self.solved.first().map_or(0.0, |first| f64::from_bits(first.0.0));
+            let sigma = self
+                .solved
+                .first()
+                .map_or(0.0, |first| f64::from_bits(first.0.0));
             if f64::from_bits(bound.0) < sigma * (1.0 - 2.0 * TIED) {
                 break;
             }
@@ -159,8 +168,12 @@ impl Ranker for Converged {
         });
         // Sigmas are accurate to rounding, so a tie is undecided only just at its bound.
         let edge = principal.sigma * (1.0 - TIED);
-        let undecided = self.solved.range((descending(edge * (1.0 + 1e-12)), 0, 0)..).next();
-        let undecided = undecided.is_some_and(|next| f64::from_bits(next.0.0) > edge * (1.0 - 1e-12));
+        let undecided = self
+            .solved
+            .range((descending(edge * (1.0 + 1e-12)), 0, 0)..)
+            .next();
+        let undecided =
+            undecided.is_some_and(|next| f64::from_bits(next.0.0) > edge * (1.0 - 1e-12));
         let doubt = match rival {
             Some(gap) => Some(Doubt::Value { gap }),
             None if undecided => Some(Doubt::Comparison { error: 1e-12 }),
@@ -189,7 +202,8 @@ impl Ranker for Converged {
             let mut bound = held.component.bound;
             let mut parent = held.parent;
             if let Some((principal, best)) = held.solved {
-                self.solved.remove(&(descending(principal.sigma), best, label));
+                self.solved
+                    .remove(&(descending(principal.sigma), best, label));
                 bound = bound.min(principal.upper);
                 parent = Some(principal);
             } else {
@@ -201,7 +215,13 @@ impl Ranker for Converged {
             for &authority in &held.component.authorities {
                 self.labels.authorities[authority as usize] = NONE;
             }
-            self.enqueue(graph, left, &held.component.authorities, parent.as_ref(), bound);
+            self.enqueue(
+                graph,
+                left,
+                &held.component.authorities,
+                parent.as_ref(),
+                bound,
+            );
         }
     }
 
@@ -218,7 +238,12 @@ fn starts(parent: &Principal, region: &Region) -> Vec<Vec<f64>> {
         .iter()
         .map(|class| old.binary_search(class).ok())
         .collect();
-    let restrict = |vector: &Vec<f64>| places.iter().map(|p| p.map_or(0.0, |p| vector[p])).collect();
+    let restrict = |vector: &Vec<f64>| {
+        places
+            .iter()
+            .map(|p| p.map_or(0.0, |p| vector[p]))
+            .collect()
+    };
     parent.kept.iter().map(restrict).collect()
 }
 
@@ -226,7 +251,9 @@ fn starts(parent: &Principal, region: &Region) -> Vec<Vec<f64>> {
 fn best_authority(graph: &HubGraph, left: &Remaining, principal: &Principal) -> u32 {
     let limit = largest(&principal.authority_scores) * (1.0 - TIED);
     let classes = principal.region.authorities().iter();
-    let tied = classes.zip(&principal.authority_scores).filter(|(_, score)| **score >= limit);
+    let tied = classes
+        .zip(&principal.authority_scores)
+        .filter(|(_, score)| **score >= limit);
     let pages = tied.filter_map(|(&class, _)| left.authority_pages(graph, class).next());
     pages.min().unwrap_or(NONE)
 }

@@ -9,7 +9,10 @@ pub(super) fn eigen(mut t: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
         .collect();
     let total: f64 = t.iter().flatten().map(|e| e * e).sum();
     for _ in 0..60 {
-        let off: f64 = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| t[i][j] * t[i][j]).sum();
+        let off: f64 = (0..n)
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .map(|(i, j)| t[i][j] * t[i][j])
+            .sum();
         if off <= total * 1e-34 {
             break;
         }

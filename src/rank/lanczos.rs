@@ -47,7 +47,11 @@ impl Basis<'_> {
     fn join(&mut self, mut vector: Vec<f64>, visits: &mut u64) -> bool {
         let pages = self.region.authority_pages();
         let before = norm(pages, &vector);
-        if before.is_nan() || before <= 0.0 || !before.is_finite() || self.vectors.len() == pages.len() {
+        if before.is_nan()
+            || before <= 0.0
+            || !before.is_finite()
+            || self.vectors.len() == pages.len()
+        {
             return false;
         }
         scale(&mut vector, 1.0 / before);
@@ -63,7 +67,11 @@ impl Basis<'_> {
             scale(&mut vector, 1.0 / after);
         }
         let image = self.region.square(&vector, visits);
-        let column: Vec<f64> = self.vectors.iter().map(|other| dot(pages, other, &image)).collect();
+        let column: Vec<f64> = self
+            .vectors
+            .iter()
+            .map(|other| dot(pages, other, &image))
+            .collect();
         let own = dot(pages, &vector, &image);
         for (row, &entry) in self.projected.iter_mut().zip(&column) {
             row.push(entry);
@@ -87,7 +95,10 @@ impl Basis<'_> {
     /// Keeps only the first Ritz vectors.
     fn restart(&mut self, pairs: &[(f64, Vec<f64>)]) {
         let kept = &pairs[..KEPT.min(pairs.len())];
-        self.vectors = kept.iter().map(|(_, y)| combine(&self.vectors, y)).collect();
+        self.vectors = kept
+            .iter()
+            .map(|(_, y)| combine(&self.vectors, y))
+            .collect();
         self.images = kept.iter().map(|(_, y)| combine(&self.images, y)).collect();
         self.projected = vec![vec![0.0; kept.len()]; kept.len()];
         for (i, (theta, _)) in kept.iter().enumerate() {
@@ -126,7 +137,9 @@ pub(super) fn largest_pairs(
         residual = first;
         let complete = basis.vectors.len() == size;
         if first < 1e-6 || complete {
-            let second = pairs.get(1).map(|(theta, y)| (*theta, basis.residual(*theta, y, top)));
+            let second = pairs
+                .get(1)
+                .map(|(theta, y)| (*theta, basis.residual(*theta, y, top)));
             gap = match &second {
                 Some((theta, (rest, _))) if complete => 1.0 - theta / top + 0.0 * rest,
                 Some((theta, (rest, _))) => 1.0 - theta / top - rest,
@@ -165,7 +178,10 @@ pub(super) fn largest_pairs(
     pairs.truncate(KEPT);
     Ok(Ritz {
         values: pairs.iter().map(|pair| pair.0).collect(),
-        vectors: pairs.iter().map(|pair| combine(&basis.vectors, &pair.1)).collect(),
+        vectors: pairs
+            .iter()
+            .map(|pair| combine(&basis.vectors, &pair.1))
+            .collect(),
         residual,
         gap,
     })

@@ -171,7 +171,8 @@ fn finish(
     scale(&mut hub_scores, 1.0 / sigma);
     let gap = ritz.gap.max(0.0);
     let error = (ritz.residual / gap.max(f64::MIN_POSITIVE)).max(4.0 * polished.change);
-    let doubt = doubt.or_else(|| (error.is_nan() || error > USABLE).then_some(Doubt::Vector { gap, error }));
+    let doubt = doubt
+        .or_else(|| (error.is_nan() || error > USABLE).then_some(Doubt::Vector { gap, error }));
     Principal {
         sigma,
         upper: upper.sqrt() * (1.0 + 1e-15),
