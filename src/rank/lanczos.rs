@@ -20,9 +20,11 @@ use super::vectors::{add, combine, dot, norm, scale};
 const BASIS: usize = 24;
 const KEPT: usize = 6;
 /// A residual (relative to the eigenvalue) that rounding allows.
-const FLOOR: f64 = 4e-15;
+const FLOOR: f64 = 1e-14;
 const GOAL: f64 = 1e-12;
-const PASSES: usize = 3000;
+/// Lanczos steps between two looks at the Ritz pairs.
+const STEPS: usize = 5;
+const PASSES: usize = 1000;
 
 /// Approximate eigenpairs of `M`, largest first, unit length over pages.
 #[derive(Clone, Debug)]
@@ -85,6 +87,29 @@ impl Basis<'_> {
         true
     }
 
+    /// How good the first pair is, and where to go on.
+    fn state(&self, pairs: &[(f64, Vec<f64>)]) -> State {
+        let top = pairs.first().map_or(1.0, |pair| pair.0);
+        let residuals = pairs.iter().take(3);
+        let (lengths, mut directions): (Vec<f64>, Vec<Vec<f64>>) = residuals
+            .map(|(theta, y)| self.residual(*theta, y, top))
+            .unzip();
+        let residual = lengths.first().copied().unwrap_or(f64::INFINITY);
+        let gap = match (pairs.get(1), lengths.get(1)) {
+            (Some((theta, _)), Some(rest)) => 1.0 - theta / top - rest,
+            _ => 1.0,
+        };
+        if residual <= FLOOR && !directions.is_empty() {
+            // What is left of the first residual is rounding; the gap is not known yet.
+            directions.rotate_left(1);
+        }
+        State {
+            residual,
+            gap,
+            directions,
+        }
+    }
+
     /// `M x - theta x` for a Ritz pair, and its length relative to `top`.
     fn residual(&self, theta: f64, factors: &[f64], top: f64) -> (f64, Vec<f64>) {
         let mut rest = combine(&self.images, factors);
@@ -107,6 +132,18 @@ impl Basis<'_> {
     }
 }
 
+struct State {
+    residual: f64,
+    gap: f64,
+    directions: Vec<Vec<f64>>,
+}
+
+impl State {
+    fn is_good(&self) -> bool {
+        self.gap > 0.0 && self.residual <= (GOAL * self.gap).max(FLOOR)
+    }
+}
+
 /// The largest Ritz pairs from these start vectors; at least one must not be zero.
 pub(super) fn largest_pairs(
     region: &Region,
@@ -123,58 +160,44 @@ pub(super) fn largest_pairs(
     for vector in start {
         basis.join(vector, visits);
     }
-    let size = region.authorities().len();
+    let complete = |basis: &Basis<'_>| basis.vectors.len() == region.authorities().len();
     let (mut best, mut stale) = (f64::INFINITY, 0);
-    let mut residual = f64::INFINITY;
-    let mut gap = 0.0;
     let mut pairs = eigen(basis.projected.clone());
+    let mut state = basis.state(&pairs);
     for _ in 0..PASSES {
         watch.proceed()?;
-        let Some(top) = pairs.first().map(|pair| pair.0) else {
+        if complete(&basis) || state.is_good() {
             break;
-        };
-        let (first, mut next) = basis.residual(top, &pairs[0].1, top);
-        residual = first;
-        let complete = basis.vectors.len() == size;
-        if first < 1e-6 || complete {
-            let second = pairs
-                .get(1)
-                .map(|(theta, y)| (*theta, basis.residual(*theta, y, top)));
-            gap = match &second {
-                Some((theta, (rest, _))) if complete => 1.0 - theta / top + 0.0 * rest,
-                Some((theta, (rest, _))) => 1.0 - theta / top - rest,
-                None => 1.0,
-            };
-            if complete || (gap > 0.0 && first <= (GOAL * gap).max(FLOOR)) {
-                break;
-            }
-            if first <= FLOOR
-                && let Some((_, (rest, vector))) = second
-            {
-                if rest <= FLOOR {
-                    break;
-                }
-                next = vector;
-                residual = first;
-            }
-            let progress = first.max(FLOOR) / gap.max(1e-15);
-            if progress < best * 0.9 {
-                (best, stale) = (progress, 0);
-            } else {
-                stale += 1;
-            }
-            if stale > 300 {
-                break;
-            }
+        }
+        let progress = state.residual.max(FLOOR) / state.gap.max(1e-15);
+        if progress < best * 0.9 {
+            (best, stale) = (progress, 0);
+        } else {
+            stale += 1;
+        }
+        if stale > 60 {
+            break;
         }
         if basis.vectors.len() >= BASIS {
             basis.restart(&pairs);
         }
-        if !basis.join(next, visits) {
+        if !state
+            .directions
+            .into_iter()
+            .any(|next| basis.join(next, visits))
+        {
             break;
         }
+        for _ in 1..STEPS.min(BASIS.saturating_sub(basis.vectors.len())) {
+            let next = basis.images.last().cloned().unwrap_or_default();
+            if !basis.join(next, visits) {
+                break;
+            }
+        }
         pairs = eigen(basis.projected.clone());
+        state = basis.state(&pairs);
     }
+    let (residual, gap) = (state.residual, state.gap);
     pairs.truncate(KEPT);
     Ok(Ritz {
         values: pairs.iter().map(|pair| pair.0).collect(),

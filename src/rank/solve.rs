@@ -8,10 +8,13 @@ use super::region::Region;
 use super::vectors::{add, dot, largest, norm, scale};
 use super::{Doubt, Principal};
 
-/// Scores below so much of the largest one need not be accurate.
-const FAINT: f64 = 1e-9;
-/// A score is settled when a step changes it by less (relative).
-const SETTLED: f64 = 2e-13;
+/// Scores below so much of the largest one are not waited for; extraction hardly meets them,
+/// since the best hub gives every authority it leads to at least `1 / sigma^2` of the best score.
+const FAINT: f64 = 1e-7;
+/// The relative error at which polishing ends.
+const SETTLED: f64 = 1e-11;
+/// The most power steps.
+const STEPS: usize = 150;
 /// Relative error of scores above which ties within 1e-9 can no longer be told.
 const USABLE: f64 = 1e-10;
 const ATTEMPTS: usize = 4;
@@ -69,15 +72,19 @@ struct Polished {
     lambda: f64,
     /// Proved bound of the largest eigenvalue.
     upper: f64,
-    /// Largest relative change of a score in the last step.
-    change: f64,
-    /// Scores at or below it may be inaccurate.
+    /// Bound of the relative error of scores above `floor`.
+    error: f64,
+    /// Scores up to it may be inaccurate.
     floor: f64,
 }
 
 /// Power steps until the scores that are not faint stand still.
+///
+/// An error that a step leaves standing shrinks by at least `1 - gap` in the next ones, so what a
+/// step changes, over the gap, bounds what is still wrong with a score.
 fn polish(region: &Region, ritz: &Ritz, visits: &mut u64) -> Polished {
     let pages = region.authority_pages();
+    let gap = ritz.gap.max(1e-12);
     let mut x: Vec<f64> = ritz.vectors.first().map_or_else(
         || vec![1.0; pages.len()],
         |vector| vector.iter().map(|entry| entry.abs()).collect(),
@@ -86,37 +93,38 @@ fn polish(region: &Region, ritz: &Ritz, visits: &mut u64) -> Polished {
         x: Vec::new(),
         lambda: 0.0,
         upper: f64::INFINITY,
-        change: f64::INFINITY,
+        error: f64::INFINITY,
         floor: 0.0,
     };
+    let mut best = f64::INFINITY;
     let mut stale = 0;
-    for _ in 0..200 {
+    for _ in 0..STEPS {
         let mut y = region.square(&x, visits);
-        done.lambda = dot(pages, &x, &y) / dot(pages, &x, &x);
+        let lambda = dot(pages, &x, &y) / dot(pages, &x, &x);
+        done.lambda = lambda;
         done.upper = done.upper.min(bound(region, &x, &y));
+        let moved = |(x, y): (&f64, &f64)| (*x, (y / (lambda * x) - 1.0).abs() / gap);
         let faint = largest(&x) * FAINT;
+        (done.floor, done.error) = (0.0, 0.0);
         let mut change = 0.0_f64;
-        done.floor = 0.0;
-        for (&x, &y) in x.iter().zip(&y) {
-            let moved = (y / (done.lambda * x) - 1.0).abs();
-            if x < faint || x.is_nan() {
-                if moved.is_nan() || moved > SETTLED {
-                    done.floor = done.floor.max(x);
-                }
-            } else {
-                change = change.max(moved);
+        for (x, error) in x.iter().zip(&y).map(moved) {
+            if error.is_nan() || error > USABLE {
+                done.floor = done.floor.max(x);
+            }
+            if x >= faint {
+                change = change.max(error);
             }
         }
+        let clear = x.iter().zip(&y).map(moved).filter(|(x, _)| *x > done.floor);
+        done.error = clear.map(|(_, error)| error).fold(0.0, f64::max);
         let length = norm(pages, &y);
         scale(&mut y, 1.0 / length);
         x = y;
-        if change < done.change * 0.95 {
-            stale = 0;
-        } else {
-            stale += 1;
+        stale += 1;
+        if change < best * 0.8 {
+            (best, stale) = (change, 0);
         }
-        done.change = done.change.min(change);
-        if change <= SETTLED || stale >= 8 {
+        if change <= SETTLED || stale >= 25 {
             break;
         }
     }
@@ -170,14 +178,14 @@ fn finish(
     let sigma = norm(region.hub_pages(), &hub_scores);
     scale(&mut hub_scores, 1.0 / sigma);
     let gap = ritz.gap.max(0.0);
-    let error = (ritz.residual / gap.max(f64::MIN_POSITIVE)).max(4.0 * polished.change);
-    let doubt = doubt
-        .or_else(|| (error.is_nan() || error > USABLE).then_some(Doubt::Vector { gap, error }));
+    let error = ritz.residual / gap;
+    let unclear = gap <= 0.0 || error.is_nan() || error > USABLE;
+    let doubt = doubt.or_else(|| unclear.then_some(Doubt::Vector { gap, error }));
     Principal {
         sigma,
         upper: upper.sqrt() * (1.0 + 1e-15),
         gap,
-        error: error.clamp(1e-14, 1.0),
+        error: polished.error.max(1e-14),
         floor: polished.floor,
         authority_scores: polished.x,
         hub_scores,

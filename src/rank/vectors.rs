@@ -4,15 +4,19 @@ use rayon::prelude::*;
 
 /// Chunks are fixed, each is summed in order, and so are the sums of the chunks.
 const CHUNK: usize = 4096;
+/// Below so many entries one thread does it.
+const PARALLEL: usize = 1 << 16;
 
 fn sum_chunks(length: usize, sum: impl Fn(std::ops::Range<usize>) -> f64 + Sync) -> f64 {
     if length <= CHUNK {
         return sum(0..length);
     }
-    let parts: Vec<f64> = (0..length.div_ceil(CHUNK))
-        .into_par_iter()
-        .map(|chunk| sum(chunk * CHUNK..((chunk + 1) * CHUNK).min(length)))
-        .collect();
+    let chunks = 0..length.div_ceil(CHUNK);
+    let part = |chunk: usize| sum(chunk * CHUNK..((chunk + 1) * CHUNK).min(length));
+    if length < PARALLEL {
+        return chunks.map(part).sum();
+    }
+    let parts: Vec<f64> = chunks.into_par_iter().map(part).collect();
     parts.iter().sum()
 }
 
