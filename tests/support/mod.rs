@@ -5,6 +5,8 @@
 )]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod graphs;
+
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};

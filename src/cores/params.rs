@@ -1,0 +1,202 @@
+//! What a core selection is asked for.
+
+use serde::{Deserialize, Serialize};
+
+use super::Density;
+
+/// How the graph is ranked (DESIGN section 4, *HITS*).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hits {
+    /// The principal singular pair of the region with the largest sigma.
+    #[default]
+    Converged,
+    /// A fixed number of iterations from the uniform vector.
+    Classic,
+}
+
+/// What is done with a best candidate that would bring the density below the one asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Growth {
+    /// The best among those that fit is taken instead.
+    #[default]
+    Maximal,
+    /// The core is done.
+    Literal,
+}
+
+/// When a core is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// Fixed cover density.
+    Density {
+        /// No page is added that would bring the density below it.
+        density: Density,
+        /// What happens to the others.
+        growth: Growth,
+    },
+    /// Fixed size, tested once per round, so it can be passed.
+    Size {
+        /// Hubs and authorities together.
+        size: u32,
+        /// Up to so many hubs, then up to so many authorities in a round.
+        new_members: u32,
+    },
+}
+
+impl Default for Rule {
+    fn default() -> Self {
+        Self::Density {
+            density: Density::COMPLETE,
+            growth: Growth::Maximal,
+        }
+    }
+}
+
+/// Which hub of a core becomes the seed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pick {
+    /// The best hub.
+    #[default]
+    Best,
+    /// A hub that was a seed in the previous refresh (of several, the one that ranked first
+    /// there), else the best hub.
+    Stable,
+}
+
+/// The parameters of a core selection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CoreParams {
+    /// How many seeds, one from each core.
+    pub seeds: u32,
+    /// How the graph is ranked.
+    pub hits: Hits,
+    /// Iterations of [`Hits::Classic`].
+    pub iterations: u32,
+    /// When a core is done.
+    pub rule: Rule,
+    /// The most hubs of a core; its authorities go on.
+    pub max_hubs: Option<u32>,
+    /// Which hub becomes the seed.
+    pub pick: Pick,
+}
+
+impl Default for CoreParams {
+    fn default() -> Self {
+        Self {
+            seeds: 100,
+            hits: Hits::default(),
+            iterations: 60,
+            rule: Rule::default(),
+            max_hubs: None,
+            pick: Pick::default(),
+        }
+    }
+}
+
+/// Parameters that make no sense.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BadParams {
+    /// No seed is asked for.
+    #[error("0 seeds are asked for; ask for at least 1")]
+    NoSeeds,
+    /// Classic HITS without an iteration has no scores.
+    #[error("classic HITS needs at least 1 iteration")]
+    NoIterations,
+    /// A core has a hub and an authority.
+    #[error("a core has at least 2 pages (a hub and an authority); {0} is too small a core size")]
+    SmallCore(u32),
+    /// Rounds that add nothing would never end.
+    #[error("0 new members a round would never reach the core size; give at least 1")]
+    NoNewMembers,
+    /// A core without a hub has no seed.
+    #[error("a core needs a hub to be its seed; the most hubs must be at least 1")]
+    NoHubs,
+}
+
+impl CoreParams {
+    /// Whether the parameters make sense.
+    pub fn validate(&self) -> Result<(), BadParams> {
+        if self.seeds == 0 {
+            return Err(BadParams::NoSeeds);
+        }
+        if self.hits == Hits::Classic && self.iterations == 0 {
+            return Err(BadParams::NoIterations);
+        }
+        if let Rule::Size { size, new_members } = self.rule {
+            if size < 2 {
+                return Err(BadParams::SmallCore(size));
+            }
+            if new_members == 0 {
+                return Err(BadParams::NoNewMembers);
+            }
+        }
+        if self.max_hubs == Some(0) {
+            return Err(BadParams::NoHubs);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_that_make_no_sense_are_refused() {
+        let good = CoreParams::default();
+        assert_eq!(good.validate(), Ok(()));
+        let size = |size, new_members| CoreParams {
+            rule: Rule::Size { size, new_members },
+            ..good
+        };
+        let cases = [
+            (CoreParams { seeds: 0, ..good }, BadParams::NoSeeds),
+            (
+                CoreParams {
+                    hits: Hits::Classic,
+                    iterations: 0,
+                    ..good
+                },
+                BadParams::NoIterations,
+            ),
+            (size(1, 1), BadParams::SmallCore(1)),
+            (size(9, 0), BadParams::NoNewMembers),
+            (
+                CoreParams {
+                    max_hubs: Some(0),
+                    ..good
+                },
+                BadParams::NoHubs,
+            ),
+        ];
+        for (params, error) in cases {
+            assert_eq!(params.validate(), Err(error));
+        }
+    }
+
+    #[test]
+    fn parameters_survive_json_and_binary() {
+        let params = CoreParams {
+            rule: Rule::Size {
+                size: 20,
+                new_members: 2,
+            },
+            max_hubs: Some(999),
+            pick: Pick::Stable,
+            ..CoreParams::default()
+        };
+        let json = serde_json::to_string(&params).unwrap();
+        assert_eq!(serde_json::from_str::<CoreParams>(&json).unwrap(), params);
+        let bytes = bincode::serialize(&params).unwrap();
+        assert_eq!(bincode::deserialize::<CoreParams>(&bytes).unwrap(), params);
+        assert_eq!(
+            serde_json::from_str::<CoreParams>("{}").unwrap(),
+            CoreParams::default()
+        );
+    }
+}

@@ -1,0 +1,231 @@
+//! The proof that no eigenvalue of `M = A^T A` over a region exceeds `mu = lambda (1 + tau)`.
+//!
+//! **Theorem** (Collatz 1942, Wielandt 1950). `M >= 0` entry by entry, `y > 0` on every live
+//! authority: `lambda_max(M) <= max_v (M y)_v / y_v`. For, with the left Perron vector `p >= 0`
+//! (here `M` is similar to a symmetric matrix), `lambda_max p.y = p.M y <= max_v (..) p.y`, and
+//! `p.y > 0`. `M` acts on classes: `(M y)_v = sum over hub classes citing v, with multiplicity, of
+//! sum over the authority classes they lead to, with multiplicity, of y`. So it suffices to show a
+//! `y > 0` with `M y <= mu y` everywhere.
+//!
+//! **The vector.** `x >= 0`, largest entry 1, is the candidate. `y = z + C x` with `z >= 1`:
+//!
+//! ```text
+//! M y <= mu y   <=>   need_v := (M z)_v + C ((M x)_v - mu x_v)  <=  mu z_v   for every v
+//! ```
+//!
+//! Where `x` is not tiny, `C (M x - mu x) = -C tau lambda x` (up to the residual) pays for
+//! everything; elsewhere `z` starts from 1 and is raised to what its row needs, until nothing is
+//! violated. The raising climbs from below to the least solution. If the spectral radius of `M`
+//! away from the support of `x` is below `mu`, it converges, and each raise is a little more than
+//! needed, so that it ends after finitely many; if it is above, `z` grows without end like a power
+//! iteration towards the denser place, and the raised entries say where that is.
+//!
+//! **Conditions and numerical care.**
+//! * The *computed* `M x` is used, so the residual is in the inequality: with `C = 1e9` a residual
+//!   of 1e-10 is 0.1. It need not be small for the proof to be right, only for it to settle.
+//! * All terms are nonnegative except `- C mu x`. A sum of nonnegative products of at most `n`
+//!   terms, computed in any order, has a relative error below `1.1 n eps`; two are nested.
+//!   [`Region::rounding`] bounds both; `(M z)` and `(M x)` are inflated by it, `mu x` and `mu z`
+//!   are deflated by `4 eps`, so a comparison that holds in floating point holds exactly.
+//!   For `tau` not above that bound nothing can settle, and nothing is accepted.
+//! * Raising works on what is near violated entries only; when it ends, every entry is tested
+//!   once more from a fresh `M z`. Only that last test accepts.
+//! * What is proved is the value, within `tau`: not the vector, and not which of two places within
+//!   `tau` of each other is first. Hence the second, tighter proof in [`super::solve`].
+
+use crate::graph::number;
+
+use super::region::Region;
+
+/// Rounds of raising before giving up.
+const ROUNDS: usize = 1500;
+/// A `z` that grew so much is on its way to infinity.
+const RUNAWAY: f64 = 1e15;
+
+/// How tight a proof is asked for: `mu = lambda (1 + tau)`, and the weight `C` of the candidate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tightness {
+    pub(super) tau: f64,
+    pub(super) weight: f64,
+}
+
+/// DESIGN section 4: proves the value.
+pub(super) const VALUE: Tightness = Tightness {
+    tau: 1e-6,
+    weight: 1e9,
+};
+/// Tells the place from others whose sigma is not tied with it (sigma is the root of the value).
+pub(super) const TIE: Tightness = Tightness {
+    tau: 1e-9,
+    weight: 1e12,
+};
+
+/// What came of an attempt.
+#[derive(Clone, Debug)]
+pub(super) enum Verdict {
+    /// No eigenvalue exceeds `mu`; `z` may serve as the start of a tighter proof.
+    Settled(Vec<f64>),
+    /// Nothing is proved; `z` is large where something denser may be.
+    Unsettled(Vec<f64>),
+}
+
+/// A bound of the largest eigenvalue from one positive vector and its computed image.
+pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> f64 {
+    let ratio = |(x, y): (&f64, &f64)| {
+        if *x > f64::MIN_POSITIVE {
+            y / x
+        } else {
+            f64::INFINITY
+        }
+    };
+    let largest = x.iter().zip(image).map(ratio).fold(0.0, f64::max);
+    largest * (1.0 + region.rounding())
+}
+
+/// Tries to prove that no eigenvalue exceeds `lambda (1 + tau)`, starting from `z` (at least 1
+/// everywhere). `x` has largest entry 1, `image` is the computed `M x`.
+pub(super) fn certify(
+    region: &Region,
+    lambda: f64,
+    (x, image): (&[f64], &[f64]),
+    tightness: Tightness,
+    z: Vec<f64>,
+    visits: &mut u64,
+) -> Verdict {
+    let inflate = 1.0 + region.rounding();
+    let mu = lambda * (1.0 + tightness.tau);
+    let deflated = mu * (1.0 - 4.0 * f64::EPSILON);
+    let pay: Vec<f64> = x
+        .iter()
+        .zip(image)
+        .map(|(&x, &y)| tightness.weight * (y * inflate - deflated * x))
+        .map(|pay| pay + pay.abs() * 4.0 * f64::EPSILON)
+        .collect();
+    let need = |image: f64, v: usize| image * inflate + pay[v];
+    let mut raising = Raising::new(region, z, visits);
+    for round in 0..ROUNDS {
+        let step = match round {
+            0..60 => 1.01,
+            60..250 => 1.0 + 1e-4,
+            _ => 1.0 + 1e-7,
+        };
+        let raised = raising.round(|z, image, v| {
+            let need = need(image, v) * (1.0 + 4.0 * f64::EPSILON);
+            (need > deflated * z).then_some(need / deflated * step)
+        });
+        match raised {
+            Some(largest) if largest < RUNAWAY => raising.spread(visits),
+            Some(_) => return Verdict::Unsettled(raising.z),
+            None => {
+                let fresh = region.square(&raising.z, visits);
+                let holds = |(v, &z): (usize, &f64)| {
+                    let need = need(fresh[v], v) * (1.0 + 4.0 * f64::EPSILON);
+                    z > 0.0 && need <= deflated * z
+                };
+                return if raising.z.iter().enumerate().all(holds) {
+                    Verdict::Settled(raising.z)
+                } else {
+                    Verdict::Unsettled(raising.z)
+                };
+            }
+        }
+    }
+    Verdict::Unsettled(raising.z)
+}
+
+/// `z` with its images under `A` and `M`, kept up to date near what was raised.
+struct Raising<'a> {
+    region: &'a Region,
+    z: Vec<f64>,
+    sums: Vec<f64>,
+    image: Vec<f64>,
+    /// Entries whose image changed and that have to be looked at.
+    pending: Vec<u32>,
+    raised: Vec<u32>,
+    hub_marks: Vec<bool>,
+    marks: Vec<bool>,
+}
+
+impl<'a> Raising<'a> {
+    fn new(region: &'a Region, z: Vec<f64>, visits: &mut u64) -> Self {
+        let sums = region.lead(&z, visits);
+        let image = region.cite(&sums, visits);
+        Self {
+            pending: (0..number(z.len())).collect(),
+            hub_marks: vec![false; sums.len()],
+            marks: vec![false; z.len()],
+            raised: Vec::new(),
+            region,
+            z,
+            sums,
+            image,
+        }
+    }
+
+    /// Raises the pending entries as told; the largest new entry, `None` if none was raised.
+    fn round(&mut self, raise: impl Fn(f64, f64, usize) -> Option<f64>) -> Option<f64> {
+        self.raised.clear();
+        let mut largest = None;
+        for &v in &self.pending {
+            let index = v as usize;
+            if let Some(new) = raise(self.z[index], self.image[index], index) {
+                self.z[index] = new;
+                largest = Some(new.max(largest.unwrap_or(0.0)));
+                self.raised.push(v);
+            }
+        }
+        largest
+    }
+
+    /// Computes again what the raised entries changed.
+    fn spread(&mut self, visits: &mut u64) {
+        let hubs = reached(
+            &self.raised,
+            self.region.citers(),
+            &mut self.hub_marks,
+            visits,
+        );
+        let a = self.region.authority_pages();
+        let h = self.region.hub_pages();
+        for &hub in &hubs {
+            let row = self.region.rows().list(hub);
+            *visits += row.len() as u64;
+            self.sums[hub as usize] = row
+                .iter()
+                .map(|&v| a[v as usize] * self.z[v as usize])
+                .sum();
+        }
+        self.pending = reached(&hubs, self.region.rows(), &mut self.marks, visits);
+        for &v in &self.pending {
+            let citers = self.region.citers().list(v);
+            *visits += citers.len() as u64;
+            self.image[v as usize] = citers
+                .iter()
+                .map(|&c| h[c as usize] * self.sums[c as usize])
+                .sum();
+        }
+    }
+}
+
+/// All entries of these lists, each once; `marks` is all `false` before and after.
+fn reached(
+    from: &[u32],
+    lists: &crate::graph::Csr,
+    marks: &mut [bool],
+    visits: &mut u64,
+) -> Vec<u32> {
+    let mut found = Vec::new();
+    for &list in from {
+        let entries = lists.list(list);
+        *visits += entries.len() as u64;
+        for &entry in entries {
+            if !std::mem::replace(&mut marks[entry as usize], true) {
+                found.push(entry);
+            }
+        }
+    }
+    for &entry in &found {
+        marks[entry as usize] = false;
+    }
+    found
+}

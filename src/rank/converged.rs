@@ -1,0 +1,259 @@
+//! The principal singular pair of the region with the largest sigma, zero elsewhere.
+//!
+//! Regions wait in a queue under an upper bound of their sigma: at first the root of the largest
+//! row sum of `A^T A`, later never more than what was proved for the region they came from
+//! (removing pages only lowers sigma). A region is solved when it could come first, so all regions
+//! that could be tied for the first place are solved before one is taken. Only regions that lost
+//! pages are cut into components again.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::graph::{HubGraph, NONE, Remaining, Touched, number};
+use crate::watch::{Interrupted, Watch};
+
+use super::components::{Component, Labels};
+use super::region::Region;
+use super::solve::solve;
+use super::vectors::largest;
+use super::{Doubt, Principal, Ranker, TIED};
+
+/// Order of nonnegative floats, by their bits, the largest first.
+type Descending = Reverse<u64>;
+
+fn descending(value: f64) -> Descending {
+    Reverse(value.to_bits())
+}
+
+/// Takes cores from the region with the largest sigma.
+#[derive(Clone, Debug)]
+pub struct Converged {
+    labels: Labels,
+    regions: BTreeMap<u32, Held>,
+    /// Regions not solved yet, by bound.
+    waiting: BTreeSet<(Descending, u32)>,
+    /// Solved regions, by sigma and then by the best authority.
+    solved: BTreeSet<(Descending, u32, u32)>,
+    /// Solved regions whose sigma is not proved.
+    doubtful: BTreeSet<u32>,
+    position: Vec<u32>,
+    visits: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Held {
+    component: Component,
+    /// The region it came from, with vectors to start from.
+    parent: Option<Arc<Principal>>,
+    solved: Option<(Arc<Principal>, u32)>,
+}
+
+impl Converged {
+    /// A ranker of this graph, from which `left` is left. Cost: one flood over its entries.
+    #[must_use]
+    pub fn new(graph: &HubGraph, left: &Remaining) -> Self {
+        let mut ranker = Self {
+            labels: Labels::none(graph),
+            regions: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            solved: BTreeSet::new(),
+            doubtful: BTreeSet::new(),
+            position: vec![NONE; graph.authority_members().len()],
+            visits: 0,
+        };
+        let all: Vec<u32> = (0..number(graph.authority_members().len())).collect();
+        ranker.enqueue(graph, left, &all, None, f64::INFINITY);
+        ranker
+    }
+
+    fn enqueue(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        authorities: &[u32],
+        parent: Option<&Arc<Principal>>,
+        bound: f64,
+    ) {
+        let parts = self
+            .labels
+            .split(graph, left, authorities, &mut self.visits);
+        for (label, mut component) in parts {
+            component.bound = component.bound.min(bound);
+            self.waiting.insert((descending(component.bound), label));
+            let held = Held {
+                component,
+                parent: parent.cloned(),
+                solved: None,
+            };
+            self.regions.insert(label, held);
+        }
+    }
+
+    fn solve(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        label: u32,
+        watch: &dyn Watch,
+    ) -> Result<(), Interrupted> {
+        let Some(held) = self.regions.get_mut(&label) else {
+            return Ok(());
+        };
+        let hubs = &held.component.hubs;
+        let region = Region::gather(graph, left, hubs, &mut self.position, &mut self.visits);
+        let warm = held
+            .parent
+            .take()
+            .map_or_else(Vec::new, |parent| starts(&parent, &region));
+        let principal = solve(region, warm, &mut self.visits, watch)?;
+        let best = best_authority(graph, left, &principal);
+        if principal.upper > principal.sigma * (1.0 + TIED) {
+            self.doubtful.insert(label);
+        }
+        self.solved
+            .insert((descending(principal.sigma), best, label));
+        held.solved = Some((Arc::new(principal), best));
+        Ok(())
+    }
+
+    /// The solved region to take: among those tied for the largest sigma the one whose best
+    /// authority has the smallest URL. Regions with bitwise equal sigma (there can be very many)
+    /// are skipped after the first.
+    fn first(&self) -> Option<u32> {
+        let &(Reverse(top), best, label) = self.solved.first()?;
+        let limit = f64::from_bits(top) * (1.0 - TIED);
+        let mut chosen = (best, label);
+        let mut sigma = top;
+        loop {
+            let next = self.solved.range((Reverse(sigma - 1), 0, 0)..).next();
+            match next {
+                Some(&(Reverse(bits), best, label)) if f64::from_bits(bits) >= limit => {
+                    chosen = chosen.min((best, label));
+                    sigma = bits;
+                }
+                _ => return Some(chosen.1),
+            }
+        }
+    }
+}
+
+impl Ranker for Converged {
+    fn principal(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        watch: &dyn Watch,
+    ) -> Result<Option<Arc<Principal>>, Interrupted> {
+        while let Some(&(bound, label)) = self.waiting.first() {
+            let sigma = self
+                .solved
+                .first()
+                .map_or(0.0, |first| f64::from_bits(first.0.0));
+            if f64::from_bits(bound.0) < sigma * (1.0 - 2.0 * TIED) {
+                break;
+            }
+            watch.proceed()?;
+            self.solve(graph, left, label, watch)?;
+            self.waiting.remove(&(bound, label));
+        }
+        let held = self.first().and_then(|label| self.regions.get(&label));
+        let Some((principal, _)) = held.and_then(|held| held.solved.as_ref()) else {
+            return Ok(None);
+        };
+        let limit = principal.sigma * (1.0 - 2.0 * TIED);
+        let rival = self.doubtful.iter().find_map(|label| {
+            let (rival, _) = self.regions.get(label)?.solved.as_ref()?;
+            (rival.upper > limit).then_some(rival.gap)
+        });
+        // Sigmas are accurate to rounding, so a tie is undecided only just at its bound.
+        let edge = principal.sigma * (1.0 - TIED);
+        let undecided = self
+            .solved
+            .range((descending(edge * (1.0 + 1e-12)), 0, 0)..)
+            .next();
+        let undecided =
+            undecided.is_some_and(|next| f64::from_bits(next.0.0) > edge * (1.0 - 1e-12));
+        let doubt = match rival {
+            Some(gap) => Some(Doubt::Value { gap }),
+            None if undecided => Some(Doubt::Comparison { error: 1e-12 }),
+            None => None,
+        };
+        if let Some(doubt) = doubt
+            && principal.doubt.is_none()
+        {
+            let mut doubted = Principal::clone(principal);
+            doubted.doubt = Some(doubt);
+            return Ok(Some(Arc::new(doubted)));
+        }
+        Ok(Some(Arc::clone(principal)))
+    }
+
+    fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched) {
+        let hubs = touched.hubs.iter().map(|&c| self.labels.hubs[c as usize]);
+        let authorities = touched.authorities.iter();
+        let authorities = authorities.map(|&c| self.labels.authorities[c as usize]);
+        let affected: BTreeSet<u32> = hubs.chain(authorities).filter(|&l| l != NONE).collect();
+        for label in affected {
+            let Some(held) = self.regions.remove(&label) else {
+                continue;
+            };
+            self.doubtful.remove(&label);
+            let mut bound = held.component.bound;
+            let mut parent = held.parent;
+            if let Some((principal, best)) = held.solved {
+                self.solved
+                    .remove(&(descending(principal.sigma), best, label));
+                bound = bound.min(principal.upper);
+                parent = Some(principal);
+            } else {
+                self.waiting.remove(&(descending(bound), label));
+            }
+            for &hub in &held.component.hubs {
+                self.labels.hubs[hub as usize] = NONE;
+            }
+            for &authority in &held.component.authorities {
+                self.labels.authorities[authority as usize] = NONE;
+            }
+            self.enqueue(
+                graph,
+                left,
+                &held.component.authorities,
+                parent.as_ref(),
+                bound,
+            );
+        }
+    }
+
+    fn link_visits(&self) -> u64 {
+        self.visits
+    }
+}
+
+/// The parent's vectors on the authorities that this region has of it.
+fn starts(parent: &Principal, region: &Region) -> Vec<Vec<f64>> {
+    let old = parent.region.authorities();
+    let places: Vec<Option<usize>> = region
+        .authorities()
+        .iter()
+        .map(|class| old.binary_search(class).ok())
+        .collect();
+    let restrict = |vector: &Vec<f64>| {
+        places
+            .iter()
+            .map(|p| p.map_or(0.0, |p| vector[p]))
+            .collect()
+    };
+    parent.kept.iter().map(restrict).collect()
+}
+
+/// The smallest page among the authorities tied for the best score.
+fn best_authority(graph: &HubGraph, left: &Remaining, principal: &Principal) -> u32 {
+    let limit = largest(&principal.authority_scores) * (1.0 - TIED);
+    let classes = principal.region.authorities().iter();
+    let tied = classes
+        .zip(&principal.authority_scores)
+        .filter(|(_, score)| **score >= limit);
+    let pages = tied.filter_map(|(&class, _)| left.authority_pages(graph, class).next());
+    pages.min().unwrap_or(NONE)
+}

@@ -1,0 +1,211 @@
+//! The largest eigenpairs of `M = A^T A` over a region, by thick-restarted Lanczos.
+//!
+//! Source: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*
+//! (2000); on `M` it spans what Golub-Kahan bidiagonalisation of `A` spans. Deviations: any number
+//! of start vectors, full reorthogonalisation (twice), and the projected matrix is kept dense, so
+//! that vectors from elsewhere can join at any time. All is done in the inner product over pages,
+//! in which `M` on classes is symmetric; that equals work on `D_h^1/2 B D_a^1/2`.
+//!
+//! It stops when residual / gap is 1e-12 or the residual is at the level of rounding; the gap is
+//! taken from below (second value plus its residual). A small residual proves that *an* eigenpair
+//! was found, never that it is the largest: that is [`super::certificate`]'s part.
+
+use crate::watch::{Interrupted, Watch};
+
+use super::dense::eigen;
+use super::region::Region;
+use super::vectors::{add, combine, dot, norm, scale};
+
+/// The basis grows to so many vectors, then shrinks to so many.
+const BASIS: usize = 24;
+const KEPT: usize = 6;
+/// A residual (relative to the eigenvalue) that rounding allows.
+const FLOOR: f64 = 1e-14;
+const GOAL: f64 = 1e-12;
+/// Lanczos steps between two looks at the Ritz pairs.
+const STEPS: usize = 5;
+const PASSES: usize = 1000;
+
+/// Approximate eigenpairs of `M`, largest first, unit length over pages.
+#[derive(Clone, Debug)]
+pub(super) struct Ritz {
+    pub(super) values: Vec<f64>,
+    pub(super) vectors: Vec<Vec<f64>>,
+    /// `||M x - lambda x|| / lambda` of the first pair.
+    pub(super) residual: f64,
+    /// `1 - lambda_2 / lambda_1`, from below as far as this basis can tell.
+    pub(super) gap: f64,
+}
+
+struct Basis<'a> {
+    region: &'a Region,
+    vectors: Vec<Vec<f64>>,
+    images: Vec<Vec<f64>>,
+    projected: Vec<Vec<f64>>,
+}
+
+impl Basis<'_> {
+    /// Joins a vector; `false` if it lies in the span already.
+    fn join(&mut self, mut vector: Vec<f64>, visits: &mut u64) -> bool {
+        let pages = self.region.authority_pages();
+        let before = norm(pages, &vector);
+        if before.is_nan()
+            || before <= 0.0
+            || !before.is_finite()
+            || self.vectors.len() == pages.len()
+        {
+            return false;
+        }
+        scale(&mut vector, 1.0 / before);
+        for _ in 0..3 {
+            for other in &self.vectors {
+                let along = dot(pages, other, &vector);
+                add(&mut vector, -along, other);
+            }
+            let after = norm(pages, &vector);
+            if after < 1e-11 {
+                return false;
+            }
+            scale(&mut vector, 1.0 / after);
+        }
+        let image = self.region.square(&vector, visits);
+        let column: Vec<f64> = self
+            .vectors
+            .iter()
+            .map(|other| dot(pages, other, &image))
+            .collect();
+        let own = dot(pages, &vector, &image);
+        for (row, &entry) in self.projected.iter_mut().zip(&column) {
+            row.push(entry);
+        }
+        self.projected.push(column);
+        if let Some(row) = self.projected.last_mut() {
+            row.push(own);
+        }
+        self.vectors.push(vector);
+        self.images.push(image);
+        true
+    }
+
+    /// How good the first pair is, and where to go on.
+    fn state(&self, pairs: &[(f64, Vec<f64>)]) -> State {
+        let top = pairs.first().map_or(1.0, |pair| pair.0);
+        let residuals = pairs.iter().take(3);
+        let (lengths, mut directions): (Vec<f64>, Vec<Vec<f64>>) = residuals
+            .map(|(theta, y)| self.residual(*theta, y, top))
+            .unzip();
+        let residual = lengths.first().copied().unwrap_or(f64::INFINITY);
+        let gap = match (pairs.get(1), lengths.get(1)) {
+            (Some((theta, _)), Some(rest)) => 1.0 - theta / top - rest,
+            _ => 1.0,
+        };
+        if residual <= FLOOR && !directions.is_empty() {
+            // What is left of the first residual is rounding; the gap is not known yet.
+            directions.rotate_left(1);
+        }
+        State {
+            residual,
+            gap,
+            directions,
+        }
+    }
+
+    /// `M x - theta x` for a Ritz pair, and its length relative to `top`.
+    fn residual(&self, theta: f64, factors: &[f64], top: f64) -> (f64, Vec<f64>) {
+        let mut rest = combine(&self.images, factors);
+        add(&mut rest, -theta, &combine(&self.vectors, factors));
+        (norm(self.region.authority_pages(), &rest) / top, rest)
+    }
+
+    /// Keeps only the first Ritz vectors.
+    fn restart(&mut self, pairs: &[(f64, Vec<f64>)]) {
+        let kept = &pairs[..KEPT.min(pairs.len())];
+        self.vectors = kept
+            .iter()
+            .map(|(_, y)| combine(&self.vectors, y))
+            .collect();
+        self.images = kept.iter().map(|(_, y)| combine(&self.images, y)).collect();
+        self.projected = vec![vec![0.0; kept.len()]; kept.len()];
+        for (i, (theta, _)) in kept.iter().enumerate() {
+            self.projected[i][i] = *theta;
+        }
+    }
+}
+
+struct State {
+    residual: f64,
+    gap: f64,
+    directions: Vec<Vec<f64>>,
+}
+
+impl State {
+    fn is_good(&self) -> bool {
+        self.gap > 0.0 && self.residual <= (GOAL * self.gap).max(FLOOR)
+    }
+}
+
+/// The largest Ritz pairs from these start vectors; at least one must not be zero.
+pub(super) fn largest_pairs(
+    region: &Region,
+    start: impl IntoIterator<Item = Vec<f64>>,
+    visits: &mut u64,
+    watch: &dyn Watch,
+) -> Result<Ritz, Interrupted> {
+    let mut basis = Basis {
+        region,
+        vectors: Vec::new(),
+        images: Vec::new(),
+        projected: Vec::new(),
+    };
+    for vector in start {
+        basis.join(vector, visits);
+    }
+    let complete = |basis: &Basis<'_>| basis.vectors.len() == region.authorities().len();
+    let (mut best, mut stale) = (f64::INFINITY, 0);
+    let mut pairs = eigen(basis.projected.clone());
+    let mut state = basis.state(&pairs);
+    for _ in 0..PASSES {
+        watch.proceed()?;
+        if complete(&basis) || state.is_good() {
+            break;
+        }
+        let progress = state.residual.max(FLOOR) / state.gap.max(1e-15);
+        if progress < best * 0.9 {
+            (best, stale) = (progress, 0);
+        } else {
+            stale += 1;
+        }
+        if stale > 60 {
+            break;
+        }
+        if basis.vectors.len() >= BASIS {
+            basis.restart(&pairs);
+        }
+        if !state
+            .directions
+            .into_iter()
+            .any(|next| basis.join(next, visits))
+        {
+            break;
+        }
+        for _ in 1..STEPS.min(BASIS.saturating_sub(basis.vectors.len())) {
+            let next = basis.images.last().cloned().unwrap_or_default();
+            if !basis.join(next, visits) {
+                break;
+            }
+        }
+        pairs = eigen(basis.projected.clone());
+        state = basis.state(&pairs);
+    }
+    let (residual, gap) = (state.residual, state.gap);
+    pairs.truncate(KEPT);
+    Ok(Ritz {
+        values: pairs.iter().map(|pair| pair.0).collect(),
+        vectors: pairs
+            .iter()
+            .map(|pair| combine(&basis.vectors, &pair.1))
+            .collect(),
+        residual,
+        gap,
+    })
+}

@@ -1,0 +1,103 @@
+//! HITS on the host-pruned graph: pure numerics on classes of equal pages.
+//!
+//! A [`Ranker`] tells, for what remains of the graph, where the next core is to be taken and the
+//! scores there: [`Classic`] as the paper does it, [`Converged`] the principal singular pair of
+//! the region with the largest sigma. What a ranker had to read is counted in *link visits*:
+//! entries of merged rows and citers read.
+
+mod certificate;
+mod classic;
+mod components;
+mod converged;
+mod dense;
+mod lanczos;
+mod region;
+mod solve;
+#[cfg(test)]
+mod tests;
+mod vectors;
+
+use std::sync::Arc;
+
+pub use classic::Classic;
+pub use converged::Converged;
+pub use region::Region;
+
+use crate::graph::{HubGraph, Remaining, Touched};
+use crate::watch::{Interrupted, Watch};
+
+/// Scores within this relative distance of the best are tied (DESIGN section 4, *Ties*).
+pub const TIED: f64 = 1e-9;
+
+/// Why a result is not certified.
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+pub enum Doubt {
+    /// Nothing larger was found, but that nothing larger exists could not be proved.
+    #[error("no proof that the largest sigma was found (relative gap to the next one {gap:.1e})")]
+    Value {
+        /// `1 - (sigma_2 / sigma_1)^2` as far as it was seen.
+        gap: f64,
+    },
+    /// Sigma is proved, but the scores are not accurate enough to tell ties.
+    #[error("scores uncertain by {error:.1e}: two places nearly as dense (relative gap {gap:.1e})")]
+    Vector {
+        /// `1 - (sigma_2 / sigma_1)^2`, from below.
+        gap: f64,
+        /// Bound of the relative error of the scores.
+        error: f64,
+    },
+    /// Two scores, or two sigmas, are as far apart as the bound of a tie.
+    #[error("two candidates differ by just what bounds a tie, within the error of {error:.1e}")]
+    Comparison {
+        /// Bound of the relative error of the scores compared.
+        error: f64,
+    },
+    /// A candidate's score is so small that it was not computed accurately.
+    #[error("a candidate with a score below {floor:.1e} was needed, which is not accurate")]
+    Faint {
+        /// Scores up to this one are not accurate.
+        floor: f64,
+    },
+}
+
+/// Where the next core is: a region with its scores, one for each page of a class.
+#[derive(Clone, Debug)]
+pub struct Principal {
+    /// The region; scores are by its positions.
+    pub region: Region,
+    /// The largest singular value of the region's links between pages.
+    pub sigma: f64,
+    /// Proved bound of the largest singular value of the region (infinite where none was).
+    pub upper: f64,
+    /// `1 - (sigma_2 / sigma_1)^2` within the region, from below.
+    pub gap: f64,
+    /// Bound of the relative error of scores above `floor`.
+    pub error: f64,
+    /// Scores up to this one are not accurate relative to themselves.
+    pub floor: f64,
+    /// Hub score of one page of each hub class; L2-normalised over pages.
+    pub hub_scores: Vec<f64>,
+    /// Authority score of one page of each authority class; L2-normalised over pages.
+    pub authority_scores: Vec<f64>,
+    /// Why this is not certified, if it is not.
+    pub doubt: Option<Doubt>,
+    /// Further Ritz vectors: good starts once pages have left the region.
+    pub(crate) kept: Vec<Vec<f64>>,
+}
+
+/// Tells where the next core is. Results do not depend on the number of threads.
+pub trait Ranker {
+    /// The place to take the next core from; `None` when no inter-site link is left.
+    fn principal(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        watch: &dyn Watch,
+    ) -> Result<Option<Arc<Principal>>, Interrupted>;
+
+    /// Pages of these classes have left the graph.
+    fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched);
+
+    /// Entries of rows and citers read so far.
+    fn link_visits(&self) -> u64;
+}

@@ -1,0 +1,153 @@
+//! One region in numbers of its own, ready for passes over its entries.
+
+use rayon::prelude::*;
+
+use crate::graph::{Csr, HubGraph, NONE, Remaining, number};
+
+/// Below so many entries a pass is done by one thread: handing it out would cost more.
+const PARALLEL: usize = 1 << 15;
+
+/// Hub and authority classes that are ranked together, and the entries between them that are
+/// left. Positions in it (`u32` from 0, ascending with the classes) stand for its classes.
+#[derive(Clone, Debug)]
+pub struct Region {
+    hubs: Vec<u32>,
+    authorities: Vec<u32>,
+    hub_pages: Vec<f64>,
+    authority_pages: Vec<f64>,
+    rows: Csr,
+    citers: Csr,
+}
+
+impl Region {
+    /// Gathers what is left of these hub classes (ascending); those without a live target are left
+    /// out. `position` is scratch, [`NONE`] for every authority class, and so again afterwards.
+    pub(super) fn gather(
+        graph: &HubGraph,
+        left: &Remaining,
+        hubs: &[u32],
+        position: &mut [u32],
+        visits: &mut u64,
+    ) -> Self {
+        let mut authorities = Vec::new();
+        let live = |class: &u32| left.authorities(*class) > 0;
+        for &hub in hubs {
+            let row = graph.rows().list(hub);
+            *visits += row.len() as u64;
+            for &target in row.iter().filter(|class| live(class)) {
+                if position[target as usize] == NONE {
+                    position[target as usize] = 0;
+                    authorities.push(target);
+                }
+            }
+        }
+        authorities.sort_unstable();
+        for (index, &class) in authorities.iter().enumerate() {
+            position[class as usize] = number(index);
+        }
+        let mut rows = Csr::with_capacity(hubs.len(), 0);
+        let mut kept = Vec::with_capacity(hubs.len());
+        for &hub in hubs {
+            let row = graph.rows().list(hub);
+            if row.iter().any(|class| live(class)) {
+                let row = row.iter().filter(|class| live(class));
+                rows.push(row.map(|&class| position[class as usize]));
+                kept.push(hub);
+            }
+        }
+        for &class in &authorities {
+            position[class as usize] = NONE;
+        }
+        Self {
+            hub_pages: kept.iter().map(|&c| f64::from(left.hubs(c))).collect(),
+            authority_pages: authorities
+                .iter()
+                .map(|&c| f64::from(left.authorities(c)))
+                .collect(),
+            citers: rows.transpose(authorities.len()),
+            hubs: kept,
+            authorities,
+            rows,
+        }
+    }
+
+    /// The hub classes, ascending.
+    #[must_use]
+    pub fn hubs(&self) -> &[u32] {
+        &self.hubs
+    }
+
+    /// The authority classes, ascending.
+    #[must_use]
+    pub fn authorities(&self) -> &[u32] {
+        &self.authorities
+    }
+
+    /// Pages left in each hub class.
+    #[must_use]
+    pub fn hub_pages(&self) -> &[f64] {
+        &self.hub_pages
+    }
+
+    /// Pages left in each authority class.
+    #[must_use]
+    pub fn authority_pages(&self) -> &[f64] {
+        &self.authority_pages
+    }
+
+    /// For each hub position the authority positions it leads to.
+    #[must_use]
+    pub const fn rows(&self) -> &Csr {
+        &self.rows
+    }
+
+    /// For each authority position the hub positions that cite it.
+    #[must_use]
+    pub const fn citers(&self) -> &Csr {
+        &self.citers
+    }
+
+    /// `h = A a` for one page of each class, from the score of one page of each class.
+    pub(super) fn lead(&self, a: &[f64], visits: &mut u64) -> Vec<f64> {
+        gather(&self.rows, a, &self.authority_pages, visits)
+    }
+
+    /// `a = A^T h` for one page of each class.
+    pub(super) fn cite(&self, h: &[f64], visits: &mut u64) -> Vec<f64> {
+        gather(&self.citers, h, &self.hub_pages, visits)
+    }
+
+    /// `M a = A^T A a`.
+    pub(super) fn square(&self, a: &[f64], visits: &mut u64) -> Vec<f64> {
+        let h = self.lead(a, visits);
+        self.cite(&h, visits)
+    }
+
+    /// Whether every hub leads to every authority.
+    pub(super) fn is_complete(&self) -> bool {
+        self.rows.entries().len() == self.hubs.len() * self.authorities.len()
+    }
+
+    /// A bound of the relative rounding error of one entry of [`Region::square`] of a
+    /// nonnegative vector: two nested sums with a product in each term.
+    pub(super) fn rounding(&self) -> f64 {
+        (self.rows.longest() + self.citers.longest() + 16) as f64 * 2.0 * f64::EPSILON
+    }
+}
+
+/// Each result is one sum in list order, so threads make no difference to it.
+fn gather(lists: &Csr, scores: &[f64], pages: &[f64], visits: &mut u64) -> Vec<f64> {
+    *visits += lists.entries().len() as u64;
+    let sum = |index: u32| -> f64 {
+        let entries = lists.list(index).iter();
+        entries
+            .map(|&entry| pages[entry as usize] * scores[entry as usize])
+            .sum()
+    };
+    let all = 0..number(lists.len());
+    if lists.entries().len() < PARALLEL {
+        all.map(sum).collect()
+    } else {
+        all.into_par_iter().with_min_len(512).map(sum).collect()
+    }
+}
