@@ -1,6 +1,5 @@
 //! The real inputs, read whole: every line becomes a record, and the speed is told.
 
-#[allow(unreachable_pub, reason = "each test program is a crate of its own")]
 mod support;
 
 use std::convert::Infallible;

@@ -62,6 +62,9 @@ pub enum EngineError {
         /// The plan asked for.
         asked: String,
     },
+    /// A core could not be extracted.
+    #[error(transparent)]
+    Cores(crate::cores::CoresError),
     /// A file outside the bank could not be written.
     #[error("cannot write {}", path.display())]
     Write {
@@ -112,7 +115,7 @@ impl EngineError {
             Self::Plan(_) | Self::NoPlan(_) | Self::NoRefresh(_) | Self::OtherPlan { .. } => {
                 Failure::Usage
             }
-            Self::Write { .. } | Self::Internal(_) => Failure::Failed,
+            Self::Cores(_) | Self::Write { .. } | Self::Internal(_) => Failure::Failed,
             Self::Interrupted(_) => Failure::Interrupted,
         }
     }

@@ -4,11 +4,21 @@
 mod batch;
 mod clock;
 mod error;
+mod hubs;
+mod plan;
+mod refresh;
+mod views;
 
 use std::path::{Path, PathBuf};
 
 pub use batch::{Format, IngestReport, IngestRequest};
 pub use error::{EngineError, Failure};
+pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, PlanOptions};
+pub use refresh::{RefreshReport, RefreshRequest};
+pub use views::{
+    BatchSummary, BatchView, CoreView, CounterView, Evidence, History, PageView, PlanView,
+    RefreshView, Seed, Status, TableSize, Which,
+};
 
 use crate::ingest::{SUFFIX_LIST, SiteMode};
 use crate::storage::records::Settings;

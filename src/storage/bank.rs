@@ -336,6 +336,16 @@ impl Writer {
         Ok(writer)
     }
 
+    /// Fails with [`StoreError::Busy`] where another process writes to the bank right now.
+    pub fn probe(path: &Path) -> Result<(), StoreError> {
+        marker_format(path)?;
+        match lock_file(&path.join("writer.lock"))?.try_lock() {
+            Ok(()) => Ok(()),
+            Err(TryLockError::WouldBlock) => Err(StoreError::Busy(path.to_path_buf())),
+            Err(TryLockError::Error(e)) => Err(StoreError::io("lock", path)(e)),
+        }
+    }
+
     fn clear(&self, folder: &str) -> Result<(), StoreError> {
         let folder = self.bank.join(folder);
         for entry in fs::read_dir(&folder)

@@ -1,6 +1,7 @@
 //! What several test programs share: where the real graphs and golden results are.
 #![allow(
     dead_code,
+    unreachable_pub,
     reason = "each test program uses its own part of this module"
 )]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

@@ -50,7 +50,6 @@ impl Fields<'_> {
     pub(super) fn site(&mut self) -> Result<SiteId, EngineError> {
         self.u32().map(SiteId)
     }
-
 }
 
 /// Builds the bytes of an event.

@@ -1,0 +1,142 @@
+//! Loads the host-pruned graph for ranking: rows with the pages that carry them, in numbers that
+//! follow URL order.
+//!
+//! A page takes part that is neither gone nor, unless kept, spam. Three scans: rows and members
+//! for the pages on inter-site links, pages for those of them that take part, rows again for the
+//! graph. Memory: the URLs of the pages that take part while they are sorted, then 12 bytes for
+//! each page, and the graph.
+
+use rayon::slice::ParallelSliceMut;
+
+use super::plan::Pages;
+use super::{EngineError, site_mode};
+use crate::graph::{HubGraph, Rows};
+use crate::ingest;
+use crate::page::{PageId, PageSet, RowId};
+use crate::storage::records::{PageState, RowMembers};
+use crate::storage::{Store, StoreError, tables};
+use crate::watch::Watch;
+
+/// The graph, and which page each of its numbers is.
+pub(super) struct Hubs {
+    pub(super) graph: HubGraph,
+    /// Pages by number, that is in URL order.
+    pub(super) pages: Vec<PageId>,
+    numbers: Numbers,
+}
+
+/// From page ids to numbers.
+struct Numbers {
+    /// Pages that take part, ascending, each with its number.
+    by_id: Vec<(PageId, u32)>,
+}
+
+impl Numbers {
+    fn of(&self, page: PageId) -> Option<u32> {
+        let at = self.by_id.binary_search_by_key(&page, |(id, _)| *id).ok()?;
+        Some(self.by_id[at].1)
+    }
+
+    /// The numbers of those that take part, ascending.
+    fn of_all(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
+        let mut numbers: Vec<u32> = pages.filter_map(|page| self.of(page)).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+impl Hubs {
+    /// The page's number, if it takes part.
+    pub(super) fn number(&self, page: PageId) -> Option<u32> {
+        self.numbers.of(page)
+    }
+
+    pub(super) fn load(
+        store: &Store,
+        keep_spam: bool,
+        pages: Pages,
+        watch: &dyn Watch,
+    ) -> Result<Self, EngineError> {
+        watch.stage("load pages", None);
+        let mode = site_mode(&store.settings()?)?;
+        let mut linked = PageSet::new();
+        each_row(store, watch, |row, members, targets| {
+            linked.extend(
+                members
+                    .pages
+                    .iter()
+                    .map(|index| PageId::new(row.site(), index).0),
+            );
+            linked.extend(targets.iter().map(|target| target.0));
+            Ok(())
+        })?;
+        let mut urls: Vec<(String, PageId)> = Vec::new();
+        let mut site = None;
+        let mut name = String::new();
+        for entry in store.scan(&tables::PAGES)? {
+            watch.proceed()?;
+            let (page, record) = entry?;
+            let takes_part = match record.state {
+                PageState::Crawled => true,
+                PageState::Known => pages == Pages::All,
+                PageState::Gone | PageState::Unlinked => false,
+            };
+            if !takes_part || (record.spam && !keep_spam) || !linked.contains(page.0) {
+                continue;
+            }
+            if site != Some(page.site()) {
+                site = Some(page.site());
+                name = store.need(&tables::SITES, &page.site())?.name;
+            }
+            urls.push((ingest::url(&name, &record.local, mode), page));
+        }
+        urls.par_sort_unstable();
+        let pages: Vec<PageId> = urls.into_iter().map(|(_, page)| page).collect();
+        let mut by_id = Vec::with_capacity(pages.len());
+        for (number, page) in pages.iter().enumerate() {
+            let number = u32::try_from(number).map_err(|_| StoreError::Full("page to rank"))?;
+            by_id.push((*page, number));
+        }
+        by_id.par_sort_unstable();
+        let numbers = Numbers { by_id };
+        watch.stage("load links", None);
+        let mut rows = Rows::new();
+        each_row(store, watch, |row, members, targets| {
+            let carriers = members.pages.iter();
+            let carriers = numbers.of_all(carriers.map(|index| PageId::new(row.site(), index)));
+            let targets = numbers.of_all(targets.iter().copied());
+            rows.push(&carriers, &targets)
+                .map_err(|e| EngineError::Plan(e.to_string()))
+        })?;
+        let graph = rows.graph().map_err(|e| EngineError::Plan(e.to_string()))?;
+        Ok(Self {
+            graph,
+            pages,
+            numbers,
+        })
+    }
+}
+
+/// Hands every row with its pages and targets to `each`.
+fn each_row(
+    store: &Store,
+    watch: &dyn Watch,
+    mut each: impl FnMut(RowId, &RowMembers, &[PageId]) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let mut members = store.scan(&tables::ROW_MEMBERS)?;
+    for entry in store.scan(&tables::ROWS)? {
+        watch.proceed()?;
+        let (row, targets) = entry?;
+        match members.next().transpose()? {
+            Some((other, members)) if other == row => each(row, &members, &targets)?,
+            _ => {
+                return Err(EngineError::Store(StoreError::Damaged {
+                    table: tables::ROW_MEMBERS.name,
+                    key: row.to_string(),
+                    what: "the row has no pages".to_owned(),
+                }));
+            }
+        }
+    }
+    Ok(())
+}
