@@ -1,0 +1,83 @@
+# Two commands matter: `make demo` (the main job from an empty machine) and `make test`
+# (everything CI checks). Both install what RocksDB's build needs.
+
+CARGO     ?= cargo
+TARGET    := $(or $(CARGO_TARGET_DIR),target)
+SEEDBANK  := $(TARGET)/debug/seedbank
+DEMO      := $(TARGET)/demo
+PAGES     ?= 20000
+SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
+
+.PHONY: help demo test deps build check-format lint docs unit doctests deny bench install clean-demo
+
+help:
+	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, print seeds"
+	@echo "make test     everything CI checks"
+	@echo "make bench    measure, in ratios within one run"
+	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
+
+# RocksDB is C++, and its Rust binding is generated with libclang.
+deps:
+	@command -v $(CARGO) >/dev/null || { echo "seedbank is built with Rust 1.90 or newer: install it from https://rustup.rs"; exit 1; }
+	@if ! command -v g++ >/dev/null || ! { ldconfig -p 2>/dev/null | grep -q 'libclang[-.0-9]*\.so' || ls /usr/lib/llvm*/lib/libclang*.so* >/dev/null 2>&1; }; then \
+	  if command -v apt-get >/dev/null; then \
+	    echo "installing what RocksDB's build needs: g++, libclang-dev"; \
+	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq g++ libclang-dev >/dev/null; \
+	  else \
+	    echo "RocksDB's build needs a C++ compiler and libclang: install them with this system's package manager"; exit 1; \
+	  fi; \
+	fi
+
+build: deps
+	@[ -x $(SEEDBANK) ] || echo "building; the first time RocksDB alone takes about ten minutes"
+	$(CARGO) build --locked
+
+demo: build
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)
+	@echo; echo "== A crawl of $(PAGES) pages and the two days after it"
+	$(SEEDBANK) synth $(DEMO)/crawl --pages $(PAGES) --days 2 --rng-seed 1
+	@echo; echo "== A bank takes the snapshot"
+	$(SEEDBANK) init $(DEMO)/bank
+	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-000.jsonl.zst --snapshot
+	@echo; echo "== Seeds, one from each dense core of the web graph"
+	$(SEEDBANK) refresh $(DEMO)/bank --seeds 20
+	@echo; echo "== Two more days of crawling, and the seeds after them"
+	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-001.jsonl.zst
+	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-002.jsonl.zst
+	$(SEEDBANK) refresh $(DEMO)/bank
+	$(SEEDBANK) seeds $(DEMO)/bank
+	@echo; echo "== What to try next"
+	@echo "  $(SEEDBANK) cores $(DEMO)/bank                   why these: the cores that they came from"
+	@echo "  $(SEEDBANK) seeds $(DEMO)/bank --format jsonl    for a script; also csv, nutch, heritrix"
+	@echo "  $(SEEDBANK) history $(DEMO)/bank                 batches and refreshes"
+	@echo "  $(SEEDBANK) check $(DEMO)/bank                   walk every table against its mirrors"
+	@echo "  $(SEEDBANK) ingest --help                        how to bring in a crawl of your own"
+
+test: deps check-format lint docs unit doctests deny
+
+check-format:
+	$(CARGO) fmt --check
+
+lint: deps
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+
+docs: deps
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
+
+unit: deps
+	@command -v cargo-nextest >/dev/null || $(CARGO) install --locked cargo-nextest
+	$(CARGO) nextest run --locked
+
+doctests: deps
+	$(CARGO) test --locked --doc
+
+# Advisories need the network; licences, bans and sources do not.
+deny:
+	@if command -v cargo-deny >/dev/null; then $(CARGO) deny --offline check bans licenses sources; \
+	 else echo "SKIPPED cargo deny: it is not installed (cargo install --locked cargo-deny)"; fi
+
+bench: deps
+	$(CARGO) bench --locked
+
+install: deps
+	$(CARGO) install --locked --path .
