@@ -106,7 +106,7 @@ impl PlanOptions {
     /// A stopping rule is taken whole: a density here sets aside a core size there, and the other
     /// way round.
     #[must_use]
-    pub fn over(self, base: Self) -> Self {
+    pub fn over(self, base: &Self) -> Self {
         let by_density = self.density.is_some() || self.growth.is_some();
         let by_size = self.core_size.is_some() || self.new_members.is_some();
         let (base_density, base_growth) = if by_size {

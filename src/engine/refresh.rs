@@ -104,7 +104,7 @@ impl Bank {
             Some(kept) => PlanOptions::from_kept(&kept.settings)?,
             None => PlanOptions::default(),
         };
-        let options = request.options.clone().over(base.clone());
+        let options = request.options.clone().over(&base);
         let decided = options.decide()?;
         let plan_changed = kept.is_some() && base.decide().ok() != Some(decided);
         let batch = reader.counters()?.batch;

@@ -424,7 +424,7 @@ impl Writer {
                 }
                 if let Some(last) = tables.last_mut() {
                     let name = format!("{table}-{:06}.sst", last.files.len());
-                    open = Some((table, self.store.rocks.sorted_file(place.join(&name))?));
+                    open = Some((table, self.store.rocks.sorted_file(&place.join(&name))?));
                     last.files.push(name);
                 }
             }

@@ -8,6 +8,7 @@
 //! Cost: one scan of every table. Memory: bitmaps of pages, and some counts for each site.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
 use roaring::RoaringTreemap;
 use serde::Serialize;
@@ -56,7 +57,7 @@ impl CheckReport {
         self.count == 0
     }
 
-    fn find(&mut self, table: &'static str, key: impl ToString, what: impl Into<String>) {
+    fn find(&mut self, table: &'static str, key: impl Display, what: impl Into<String>) {
         self.count += 1;
         if self.findings.len() < KEPT {
             self.findings.push(Finding {

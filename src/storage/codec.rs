@@ -61,6 +61,10 @@ pub(crate) fn take_record<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malfor
 }
 
 /// Appends a LEB128 varint.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the low seven bits are what is asked for"
+)]
 pub(crate) fn put_varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push((value as u8 & 0x7f) | 0x80);

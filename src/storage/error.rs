@@ -114,7 +114,7 @@ impl StoreError {
     }
 
     /// A record broke on its way between two passes.
-    pub(super) fn passing(e: super::Malformed) -> Self {
+    pub(super) fn passing(e: &super::Malformed) -> Self {
         Self::Damaged {
             table: "spill",
             key: "(passing)".to_owned(),

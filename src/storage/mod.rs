@@ -27,7 +27,7 @@ pub use check::{CheckReport, Finding};
 pub use codec::Malformed;
 pub use error::StoreError;
 pub use records::Hash128;
-pub use sorter::{Sorted, Sorter};
+pub use sorter::{Entry, Sorted, Sorter};
 pub use store::{Entries, Store};
 pub use table::{Access, Key, Table, TableInfo, Value};
 
@@ -38,13 +38,13 @@ use serde::de::DeserializeOwned;
 /// The bytes of a record that is on its way through a [`Sorter`].
 pub fn pack<T: Serialize>(record: &T) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
-    codec::put_record(record, &mut bytes).map_err(StoreError::passing)?;
+    codec::put_record(record, &mut bytes).map_err(|e| StoreError::passing(&e))?;
     Ok(bytes)
 }
 
 /// Reads what [`pack`] wrote.
 pub fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, StoreError> {
-    codec::take_record(bytes).map_err(StoreError::passing)
+    codec::take_record(bytes).map_err(|e| StoreError::passing(&e))
 }
 
 /// The hash by which a row is found on its site: of its targets' ids, which never change.

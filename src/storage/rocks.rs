@@ -77,17 +77,17 @@ impl Rocks {
         options.create_if_missing(true);
         options.create_missing_column_families(true);
         options.set_error_if_exists(true);
-        Self::open_with(path, options)
+        Self::open_with(path, &options)
     }
 
     /// Opens the live database for writing. The caller holds the bank's writer lock.
     pub(super) fn open_writer(path: &Path) -> Result<Self, StoreError> {
-        Self::open_with(path, database_options())
+        Self::open_with(path, &database_options())
     }
 
-    fn open_with(path: &Path, options: Options) -> Result<Self, StoreError> {
+    fn open_with(path: &Path, options: &Options) -> Result<Self, StoreError> {
         let cache = Cache::new_lru_cache(DEFAULT_CACHE);
-        let db = DB::open_cf_descriptors(&options, path, descriptors(&cache))
+        let db = DB::open_cf_descriptors(options, path, descriptors(&cache))
             .map_err(StoreError::rocks("opening the bank"))?;
         Ok(Self::around(db, &cache))
     }
@@ -194,10 +194,10 @@ impl Rocks {
     }
 
     /// Begins a sorted file that [`Rocks::take_in`] can load.
-    pub(super) fn sorted_file(&self, path: PathBuf) -> Result<SortedFile<'_>, StoreError> {
+    pub(super) fn sorted_file(&self, path: &Path) -> Result<SortedFile<'_>, StoreError> {
         let writer = SstFileWriter::create(&self.options);
         writer
-            .open(&path)
+            .open(path)
             .map_err(StoreError::rocks("making a sorted file"))?;
         Ok(SortedFile { writer })
     }

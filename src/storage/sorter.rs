@@ -149,6 +149,9 @@ fn entry_of<'a>(arena: &'a [u8], place: &Place) -> (&'a [u8], &'a [u8]) {
     )
 }
 
+/// A key and its value.
+pub type Entry<'a> = (&'a [u8], &'a [u8]);
+
 /// The entries of a [`Sorter`], in key order.
 pub struct Sorted {
     from: Source,
@@ -200,7 +203,7 @@ impl Sorted {
     }
 
     /// The next entry, or `None` after the last.
-    pub fn next_entry(&mut self) -> Result<Option<(&[u8], &[u8])>, StoreError> {
+    pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, StoreError> {
         if self.peek()?.is_some() {
             self.peeked = false;
             return Ok(Some((&self.key, &self.value)));
@@ -217,7 +220,7 @@ impl Sorted {
     }
 
     /// The next entry if its key begins with `prefix`.
-    pub fn next_under(&mut self, prefix: &[u8]) -> Result<Option<(&[u8], &[u8])>, StoreError> {
+    pub fn next_under(&mut self, prefix: &[u8]) -> Result<Option<Entry<'_>>, StoreError> {
         match self.peek()? {
             Some(key) if key.starts_with(prefix) => self.next_entry(),
             _ => Ok(None),
@@ -291,11 +294,9 @@ impl RunReader {
                 more => filled += more,
             }
         }
-        let [a, b, c, d, e, f, g, h] = lengths;
-        self.key
-            .resize(u32::from_le_bytes([a, b, c, d]) as usize, 0);
-        self.value
-            .resize(u32::from_le_bytes([e, f, g, h]) as usize, 0);
+        let (of, _) = lengths.as_chunks::<4>();
+        self.key.resize(u32::from_le_bytes(of[0]) as usize, 0);
+        self.value.resize(u32::from_le_bytes(of[1]) as usize, 0);
         self.input.read_exact(&mut self.key)?;
         self.input.read_exact(&mut self.value)?;
         Ok(true)
@@ -370,7 +371,7 @@ impl Merge {
         Ok(())
     }
 
-    fn next(&mut self) -> Result<Option<(&[u8], &[u8])>, StoreError> {
+    fn next(&mut self) -> Result<Option<Entry<'_>>, StoreError> {
         if let Some(run) = self.last.take() {
             self.refill(run, Vec::new())?;
         }
@@ -396,9 +397,9 @@ mod tests {
         for (key, value) in entries {
             sorter.push(key, value).unwrap();
         }
-        let mut sorted = sorter.finish().unwrap();
+        let mut entries = sorter.finish().unwrap();
         let mut all = Vec::new();
-        while let Some((key, value)) = sorted.next_entry().unwrap() {
+        while let Some((key, value)) = entries.next_entry().unwrap() {
             all.push((key.to_vec(), value.to_vec()));
         }
         all
@@ -430,12 +431,12 @@ mod tests {
             sorter.push(key, b"").unwrap();
         }
         assert!(!sorter.spilled());
-        let mut sorted = sorter.finish().unwrap();
-        assert_eq!(sorted.next_under(b"a").unwrap().unwrap().0, b"a1");
-        assert_eq!(sorted.next_under(b"a").unwrap().unwrap().0, b"a2");
-        assert!(sorted.next_under(b"a").unwrap().is_none());
-        assert_eq!(sorted.peek().unwrap().unwrap(), b"b1");
-        assert_eq!(sorted.next_entry().unwrap().unwrap().0, b"b1");
-        assert!(sorted.next_entry().unwrap().is_none());
+        let mut entries = sorter.finish().unwrap();
+        assert_eq!(entries.next_under(b"a").unwrap().unwrap().0, b"a1");
+        assert_eq!(entries.next_under(b"a").unwrap().unwrap().0, b"a2");
+        assert!(entries.next_under(b"a").unwrap().is_none());
+        assert_eq!(entries.peek().unwrap().unwrap(), b"b1");
+        assert_eq!(entries.next_entry().unwrap().unwrap().0, b"b1");
+        assert!(entries.next_entry().unwrap().is_none());
     }
 }

@@ -1,5 +1,6 @@
 //! Typed reading of a bank's tables, from the live database or from a published state.
 
+use std::fmt::{Display, Write};
 use std::marker::PhantomData;
 
 use super::error::StoreError;
@@ -13,7 +14,7 @@ pub struct Store {
     pub(super) rocks: Rocks,
 }
 
-fn unreadable(table: &'static str, key: String, what: impl ToString) -> StoreError {
+fn unreadable(table: &'static str, key: String, what: impl Display) -> StoreError {
     StoreError::Damaged {
         table,
         key,
@@ -22,7 +23,11 @@ fn unreadable(table: &'static str, key: String, what: impl ToString) -> StoreErr
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 impl Store {

@@ -1,6 +1,8 @@
 //! Every table of the store, declared once: open, `check`, `status` and `schema/tables.md` go by
 //! this list.
 
+use std::fmt::Write;
+
 use roaring::RoaringBitmap;
 
 use super::records::{
@@ -210,13 +212,15 @@ pub fn describe() -> String {
          | table | key | value | what it is |\n| --- | --- | --- | --- |\n"
     );
     for table in ALL {
-        text.push_str(&format!(
-            "| `{}` | {} | {} | {} |\n",
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {} |",
             table.name,
             table.key,
             table.value,
             table.purpose.trim()
-        ));
+        );
     }
     text
 }

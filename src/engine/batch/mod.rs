@@ -46,6 +46,10 @@ pub enum Format {
 
 /// What to ingest, and how.
 #[derive(Clone, PartialEq, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches of one command"
+)]
 pub struct IngestRequest {
     /// The inputs; together one batch.
     pub inputs: Vec<Input>,
@@ -174,8 +178,7 @@ impl Bank {
             }),
             writer: None,
         };
-        let (gather, read, rejects_file) =
-            self.read(request, mode, passes.sorter(), rejects, watch)?;
+        let (gather, read, rejects_file) = read(request, mode, passes.sorter(), rejects, watch)?;
         let kind = if request.snapshot {
             BatchKind::Snapshot
         } else {
@@ -222,56 +225,55 @@ impl Bank {
         report.seconds = begun.elapsed().as_secs_f64();
         Ok(report)
     }
+}
 
-    /// Reads the inputs and checks that few enough records are bad.
-    fn read(
-        &self,
-        request: &IngestRequest,
-        mode: SiteMode,
-        sorter: Sorter,
-        mut rejects: Rejects,
-        watch: &dyn Watch,
-    ) -> Result<(Gather, ReadSummary, Option<PathBuf>), EngineError> {
-        let lines: &dyn RecordReader = match request.format {
-            Format::JsonLines => &JsonLines,
-            Format::Links { .. } => &LinksTsv,
-        };
-        let mut sources: Vec<Source<'_>> = request
-            .inputs
-            .iter()
-            .map(|input| Source {
-                input: input.clone(),
-                reader: lines,
-            })
-            .collect();
-        if let Format::Links { pages: Some(pages) } = &request.format {
-            sources.push(Source {
-                input: Input::named(pages.clone()),
-                reader: &PagesTsv,
-            });
-        }
-        let mut gather = Gather::new(sorter);
-        let read = read_batch(&sources, mode, watch, &mut |_, event| match event {
-            Event::Rejected(reject) => rejects.list(&reject),
-            event => gather.add(event),
+/// Reads the inputs and checks that few enough records are bad.
+fn read(
+    request: &IngestRequest,
+    mode: SiteMode,
+    sorter: Sorter,
+    mut rejects: Rejects,
+    watch: &dyn Watch,
+) -> Result<(Gather, ReadSummary, Option<PathBuf>), EngineError> {
+    let lines: &dyn RecordReader = match request.format {
+        Format::JsonLines => &JsonLines,
+        Format::Links { .. } => &LinksTsv,
+    };
+    let mut sources: Vec<Source<'_>> = request
+        .inputs
+        .iter()
+        .map(|input| Source {
+            input: input.clone(),
+            reader: lines,
+        })
+        .collect();
+    if let Format::Links { pages: Some(pages) } = &request.format {
+        sources.push(Source {
+            input: Input::named(pages.clone()),
+            reader: &PagesTsv,
         });
-        let read = match read {
-            Ok(read) => read,
-            Err(ReadError::Input(e)) => return Err(e.into()),
-            Err(ReadError::Interrupted(e)) => return Err(e.into()),
-            Err(ReadError::Sink(e)) => return Err(e),
-        };
-        let listed = rejects.finish()?;
-        if !within_limit(read.rejected(), read.records, request.max_rejects) {
-            return Err(EngineError::TooManyRejects {
-                rejected: read.rejected(),
-                records: read.records,
-                limit: request.max_rejects,
-                listed,
-            });
-        }
-        Ok((gather, read, listed))
     }
+    let mut gather = Gather::new(sorter);
+    let read = read_batch(&sources, mode, watch, &mut |_, event| match event {
+        Event::Rejected(reject) => rejects.list(&reject),
+        event => gather.add(event),
+    });
+    let read = match read {
+        Ok(read) => read,
+        Err(ReadError::Input(e)) => return Err(e.into()),
+        Err(ReadError::Interrupted(e)) => return Err(e.into()),
+        Err(ReadError::Sink(e)) => return Err(e),
+    };
+    let listed = rejects.finish()?;
+    if !within_limit(read.rejected(), read.records, request.max_rejects) {
+        return Err(EngineError::TooManyRejects {
+            rejected: read.rejected(),
+            records: read.records,
+            limit: request.max_rejects,
+            listed,
+        });
+    }
+    Ok((gather, read, listed))
 }
 
 fn first_name(request: &IngestRequest) -> String {
@@ -349,8 +351,8 @@ fn work_in(
     targets::targets_pass(writer, targets, passes, watch)?;
     let counts = passes.take(|passes| &mut passes.row_counts)?;
     rows::row_counts_pass(writer, counts, passes, watch)?;
-    let hashes = passes.take(|passes| &mut passes.row_hashes)?;
-    rows::row_hashes_pass(writer, hashes, passes, watch)?;
+    let of_hashes = passes.take(|passes| &mut passes.row_hashes)?;
+    rows::row_hashes_pass(writer, of_hashes, passes, watch)?;
     watch.stage("pages", None);
     let pages = passes.take(|passes| &mut passes.pages)?;
     pages::pages_pass(writer, pages, passes, watch)?;

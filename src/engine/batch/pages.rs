@@ -50,13 +50,16 @@ pub(super) fn pages_pass(
     Ok(())
 }
 
+/// The row that a page carries from now on, or none.
+struct NewRow(Option<u32>);
+
 /// What a batch does to one page's record.
 #[derive(Default)]
 struct PageChange {
     born: Option<String>,
     claim: Option<Claim>,
     state: Option<PageState>,
-    row: Option<Option<u32>>,
+    row: Option<NewRow>,
     intra: Option<i64>,
     inter: i64,
     uncrawled: i64,
@@ -68,7 +71,7 @@ impl PageChange {
             PageEvent::Born(local) => self.born = Some(local),
             PageEvent::Claim(claim) => self.claim = Some(claim),
             PageEvent::State(state) => self.state = Some(state),
-            PageEvent::Row(row) => self.row = Some(row),
+            PageEvent::Row(row) => self.row = Some(NewRow(row)),
             PageEvent::Intra(by) => self.intra = Some(self.intra.unwrap_or(0) + by),
             PageEvent::Inter(by) => self.inter += by,
             PageEvent::Uncrawled(by) => self.uncrawled += by,
@@ -104,7 +107,7 @@ impl PageChange {
         if let Some(state) = self.state {
             record.state = state;
         }
-        if let Some(row) = self.row {
+        if let Some(NewRow(row)) = self.row {
             record.row = row;
         }
         let uncrawled = i64::from(record.uncrawled_intra) + self.uncrawled;

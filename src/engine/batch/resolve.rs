@@ -134,18 +134,17 @@ pub(super) fn resolve(
 
 fn enter(store: &Store, name: &str, passes: &mut Passes<'_>) -> Result<Current, EngineError> {
     let known = store.get(&tables::SITE_IDS, &name.to_owned())?;
-    let (id, record) = match known {
-        Some(id) => (id, store.need(&tables::SITES, &id)?),
-        None => {
-            let id = SiteId(passes.counters.next_site);
-            passes.counters.next_site =
-                id.0.checked_add(1)
-                    .ok_or(storage::StoreError::Full("site"))?;
-            passes
-                .changes
-                .put(&tables::SITE_IDS, &name.to_owned(), &id)?;
-            (id, SiteRecord::default())
-        }
+    let (id, record) = if let Some(id) = known {
+        (id, store.need(&tables::SITES, &id)?)
+    } else {
+        let id = SiteId(passes.counters.next_site);
+        passes.counters.next_site =
+            id.0.checked_add(1)
+                .ok_or(storage::StoreError::Full("site"))?;
+        passes
+            .changes
+            .put(&tables::SITE_IDS, &name.to_owned(), &id)?;
+        (id, SiteRecord::default())
     };
     Ok(Current {
         id,
