@@ -5,7 +5,7 @@ use rayon::prelude::*;
 /// Chunks are fixed, each is summed in order, and so are the sums of the chunks.
 const CHUNK: usize = 4096;
 /// Below so many entries one thread does it.
-const PARALLEL: usize = 1 << 16;
+const PARALLEL: usize = 1 << 14;
 
 fn sum_chunks(length: usize, sum: impl Fn(std::ops::Range<usize>) -> f64 + Sync) -> f64 {
     if length <= CHUNK {
