@@ -1,4 +1,5 @@
 //! Cores and scores are the same to the bit with any number of threads.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use rand::{RngExt, SeedableRng};
 use seedbank::cores::{CoreParams, Hits, Selection, select};
