@@ -2,6 +2,7 @@
 //!
 //! Up to the first core that is delicate there (rounding could decide it) all must match: pages,
 //! orders, sides, seed, densities; sigma and scores to 1e-6. Past it, how many matched is printed.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod support;
 

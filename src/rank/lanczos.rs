@@ -57,7 +57,7 @@ impl Basis<'_> {
             return false;
         }
         scale(&mut vector, 1.0 / before);
-        for _ in 0..3 {
+        for _ in 0..2 {
             for other in &self.vectors {
                 let along = dot(pages, other, &vector);
                 add(&mut vector, -along, other);
@@ -160,16 +160,16 @@ pub(super) fn largest_pairs(
     for vector in start {
         basis.join(vector, visits);
     }
-    let complete = |basis: &Basis<'_>| basis.vectors.len() == region.authorities().len();
+    let spans_all = |basis: &Basis<'_>| basis.vectors.len() == region.authorities().len();
     let (mut best, mut stale) = (f64::INFINITY, 0);
     let mut pairs = eigen(basis.projected.clone());
-    let mut state = basis.state(&pairs);
+    let mut found = basis.state(&pairs);
     for _ in 0..PASSES {
         watch.proceed()?;
-        if complete(&basis) || state.is_good() {
+        if spans_all(&basis) || found.is_good() {
             break;
         }
-        let progress = state.residual.max(FLOOR) / state.gap.max(1e-15);
+        let progress = found.residual.max(FLOOR) / found.gap.max(1e-15);
         if progress < best * 0.9 {
             (best, stale) = (progress, 0);
         } else {
@@ -181,7 +181,7 @@ pub(super) fn largest_pairs(
         if basis.vectors.len() >= BASIS {
             basis.restart(&pairs);
         }
-        if !state
+        if !found
             .directions
             .into_iter()
             .any(|next| basis.join(next, visits))
@@ -195,9 +195,9 @@ pub(super) fn largest_pairs(
             }
         }
         pairs = eigen(basis.projected.clone());
-        state = basis.state(&pairs);
+        found = basis.state(&pairs);
     }
-    let (residual, gap) = (state.residual, state.gap);
+    let (residual, gap) = (found.residual, found.gap);
     pairs.truncate(KEPT);
     Ok(Ritz {
         values: pairs.iter().map(|pair| pair.0).collect(),

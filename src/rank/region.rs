@@ -49,7 +49,7 @@ impl Region {
         let mut kept = Vec::with_capacity(hubs.len());
         for &hub in hubs {
             let row = graph.rows().list(hub);
-            if row.iter().any(|class| live(class)) {
+            if row.iter().any(live) {
                 let row = row.iter().filter(|class| live(class));
                 rows.push(row.map(|&class| position[class as usize]));
                 kept.push(hub);

@@ -4,6 +4,10 @@
     unreachable_pub,
     reason = "each test program uses its own part of this module"
 )]
+#![allow(
+    unreachable_pub,
+    reason = "a module of a test program is reachable by nobody else"
+)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod graphs;
