@@ -2,5 +2,6 @@
 //!
 //! The crate docs are the architecture; they are completed as the rooms are built.
 
+pub mod cover;
 pub mod page;
 pub mod watch;

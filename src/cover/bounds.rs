@@ -1,0 +1,200 @@
+//! Upper bounds on the positive value within reach, far cheaper than searching.
+//!
+//! Let `N_d(p)` be the pages within d hops of p, `B_d(p)` the sum of the positive values left in
+//! it, `v+` the positive part of a value. `B_d` only falls as pages are covered, so every bound
+//! once found holds for all later picks.
+//!
+//! *Walk bound.* `N_j(p)` is p and the union of `N_{j-1}(s)` over its successors s, so
+//!
+//! ```text
+//! B_0(p) = v+(p)        B_j(p) <= v+(p) + sum over s of B_{j-1}(s)
+//! ```
+//!
+//! where any `B_{j-1}(s)` may be replaced by a bound of `B_d(s)`, and is 0 where all of
+//! `N_{j-1}(s)` is covered: where s is within `h - (j-1)` hops of an earlier pick. Pages reached in
+//! several ways count several times; that is what makes it a bound only.
+//!
+//! *Ball bound.* For a reference page q, what `N_r(q)` holds is paid for once, and only what lies
+//! outside is walked to, with `N_j(s)` inside the ball, so nothing, where s is within `r - j` hops
+//! of q. This is sharp where most pages see the same heart of a site.
+
+use rayon::prelude::*;
+
+use super::graph::SiteGraph;
+use super::reach::{Direction, Search};
+use super::residual::Residual;
+
+/// Pages per task; small enough that one big site keeps all threads busy.
+const CHUNK: usize = 2048;
+
+/// What a walk bound needs to know of a page.
+struct Walk<'a, Worth, Nothing> {
+    graph: &'a SiteGraph,
+    depth: u32,
+    /// The positive value to be counted at a page.
+    worth: Worth,
+    /// Whether a page's neighbourhood of so many hops holds nothing that counts.
+    nothing: Nothing,
+    /// Known bounds for the full depth.
+    bound: &'a [i64],
+    /// No sum is larger.
+    total: i64,
+}
+
+impl<Worth, Nothing> Walk<'_, Worth, Nothing>
+where
+    Worth: Fn(u32) -> i64 + Sync,
+    Nothing: Fn(u32, u32) -> bool + Sync,
+{
+    /// The bound for each page at full depth, and the page visits.
+    fn run(&self) -> (Vec<i64>, u64) {
+        let pages = self.graph.pages();
+        let mut shorter: Vec<i64> = (0..pages)
+            .into_par_iter()
+            .with_min_len(CHUNK)
+            .map(|page| {
+                if (self.nothing)(page, 0) {
+                    0
+                } else {
+                    (self.worth)(page)
+                }
+            })
+            .collect();
+        let mut longer = vec![0; shorter.len()];
+        let mut visits = u64::from(pages);
+        for hops in 1..=self.depth {
+            visits += longer
+                .par_iter_mut()
+                .zip(0..pages)
+                .with_min_len(CHUNK)
+                .map(|(sum, page)| self.step(page, hops, &shorter, sum))
+                .sum::<u64>();
+            std::mem::swap(&mut shorter, &mut longer);
+        }
+        (shorter, visits)
+    }
+
+    fn step(&self, page: u32, hops: u32, shorter: &[i64], sum: &mut i64) -> u64 {
+        let cap = self.bound[page as usize].min(self.total);
+        if cap <= 0 || (self.nothing)(page, hops) {
+            *sum = 0;
+            return 0;
+        }
+        let mut scanned = 1;
+        let mut found = (self.worth)(page);
+        for &target in self.graph.successors(page) {
+            if found >= cap {
+                break;
+            }
+            scanned += 1;
+            found = found.saturating_add(shorter[target as usize]);
+        }
+        *sum = found.min(cap);
+        scanned
+    }
+}
+
+/// Where walks to depth d can be cut short because an earlier pick covers all they could find.
+#[derive(Clone, Copy)]
+pub(super) struct Zones<'a> {
+    /// The distance of each page from the nearest pick.
+    pub(super) near: &'a [u32],
+    /// How many hops a pick covers.
+    pub(super) hops: u32,
+}
+
+impl Zones<'_> {
+    fn covered(&self, page: u32, hops: u32) -> bool {
+        self.near[page as usize].saturating_add(hops) <= self.hops
+    }
+}
+
+fn lower(bound: &mut [i64], found: &[i64], plus: i64) {
+    for (bound, found) in bound.iter_mut().zip(found) {
+        *bound = (*bound).min(found.saturating_add(plus));
+    }
+}
+
+/// Lowers `bound` to the walk bound; gives the page visits: `depth` passes over the links.
+pub(super) fn walk(
+    graph: &SiteGraph,
+    depth: u32,
+    residual: &Residual,
+    zones: Option<Zones<'_>>,
+    bound: &mut [i64],
+) -> u64 {
+    let (found, visits) = Walk {
+        graph,
+        depth,
+        worth: |page: u32| residual.values[page as usize].max(0),
+        nothing: |page: u32, hops| {
+            !residual.alive[page as usize] || zones.is_some_and(|z| z.covered(page, hops))
+        },
+        bound,
+        total: residual.positive,
+    }
+    .run();
+    lower(bound, &found, 0);
+    visits
+}
+
+/// Lowers `bound` by the ball bounds around `reference`, and raises `paid`, the negative value that
+/// each page reaches for certain: what lies within `d - i` hops of the reference, for a page that
+/// is i hops away from it. Gives the page visits.
+pub(super) fn ball(
+    graph: &SiteGraph,
+    depth: u32,
+    residual: &Residual,
+    zones: Option<Zones<'_>>,
+    reference: u32,
+    bound: &mut [i64],
+    paid: &mut [i64],
+) -> u64 {
+    let levels = depth as usize + 1;
+    let (mut gain, mut loss) = (vec![0_i64; levels], vec![0_i64; levels]);
+    let mut distance = vec![u32::MAX; bound.len()];
+    let mut search = Search::new(graph.pages());
+    let alive = &residual.alive;
+    let mut visits = search.run(graph, Direction::Forward, alive, reference, depth, |page, hop| {
+        distance[page as usize] = hop;
+        let value = residual.values[page as usize];
+        gain[hop as usize] += value.max(0);
+        loss[hop as usize] -= value.min(0);
+    });
+    for level in 1..levels {
+        gain[level] += gain[level - 1];
+        loss[level] += loss[level - 1];
+    }
+    visits += search.run(graph, Direction::Backward, alive, reference, depth, |page, hop| {
+        let certain = loss[(depth - hop) as usize];
+        let paid = &mut paid[page as usize];
+        *paid = (*paid).max(certain);
+    });
+    // The full ball suits pages as well placed as the reference, the one before it pages that link
+    // to it; smaller ones pay too little to tell pages apart.
+    for radius in [depth, depth.saturating_sub(1)] {
+        let inside = gain[radius as usize];
+        let (found, walked) = Walk {
+            graph,
+            depth,
+            worth: |page: u32| {
+                if distance[page as usize] <= radius {
+                    0
+                } else {
+                    residual.values[page as usize].max(0)
+                }
+            },
+            nothing: |page: u32, hops| {
+                !alive[page as usize]
+                    || distance[page as usize].saturating_add(hops) <= radius
+                    || zones.is_some_and(|z| z.covered(page, hops))
+            },
+            bound,
+            total: residual.positive - inside,
+        }
+        .run();
+        lower(bound, &found, inside);
+        visits += walked;
+    }
+    visits
+}

@@ -1,0 +1,379 @@
+//! The best depth-d weight, exactly, without searching from most pages.
+//!
+//! Values can be negative, so the weight of a page is *not* monotone: it grows when another seed
+//! has already paid for the spam. The sum of the positive values left within its reach is, and
+//! bounds the weight from above. Pages are searched in the order of their bounds until no bound
+//! left beats the best weight found (Minoux's accelerated greedy, 1978, with that bound in place of
+//! the stale gain). Ties by smallest URL are part of the order: a page whose bound equals the best
+//! weight is searched only if its URL is smaller.
+//!
+//! Three things keep the searches few and cheap:
+//!
+//! - They run 64 at a time, a bit for each ([`lanes`](super::lanes)).
+//! - Where they cost more than a pass over the links, bounds are lowered ([`bounds`](super::bounds))
+//!   before they go on.
+//! - Where fewer pages have any value left than are still to be searched, the search goes backward
+//!   from those: it gives the exact weight of every page. While pages are only zeroed these stay
+//!   exact at little cost, since covering a page takes its value from those that reach it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use super::bounds::{self, Zones};
+use super::components::Components;
+use super::graph::SiteGraph;
+use super::lanes::{LANES, LaneSums, Pool, all_lanes};
+use super::reach::Direction;
+use super::residual::Residual;
+use crate::watch::{Interrupted, Watch};
+
+/// The most searches between two looks at the bounds; fixed, so that threads make no difference.
+const LARGEST_BATCH: usize = 16 * LANES;
+/// Fewer contenders than this are searched at once: lowering bounds costs as much.
+const FEW: usize = 2 * LANES;
+
+/// A weight and a page, better ones greater: ties by smallest URL.
+type Key = (i64, Reverse<u32>);
+
+/// The best page, and the second best where it is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Best {
+    pub(super) page: u32,
+    pub(super) weight: i64,
+    pub(super) runner_up: Option<(u32, i64)>,
+}
+
+/// The two greatest of the keys offered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lead {
+    first: Option<Key>,
+    second: Option<Key>,
+}
+
+impl Lead {
+    fn offer(&mut self, key: Key) {
+        if self.first.is_none_or(|first| key > first) {
+            self.second = self.first.replace(key);
+        } else if self.second.is_none_or(|second| key > second) {
+            self.second = Some(key);
+        }
+    }
+
+    /// `open` is the greatest bound of a page whose weight is not known.
+    fn best(self, open: Option<Key>) -> Option<Best> {
+        let (weight, Reverse(page)) = self.first?;
+        let proven = self.second.filter(|&second| open.is_none_or(|open| second > open));
+        Some(Best {
+            page,
+            weight,
+            runner_up: proven.map(|(weight, Reverse(page))| (page, weight)),
+        })
+    }
+}
+
+/// What lowering the bounds has brought within one pick.
+#[derive(Debug, Default)]
+struct Sieve {
+    /// The negative value that each page reaches for certain; empty while nothing is known.
+    paid: Vec<i64>,
+    /// The pages around which ball bounds were taken.
+    references: Vec<u32>,
+    /// The greatest bound among the pages that can no longer be the best: one of them could still
+    /// be the second.
+    dropped: Option<Key>,
+}
+
+impl Sieve {
+    fn key(&self, page: u32, bound: &[i64]) -> Key {
+        let paid = self.paid.get(page as usize).copied().unwrap_or(0);
+        (bound[page as usize] - paid, Reverse(page))
+    }
+
+    /// Keeps the pages that may still be the best.
+    fn pass(&mut self, rest: &mut Vec<u32>, bound: &[i64], known: Lead, round: Round<'_>) {
+        let mut dropped = self.dropped;
+        rest.retain(|&page| {
+            let key = self.key(page, bound);
+            let keep = round.wanted(key.0) && known.first.is_none_or(|first| key > first);
+            if !keep {
+                dropped = dropped.max(Some(key));
+            }
+            keep
+        });
+        self.dropped = dropped;
+    }
+}
+
+/// What is known of the weights of a site's pages, from pick to pick.
+#[derive(Debug)]
+pub(super) struct Lazy<'a> {
+    graph: &'a SiteGraph,
+    depth: u32,
+    /// Upper bounds of the positive value within reach.
+    bound: Vec<i64>,
+    /// The exact weights, once they are kept.
+    exact: Option<Vec<i64>>,
+    /// The page with the most links to it: what most of a site leads to.
+    centre: u32,
+    pool: Pool,
+    pub(super) visits: u64,
+}
+
+/// A pick to be made: what still counts, and where walks end.
+#[derive(Clone, Copy)]
+pub(super) struct Round<'a> {
+    pub(super) residual: &'a Residual,
+    /// Given while pages are zeroed, not removed.
+    pub(super) zones: Option<Zones<'a>>,
+    /// Only positive weights are wanted.
+    pub(super) positive_only: bool,
+    pub(super) watch: &'a dyn Watch,
+}
+
+impl Round<'_> {
+    fn wanted(&self, bound: i64) -> bool {
+        !self.positive_only || bound > 0
+    }
+}
+
+impl<'a> Lazy<'a> {
+    pub(super) fn new(graph: &'a SiteGraph, depth: u32, round: Round<'_>) -> Self {
+        let residual = round.residual;
+        let mut lazy = Self {
+            graph,
+            depth,
+            bound: vec![residual.positive; graph.pages() as usize],
+            exact: None,
+            centre: (0..graph.pages())
+                .max_by_key(|&page| (graph.predecessors(page).len(), Reverse(page)))
+                .unwrap_or(0),
+            pool: Pool::new(graph.pages()),
+            visits: 0,
+        };
+        if depth > 2 {
+            let components = Components::new(graph, &residual.alive);
+            lazy.bound = components.reach_bounds(graph, &residual.values, residual.positive);
+            lazy.visits += 2 * lazy.pass();
+        }
+        lazy.visits += bounds::walk(graph, depth, residual, round.zones, &mut lazy.bound);
+        lazy
+    }
+
+    /// The page visits of one look at everything.
+    fn pass(&self) -> u64 {
+        u64::from(self.graph.pages()) + self.graph.links() as u64
+    }
+
+    /// The best of the candidates; `None` where there is none, or none with a positive weight when
+    /// only those are wanted.
+    pub(super) fn best(
+        &mut self,
+        candidates: &[u32],
+        round: Round<'_>,
+    ) -> Result<Option<Best>, Interrupted> {
+        if let Some(exact) = &self.exact {
+            return Ok(lead(candidates, exact, round));
+        }
+        let bounds = candidates.iter().map(|&p| (self.bound[p as usize], Reverse(p)));
+        let mut queue: BinaryHeap<Key> = bounds.filter(|key| round.wanted(key.0)).collect();
+        let mut known = Lead::default();
+        let mut sieve = Sieve::default();
+        let mut batch = 2;
+        let started = self.visits;
+        let mut patience = u64::from(self.depth.max(1)) * self.pass();
+        loop {
+            round.watch.proceed()?;
+            let mut sources = Vec::new();
+            while sources.len() < batch
+                && let Some(&top) = queue.peek()
+                && known.first.is_none_or(|first| top > first)
+            {
+                queue.pop();
+                sources.push(top.1.0);
+            }
+            if sources.is_empty() {
+                break;
+            }
+            sources.sort_unstable();
+            for (&page, (weight, positive)) in sources.iter().zip(self.weigh(&sources, round)) {
+                self.bound[page as usize] = positive;
+                if round.wanted(weight) {
+                    known.offer((weight, Reverse(page)));
+                }
+            }
+            batch = (2 * batch).min(LARGEST_BATCH);
+            if self.visits - started > patience {
+                let Some(rest) = self.sift(queue, known, &mut sieve, round) else {
+                    let exact = self.backward(round);
+                    let best = lead(candidates, &exact, round);
+                    if round.zones.is_some() {
+                        self.exact = Some(exact);
+                    }
+                    return Ok(best);
+                };
+                queue = rest;
+                // Each time four times as patient: what is spent on bounds stays a fraction.
+                patience = 4 * (self.visits - started);
+            }
+        }
+        let open = queue.peek().copied().max(sieve.dropped);
+        Ok(known.best(open))
+    }
+
+    /// Lowers the bounds of what is left to search; `None` where searching backward is cheaper.
+    fn sift(
+        &mut self,
+        queue: BinaryHeap<Key>,
+        known: Lead,
+        sieve: &mut Sieve,
+        round: Round<'_>,
+    ) -> Option<BinaryHeap<Key>> {
+        let Round { residual, zones, .. } = round;
+        let (graph, depth) = (self.graph, self.depth);
+        let mut rest: Vec<u32> = queue.into_iter().map(|key| key.1.0).collect();
+        self.visits += bounds::walk(graph, depth, residual, zones, &mut self.bound);
+        sieve.pass(&mut rest, &self.bound, known, round);
+        if residual.nonzero < rest.len() {
+            return None;
+        }
+        let leader = known.first.map(|first| first.1.0);
+        for reference in leader.into_iter().chain([self.centre]) {
+            let alive = residual.alive[reference as usize];
+            if rest.len() <= FEW || !alive || sieve.references.contains(&reference) {
+                continue;
+            }
+            sieve.references.push(reference);
+            sieve.paid.resize(self.bound.len(), 0);
+            let (bound, paid) = (&mut self.bound, &mut sieve.paid);
+            self.visits += bounds::ball(graph, depth, residual, zones, reference, bound, paid);
+            sieve.pass(&mut rest, &self.bound, known, round);
+        }
+        if residual.nonzero < rest.len() {
+            return None;
+        }
+        let keys = rest.into_iter().map(|page| sieve.key(page, &self.bound));
+        Some(keys.collect())
+    }
+
+    /// The weight of each source, and its positive part, by forward search.
+    fn weigh(&mut self, sources: &[u32], round: Round<'_>) -> Vec<(i64, i64)> {
+        let Round { residual, .. } = round;
+        let visits = AtomicU64::new(0);
+        let groups: Vec<Vec<(i64, i64)>> = sources
+            .par_chunks(LANES)
+            .map(|group| {
+                let (mut weight, mut positive) = (LaneSums::new(group.len()), LaneSums::new(group.len()));
+                let meet = |page: u32, bits: u64| {
+                    let value = residual.values[page as usize];
+                    if value != 0 {
+                        weight.add(bits, value);
+                        if value > 0 {
+                            positive.add(bits, value);
+                        }
+                    }
+                };
+                let made = self.pool.with(|lanes| {
+                    lanes.run(self.graph, Direction::Forward, &residual.alive, group, self.depth, meet)
+                });
+                visits.fetch_add(made, Ordering::Relaxed);
+                let lanes = 0..group.len();
+                lanes.map(|lane| (weight.of(lane), positive.of(lane))).collect()
+            })
+            .collect();
+        self.visits += visits.into_inner();
+        groups.into_iter().flatten().collect()
+    }
+
+    /// The exact weight of every page, by searching backward from all pages with a value.
+    fn backward(&mut self, round: Round<'_>) -> Vec<i64> {
+        let residual = round.residual;
+        let pages = residual.nonzero_pages();
+        let (positive, negative): (Vec<u32>, Vec<u32>) =
+            pages.iter().partition(|&&page| residual.values[page as usize] > 0);
+        let value = |page: u32| residual.values[page as usize];
+        let gains = self.spread(&positive, value, residual);
+        let losses = self.spread(&negative, value, residual);
+        let weights = gains.iter().zip(&losses).map(|(gain, loss)| gain + loss);
+        let weights = weights.collect();
+        self.bound = gains;
+        weights
+    }
+
+    /// Adds the value of each source to every page that has it within reach.
+    fn spread(
+        &mut self,
+        sources: &[u32],
+        value: impl Fn(u32) -> i64 + Sync,
+        residual: &Residual,
+    ) -> Vec<i64> {
+        let mut sums = Vec::new();
+        sums.resize_with(self.bound.len(), AtomicI64::default);
+        let visits = AtomicU64::new(0);
+        sources.par_chunks(LANES).for_each(|group| {
+            let values: Vec<i64> = group.iter().map(|&page| value(page)).collect();
+            let all = all_lanes(group.len());
+            let total: i64 = values.iter().sum();
+            let sum = |mut bits: u64| {
+                let mut sum = 0;
+                while bits != 0 {
+                    sum += values[bits.trailing_zeros() as usize];
+                    bits &= bits - 1;
+                }
+                sum
+            };
+            let meet = |page: u32, bits: u64| {
+                let added = if 2 * bits.count_ones() > all.count_ones() {
+                    total - sum(all & !bits)
+                } else {
+                    sum(bits)
+                };
+                // Whole numbers: the order in which threads add makes no difference.
+                sums[page as usize].fetch_add(added, Ordering::Relaxed);
+            };
+            let made = self.pool.with(|lanes| {
+                lanes.run(self.graph, Direction::Backward, &residual.alive, group, self.depth, meet)
+            });
+            visits.fetch_add(made, Ordering::Relaxed);
+        });
+        self.visits += visits.into_inner();
+        sums.into_iter().map(AtomicI64::into_inner).collect()
+    }
+
+    /// Keeps the exact weights exact after the values of these pages became zero.
+    pub(super) fn zeroed(&mut self, lost: &[(u32, i64)], round: Round<'_>) {
+        let Some(mut exact) = self.exact.take() else {
+            return;
+        };
+        let mut lost: Vec<(u32, i64)> = lost.iter().copied().filter(|page| page.1 != 0).collect();
+        if round.residual.nonzero < lost.len() {
+            exact = self.backward(round);
+        } else if !lost.is_empty() {
+            lost.sort_unstable();
+            let pages: Vec<u32> = lost.iter().map(|page| page.0).collect();
+            let value = |page: u32| {
+                let at = lost.binary_search_by_key(&page, |page| page.0);
+                at.map_or(0, |at| lost[at].1)
+            };
+            let taken = self.spread(&pages, value, round.residual);
+            for (weight, taken) in exact.iter_mut().zip(taken) {
+                *weight -= taken;
+            }
+        }
+        self.exact = Some(exact);
+    }
+}
+
+/// The best of the candidates when all weights are known.
+fn lead(candidates: &[u32], weights: &[i64], round: Round<'_>) -> Option<Best> {
+    let mut lead = Lead::default();
+    for &page in candidates {
+        let weight = weights[page as usize];
+        if round.wanted(weight) {
+            lead.offer((weight, Reverse(page)));
+        }
+    }
+    lead.best(None)
+}
