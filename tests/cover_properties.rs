@@ -384,9 +384,9 @@ fn order_and_threads_make_no_difference() {
     );
 }
 
-/// The worked example of section 3.1 of the CIKM 2009 paper, k = 2, h = 1, as its text tells it:
-/// page 1 links to 3, 4, 5, 6 and 11; page 2 has four links, three of them into what page 1 covers;
-/// page 9 has three to pages that nothing else covers.
+/// The worked example of section 3.1 of the CIKM 2009 paper, k = 2, h = 1: page 1 links to 3, 4, 5,
+/// 6 and 11; page 2 has the next best out-degree, 4, but into what page 1 covers already; page 9 has
+/// fewer links, to pages that page 1 does not cover.
 #[test]
 fn max_out_against_out_degree_as_in_the_paper() {
     let links = [

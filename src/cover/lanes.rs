@@ -1,4 +1,4 @@
-//! Breadth-first search from up to 64 pages at once, a bit for each.
+//! Breadth-first search from up to 256 pages at once, a bit for each.
 //!
 //! After MS-BFS (Then et al., PVLDB 8(4), 2014): a scanned link serves all searches that are at its
 //! source at that hop, which on sites, where everything leads through the same few pages, is most
@@ -10,15 +10,71 @@ use std::sync::{Mutex, PoisonError};
 use super::graph::SiteGraph;
 use super::reach::Direction;
 
+/// Words in a set of searches. Four halve and halve again what one word scans; they are worked on
+/// together, so they take hardly longer.
+const WORDS: usize = 4;
 /// How many searches run at once.
-pub(super) const LANES: usize = 64;
+pub(super) const LANES: usize = 64 * WORDS;
+/// What the working memory of all searches that run at a time on one site may take, in bytes.
+const MEMORY: usize = 1 << 30;
 
-/// The working memory of one such search: 24 bytes a page, clean between runs.
+/// A set of searches, a bit for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Bits([u64; WORDS]);
+
+impl Bits {
+    const NONE: Self = Self([0; WORDS]);
+
+    fn one(lane: usize) -> Self {
+        let mut words = [0; WORDS];
+        words[lane / 64] = 1 << (lane % 64);
+        Self(words)
+    }
+
+    /// The first so many searches.
+    pub(super) fn first(lanes: usize) -> Self {
+        Self(std::array::from_fn(|word| match lanes.saturating_sub(64 * word) {
+            0 => 0,
+            lanes if lanes >= 64 => u64::MAX,
+            lanes => (1 << lanes) - 1,
+        }))
+    }
+
+    fn is_empty(self) -> bool {
+        self.0.iter().fold(0, |all, word| all | word) == 0
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & !other.0[word]))
+    }
+
+    fn add(&mut self, other: Self) {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word |= other;
+        }
+    }
+
+    fn count(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Calls `meet` with each search of the set.
+    fn each(self, mut meet: impl FnMut(usize)) {
+        for (word, mut bits) in self.0.into_iter().enumerate() {
+            while bits != 0 {
+                meet(64 * word + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
+        }
+    }
+}
+
+/// The working memory of one such search: 96 bytes a page, clean between runs.
 #[derive(Debug)]
 pub(super) struct Lanes {
-    seen: Vec<u64>,
-    here: Vec<u64>,
-    next: Vec<u64>,
+    seen: Vec<Bits>,
+    here: Vec<Bits>,
+    next: Vec<Bits>,
     frontier: Vec<u32>,
     coming: Vec<u32>,
     touched: Vec<u32>,
@@ -27,9 +83,9 @@ pub(super) struct Lanes {
 impl Lanes {
     fn new(pages: usize) -> Self {
         Self {
-            seen: vec![0; pages],
-            here: vec![0; pages],
-            next: vec![0; pages],
+            seen: vec![Bits::NONE; pages],
+            here: vec![Bits::NONE; pages],
+            next: vec![Bits::NONE; pages],
             frontier: Vec::new(),
             coming: Vec::new(),
             touched: Vec::new(),
@@ -46,10 +102,10 @@ impl Lanes {
         alive: &[bool],
         sources: &[u32],
         depth: u32,
-        mut meet: impl FnMut(u32, u64),
+        mut meet: impl FnMut(u32, Bits),
     ) -> u64 {
         for (lane, &page) in sources.iter().take(LANES).enumerate() {
-            let bit = 1 << lane;
+            let bit = Bits::one(lane);
             self.seen[page as usize] = bit;
             self.here[page as usize] = bit;
             self.frontier.push(page);
@@ -59,17 +115,17 @@ impl Lanes {
         let mut visits = self.frontier.len();
         for _ in 0..depth {
             for &page in &self.frontier {
-                let bits = std::mem::take(&mut self.here[page as usize]);
+                let bits = std::mem::replace(&mut self.here[page as usize], Bits::NONE);
                 let targets = direction.next(graph, page);
                 visits += targets.len();
                 for &target in targets {
                     let at = target as usize;
-                    let fresh = bits & !self.seen[at];
-                    if fresh != 0 && alive[at] {
-                        if self.next[at] == 0 {
+                    let fresh = bits.without(self.seen[at]);
+                    if !fresh.is_empty() && alive[at] {
+                        if self.next[at].is_empty() {
                             self.coming.push(target);
                         }
-                        self.next[at] |= fresh;
+                        self.next[at].add(fresh);
                     }
                 }
             }
@@ -78,10 +134,10 @@ impl Lanes {
             for &page in &self.coming {
                 let fresh = self.next[page as usize];
                 let seen = &mut self.seen[page as usize];
-                if *seen == 0 {
+                if seen.is_empty() {
                     self.touched.push(page);
                 }
-                *seen |= fresh;
+                seen.add(fresh);
                 meet(page, fresh);
             }
             std::mem::swap(&mut self.here, &mut self.next);
@@ -91,11 +147,11 @@ impl Lanes {
             }
         }
         for &page in &self.frontier {
-            self.here[page as usize] = 0;
+            self.here[page as usize] = Bits::NONE;
         }
         self.frontier.clear();
         for page in self.touched.drain(..) {
-            self.seen[page as usize] = 0;
+            self.seen[page as usize] = Bits::NONE;
         }
         visits as u64
     }
@@ -116,6 +172,11 @@ impl Pool {
         }
     }
 
+    /// How many searches' working memories may be in use at a time.
+    pub(super) fn at_a_time(&self) -> usize {
+        (MEMORY / (size_of::<[Bits; 3]>() * self.pages.max(1))).clamp(1, 64)
+    }
+
     /// Runs `work` with a working memory of its own.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Lanes) -> T) -> T {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +192,7 @@ impl Pool {
 /// A sum for each lane, where what all lanes but a few share is added once.
 #[derive(Clone, Debug)]
 pub(super) struct LaneSums {
-    all: u64,
+    all: Bits,
     common: i64,
     own: [i64; LANES],
 }
@@ -139,26 +200,20 @@ pub(super) struct LaneSums {
 impl LaneSums {
     pub(super) fn new(lanes: usize) -> Self {
         Self {
-            all: all_lanes(lanes),
+            all: Bits::first(lanes),
             common: 0,
             own: [0; LANES],
         }
     }
 
     /// Adds `value` to the lanes in `bits`.
-    pub(super) fn add(&mut self, bits: u64, value: i64) {
-        if 2 * bits.count_ones() > self.all.count_ones() {
+    pub(super) fn add(&mut self, bits: Bits, value: i64) {
+        if 2 * bits.count() > self.all.count() {
             self.common += value;
-            self.each(self.all & !bits, -value);
+            let others = self.all.without(bits);
+            others.each(|lane| self.own[lane] -= value);
         } else {
-            self.each(bits, value);
-        }
-    }
-
-    fn each(&mut self, mut bits: u64, value: i64) {
-        while bits != 0 {
-            self.own[bits.trailing_zeros() as usize] += value;
-            bits &= bits - 1;
+            bits.each(|lane| self.own[lane] += value);
         }
     }
 
@@ -167,11 +222,57 @@ impl LaneSums {
     }
 }
 
-/// The bits of the first so many lanes.
-pub(super) fn all_lanes(lanes: usize) -> u64 {
-    if lanes >= LANES {
-        u64::MAX
-    } else {
-        (1 << lanes) - 1
+/// What each lane is worth, to be summed over sets of lanes.
+#[derive(Clone, Debug)]
+pub(super) struct LaneValues {
+    all: Bits,
+    total: i64,
+    own: Vec<i64>,
+}
+
+impl LaneValues {
+    pub(super) fn new(own: Vec<i64>) -> Self {
+        Self {
+            all: Bits::first(own.len()),
+            total: own.iter().sum(),
+            own,
+        }
+    }
+
+    /// What the lanes in `bits` are worth together.
+    pub(super) fn sum(&self, bits: Bits) -> i64 {
+        let mut sum = 0;
+        if 2 * bits.count() > self.all.count() {
+            self.all.without(bits).each(|lane| sum += self.own[lane]);
+            self.total - sum
+        } else {
+            bits.each(|lane| sum += self.own[lane]);
+            sum
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_lanes_count_and_sum_on_both_sides_of_the_half() {
+        for lanes in [1, 63, 64, 65, 200, 256] {
+            let all = Bits::first(lanes);
+            assert_eq!(all.count() as usize, lanes);
+            let values = LaneValues::new((1..=lanes as i64).collect());
+            let few = Bits::first(lanes / 3);
+            let many = all.without(few);
+            let total = values.sum(all);
+            assert_eq!(total, (1..=lanes as i64).sum::<i64>());
+            assert_eq!(values.sum(few) + values.sum(many), total);
+            let mut sums = LaneSums::new(lanes);
+            sums.add(few, 5);
+            sums.add(many, -7);
+            for lane in 0..lanes {
+                assert_eq!(sums.of(lane), if lane < lanes / 3 { 5 } else { -7 });
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! Three things keep the searches few and cheap:
 //!
-//! - They run 64 at a time, a bit for each ([`lanes`](super::lanes)).
+//! - They run 256 at a time, a bit for each ([`lanes`](super::lanes)).
 //! - Where they cost more than a pass over the links, bounds are lowered ([`bounds`](super::bounds))
 //!   before they go on.
 //! - Where fewer pages have any value left than are still to be searched, the search goes backward
@@ -25,15 +25,19 @@ use rayon::prelude::*;
 use super::bounds::{self, Zones};
 use super::components::Components;
 use super::graph::SiteGraph;
-use super::lanes::{LANES, LaneSums, Pool, all_lanes};
+use super::lanes::{Bits, LANES, LaneSums, LaneValues, Pool};
 use super::reach::Direction;
 use super::residual::Residual;
 use crate::watch::{Interrupted, Watch};
 
 /// The most searches between two looks at the bounds; fixed, so that threads make no difference.
 const LARGEST_BATCH: usize = 16 * LANES;
-/// Fewer contenders than this are searched at once: lowering bounds costs as much.
-const FEW: usize = 2 * LANES;
+/// The first batch of a pick; each next one is four times as large.
+const FIRST_BATCH: usize = 16;
+/// So few contenders are searched at once: a walk bound costs as much.
+const FEW: usize = LANES;
+/// So few contenders are not worth a ball bound.
+const SEVERAL: usize = 4 * LANES;
 
 /// A weight and a page, better ones greater: ties by smallest URL.
 type Key = (i64, Reverse<u32>);
@@ -153,6 +157,10 @@ impl<'a> Lazy<'a> {
             pool: Pool::new(graph.pages()),
             visits: 0,
         };
+        if residual.nonzero <= LANES {
+            // The first pick searches backward.
+            return lazy;
+        }
         if depth > 2 {
             let components = Components::new(graph, &residual.alive);
             lazy.bound = components.reach_bounds(graph, &residual.values, residual.positive);
@@ -177,11 +185,14 @@ impl<'a> Lazy<'a> {
         if let Some(exact) = &self.exact {
             return Ok(lead(candidates, exact, round));
         }
+        if round.residual.nonzero <= LANES {
+            return Ok(self.exactly(candidates, round));
+        }
         let bounds = candidates.iter().map(|&p| (self.bound[p as usize], Reverse(p)));
         let mut queue: BinaryHeap<Key> = bounds.filter(|key| round.wanted(key.0)).collect();
         let mut known = Lead::default();
         let mut sieve = Sieve::default();
-        let mut batch = 2;
+        let mut batch = FIRST_BATCH;
         let started = self.visits;
         let mut patience = u64::from(self.depth.max(1)) * self.pass();
         loop {
@@ -204,15 +215,10 @@ impl<'a> Lazy<'a> {
                     known.offer((weight, Reverse(page)));
                 }
             }
-            batch = (2 * batch).min(LARGEST_BATCH);
-            if self.visits - started > patience {
+            batch = (4 * batch).min(LARGEST_BATCH);
+            if self.visits - started > patience && queue.len() > FEW {
                 let Some(rest) = self.sift(queue, known, &mut sieve, round) else {
-                    let exact = self.backward(round);
-                    let best = lead(candidates, &exact, round);
-                    if round.zones.is_some() {
-                        self.exact = Some(exact);
-                    }
-                    return Ok(best);
+                    return Ok(self.exactly(candidates, round));
                 };
                 queue = rest;
                 // Each time four times as patient: what is spent on bounds stays a fraction.
@@ -221,6 +227,16 @@ impl<'a> Lazy<'a> {
         }
         let open = queue.peek().copied().max(sieve.dropped);
         Ok(known.best(open))
+    }
+
+    /// The best of the candidates by searching backward.
+    fn exactly(&mut self, candidates: &[u32], round: Round<'_>) -> Option<Best> {
+        let exact = self.backward(round);
+        let best = lead(candidates, &exact, round);
+        if round.zones.is_some() {
+            self.exact = Some(exact);
+        }
+        best
     }
 
     /// Lowers the bounds of what is left to search; `None` where searching backward is cheaper.
@@ -242,7 +258,7 @@ impl<'a> Lazy<'a> {
         let leader = known.first.map(|first| first.1.0);
         for reference in leader.into_iter().chain([self.centre]) {
             let alive = residual.alive[reference as usize];
-            if rest.len() <= FEW || !alive || sieve.references.contains(&reference) {
+            if rest.len() <= SEVERAL || !alive || sieve.references.contains(&reference) {
                 continue;
             }
             sieve.references.push(reference);
@@ -260,86 +276,82 @@ impl<'a> Lazy<'a> {
 
     /// The weight of each source, and its positive part, by forward search.
     fn weigh(&mut self, sources: &[u32], round: Round<'_>) -> Vec<(i64, i64)> {
-        let Round { residual, .. } = round;
-        let visits = AtomicU64::new(0);
-        let groups: Vec<Vec<(i64, i64)>> = sources
-            .par_chunks(LANES)
-            .map(|group| {
-                let (mut weight, mut positive) = (LaneSums::new(group.len()), LaneSums::new(group.len()));
-                let meet = |page: u32, bits: u64| {
-                    let value = residual.values[page as usize];
-                    if value != 0 {
-                        weight.add(bits, value);
-                        if value > 0 {
-                            positive.add(bits, value);
-                        }
-                    }
-                };
-                let made = self.pool.with(|lanes| {
-                    lanes.run(self.graph, Direction::Forward, &residual.alive, group, self.depth, meet)
-                });
-                visits.fetch_add(made, Ordering::Relaxed);
-                let lanes = 0..group.len();
-                lanes.map(|lane| (weight.of(lane), positive.of(lane))).collect()
-            })
-            .collect();
-        self.visits += visits.into_inner();
-        groups.into_iter().flatten().collect()
-    }
-
-    /// The exact weight of every page, by searching backward from all pages with a value.
-    fn backward(&mut self, round: Round<'_>) -> Vec<i64> {
         let residual = round.residual;
-        let pages = residual.nonzero_pages();
-        let (positive, negative): (Vec<u32>, Vec<u32>) =
-            pages.iter().partition(|&&page| residual.values[page as usize] > 0);
-        let value = |page: u32| residual.values[page as usize];
-        let gains = self.spread(&positive, value, residual);
-        let losses = self.spread(&negative, value, residual);
-        let weights = gains.iter().zip(&losses).map(|(gain, loss)| gain + loss);
-        let weights = weights.collect();
-        self.bound = gains;
+        let visits = AtomicU64::new(0);
+        let weigh = |group: &[u32]| -> Vec<(i64, i64)> {
+            let mut weight = LaneSums::new(group.len());
+            let mut positive = weight.clone();
+            let meet = |page: u32, bits: Bits| {
+                let value = residual.values[page as usize];
+                if value != 0 {
+                    weight.add(bits, value);
+                    if value > 0 {
+                        positive.add(bits, value);
+                    }
+                }
+            };
+            let (graph, alive, depth) = (self.graph, &residual.alive, self.depth);
+            let made = self
+                .pool
+                .with(|lanes| lanes.run(graph, Direction::Forward, alive, group, depth, meet));
+            visits.fetch_add(made, Ordering::Relaxed);
+            let lanes = 0..group.len();
+            lanes.map(|lane| (weight.of(lane), positive.of(lane))).collect()
+        };
+        let mut weights = Vec::with_capacity(sources.len());
+        for groups in sources.chunks(LANES * self.pool.at_a_time()) {
+            let groups: Vec<_> = groups.par_chunks(LANES).map(weigh).collect();
+            weights.extend(groups.into_iter().flatten());
+        }
+        self.visits += visits.into_inner();
         weights
     }
 
-    /// Adds the value of each source to every page that has it within reach.
-    fn spread(
-        &mut self,
-        sources: &[u32],
-        value: impl Fn(u32) -> i64 + Sync,
-        residual: &Residual,
-    ) -> Vec<i64> {
-        let mut sums = Vec::new();
-        sums.resize_with(self.bound.len(), AtomicI64::default);
+    /// The exact weight of every page, by searching backward from all pages with a value; their
+    /// positive parts become the bounds.
+    fn backward(&mut self, round: Round<'_>) -> Vec<i64> {
+        let residual = round.residual;
+        let sources = residual.nonzero_pages();
+        let sources: Vec<(u32, i64)> = sources
+            .into_iter()
+            .map(|page| (page, residual.values[page as usize]))
+            .collect();
+        let (weights, positive) = self.spread(&sources, residual);
+        self.bound = positive;
+        weights
+    }
+
+    /// For every page the sum of the values of the sources within its reach, and of the positive
+    /// ones among them.
+    fn spread(&mut self, sources: &[(u32, i64)], residual: &Residual) -> (Vec<i64>, Vec<i64>) {
+        let zeros = || {
+            let mut zeros = Vec::new();
+            zeros.resize_with(self.bound.len(), AtomicI64::default);
+            zeros
+        };
+        let (weights, positive) = (zeros(), zeros());
         let visits = AtomicU64::new(0);
-        sources.par_chunks(LANES).for_each(|group| {
-            let values: Vec<i64> = group.iter().map(|&page| value(page)).collect();
-            let all = all_lanes(group.len());
-            let total: i64 = values.iter().sum();
-            let sum = |mut bits: u64| {
-                let mut sum = 0;
-                while bits != 0 {
-                    sum += values[bits.trailing_zeros() as usize];
-                    bits &= bits - 1;
-                }
-                sum
+        let spread = |group: &[(u32, i64)]| {
+            let values = LaneValues::new(group.iter().map(|source| source.1).collect());
+            let gains = LaneValues::new(group.iter().map(|source| source.1.max(0)).collect());
+            let pages: Vec<u32> = group.iter().map(|source| source.0).collect();
+            // Whole numbers: the order in which threads add makes no difference.
+            let meet = |page: u32, bits: Bits| {
+                weights[page as usize].fetch_add(values.sum(bits), Ordering::Relaxed);
+                positive[page as usize].fetch_add(gains.sum(bits), Ordering::Relaxed);
             };
-            let meet = |page: u32, bits: u64| {
-                let added = if 2 * bits.count_ones() > all.count_ones() {
-                    total - sum(all & !bits)
-                } else {
-                    sum(bits)
-                };
-                // Whole numbers: the order in which threads add makes no difference.
-                sums[page as usize].fetch_add(added, Ordering::Relaxed);
-            };
-            let made = self.pool.with(|lanes| {
-                lanes.run(self.graph, Direction::Backward, &residual.alive, group, self.depth, meet)
-            });
+            let (graph, alive, depth) = (self.graph, &residual.alive, self.depth);
+            let made = self
+                .pool
+                .with(|lanes| lanes.run(graph, Direction::Backward, alive, &pages, depth, meet));
             visits.fetch_add(made, Ordering::Relaxed);
-        });
+        };
+        for groups in sources.chunks(LANES * self.pool.at_a_time()) {
+            groups.par_chunks(LANES).for_each(spread);
+        }
         self.visits += visits.into_inner();
-        sums.into_iter().map(AtomicI64::into_inner).collect()
+        let plain = |sums: Vec<AtomicI64>| sums.into_iter().map(AtomicI64::into_inner).collect();
+        (plain(weights), plain(positive))
     }
 
     /// Keeps the exact weights exact after the values of these pages became zero.
@@ -350,14 +362,9 @@ impl<'a> Lazy<'a> {
         let mut lost: Vec<(u32, i64)> = lost.iter().copied().filter(|page| page.1 != 0).collect();
         if round.residual.nonzero < lost.len() {
             exact = self.backward(round);
-        } else if !lost.is_empty() {
+        } else {
             lost.sort_unstable();
-            let pages: Vec<u32> = lost.iter().map(|page| page.0).collect();
-            let value = |page: u32| {
-                let at = lost.binary_search_by_key(&page, |page| page.0);
-                at.map_or(0, |at| lost[at].1)
-            };
-            let taken = self.spread(&pages, value, round.residual);
+            let (taken, _) = self.spread(&lost, round.residual);
             for (weight, taken) in exact.iter_mut().zip(taken) {
                 *weight -= taken;
             }
