@@ -120,6 +120,8 @@ pub(super) struct Lazy<'a> {
     bound: Vec<i64>,
     /// The exact weights, once they are kept.
     exact: Option<Vec<i64>>,
+    /// What pages lost that `exact` does not know of yet.
+    lost: Vec<(u32, i64)>,
     /// The page with the most links to it: what most of a site leads to.
     centre: u32,
     pool: Pool,
@@ -151,6 +153,7 @@ impl<'a> Lazy<'a> {
             depth,
             bound: vec![residual.positive; graph.pages() as usize],
             exact: None,
+            lost: Vec::new(),
             centre: (0..graph.pages())
                 .max_by_key(|&page| (graph.predecessors(page).len(), Reverse(page)))
                 .unwrap_or(0),
@@ -182,6 +185,10 @@ impl<'a> Lazy<'a> {
         candidates: &[u32],
         round: Round<'_>,
     ) -> Result<Option<Best>, Interrupted> {
+        if !round.wanted(round.residual.positive) {
+            return Ok(None);
+        }
+        self.catch_up(round);
         if let Some(exact) = &self.exact {
             return Ok(lead(candidates, exact, round));
         }
@@ -354,12 +361,19 @@ impl<'a> Lazy<'a> {
         (plain(weights), plain(positive))
     }
 
-    /// Keeps the exact weights exact after the values of these pages became zero.
-    pub(super) fn zeroed(&mut self, lost: &[(u32, i64)], round: Round<'_>) {
+    /// Notes that the values of these pages became zero.
+    pub(super) fn zeroed(&mut self, lost: &[(u32, i64)]) {
+        if self.exact.is_some() {
+            self.lost.extend(lost.iter().filter(|page| page.1 != 0));
+        }
+    }
+
+    /// Makes the exact weights exact again.
+    fn catch_up(&mut self, round: Round<'_>) {
+        let mut lost = std::mem::take(&mut self.lost);
         let Some(mut exact) = self.exact.take() else {
             return;
         };
-        let mut lost: Vec<(u32, i64)> = lost.iter().copied().filter(|page| page.1 != 0).collect();
         if round.residual.nonzero < lost.len() {
             exact = self.backward(round);
         } else {

@@ -206,9 +206,8 @@ impl Run<'_> {
                 let lost: Vec<(u32, i64)> =
                     added.iter().map(|&page| (page, residual.zero(page))).collect();
                 places.zeroed(page, &lost);
-                lazy.zeroed(&lost, self::round(&residual, &self.coverage, choice, watch));
+                lazy.zeroed(&lost);
             }
-            self.visits += std::mem::take(&mut lazy.visits);
         }
     }
 }
