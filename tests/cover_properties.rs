@@ -9,12 +9,17 @@
 //! - `order_and_threads_make_no_difference`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "support/cover_judge.rs"]
+mod judge;
+
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use judge::{Judge, distances};
 use proptest::prelude::*;
 use seedbank::cover::{
-    CoverParams, Covered, Method, Score, Site, SiteCover, SiteGraph, Stop, plain, select, select_all,
+    CoverParams, Covered, Method, Pick, Score, Site, SiteCover, SiteGraph, Stop, plain, select,
+    select_all,
 };
 use seedbank::page::SiteId;
 use seedbank::watch::Unwatched;
@@ -74,144 +79,6 @@ fn picked(cover: &SiteCover) -> Vec<u32> {
     cover.picks.iter().map(|pick| pick.seed.page).collect()
 }
 
-const FAR: u32 = u32::MAX;
-
-/// What a method sees at a pick, from first principles.
-struct Judge<'a> {
-    graph: &'a SiteGraph,
-    params: &'a CoverParams,
-    /// Distances on the whole site graph.
-    whole: Vec<Vec<u32>>,
-    alive: BTreeSet<u32>,
-    picks: BTreeSet<u32>,
-    covered: BTreeSet<u32>,
-}
-
-impl<'a> Judge<'a> {
-    fn new(graph: &'a SiteGraph, params: &'a CoverParams) -> Self {
-        let alive: BTreeSet<u32> = (0..graph.pages()).collect();
-        Self {
-            graph,
-            params,
-            whole: distances(graph, &alive),
-            alive,
-            picks: BTreeSet::new(),
-            covered: BTreeSet::new(),
-        }
-    }
-
-    fn removing(&self) -> bool {
-        self.params.method == Method::MaxOut || self.params.covered == Some(Covered::Remove)
-    }
-
-    fn value(&self, page: u32) -> i64 {
-        let spent = !self.removing() && self.covered.contains(&page);
-        if spent { 0 } else { self.graph.values()[page as usize] }
-    }
-
-    /// The candidates with their scores; where the pick is confined, only those.
-    fn scores(&self) -> Vec<(i64, u32)> {
-        let distance = distances(self.graph, &self.alive);
-        let depth = match self.params.method {
-            Method::Greedy => self.params.hops,
-            _ => self.params.depth.unwrap_or(0),
-        };
-        let score = |page: u32| match self.params.method {
-            Method::OutDegree | Method::MaxOut => {
-                let targets = self.graph.successors(page).iter();
-                i64::try_from(targets.filter(|t| self.alive.contains(t)).count()).unwrap()
-            }
-            _ => {
-                let near = |q: &&u32| distance[page as usize][**q as usize] <= depth;
-                self.alive.iter().filter(near).map(|&q| self.value(q)).sum()
-            }
-        };
-        let reaches = |a: u32, b: u32| distance[a as usize][b as usize] != FAR;
-        let component = |page: u32| -> BTreeSet<u32> {
-            let all = self.alive.iter().copied();
-            all.filter(|&q| reaches(page, q) && reaches(q, page)).collect()
-        };
-        let components: BTreeSet<BTreeSet<u32>> =
-            self.alive.iter().map(|&page| component(page)).collect();
-        let open = |c: &BTreeSet<u32>| !c.is_subset(&self.picks);
-        let heaviest = |among: Vec<&BTreeSet<u32>>| -> BTreeSet<u32> {
-            let weight = |c: &BTreeSet<u32>| c.iter().map(|&p| self.value(p)).sum::<i64>();
-            let best = among.into_iter().max_by_key(|c| (weight(c), Reverse(c.first().copied())));
-            best.cloned().unwrap_or_default()
-        };
-        let above = |a: &BTreeSet<u32>, b: &BTreeSet<u32>| {
-            matches!((a.first(), b.first()), (Some(&a), Some(&b)) if reaches(a, b))
-        };
-        let place = match self.params.method {
-            Method::MaxScc => heaviest(components.iter().filter(|c| open(c)).collect()),
-            Method::RootScc => {
-                let root = |c: &BTreeSet<u32>| components.iter().all(|o| o == c || !above(o, c));
-                let roots: Vec<_> = components.iter().filter(|c| root(c) && open(c)).collect();
-                let below = components.iter().filter(|c| roots.iter().any(|r| above(r, c)));
-                let heavy = heaviest(below.collect());
-                heaviest(roots.into_iter().filter(|r| above(r, &heavy)).collect())
-            }
-            _ => self.alive.clone(),
-        };
-        let open = place.into_iter().filter(|page| !self.picks.contains(page));
-        open.map(|page| (score(page), page)).collect()
-    }
-
-    /// What the pick newly covers at each hop, on the whole graph.
-    fn take(&mut self, page: u32) -> Vec<(BTreeSet<u32>, i64)> {
-        let hops = self.params.hops;
-        let remaining = distances(self.graph, &self.alive);
-        let row = &self.whole[page as usize];
-        let reached = row.iter().filter(|&&d| d <= hops).max().copied().unwrap();
-        let at = |hop: u32| -> BTreeSet<u32> {
-            let all = (0..).zip(row).filter(|&(q, &d)| d == hop && !self.covered.contains(&q));
-            all.map(|(q, _)| q).collect()
-        };
-        let value = |pages: &BTreeSet<u32>| pages.iter().map(|&p| self.graph.values()[p as usize]).sum();
-        let gains: Vec<(BTreeSet<u32>, i64)> = (0..=reached).map(at).map(|pages| {
-            let value = value(&pages);
-            (pages, value)
-        }).collect();
-        for (pages, _) in &gains {
-            self.covered.extend(pages);
-        }
-        self.picks.insert(page);
-        if self.removing() {
-            self.alive.retain(|&q| remaining[page as usize][q as usize] > hops);
-        }
-        gains
-    }
-
-    fn exhausted(&self) -> bool {
-        if self.removing() {
-            self.alive.is_empty()
-        } else {
-            (0..self.graph.pages()).all(|page| self.value(page) == 0)
-        }
-    }
-}
-
-/// All distances over the `alive` pages, by relaxing until nothing changes.
-fn distances(graph: &SiteGraph, alive: &BTreeSet<u32>) -> Vec<Vec<u32>> {
-    let n = graph.pages() as usize;
-    let mut distance = vec![vec![FAR; n]; n];
-    for &a in alive {
-        distance[a as usize][a as usize] = 0;
-        for &b in graph.successors(a).iter().filter(|b| alive.contains(b)) {
-            distance[a as usize][b as usize] = 1;
-        }
-    }
-    for via in 0..n {
-        for a in 0..n {
-            for b in 0..n {
-                let through = distance[a][via].saturating_add(distance[via][b]);
-                distance[a][b] = distance[a][b].min(through);
-            }
-        }
-    }
-    distance
-}
-
 fn number(score: Score) -> Option<i64> {
     match score {
         Score::Weight(weight) => Some(weight),
@@ -221,7 +88,10 @@ fn number(score: Score) -> Option<i64> {
 }
 
 fn best(scores: &[(i64, u32)]) -> Option<(i64, u32)> {
-    scores.iter().copied().max_by_key(|&(score, page)| (score, Reverse(page)))
+    scores
+        .iter()
+        .copied()
+        .max_by_key(|&(score, page)| (score, Reverse(page)))
 }
 
 proptest! {
@@ -300,7 +170,7 @@ proptest! {
         let graph = SiteGraph::new(values, links).unwrap();
         let params = CoverParams { method: Method::Greedy, hops, ..CoverParams::default() };
         let cover = select(site(&graph), seats, &params, &Unwatched).unwrap();
-        let found: i64 = cover.picks.iter().map(|pick| pick.covered_value()).sum();
+        let found: i64 = cover.picks.iter().map(Pick::covered_value).sum();
         let all: BTreeSet<u32> = (0..8).collect();
         let distance = distances(&graph, &all);
         let optimum = (0_u32..256)
@@ -338,7 +208,7 @@ fn menu_site(pages: u32, spam_every: u32) -> SiteGraph {
     }
     let value = |page: u32| match page {
         _ if page % spam_every == 3 => -10,
-        _ if page % 11 == 0 => 10,
+        _ if page.is_multiple_of(11) => 10,
         _ => 1 + i64::from(page % 3),
     };
     SiteGraph::new((0..pages).map(value).collect(), links).unwrap()
@@ -348,9 +218,19 @@ fn menu_site(pages: u32, spam_every: u32) -> SiteGraph {
 fn lazy_is_plain_where_most_pages_reach_most_of_the_site() {
     for (pages, spam_every) in [(900, 1000), (700, 6)] {
         let graph = menu_site(pages, spam_every);
-        for method in [Method::Greedy, Method::MaxWeight, Method::MaxScc, Method::MaxOut] {
+        for method in [
+            Method::Greedy,
+            Method::MaxWeight,
+            Method::MaxScc,
+            Method::MaxOut,
+        ] {
             for (positive_only, hops) in [(true, 2), (false, 5)] {
-                let params = CoverParams { method, positive_only, hops, ..CoverParams::default() };
+                let params = CoverParams {
+                    method,
+                    positive_only,
+                    hops,
+                    ..CoverParams::default()
+                };
                 lazy_is_plain(&graph, &params, 8);
                 if matches!(method, Method::MaxWeight) {
                     let covered = Some(Covered::Remove);
@@ -365,17 +245,33 @@ fn lazy_is_plain_where_most_pages_reach_most_of_the_site() {
 fn order_and_threads_make_no_difference() {
     let graphs: Vec<SiteGraph> = (1..20).map(|n| menu_site(n * 37, 9)).collect();
     let with_threads = |threads: usize, method: Method| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         let sites: Vec<(Site<'_>, u32)> = graphs.iter().map(|graph| (site(graph), 5)).collect();
-        let params = CoverParams { method, ..CoverParams::default() };
+        let params = CoverParams {
+            method,
+            ..CoverParams::default()
+        };
         pool.install(|| select_all(&sites, &params, &Unwatched).unwrap())
     };
-    for method in [Method::Greedy, Method::Pagerank, Method::MaxWeight, Method::Random] {
+    for method in [
+        Method::Greedy,
+        Method::Pagerank,
+        Method::MaxWeight,
+        Method::Random,
+    ] {
         // Page visits too: they are reported.
-        assert_eq!(with_threads(1, method), with_threads(8, method), "{method:?}");
+        assert_eq!(
+            with_threads(1, method),
+            with_threads(8, method),
+            "{method:?}"
+        );
     }
-    let links: Vec<(u32, u32)> =
-        (0..37).flat_map(|p| graphs[0].successors(p).iter().map(move |&q| (p, q))).collect();
+    let links: Vec<(u32, u32)> = (0..37)
+        .flat_map(|p| graphs[0].successors(p).iter().map(move |&q| (p, q)))
+        .collect();
     let backward = SiteGraph::new(graphs[0].values().to_vec(), links.into_iter().rev()).unwrap();
     let params = CoverParams::default();
     assert_eq!(
@@ -390,26 +286,55 @@ fn order_and_threads_make_no_difference() {
 #[test]
 fn max_out_against_out_degree_as_in_the_paper() {
     let links = [
-        (1, 3), (1, 4), (1, 5), (1, 6), (1, 11),
-        (2, 4), (2, 5), (2, 6), (2, 11),
-        (9, 7), (9, 8), (9, 10),
+        (1, 3),
+        (1, 4),
+        (1, 5),
+        (1, 6),
+        (1, 11),
+        (2, 4),
+        (2, 5),
+        (2, 6),
+        (2, 11),
+        (9, 7),
+        (9, 8),
+        (9, 10),
     ];
     // Pages are numbered from 0: page n of the paper is n - 1 here.
     let links = links.map(|(from, to)| (from - 1, to - 1));
     let graph = SiteGraph::new(vec![1_000_000; 11], links).unwrap();
     let picks = |method| {
-        let params = CoverParams { method, hops: 1, ..CoverParams::default() };
+        let params = CoverParams {
+            method,
+            hops: 1,
+            ..CoverParams::default()
+        };
         let cover = select(site(&graph), 2, &params, &Unwatched).unwrap();
-        (picked(&cover).iter().map(|page| page + 1).collect::<Vec<_>>(), cover)
+        (
+            picked(&cover)
+                .iter()
+                .map(|page| page + 1)
+                .collect::<Vec<_>>(),
+            cover,
+        )
     };
     let (by_degree, cover) = picks(Method::OutDegree);
     assert_eq!(by_degree, [1, 2]);
     assert_eq!(cover.picks[0].seed.score, Score::OutDegree(5));
     assert_eq!(cover.picks[1].seed.score, Score::OutDegree(4));
-    assert_eq!(cover.picks[0].covered_pages() + cover.picks[1].covered_pages(), 7);
+    assert_eq!(
+        cover.picks[0].covered_pages() + cover.picks[1].covered_pages(),
+        7
+    );
     let (by_rest, cover) = picks(Method::MaxOut);
     assert_eq!(by_rest, [1, 9]);
-    let covered: Vec<u32> = cover.picks[0].hops[1].pages.iter().map(|page| page + 1).collect();
+    let covered: Vec<u32> = cover.picks[0].hops[1]
+        .pages
+        .iter()
+        .map(|page| page + 1)
+        .collect();
     assert_eq!(covered, [3, 4, 5, 6, 11]);
-    assert_eq!(cover.picks[0].covered_pages() + cover.picks[1].covered_pages(), 10);
+    assert_eq!(
+        cover.picks[0].covered_pages() + cover.picks[1].covered_pages(),
+        10
+    );
 }

@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(unreachable_pub, reason = "modules shared by test programs")]
 
-mod support;
 #[path = "support/sites.rs"]
 mod sites;
+mod support;
 
-use seedbank::cover::{CoverParams, Covered, Method, Site, select_all, share_out};
+use seedbank::cover::{CoverParams, Covered, Method, Pick, Site, select_all, share_out};
 use seedbank::page::SiteId;
 use seedbank::watch::Unwatched;
 use serde_json::Value;
@@ -67,17 +67,22 @@ fn method_agrees(name: &str, key: &str, wanted: &[Value], loaded: &Loaded) -> us
     for (((entry, site), cover), positive) in wanted.iter().zip(sites).zip(&all).zip(&positive) {
         let at = format!("{name} {key} {}", site.name);
         assert_eq!(entry["pages"], site.urls.len(), "{at}");
-        assert_eq!(entry["delicate"], false, "{at}: nothing here is left to rounding");
-        let seeds = cover.picks.iter().map(|pick| &site.urls[pick.seed.page as usize]);
+        assert_eq!(
+            entry["delicate"], false,
+            "{at}: nothing here is left to rounding"
+        );
+        let seeds = cover
+            .picks
+            .iter()
+            .map(|pick| &site.urls[pick.seed.page as usize]);
         assert_eq!(entry["seeds"], seeds.cloned().collect::<Value>(), "{at}");
-        let pages = cover.picks.iter().map(|pick| pick.covered_pages());
+        let pages = cover.picks.iter().map(Pick::covered_pages);
         assert_eq!(entry["covered_pages"], pages.collect::<Value>(), "{at}");
-        let values: Vec<i64> = cover.picks.iter().map(|pick| pick.covered_value()).collect();
+        let values: Vec<i64> = cover.picks.iter().map(Pick::covered_value).collect();
         assert_eq!(integers(&entry["covered_value_millionths"]), values, "{at}");
         let kept = usize::try_from(entry["positive_only"].as_u64().unwrap()).unwrap();
-        let seeds = |picks: &[seedbank::cover::Pick]| -> Vec<u32> {
-            picks.iter().map(|pick| pick.seed.page).collect()
-        };
+        let seeds =
+            |picks: &[Pick]| -> Vec<u32> { picks.iter().map(|pick| pick.seed.page).collect() };
         assert_eq!(seeds(&positive.picks), seeds(&cover.picks[..kept]), "{at}");
         picks += values.len();
     }
@@ -116,10 +121,18 @@ fn values_agree(loaded: &Loaded, values: &serde_json::Map<String, Value>) {
 
 fn shares_agree(loaded: &Loaded, seats: &serde_json::Map<String, Value>) {
     // Only sites with crawled pages are in the file.
-    let crawled = loaded.crawled.iter().filter(|site| seats.contains_key(site.0));
-    let weights: Vec<(&str, u64)> = crawled.map(|(name, &pages)| (name.as_str(), pages)).collect();
+    let crawled = loaded
+        .crawled
+        .iter()
+        .filter(|site| seats.contains_key(site.0));
+    let weights: Vec<(&str, u64)> = crawled
+        .map(|(name, &pages)| (name.as_str(), pages))
+        .collect();
     assert_eq!(weights.len(), seats.len());
-    assert_eq!(weights.iter().filter(|w| w.1 > 0).count(), loaded.sites.len());
+    assert_eq!(
+        weights.iter().filter(|w| w.1 > 0).count(),
+        loaded.sites.len()
+    );
     let found = share_out(500, &weights);
     assert_eq!(found.iter().sum::<u32>(), 500);
     for ((name, _), found) in weights.iter().zip(found) {

@@ -64,7 +64,10 @@ pub(super) fn by_score(scores: &[f64], wanted: usize) -> Vec<u32> {
     let mut tied = BinaryHeap::new();
     let (mut best, mut end) = (0, 0);
     while order.len() < wanted {
-        while sorted.get(best).is_some_and(|&(_, page)| taken[page as usize]) {
+        while sorted
+            .get(best)
+            .is_some_and(|&(_, page)| taken[page as usize])
+        {
             best += 1;
         }
         let Some(&(top, _)) = sorted.get(best) else {

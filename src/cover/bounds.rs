@@ -155,21 +155,35 @@ pub(super) fn ball(
     let mut distance = vec![u32::MAX; bound.len()];
     let mut search = Search::new(graph.pages());
     let alive = &residual.alive;
-    let mut visits = search.run(graph, Direction::Forward, alive, reference, depth, |page, hop| {
-        distance[page as usize] = hop;
-        let value = residual.values[page as usize];
-        gain[hop as usize] += value.max(0);
-        loss[hop as usize] -= value.min(0);
-    });
+    let mut visits = search.run(
+        graph,
+        Direction::Forward,
+        alive,
+        reference,
+        depth,
+        |page, hop| {
+            distance[page as usize] = hop;
+            let value = residual.values[page as usize];
+            gain[hop as usize] += value.max(0);
+            loss[hop as usize] -= value.min(0);
+        },
+    );
     for level in 1..levels {
         gain[level] += gain[level - 1];
         loss[level] += loss[level - 1];
     }
-    visits += search.run(graph, Direction::Backward, alive, reference, depth, |page, hop| {
-        let certain = loss[(depth - hop) as usize];
-        let paid = &mut paid[page as usize];
-        *paid = (*paid).max(certain);
-    });
+    visits += search.run(
+        graph,
+        Direction::Backward,
+        alive,
+        reference,
+        depth,
+        |page, hop| {
+            let certain = loss[(depth - hop) as usize];
+            let paid = &mut paid[page as usize];
+            *paid = (*paid).max(certain);
+        },
+    );
     // The full ball suits pages as well placed as the reference, the one before it pages that link
     // to it; smaller ones pay too little to tell pages apart.
     for radius in [depth, depth.saturating_sub(1)] {

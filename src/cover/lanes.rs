@@ -33,10 +33,12 @@ impl Bits {
 
     /// The first so many searches.
     pub(super) fn first(lanes: usize) -> Self {
-        Self(std::array::from_fn(|word| match lanes.saturating_sub(64 * word) {
-            0 => 0,
-            lanes if lanes >= 64 => u64::MAX,
-            lanes => (1 << lanes) - 1,
+        Self(std::array::from_fn(|word| {
+            match lanes.saturating_sub(64 * word) {
+                0 => 0,
+                lanes if lanes >= 64 => u64::MAX,
+                lanes => (1 << lanes) - 1,
+            }
         }))
     }
 
@@ -46,6 +48,10 @@ impl Bits {
 
     fn without(self, other: Self) -> Self {
         Self(std::array::from_fn(|word| self.0[word] & !other.0[word]))
+    }
+
+    fn within(self, other: Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
     }
 
     fn add(&mut self, other: Self) {
@@ -113,24 +119,13 @@ impl Lanes {
         }
         self.touched.extend(&self.frontier);
         let mut visits = self.frontier.len();
+        // Searches that found something at the last hop: the others are done.
+        let mut active = Bits::first(sources.len());
         for _ in 0..depth {
-            for &page in &self.frontier {
-                let bits = std::mem::replace(&mut self.here[page as usize], Bits::NONE);
-                let targets = direction.next(graph, page);
-                visits += targets.len();
-                for &target in targets {
-                    let at = target as usize;
-                    let fresh = bits.without(self.seen[at]);
-                    if !fresh.is_empty() && alive[at] {
-                        if self.next[at].is_empty() {
-                            self.coming.push(target);
-                        }
-                        self.next[at].add(fresh);
-                    }
-                }
-            }
+            visits += self.scan(graph, direction, alive, active);
             self.frontier.clear();
             visits += self.coming.len();
+            active = Bits::NONE;
             for &page in &self.coming {
                 let fresh = self.next[page as usize];
                 let seen = &mut self.seen[page as usize];
@@ -138,6 +133,7 @@ impl Lanes {
                     self.touched.push(page);
                 }
                 seen.add(fresh);
+                active.add(fresh);
                 meet(page, fresh);
             }
             std::mem::swap(&mut self.here, &mut self.next);
@@ -154,6 +150,73 @@ impl Lanes {
             self.seen[page as usize] = Bits::NONE;
         }
         visits as u64
+    }
+
+    /// Finds what is one hop further; the links scanned. Either from the frontier on, or, where
+    /// that scans fewer links, from the pages that a search still has to find back to the frontier
+    /// (Beamer et al., SC 2012).
+    fn scan(
+        &mut self,
+        graph: &SiteGraph,
+        direction: Direction,
+        alive: &[bool],
+        active: Bits,
+    ) -> usize {
+        let pages = self.frontier.iter();
+        let onward: usize = pages.map(|&page| direction.next(graph, page).len()).sum();
+        // Looking for open pages takes a look at every page, so only where it can pay.
+        if onward > alive.len() {
+            let reverse = direction.reverse();
+            let (seen, pages) = (&self.seen, 0..graph.pages());
+            let open = pages.filter(|&page| {
+                alive[page as usize] && !active.without(seen[page as usize]).is_empty()
+            });
+            let back: usize = open
+                .clone()
+                .map(|page| reverse.next(graph, page).len())
+                .sum();
+            if back < onward {
+                self.coming.extend(open);
+                return self.scan_back(graph, reverse, active);
+            }
+        }
+        for &page in &self.frontier {
+            let bits = std::mem::replace(&mut self.here[page as usize], Bits::NONE);
+            for &target in direction.next(graph, page) {
+                let at = target as usize;
+                let fresh = bits.without(self.seen[at]);
+                if !fresh.is_empty() && alive[at] {
+                    if self.next[at].is_empty() {
+                        self.coming.push(target);
+                    }
+                    self.next[at].add(fresh);
+                }
+            }
+        }
+        onward
+    }
+
+    /// `coming` holds the pages to be found; those that are not are dropped from it.
+    fn scan_back(&mut self, graph: &SiteGraph, reverse: Direction, active: Bits) -> usize {
+        let (here, next, seen) = (&self.here, &mut self.next, &self.seen);
+        let mut scanned = 0;
+        self.coming.retain(|&page| {
+            let missing = active.without(seen[page as usize]);
+            let mut found = Bits::NONE;
+            for &source in reverse.next(graph, page) {
+                scanned += 1;
+                found.add(here[source as usize].within(missing));
+                if found == missing {
+                    break;
+                }
+            }
+            next[page as usize] = found;
+            !found.is_empty()
+        });
+        for &page in &self.frontier {
+            self.here[page as usize] = Bits::NONE;
+        }
+        scanned
     }
 }
 
@@ -258,14 +321,15 @@ mod tests {
 
     #[test]
     fn sets_of_lanes_count_and_sum_on_both_sides_of_the_half() {
-        for lanes in [1, 63, 64, 65, 200, 256] {
+        for count in [1_i64, 63, 64, 65, 200, 256] {
+            let lanes = usize::try_from(count).unwrap();
             let all = Bits::first(lanes);
             assert_eq!(all.count() as usize, lanes);
-            let values = LaneValues::new((1..=lanes as i64).collect());
+            let values = LaneValues::new((1..=count).collect());
             let few = Bits::first(lanes / 3);
             let many = all.without(few);
             let total = values.sum(all);
-            assert_eq!(total, (1..=lanes as i64).sum::<i64>());
+            assert_eq!(total, (1..=count).sum::<i64>());
             assert_eq!(values.sum(few) + values.sum(many), total);
             let mut sums = LaneSums::new(lanes);
             sums.add(few, 5);

@@ -18,16 +18,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-
-use rayon::prelude::*;
 
 use super::bounds::{self, Zones};
 use super::components::Components;
 use super::graph::SiteGraph;
-use super::lanes::{Bits, LANES, LaneSums, LaneValues, Pool};
-use super::reach::Direction;
+use super::lanes::LANES;
 use super::residual::Residual;
+use super::weigh::Searches;
 use crate::watch::{Interrupted, Watch};
 
 /// The most searches between two looks at the bounds; fixed, so that threads make no difference.
@@ -69,7 +66,9 @@ impl Lead {
     /// `open` is the greatest bound of a page whose weight is not known.
     fn best(self, open: Option<Key>) -> Option<Best> {
         let (weight, Reverse(page)) = self.first?;
-        let proven = self.second.filter(|&second| open.is_none_or(|open| second > open));
+        let proven = self
+            .second
+            .filter(|&second| open.is_none_or(|open| second > open));
         Some(Best {
             page,
             weight,
@@ -124,7 +123,7 @@ pub(super) struct Lazy<'a> {
     lost: Vec<(u32, i64)>,
     /// The page with the most links to it: what most of a site leads to.
     centre: u32,
-    pool: Pool,
+    searches: Searches<'a>,
     pub(super) visits: u64,
 }
 
@@ -157,7 +156,7 @@ impl<'a> Lazy<'a> {
             centre: (0..graph.pages())
                 .max_by_key(|&page| (graph.predecessors(page).len(), Reverse(page)))
                 .unwrap_or(0),
-            pool: Pool::new(graph.pages()),
+            searches: Searches::new(graph, depth),
             visits: 0,
         };
         if residual.nonzero <= LANES {
@@ -195,7 +194,9 @@ impl<'a> Lazy<'a> {
         if round.residual.nonzero <= LANES {
             return Ok(self.exactly(candidates, round));
         }
-        let bounds = candidates.iter().map(|&p| (self.bound[p as usize], Reverse(p)));
+        let bounds = candidates
+            .iter()
+            .map(|&p| (self.bound[p as usize], Reverse(p)));
         let mut queue: BinaryHeap<Key> = bounds.filter(|key| round.wanted(key.0)).collect();
         let mut known = Lead::default();
         let mut sieve = Sieve::default();
@@ -216,7 +217,9 @@ impl<'a> Lazy<'a> {
                 break;
             }
             sources.sort_unstable();
-            for (&page, (weight, positive)) in sources.iter().zip(self.weigh(&sources, round)) {
+            let (weights, visits) = self.searches.weigh(&sources, round.residual);
+            self.visits += visits;
+            for (&page, (weight, positive)) in sources.iter().zip(weights) {
                 self.bound[page as usize] = positive;
                 if round.wanted(weight) {
                     known.offer((weight, Reverse(page)));
@@ -254,7 +257,9 @@ impl<'a> Lazy<'a> {
         sieve: &mut Sieve,
         round: Round<'_>,
     ) -> Option<BinaryHeap<Key>> {
-        let Round { residual, zones, .. } = round;
+        let Round {
+            residual, zones, ..
+        } = round;
         let (graph, depth) = (self.graph, self.depth);
         let mut rest: Vec<u32> = queue.into_iter().map(|key| key.1.0).collect();
         self.visits += bounds::walk(graph, depth, residual, zones, &mut self.bound);
@@ -281,39 +286,6 @@ impl<'a> Lazy<'a> {
         Some(keys.collect())
     }
 
-    /// The weight of each source, and its positive part, by forward search.
-    fn weigh(&mut self, sources: &[u32], round: Round<'_>) -> Vec<(i64, i64)> {
-        let residual = round.residual;
-        let visits = AtomicU64::new(0);
-        let weigh = |group: &[u32]| -> Vec<(i64, i64)> {
-            let mut weight = LaneSums::new(group.len());
-            let mut positive = weight.clone();
-            let meet = |page: u32, bits: Bits| {
-                let value = residual.values[page as usize];
-                if value != 0 {
-                    weight.add(bits, value);
-                    if value > 0 {
-                        positive.add(bits, value);
-                    }
-                }
-            };
-            let (graph, alive, depth) = (self.graph, &residual.alive, self.depth);
-            let made = self
-                .pool
-                .with(|lanes| lanes.run(graph, Direction::Forward, alive, group, depth, meet));
-            visits.fetch_add(made, Ordering::Relaxed);
-            let lanes = 0..group.len();
-            lanes.map(|lane| (weight.of(lane), positive.of(lane))).collect()
-        };
-        let mut weights = Vec::with_capacity(sources.len());
-        for groups in sources.chunks(LANES * self.pool.at_a_time()) {
-            let groups: Vec<_> = groups.par_chunks(LANES).map(weigh).collect();
-            weights.extend(groups.into_iter().flatten());
-        }
-        self.visits += visits.into_inner();
-        weights
-    }
-
     /// The exact weight of every page, by searching backward from all pages with a value; their
     /// positive parts become the bounds.
     fn backward(&mut self, round: Round<'_>) -> Vec<i64> {
@@ -323,42 +295,10 @@ impl<'a> Lazy<'a> {
             .into_iter()
             .map(|page| (page, residual.values[page as usize]))
             .collect();
-        let (weights, positive) = self.spread(&sources, residual);
+        let (weights, positive, visits) = self.searches.spread(&sources, &residual.alive);
+        self.visits += visits;
         self.bound = positive;
         weights
-    }
-
-    /// For every page the sum of the values of the sources within its reach, and of the positive
-    /// ones among them.
-    fn spread(&mut self, sources: &[(u32, i64)], residual: &Residual) -> (Vec<i64>, Vec<i64>) {
-        let zeros = || {
-            let mut zeros = Vec::new();
-            zeros.resize_with(self.bound.len(), AtomicI64::default);
-            zeros
-        };
-        let (weights, positive) = (zeros(), zeros());
-        let visits = AtomicU64::new(0);
-        let spread = |group: &[(u32, i64)]| {
-            let values = LaneValues::new(group.iter().map(|source| source.1).collect());
-            let gains = LaneValues::new(group.iter().map(|source| source.1.max(0)).collect());
-            let pages: Vec<u32> = group.iter().map(|source| source.0).collect();
-            // Whole numbers: the order in which threads add makes no difference.
-            let meet = |page: u32, bits: Bits| {
-                weights[page as usize].fetch_add(values.sum(bits), Ordering::Relaxed);
-                positive[page as usize].fetch_add(gains.sum(bits), Ordering::Relaxed);
-            };
-            let (graph, alive, depth) = (self.graph, &residual.alive, self.depth);
-            let made = self
-                .pool
-                .with(|lanes| lanes.run(graph, Direction::Backward, alive, &pages, depth, meet));
-            visits.fetch_add(made, Ordering::Relaxed);
-        };
-        for groups in sources.chunks(LANES * self.pool.at_a_time()) {
-            groups.par_chunks(LANES).for_each(spread);
-        }
-        self.visits += visits.into_inner();
-        let plain = |sums: Vec<AtomicI64>| sums.into_iter().map(AtomicI64::into_inner).collect();
-        (plain(weights), plain(positive))
     }
 
     /// Notes that the values of these pages became zero.
@@ -378,7 +318,8 @@ impl<'a> Lazy<'a> {
             exact = self.backward(round);
         } else {
             lost.sort_unstable();
-            let (taken, _) = self.spread(&lost, round.residual);
+            let (taken, _, visits) = self.searches.spread(&lost, &round.residual.alive);
+            self.visits += visits;
             for (weight, taken) in exact.iter_mut().zip(taken) {
                 *weight -= taken;
             }

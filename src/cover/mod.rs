@@ -11,38 +11,43 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | [`value`] | what a page is worth, in exact millionths |
-//! | [`params`] | what a plan may say, and what makes no sense |
+//! | [`params`], [`error`] | what a plan may say, and what makes no sense |
 //! | [`graph`], [`pick`] | what goes in, what comes out |
 //! | [`share`] | a total of seeds over the sites |
-//! | `run` | the picks of a site, by each method |
-//! | `lazy`, `bounds`, `lanes` | the best weight without searching from most pages |
+//! | `run`, `places` | the picks of a site by each method, and where each looks |
+//! | `lazy`, `bounds` | the best weight without searching from most pages |
+//! | `weigh`, `lanes`, `reach` | weights by search, 256 at a time, and what picks cover |
 //! | `components`, `pagerank`, `baselines` | orders and places that methods pick by |
 //! | [`plain`] | everything recomputed at every pick: the judge |
 //!
 //! Results depend on the graph, the name of the site and the parameters alone; so do the page
-//! visits. Memory: some 100 bytes a page, 8 a link, and 24 bytes a page for every thread that
-//! searches the site at the time; nothing grows with the square of a site.
+//! visits. Memory: some 100 bytes a page, 8 a link, and 96 bytes a page for every thread that
+//! searches the site at the time, of which so many do that they stay within 1 GiB; nothing grows with the square of a site.
 
 mod baselines;
 mod bounds;
 mod components;
+pub mod error;
 pub mod graph;
 mod lanes;
 mod lazy;
 mod pagerank;
 pub mod params;
 pub mod pick;
+mod places;
 pub mod plain;
 mod reach;
 mod residual;
 mod run;
 pub mod share;
 pub mod value;
+mod weigh;
 
 use rayon::prelude::*;
 
+pub use error::CoverError;
 pub use graph::{Site, SiteGraph, SiteGraphError};
-pub use params::{Choice, CoverError, CoverParams, Covered, Method, Seats, Share};
+pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};
 pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
 pub use share::{pagerank_weight, share_out, value_weight};
 pub use value::{PUniq, PageFacts, Value, Weights, page_value};

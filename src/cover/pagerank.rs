@@ -95,6 +95,9 @@ mod tests {
         // Leaves l, centre c, n = 4: l = (0.15 + 0.85 c) / 4, c = l + 0.85 * 3 l, 3 l + c = 1.
         let leaf = 1.0 / 6.55;
         let centre = 3.55 * leaf;
-        close(&scores(4, &[(1, 0), (2, 0), (3, 0)]), &[centre, leaf, leaf, leaf]);
+        close(
+            &scores(4, &[(1, 0), (2, 0), (3, 0)]),
+            &[centre, leaf, leaf, leaf],
+        );
     }
 }

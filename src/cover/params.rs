@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::CoverError;
 use super::value::{UNIT, Value, Weights};
-use crate::watch::Interrupted;
 
 /// The most hops a plan may ask for: pages found later than that are beyond any real site.
 pub const MAX_HOPS: u32 = 1000;
@@ -166,70 +166,6 @@ pub struct Choice {
     pub rng_seed: u64,
 }
 
-/// Why no pages were picked.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum CoverError {
-    /// Removing covered pages has no meaning for the method.
-    #[error(
-        "`--covered remove` makes no sense for {0}; leave it out, or take max-out, max-weight or max-scc"
-    )]
-    CannotRemove(&'static str),
-    /// max-out is defined by removing.
-    #[error(
-        "max-out always removes the pages it has covered; leave `--covered zero` out, or take `max-weight --depth 1`"
-    )]
-    CannotZero,
-    /// A depth for a method that uses none, or one of its own.
-    #[error("{0} takes no `--depth`; leave it out, or take max-weight, max-scc or root-scc")]
-    NoDepth(&'static str),
-    /// Greedy looks as deep as it covers.
-    #[error(
-        "greedy always looks {hops} hops deep, as far as it covers; leave `--depth {depth}` out, or take `max-weight --depth {depth}`"
-    )]
-    GreedyDepth {
-        /// The depth that was given.
-        depth: u32,
-        /// The hops that are covered.
-        hops: u32,
-    },
-    /// Deeper than what a pick covers.
-    #[error(
-        "a depth of {depth} is more than the {hops} hops that a seed covers; take `--depth {hops}` or less, or raise `--hops`"
-    )]
-    TooDeep {
-        /// The depth that was given.
-        depth: u32,
-        /// The hops that are covered.
-        hops: u32,
-    },
-    /// More hops than [`MAX_HOPS`].
-    #[error("{0} hops are more than any site has; take `--hops {MAX_HOPS}` or less")]
-    TooManyHops(u32),
-    /// Both seeds per site and a total.
-    #[error("`--per-site` and `--seeds` contradict each other; give one of them")]
-    TwoCounts,
-    /// A way to share out without a total.
-    #[error("`--share` needs a total to share out; add `--seeds N`")]
-    NothingToShare,
-    /// No seeds at all.
-    #[error("a plan for no seeds selects nothing; ask for at least 1")]
-    NoSeeds,
-    /// A weight setting beyond [`MAX_WEIGHT`].
-    #[error("{setting} {value} is too large; take one from -{MAX_WEIGHT} to {MAX_WEIGHT}")]
-    WeightTooLarge {
-        /// The setting's name on the command line.
-        setting: &'static str,
-        /// What it was set to.
-        value: Value,
-    },
-    /// A probability outside 0..=1.
-    #[error("`--p-uniq {0}` is no probability; take one from 0 to 1")]
-    NoProbability(Value),
-    /// The caller asked for the work to stop.
-    #[error(transparent)]
-    Interrupted(#[from] Interrupted),
-}
-
 impl CoverParams {
     /// Fills in the defaults; refuses what makes no sense.
     pub fn choose(&self) -> Result<Choice, CoverError> {
@@ -328,28 +264,77 @@ mod tests {
         assert_eq!(choice.covered, Covered::Zero);
         assert!(choice.positive_only);
         assert_eq!(of(Method::Greedy).choose().unwrap().depth, 5);
-        assert_eq!(of(Method::MaxOut).choose().unwrap().covered, Covered::Remove);
-        let near = CoverParams { hops: 1, ..CoverParams::default() };
+        assert_eq!(
+            of(Method::MaxOut).choose().unwrap().covered,
+            Covered::Remove
+        );
+        let near = CoverParams {
+            hops: 1,
+            ..CoverParams::default()
+        };
         assert_eq!(near.choose().unwrap().depth, 1);
     }
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        for method in [Method::Random, Method::Pagerank, Method::OutDegree, Method::RootScc, Method::Greedy] {
-            let params = CoverParams { covered: Some(Covered::Remove), ..of(method) };
-            assert_eq!(params.choose(), Err(CoverError::CannotRemove(method.name())));
+        for method in [
+            Method::Random,
+            Method::Pagerank,
+            Method::OutDegree,
+            Method::RootScc,
+            Method::Greedy,
+        ] {
+            let params = CoverParams {
+                covered: Some(Covered::Remove),
+                ..of(method)
+            };
+            assert_eq!(
+                params.choose(),
+                Err(CoverError::CannotRemove(method.name()))
+            );
         }
         let cases = [
-            CoverParams { covered: Some(Covered::Zero), ..of(Method::MaxOut) },
-            CoverParams { depth: Some(6), ..of(Method::MaxWeight) },
-            CoverParams { depth: Some(2), ..of(Method::Greedy) },
-            CoverParams { depth: Some(2), ..of(Method::Random) },
-            CoverParams { hops: 1001, ..of(Method::MaxOut) },
-            CoverParams { per_site: Some(1), seeds: Some(1), ..of(Method::MaxOut) },
-            CoverParams { seeds: Some(0), ..of(Method::MaxOut) },
-            CoverParams { share: Some(Share::Value), ..of(Method::MaxOut) },
-            CoverParams { p_uniq: Some(Value(1_000_001)), ..of(Method::MaxOut) },
-            CoverParams { value_spam: Value::units(-1_000_001), ..of(Method::MaxOut) },
+            CoverParams {
+                covered: Some(Covered::Zero),
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                depth: Some(6),
+                ..of(Method::MaxWeight)
+            },
+            CoverParams {
+                depth: Some(2),
+                ..of(Method::Greedy)
+            },
+            CoverParams {
+                depth: Some(2),
+                ..of(Method::Random)
+            },
+            CoverParams {
+                hops: 1001,
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                per_site: Some(1),
+                seeds: Some(1),
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                seeds: Some(0),
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                share: Some(Share::Value),
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                p_uniq: Some(Value(1_000_001)),
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                value_spam: Value::units(-1_000_001),
+                ..of(Method::MaxOut)
+            },
         ];
         for params in cases {
             assert!(params.choose().is_err(), "{params:?}");

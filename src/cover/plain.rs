@@ -8,10 +8,11 @@ use std::cmp::Reverse;
 use roaring::RoaringBitmap;
 
 use super::baselines;
+use super::error::CoverError;
 use super::graph::{Site, SiteGraph};
 use super::lanes::{LANES, LaneSums, Pool};
 use super::pagerank::pagerank;
-use super::params::{Choice, CoverError, CoverParams, Covered, Method};
+use super::params::{Choice, CoverParams, Covered, Method};
 use super::pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
 use super::reach::Direction;
 use crate::watch::Watch;
@@ -66,12 +67,15 @@ pub fn select(
 
 /// Where the best of these pages, which are in URL order, stands.
 fn best(scored: &[Scored]) -> usize {
-    let top = scored.iter().map(|s| s.score).fold(None, |top, score| match (top, score) {
-        (Some(Score::Weight(a)), Score::Weight(b)) => Some(Score::Weight(a.max(b))),
-        (Some(Score::OutDegree(a)), Score::OutDegree(b)) => Some(Score::OutDegree(a.max(b))),
-        (Some(Score::Pagerank(a)), Score::Pagerank(b)) => Some(Score::Pagerank(a.max(b))),
-        (_, score) => Some(score),
-    });
+    let top = scored
+        .iter()
+        .map(|s| s.score)
+        .fold(None, |top, score| match (top, score) {
+            (Some(Score::Weight(a)), Score::Weight(b)) => Some(Score::Weight(a.max(b))),
+            (Some(Score::OutDegree(a)), Score::OutDegree(b)) => Some(Score::OutDegree(a.max(b))),
+            (Some(Score::Pagerank(a)), Score::Pagerank(b)) => Some(Score::Pagerank(a.max(b))),
+            (_, score) => Some(score),
+        });
     let tied = |score: Score| match (top, score) {
         (Some(Score::Pagerank(top)), Score::Pagerank(score)) => score >= top * (1.0 - 1e-9),
         (top, score) => top == Some(score),
@@ -113,8 +117,16 @@ impl<'a> State<'a> {
             return None;
         }
         match choice.covered {
-            Covered::Zero => self.values.iter().all(|&v| v == 0).then_some(Stop::NoValueLeft),
-            Covered::Remove => self.alive.iter().all(|&alive| !alive).then_some(Stop::NoPageLeft),
+            Covered::Zero => self
+                .values
+                .iter()
+                .all(|&v| v == 0)
+                .then_some(Stop::NoValueLeft),
+            Covered::Remove => self
+                .alive
+                .iter()
+                .all(|&alive| !alive)
+                .then_some(Stop::NoPageLeft),
         }
     }
 
@@ -126,7 +138,8 @@ impl<'a> State<'a> {
         picks: usize,
         watch: &dyn Watch,
     ) -> Result<Vec<Scored>, CoverError> {
-        let open = |state: &Self, page: u32| state.alive[page as usize] && !state.picked[page as usize];
+        let open =
+            |state: &Self, page: u32| state.alive[page as usize] && !state.picked[page as usize];
         let pages = (0..self.graph.pages()).filter(|&page| open(self, page));
         let mut pages: Vec<u32> = pages.collect();
         if choice.method == Method::Random {
@@ -155,13 +168,15 @@ impl<'a> State<'a> {
             Method::MaxWeight | Method::MaxScc | Method::RootScc | Method::Greedy => {
                 let (found, visits) = self.within(page, choice.depth, &self.alive);
                 self.visits += visits;
-                Score::Weight(found.iter().map(|&(page, _)| self.values[page as usize]).sum())
+                Score::Weight(
+                    found
+                        .iter()
+                        .map(|&(page, _)| self.values[page as usize])
+                        .sum(),
+                )
             }
         };
-        Ok(pages
-            .into_iter()
-            .map(score_of(score))
-            .collect())
+        Ok(pages.into_iter().map(score_of(score)).collect())
     }
 
     /// The pages within so many hops with their distance, nearest first, over `alive` pages.
@@ -192,7 +207,10 @@ impl<'a> State<'a> {
         let pages = self.graph.pages();
         let reach = |from: u32| {
             let found = self.within(from, pages, &self.alive).0;
-            found.iter().map(|&(page, _)| page).collect::<RoaringBitmap>()
+            found
+                .iter()
+                .map(|&(page, _)| page)
+                .collect::<RoaringBitmap>()
         };
         let reach: Vec<RoaringBitmap> = (0..pages).map(reach).collect();
         let reaches = |a: u32, b: u32| reach[a as usize].contains(b);
@@ -204,20 +222,30 @@ impl<'a> State<'a> {
         let open = |name: &&u32| members(**name).any(|page| !self.picked[page as usize]);
         let heaviest = |among: Vec<u32>| {
             let weight = |name: u32| members(name).map(|p| self.values[p as usize]).sum::<i64>();
-            among.into_iter().max_by_key(|&name| (weight(name), Reverse(name)))
+            among
+                .into_iter()
+                .max_by_key(|&name| (weight(name), Reverse(name)))
         };
         let place = if method == Method::MaxScc {
             heaviest(names.iter().filter(open).copied().collect())
         } else {
             let is_root = |&&name: &&u32| {
-                names.iter().all(|&other| other == name || !reaches(other, name))
+                names
+                    .iter()
+                    .all(|&other| other == name || !reaches(other, name))
             };
             let roots: Vec<u32> = names.iter().filter(is_root).filter(open).copied().collect();
-            let below = names.iter().filter(|&&c| roots.iter().any(|&root| reaches(root, c)));
+            let below = names
+                .iter()
+                .filter(|&&c| roots.iter().any(|&root| reaches(root, c)));
             let heavy = heaviest(below.copied().collect());
-            heavy.and_then(|heavy| heaviest(roots.into_iter().filter(|&r| reaches(r, heavy)).collect()))
+            heavy.and_then(|heavy| {
+                heaviest(roots.into_iter().filter(|&r| reaches(r, heavy)).collect())
+            })
         };
-        place.map(|name| members(name).collect()).unwrap_or_default()
+        place
+            .map(|name| members(name).collect())
+            .unwrap_or_default()
     }
 
     fn take(&mut self, pick: u32, choice: &Choice) -> Vec<HopGain> {
@@ -267,11 +295,21 @@ pub fn visits_of_searches(graph: &SiteGraph, from: &[u32], depth: u32) -> u64 {
         let count = |depth: u32, cost: &dyn Fn(u32) -> i64| {
             let mut sums = LaneSums::new(group.len());
             pool.with(|lanes| {
-                lanes.run(graph, Direction::Forward, &alive, group, depth, |page, bits| {
-                    sums.add(bits, cost(page));
-                })
+                lanes.run(
+                    graph,
+                    Direction::Forward,
+                    &alive,
+                    group,
+                    depth,
+                    |page, bits| {
+                        sums.add(bits, cost(page));
+                    },
+                )
             });
-            (0..group.len()).map(|lane| sums.of(lane)).sum::<i64>().unsigned_abs()
+            (0..group.len())
+                .map(|lane| sums.of(lane))
+                .sum::<i64>()
+                .unsigned_abs()
         };
         visits += count(depth, &|_| 1);
         if depth > 0 {

@@ -22,6 +22,13 @@ pub(super) enum Direction {
 }
 
 impl Direction {
+    pub(super) fn reverse(self) -> Self {
+        match self {
+            Self::Forward => Self::Backward,
+            Self::Backward => Self::Forward,
+        }
+    }
+
     pub(super) fn next(self, graph: &SiteGraph, page: u32) -> &[u32] {
         match self {
             Self::Forward => graph.successors(page),
@@ -112,16 +119,16 @@ impl Coverage {
         hops: u32,
     ) -> (Vec<HopGain>, Vec<u32>, u64) {
         let (covered, near) = (&mut self.covered, &mut self.near);
-        let mut met: Vec<(Vec<u32>, i64)> = Vec::new();
+        let mut found: Vec<(Vec<u32>, i64)> = Vec::new();
         let mut added = Vec::new();
         let meet = |page: u32, hop: u32| {
-            if met.len() <= hop as usize {
-                met.push((Vec::new(), 0));
+            if found.len() <= hop as usize {
+                found.push((Vec::new(), 0));
             }
             near[page as usize] = near[page as usize].min(hop);
             if !std::mem::replace(&mut covered[page as usize], true) {
                 added.push(page);
-                if let Some((pages, value)) = met.last_mut() {
+                if let Some((pages, value)) = found.last_mut() {
                     pages.push(page);
                     *value += graph.values()[page as usize];
                 }
@@ -130,7 +137,7 @@ impl Coverage {
         let visits = self
             .search
             .run(graph, Direction::Forward, &self.whole, pick, hops, meet);
-        let gains = met.into_iter().map(|(mut pages, value)| {
+        let gains = found.into_iter().map(|(mut pages, value)| {
             pages.sort_unstable();
             HopGain {
                 pages: pages.into_iter().collect::<RoaringBitmap>(),

@@ -59,7 +59,10 @@ mod tests {
         // Quotas 1.2, 3.6, 1.2: one seat is left and goes to 3.6.
         assert_eq!(share_out(6, &[("a", 2), ("b", 6), ("c", 2)]), [1, 4, 1]);
         // Quotas 0.5 each, given in another order: a and b by name.
-        assert_eq!(share_out(2, &[("d", 3), ("b", 3), ("a", 3), ("c", 3)]), [0, 1, 1, 0]);
+        assert_eq!(
+            share_out(2, &[("d", 3), ("b", 3), ("a", 3), ("c", 3)]),
+            [0, 1, 1, 0]
+        );
         assert_eq!(share_out(5, &[("b", 0), ("a", 0)]), [2, 3]);
         assert_eq!(share_out(5, &[("b", 0), ("a", 7)]), [0, 5]);
         assert_eq!(share_out(5, &[]), [0; 0]);

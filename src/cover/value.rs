@@ -246,7 +246,12 @@ mod tests {
 
     #[test]
     fn the_largest_inputs_do_not_overflow() {
-        let largest = value(true, u64::MAX, u32::MAX, PUniq::of_digests(u64::MAX, u64::MAX));
+        let largest = value(
+            true,
+            u64::MAX,
+            u32::MAX,
+            PUniq::of_digests(u64::MAX, u64::MAX),
+        );
         assert_eq!(largest, i64::from(u32::MAX) * UNIT - 10 * UNIT);
     }
 
@@ -257,7 +262,16 @@ mod tests {
             assert_eq!(Value(millionths).to_string(), text);
         }
         assert_eq!("-0.000001".parse(), Ok(Value(-1)));
-        for bad in ["", "-", ".5", "1.", "1e3", "0.0000001", "99999999999999", "x"] {
+        for bad in [
+            "",
+            "-",
+            ".5",
+            "1.",
+            "1e3",
+            "0.0000001",
+            "99999999999999",
+            "x",
+        ] {
             assert!(bad.parse::<Value>().is_err(), "{bad}");
         }
         for millionths in [-9_882_812, 1, 1_000_000, 123_456_789_012] {

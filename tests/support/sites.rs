@@ -60,12 +60,19 @@ fn json_lines(text: &str) -> BTreeMap<String, Record> {
             targets: targets.map(|t| t.as_str().unwrap().to_owned()).collect(),
             spam: json["spam"].as_bool().unwrap_or(false),
             clicks: json["clicks"].as_u64().unwrap_or(0),
-            given: json["uncrawled_outlinks"].as_u64().map(|n| n.try_into().unwrap()),
+            given: json["uncrawled_outlinks"]
+                .as_u64()
+                .map(|n| n.try_into().unwrap()),
             digest: json["digest"].as_str().map(str::to_owned),
         };
         let url = json["url"].as_str().unwrap().to_owned();
-        let is_crawled = ["outlinks", "digest", "fetched"].iter().any(|f| !json[f].is_null());
-        assert!(is_crawled && json["gone"].is_null(), "unexpected record {line}");
+        let is_crawled = ["outlinks", "digest", "fetched"]
+            .iter()
+            .any(|f| !json[f].is_null());
+        assert!(
+            is_crawled && json["gone"].is_null(),
+            "unexpected record {line}"
+        );
         assert!(records.insert(url, record).is_none(), "two records: {line}");
     }
     records
@@ -116,7 +123,9 @@ fn build(records: &BTreeMap<String, Record>) -> Loaded {
 }
 
 fn graph(pages: &[(&String, &Record)], records: &BTreeMap<String, Record>) -> SiteGraph {
-    let digests = pages.iter().filter_map(|(_, record)| record.digest.as_ref());
+    let digests = pages
+        .iter()
+        .filter_map(|(_, record)| record.digest.as_ref());
     let distinct = digests.clone().collect::<BTreeSet<_>>().len();
     let p_uniq = PUniq::of_digests(distinct as u64, digests.count() as u64);
     let number: HashMap<&String, u32> = pages.iter().map(|&(url, _)| url).zip(0..).collect();
@@ -132,7 +141,10 @@ fn graph(pages: &[(&String, &Record)], records: &BTreeMap<String, Record>) -> Si
                 .unwrap_or_else(|| uncrawled.count().try_into().unwrap()),
         };
         values.push(page_value(facts, p_uniq, &Weights::default()));
-        let targets = record.targets.iter().filter_map(|target| number.get(target));
+        let targets = record
+            .targets
+            .iter()
+            .filter_map(|target| number.get(target));
         links.extend(targets.map(|&target| (number[url], target)));
     }
     SiteGraph::new(values, links).unwrap()
