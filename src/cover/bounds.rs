@@ -14,9 +14,15 @@
 //! `N_{j-1}(s)` is covered: where s is within `h - (j-1)` hops of an earlier pick. Pages reached in
 //! several ways count several times; that is what makes it a bound only.
 //!
-//! *Ball bound.* For a reference page q, what `N_r(q)` holds is paid for once, and only what lies
-//! outside is walked to, with `N_j(s)` inside the ball, so nothing, where s is within `r - j` hops
-//! of q. This is sharp where most pages see the same heart of a site.
+//! *Ball bound.* What some pages, the ball's middle, have within r hops is paid for once, and only
+//! what lies outside is walked to; `N_j(s)` lies inside, so adds nothing, where s is within `r - j`
+//! hops of the middle. This is sharp where most pages see the same heart of a site: with the page
+//! of the best weight so far as the middle and r = d, and with the pages that a good part of the
+//! site links to, its menu, as the middle and r = d - 1.
+//!
+//! *Toll.* A page i hops away from a reference page has all of what that has within `d - i` hops
+//! within its own reach, with all the negative value in it. That bounds the weight, not `B_d`, and
+//! only for one pick: the next one may have paid for it.
 
 use rayon::prelude::*;
 
@@ -138,77 +144,69 @@ pub(super) fn walk(
     visits
 }
 
-/// Lowers `bound` by the ball bounds around `reference`, and raises `paid`, the negative value that
-/// each page reaches for certain: what lies within `d - i` hops of the reference, for a page that
-/// is i hops away from it. Gives the page visits.
+/// Lowers `bound` by the ball bound with this middle; gives the page visits: a search and `depth`
+/// passes over the links.
 pub(super) fn ball(
     graph: &SiteGraph,
     depth: u32,
     residual: &Residual,
     zones: Option<Zones<'_>>,
-    reference: u32,
+    (middle, radius): (&[u32], u32),
     bound: &mut [i64],
-    paid: &mut [i64],
 ) -> u64 {
-    let levels = depth as usize + 1;
-    let (mut gain, mut loss) = (vec![0_i64; levels], vec![0_i64; levels]);
     let mut distance = vec![u32::MAX; bound.len()];
+    let mut inside = 0;
     let mut search = Search::new(graph.pages());
     let alive = &residual.alive;
-    let mut visits = search.run(
+    let meet = |page: u32, hop| {
+        distance[page as usize] = hop;
+        inside += residual.values[page as usize].max(0);
+    };
+    let searched = search.run(graph, Direction::Forward, alive, middle, radius, meet);
+    let (found, walked) = Walk {
         graph,
-        Direction::Forward,
-        alive,
-        reference,
         depth,
-        |page, hop| {
-            distance[page as usize] = hop;
-            let value = residual.values[page as usize];
-            gain[hop as usize] += value.max(0);
-            loss[hop as usize] -= value.min(0);
+        worth: |page: u32| {
+            if distance[page as usize] <= radius {
+                0
+            } else {
+                residual.values[page as usize].max(0)
+            }
         },
-    );
-    for level in 1..levels {
-        gain[level] += gain[level - 1];
-        loss[level] += loss[level - 1];
-    }
-    visits += search.run(
-        graph,
-        Direction::Backward,
-        alive,
-        reference,
-        depth,
-        |page, hop| {
-            let certain = loss[(depth - hop) as usize];
-            let paid = &mut paid[page as usize];
-            *paid = (*paid).max(certain);
+        nothing: |page: u32, hops| {
+            !alive[page as usize]
+                || distance[page as usize].saturating_add(hops) <= radius
+                || zones.is_some_and(|z| z.covered(page, hops))
         },
-    );
-    // The full ball suits pages as well placed as the reference, the one before it pages that link
-    // to it; smaller ones pay too little to tell pages apart.
-    for radius in [depth, depth.saturating_sub(1)] {
-        let inside = gain[radius as usize];
-        let (found, walked) = Walk {
-            graph,
-            depth,
-            worth: |page: u32| {
-                if distance[page as usize] <= radius {
-                    0
-                } else {
-                    residual.values[page as usize].max(0)
-                }
-            },
-            nothing: |page: u32, hops| {
-                !alive[page as usize]
-                    || distance[page as usize].saturating_add(hops) <= radius
-                    || zones.is_some_and(|z| z.covered(page, hops))
-            },
-            bound,
-            total: residual.positive - inside,
-        }
-        .run();
-        lower(bound, &found, inside);
-        visits += walked;
+        bound,
+        total: residual.positive - inside,
     }
+    .run();
+    lower(bound, &found, inside);
+    searched + walked
+}
+
+/// Raises `paid`, the negative value that each page reaches for certain, by what it reaches through
+/// `reference`; gives the page visits: two searches.
+pub(super) fn toll(
+    graph: &SiteGraph,
+    depth: u32,
+    residual: &Residual,
+    reference: u32,
+    paid: &mut [i64],
+) -> u64 {
+    let mut loss = vec![0_i64; depth as usize + 1];
+    let mut search = Search::new(graph.pages());
+    let (alive, from) = (&residual.alive, [reference]);
+    let meet = |page: u32, hop: u32| loss[hop as usize] -= residual.values[page as usize].min(0);
+    let mut visits = search.run(graph, Direction::Forward, alive, &from, depth, meet);
+    for hop in 1..loss.len() {
+        loss[hop] += loss[hop - 1];
+    }
+    let meet = |page: u32, hop: u32| {
+        let paid = &mut paid[page as usize];
+        *paid = (*paid).max(loss[(depth - hop) as usize]);
+    };
+    visits += search.run(graph, Direction::Backward, alive, &from, depth, meet);
     visits
 }

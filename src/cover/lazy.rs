@@ -33,6 +33,8 @@ const LARGEST_BATCH: usize = 16 * LANES;
 const FIRST_BATCH: usize = 16;
 /// So few contenders are searched at once: a walk bound costs as much.
 const FEW: usize = LANES;
+/// A page that one page in so many links to is part of the menu.
+const MENU_SHARE: usize = 8;
 /// So few contenders are not worth a ball bound.
 const SEVERAL: usize = 4 * LANES;
 
@@ -82,8 +84,8 @@ impl Lead {
 struct Sieve {
     /// The negative value that each page reaches for certain; empty while nothing is known.
     paid: Vec<i64>,
-    /// The pages around which ball bounds were taken.
-    references: Vec<u32>,
+    /// Whether balls and tolls have been taken.
+    spent: bool,
     /// The greatest bound among the pages that can no longer be the best: one of them could still
     /// be the second.
     dropped: Option<Key>,
@@ -121,8 +123,8 @@ pub(super) struct Lazy<'a> {
     exact: Option<Vec<i64>>,
     /// What pages lost that `exact` does not know of yet.
     lost: Vec<(u32, i64)>,
-    /// The page with the most links to it: what most of a site leads to.
-    centre: u32,
+    /// The pages with the most links to them, most first: what much of the site leads to.
+    menu: Vec<u32>,
     searches: Searches<'a>,
     pub(super) visits: u64,
 }
@@ -153,9 +155,7 @@ impl<'a> Lazy<'a> {
             bound: vec![residual.positive; graph.pages() as usize],
             exact: None,
             lost: Vec::new(),
-            centre: (0..graph.pages())
-                .max_by_key(|&page| (graph.predecessors(page).len(), Reverse(page)))
-                .unwrap_or(0),
+            menu: menu(graph),
             searches: Searches::new(graph, depth),
             visits: 0,
         };
@@ -267,16 +267,26 @@ impl<'a> Lazy<'a> {
         if residual.nonzero < rest.len() {
             return None;
         }
-        let leader = known.first.map(|first| first.1.0);
-        for reference in leader.into_iter().chain([self.centre]) {
-            let alive = residual.alive[reference as usize];
-            if rest.len() <= SEVERAL || !alive || sieve.references.contains(&reference) {
-                continue;
-            }
-            sieve.references.push(reference);
+        if rest.len() > SEVERAL && !sieve.spent {
+            sieve.spent = true;
             sieve.paid.resize(self.bound.len(), 0);
-            let (bound, paid) = (&mut self.bound, &mut sieve.paid);
-            self.visits += bounds::ball(graph, depth, residual, zones, reference, bound, paid);
+            let leader = known.first.map(|first| first.1.0);
+            let menu: Vec<u32> = self
+                .menu
+                .iter()
+                .copied()
+                .filter(|&p| residual.alive[p as usize])
+                .collect();
+            for &reference in menu.first().into_iter().chain(&leader) {
+                self.visits += bounds::toll(graph, depth, residual, reference, &mut sieve.paid);
+            }
+            let (menu, leader) = (menu.as_slice(), leader.as_slice());
+            for ball in [(menu, depth.saturating_sub(1)), (leader, depth)] {
+                if !ball.0.is_empty() {
+                    self.visits +=
+                        bounds::ball(graph, depth, residual, zones, ball, &mut self.bound);
+                }
+            }
             sieve.pass(&mut rest, &self.bound, known, round);
         }
         if residual.nonzero < rest.len() {
@@ -326,6 +336,19 @@ impl<'a> Lazy<'a> {
         }
         self.exact = Some(exact);
     }
+}
+
+/// The pages that at least one page in [`MENU_SHARE`] links to, or else those that most pages link
+/// to; those with the most links first.
+fn menu(graph: &SiteGraph) -> Vec<u32> {
+    let links = |page: u32| graph.predecessors(page).len();
+    let most = (0..graph.pages()).map(links).max().unwrap_or(0);
+    let least = most.min(graph.pages() as usize / MENU_SHARE);
+    let mut menu: Vec<u32> = (0..graph.pages())
+        .filter(|&page| links(page) >= least)
+        .collect();
+    menu.sort_by_key(|&page| Reverse(links(page)));
+    menu
 }
 
 /// The best of the candidates when all weights are known.

@@ -1,4 +1,4 @@
-//! Breadth-first search from one page, and what picks cover.
+//! Breadth-first search, and what picks cover.
 
 use roaring::RoaringBitmap;
 
@@ -46,14 +46,14 @@ impl Search {
         }
     }
 
-    /// Meets every page within `depth` hops of `from`, over `alive` pages, nearest first, with its
+    /// Meets every page within `depth` hops of one of `from`, which are distinct, over `alive` pages, nearest first, with its
     /// distance; gives the page visits.
     pub(super) fn run(
         &mut self,
         graph: &SiteGraph,
         direction: Direction,
         alive: &[bool],
-        from: u32,
+        from: &[u32],
         depth: u32,
         mut meet: impl FnMut(u32, u32),
     ) -> u64 {
@@ -63,11 +63,13 @@ impl Search {
             self.run = 1;
         }
         self.queue.clear();
-        self.queue.push(from);
-        self.seen_in[from as usize] = self.run;
-        meet(from, 0);
+        self.queue.extend(from);
+        for &page in from {
+            self.seen_in[page as usize] = self.run;
+            meet(page, 0);
+        }
         let mut scanned = 0;
-        let mut level = 0..1;
+        let mut level = 0..self.queue.len();
         for hop in 1..=depth {
             for at in level.clone() {
                 let targets = direction.next(graph, self.queue[at]);
@@ -136,7 +138,7 @@ impl Coverage {
         };
         let visits = self
             .search
-            .run(graph, Direction::Forward, &self.whole, pick, hops, meet);
+            .run(graph, Direction::Forward, &self.whole, &[pick], hops, meet);
         let gains = found.into_iter().map(|(mut pages, value)| {
             pages.sort_unstable();
             HopGain {

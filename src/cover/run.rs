@@ -112,7 +112,7 @@ impl Run<'_> {
     fn remove(&mut self, residual: &mut Residual, search: &mut Search, pick: u32) -> Vec<u32> {
         let mut gone = Vec::new();
         let (graph, forward, hops) = (self.graph, Direction::Forward, self.hops);
-        self.visits += search.run(graph, forward, &residual.alive, pick, hops, |page, _| {
+        self.visits += search.run(graph, forward, &residual.alive, &[pick], hops, |page, _| {
             gone.push(page);
         });
         for &page in &gone {
