@@ -190,9 +190,9 @@ proptest! {
 
 /// A site whose pages link to a menu and to a few neighbours, so that most reach most of it: the
 /// case in which bounds, ball bounds and backward searches are all used.
-fn menu_site(pages: u32, spam_every: u32) -> SiteGraph {
+fn menu_site(pages: u32, spam_every: u32, rng_seed: u32) -> SiteGraph {
     let mut links = Vec::new();
-    let mut state = 1_u32;
+    let mut state = rng_seed;
     let mut draw = |below: u32| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 8) % below
@@ -217,7 +217,7 @@ fn menu_site(pages: u32, spam_every: u32) -> SiteGraph {
 #[test]
 fn lazy_is_plain_where_most_pages_reach_most_of_the_site() {
     for (pages, spam_every) in [(900, 1000), (700, 6)] {
-        let graph = menu_site(pages, spam_every);
+        let graph = menu_site(pages, spam_every, 1);
         for method in [
             Method::Greedy,
             Method::MaxWeight,
@@ -242,8 +242,21 @@ fn lazy_is_plain_where_most_pages_reach_most_of_the_site() {
 }
 
 #[test]
+fn lazy_is_plain_where_bounds_decide() {
+    for rng_seed in 2..14 {
+        let graph = menu_site(400 + 30 * rng_seed, 5 + 9 * (rng_seed % 3), rng_seed);
+        let params = CoverParams {
+            method: Method::Greedy,
+            hops: 2 + rng_seed % 3,
+            ..CoverParams::default()
+        };
+        lazy_is_plain(&graph, &params, 6);
+    }
+}
+
+#[test]
 fn order_and_threads_make_no_difference() {
-    let graphs: Vec<SiteGraph> = (1..20).map(|n| menu_site(n * 37, 9)).collect();
+    let graphs: Vec<SiteGraph> = (1..20).map(|n| menu_site(n * 37, 9, 1)).collect();
     let with_threads = |threads: usize, method: Method| {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)

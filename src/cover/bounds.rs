@@ -210,3 +210,62 @@ pub(super) fn toll(
     visits += search.run(graph, Direction::Backward, alive, &from, depth, meet);
     visits
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::components::Components;
+    use super::super::reach::Coverage;
+    use super::super::samples::{site, within};
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn no_bound_is_below_what_it_bounds(
+            (graph, mut residual) in site(),
+            depth in 0_u32..6,
+            more in 0_u32..2,
+            middle in proptest::collection::btree_set(0_u32..400, 1..5),
+            picks in proptest::collection::vec(0_u32..400, 0..3),
+        ) {
+            let pages = graph.pages();
+            let zeroing = residual.pages_left == pages as usize;
+            let hops = depth + more;
+            let mut coverage = Coverage::new(pages);
+            for pick in picks.into_iter().filter(|&pick| zeroing && pick < pages) {
+                for page in coverage.add(&graph, pick, hops).1 {
+                    residual.zero(page);
+                }
+            }
+            let zones = zeroing.then_some(Zones { near: &coverage.near, hops });
+            let reach = Components::new(&graph, &residual.alive);
+            let mut bound = reach.reach_bounds(&graph, &residual.values, residual.positive);
+            let mut paid = vec![0; pages as usize];
+            let alive = |page: &u32| residual.alive[*page as usize];
+            let middle: Vec<u32> = middle.into_iter().filter(|&p| p < pages).filter(alive).collect();
+            let mut check = |bound: &[i64], paid: &[i64]| {
+                for page in (0..pages).filter(alive) {
+                    let (weight, positive) = within(&graph, &residual, page, depth);
+                    let at = page as usize;
+                    prop_assert!(positive <= bound[at], "{} > {}", positive, bound[at]);
+                    prop_assert!(weight <= bound[at] - paid[at]);
+                }
+                Ok(())
+            };
+            check(&bound, &paid)?;
+            walk(&graph, depth, &residual, zones, &mut bound);
+            check(&bound, &paid)?;
+            let mut ball_only = vec![residual.positive; pages as usize];
+            for radius in [depth, depth.saturating_sub(1)] {
+                ball(&graph, depth, &residual, zones, (&middle, radius), &mut ball_only);
+                check(&ball_only, &paid)?;
+            }
+            for reference in middle {
+                toll(&graph, depth, &residual, reference, &mut paid);
+                check(&bound, &paid)?;
+            }
+        }
+    }
+}

@@ -39,6 +39,8 @@ pub mod plain;
 mod reach;
 mod residual;
 mod run;
+#[cfg(test)]
+mod samples;
 pub mod share;
 pub mod value;
 mod weigh;

@@ -94,3 +94,38 @@ impl<'a> Searches<'a> {
         (plain(weights), plain(positive), visits.into_inner())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{site, within};
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn both_ways_find_what_a_search_from_each_page_finds(
+            (graph, residual) in site(),
+            depth in 0_u32..6,
+        ) {
+            let pages: Vec<u32> = (0..graph.pages()).filter(|&p| residual.alive[p as usize]).collect();
+            let searches = Searches::new(&graph, depth);
+            let (forward, _) = searches.weigh(&pages, &residual);
+            let sources: Vec<(u32, i64)> = residual
+                .nonzero_pages()
+                .iter()
+                .map(|&page| (page, residual.values[page as usize]))
+                .collect();
+            let (weights, positive, _) = searches.spread(&sources, &residual.alive);
+            for (&page, found) in pages.iter().zip(forward) {
+                let wanted = within(&graph, &residual, page, depth);
+                prop_assert_eq!(found, wanted);
+                prop_assert_eq!((weights[page as usize], positive[page as usize]), wanted);
+            }
+            // The working memory is clean after use.
+            let again = searches.weigh(&pages, &residual).0;
+            prop_assert_eq!(again, searches.weigh(&pages, &residual).0);
+        }
+    }
+}
