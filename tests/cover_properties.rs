@@ -18,11 +18,11 @@ use std::collections::BTreeSet;
 use judge::{Judge, distances};
 use proptest::prelude::*;
 use seedbank::cover::{
-    CoverParams, Covered, Method, Pick, Score, Site, SiteCover, SiteGraph, Stop, plain, select,
-    select_all,
+    CoverError, CoverParams, Covered, Method, Pick, Score, Site, SiteCover, SiteGraph, Stop, plain,
+    select, select_all,
 };
 use seedbank::page::SiteId;
-use seedbank::watch::Unwatched;
+use seedbank::watch::{Interrupted, Unwatched, Watch};
 
 /// Values of few sizes make ties common; zeros and negative ones are among them.
 fn value() -> impl Strategy<Value = i64> {
@@ -291,6 +291,53 @@ fn order_and_threads_make_no_difference() {
         select(site(&backward), 5, &params, &Unwatched),
         select(site(&graphs[0]), 5, &params, &Unwatched),
     );
+}
+
+const METHODS: [Method; 8] = [
+    Method::Random,
+    Method::Pagerank,
+    Method::OutDegree,
+    Method::MaxOut,
+    Method::MaxWeight,
+    Method::MaxScc,
+    Method::RootScc,
+    Method::Greedy,
+];
+
+#[test]
+fn an_empty_site_has_no_seeds() {
+    let graph = SiteGraph::new(Vec::new(), []).unwrap();
+    for method in METHODS {
+        let params = CoverParams {
+            method,
+            ..CoverParams::default()
+        };
+        let cover = select(site(&graph), 3, &params, &Unwatched).unwrap();
+        assert_eq!(
+            (cover.picks.len(), cover.stop),
+            (0, Stop::NoPageLeft),
+            "{method:?}"
+        );
+    }
+}
+
+#[test]
+fn a_stopped_watch_ends_the_selection() {
+    struct Stopped;
+    impl Watch for Stopped {
+        fn stopped(&self) -> bool {
+            true
+        }
+    }
+    let graph = menu_site(500, 9, 1);
+    for method in METHODS {
+        let params = CoverParams {
+            method,
+            ..CoverParams::default()
+        };
+        let error = select(site(&graph), 3, &params, &Stopped).unwrap_err();
+        assert_eq!(error, CoverError::Interrupted(Interrupted), "{method:?}");
+    }
 }
 
 /// The worked example of section 3.1 of the CIKM 2009 paper, k = 2, h = 1: page 1 links to 3, 4, 5,

@@ -245,7 +245,7 @@ mod tests {
             let mut paid = vec![0; pages as usize];
             let alive = |page: &u32| residual.alive[*page as usize];
             let middle: Vec<u32> = middle.into_iter().filter(|&p| p < pages).filter(alive).collect();
-            let mut check = |bound: &[i64], paid: &[i64]| {
+            let check = |bound: &[i64], paid: &[i64]| {
                 for page in (0..pages).filter(alive) {
                     let (weight, positive) = within(&graph, &residual, page, depth);
                     let at = page as usize;

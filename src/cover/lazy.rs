@@ -97,6 +97,11 @@ impl Sieve {
         (bound[page as usize] - paid, Reverse(page))
     }
 
+    /// The greatest bound of a page that was not searched.
+    fn open(&self, queue: &BinaryHeap<Key>) -> Option<Key> {
+        queue.peek().copied().max(self.dropped)
+    }
+
     /// Keeps the pages that may still be the best.
     fn pass(&mut self, rest: &mut Vec<u32>, bound: &[i64], known: Lead, round: Round<'_>) {
         let mut dropped = self.dropped;
@@ -235,8 +240,7 @@ impl<'a> Lazy<'a> {
                 patience = 4 * (self.visits - started);
             }
         }
-        let open = queue.peek().copied().max(sieve.dropped);
-        Ok(known.best(open))
+        Ok(known.best(sieve.open(&queue)))
     }
 
     /// The best of the candidates by searching backward.
@@ -361,4 +365,41 @@ fn lead(candidates: &[u32], weights: &[i64], round: Round<'_>) -> Option<Best> {
         }
     }
     lead.best(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Unwatched;
+
+    #[test]
+    fn a_runner_up_is_named_only_where_nothing_unsearched_can_beat_it() {
+        let graph = SiteGraph::new(vec![1; 6], []).unwrap();
+        let residual = Residual::new(&graph);
+        let round = Round {
+            residual: &residual,
+            zones: None,
+            positive_only: true,
+            watch: &Unwatched,
+        };
+        let mut known = Lead::default();
+        for key in [(7, Reverse(5)), (9, Reverse(4)), (9, Reverse(2))] {
+            known.offer(key);
+        }
+        assert_eq!(known.best(None).unwrap().runner_up, Some((4, 9)));
+        let mut sieve = Sieve::default();
+        // Page 0 stays, since 9 there would come first; 1 and 3 cannot be first any more.
+        let mut rest = vec![0, 1, 3];
+        sieve.pass(&mut rest, &[9, 8, 0, 9, 0, 0], known, round);
+        assert_eq!(rest, [0]);
+        let open = sieve.open(&BinaryHeap::new());
+        assert_eq!(open, Some((9, Reverse(3))));
+        assert_eq!(known.best(open).unwrap().runner_up, None);
+        let open = sieve.open(&BinaryHeap::from([(9, Reverse(0))]));
+        assert_eq!(open, Some((9, Reverse(0))));
+        // What each reaches for certain is taken off.
+        sieve.paid = vec![1; 6];
+        sieve.pass(&mut rest, &[9, 8, 0, 9, 0, 0], known, round);
+        assert!(rest.is_empty());
+    }
 }

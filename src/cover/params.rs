@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::CoverError;
-use super::value::{UNIT, Value, Weights};
+use super::value::{PUniq, UNIT, Value, Weights};
 
 /// The most hops a plan may ask for: pages found later than that are beyond any real site.
 pub const MAX_HOPS: u32 = 1000;
@@ -164,6 +164,15 @@ pub struct Choice {
     pub positive_only: bool,
     /// The seed of the streams of [`Method::Random`].
     pub rng_seed: u64,
+}
+
+impl Choice {
+    /// `P_uniq` of a site: by its digests, unless the setting overrides it.
+    #[must_use]
+    pub fn p_uniq_of(&self, distinct: u64, with_digest: u64) -> PUniq {
+        let by_digests = || PUniq::of_digests(distinct, with_digest);
+        self.p_uniq.map_or_else(by_digests, PUniq::fixed)
+    }
 }
 
 impl CoverParams {

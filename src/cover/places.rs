@@ -21,11 +21,12 @@ struct Kept {
     smallest: Vec<u32>,
     weight: Vec<i64>,
     unpicked: Vec<usize>,
+    /// Empty where the method does not ask for it.
     root: Vec<bool>,
 }
 
 impl Kept {
-    fn new(graph: &SiteGraph, residual: &Residual) -> Self {
+    fn new(graph: &SiteGraph, residual: &Residual, roots: bool) -> Self {
         let components = Components::new(graph, &residual.alive);
         let all = 0..components.count();
         Self {
@@ -35,7 +36,11 @@ impl Kept {
                 .map(|c| components.weight(c, &residual.values))
                 .collect(),
             unpicked: all.map(|c| components.members(c).len()).collect(),
-            root: components.roots(graph),
+            root: if roots {
+                components.roots(graph)
+            } else {
+                Vec::new()
+            },
             components,
         }
     }
@@ -83,9 +88,10 @@ impl Places {
     /// Recomputes the components of what remains, where they matter.
     pub(super) fn removed(&mut self, graph: &SiteGraph, residual: &Residual) {
         if matches!(self.method, Method::MaxScc | Method::RootScc) {
-            self.components = Some(Kept::new(graph, residual));
-            let links = graph.links() as u64;
-            self.visits += 2 * (u64::from(graph.pages()) + links);
+            let roots = self.method == Method::RootScc;
+            self.components = Some(Kept::new(graph, residual, roots));
+            let pass = u64::from(graph.pages()) + graph.links() as u64;
+            self.visits += if roots { 2 * pass } else { pass };
         }
     }
 
