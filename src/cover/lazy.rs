@@ -15,6 +15,11 @@
 //! - Where fewer pages have any value left than are still to be searched, the search goes backward
 //!   from those: it gives the exact weight of every page. While pages are only zeroed these stay
 //!   exact at little cost, since covering a page takes its value from those that reach it.
+//!
+//! Measured by `benches/cover_visits.rs` on a made site of 100,000 pages and 1.5 million links whose
+//! pages share a menu, 10 greedy picks at h = 5: 139 million page visits, of which 62 million for
+//! the first pick; full recomputation takes about 10^12. The ball bound with the menu as its middle
+//! left 4,947 pages to search for that pick, where the walk bound alone left 82,816.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

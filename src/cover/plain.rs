@@ -284,7 +284,7 @@ fn score_of(mut score: impl FnMut(u32) -> Score) -> impl FnMut(u32) -> Scored {
 }
 
 /// The page visits of one depth-d search from each of these pages, added up: what one pick by
-/// weight costs [`select`] with these as candidates, while no page is removed. Counted 64 at a
+/// weight costs [`select`] with these as candidates, while no page is removed. Counted many at a
 /// time, so that large sites can be counted that nobody would want to run.
 #[must_use]
 pub fn visits_of_searches(graph: &SiteGraph, from: &[u32], depth: u32) -> u64 {
