@@ -3,6 +3,7 @@
 //! The crate docs are the architecture; they are completed as the rooms are built.
 
 pub mod cores;
+pub mod cover;
 pub mod engine;
 pub mod graph;
 pub mod ingest;

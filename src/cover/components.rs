@@ -1,0 +1,209 @@
+//! Strongly connected components of a site, or of what remains of it.
+
+use super::graph::SiteGraph;
+
+/// The component of a page that is not looked at.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The strongly connected components, numbered so that a link between two of them leads from the
+/// higher number to the lower (sinks first).
+#[derive(Clone, Debug)]
+pub(super) struct Components {
+    /// The component of each page, [`NONE`] for pages that do not remain.
+    pub(super) of: Vec<u32>,
+    /// Where the members of each component start in `pages`; one entry more than components.
+    starts: Vec<usize>,
+    /// The pages by component.
+    pages: Vec<u32>,
+}
+
+impl Components {
+    /// Tarjan's algorithm (SIAM J. Comput. 1, 1972) with an explicit stack, over the pages that
+    /// are `alive` and the links between them. Cost: every page and link once.
+    pub(super) fn new(graph: &SiteGraph, alive: &[bool]) -> Self {
+        let pages = alive.len();
+        let mut found = Self {
+            of: vec![NONE; pages],
+            starts: vec![0],
+            pages: Vec::with_capacity(pages),
+        };
+        // Order of discovery, and the smallest such order reachable within the component; 0 is
+        // undiscovered.
+        let mut order = vec![0_u32; pages];
+        let mut low = vec![0_u32; pages];
+        let mut discovered = 0;
+        let mut open: Vec<u32> = Vec::new();
+        // Each page on the path from the root, with the next of its links to look at.
+        let mut path: Vec<(u32, usize)> = Vec::new();
+        for root in 0..graph.pages() {
+            if !alive[root as usize] || order[root as usize] != 0 {
+                continue;
+            }
+            path.push((root, 0));
+            while let Some(top) = path.last_mut() {
+                let (page, at) = *top;
+                let own = page as usize;
+                if order[own] == 0 {
+                    discovered += 1;
+                    order[own] = discovered;
+                    low[own] = discovered;
+                    open.push(page);
+                }
+                if let Some(&target) = graph.successors(page).get(at) {
+                    top.1 += 1;
+                    let other = target as usize;
+                    if !alive[other] {
+                        continue;
+                    }
+                    if order[other] == 0 {
+                        path.push((target, 0));
+                    } else if found.of[other] == NONE {
+                        low[own] = low[own].min(order[other]);
+                    }
+                    continue;
+                }
+                path.pop();
+                if let Some(&(parent, _)) = path.last() {
+                    low[parent as usize] = low[parent as usize].min(low[own]);
+                }
+                if low[own] == order[own] {
+                    found.close(page, &mut open);
+                }
+            }
+        }
+        found
+    }
+
+    fn close(&mut self, root: u32, open: &mut Vec<u32>) {
+        let number = u32::try_from(self.count()).unwrap_or(NONE);
+        while let Some(page) = open.pop() {
+            self.of[page as usize] = number;
+            self.pages.push(page);
+            if page == root {
+                break;
+            }
+        }
+        self.starts.push(self.pages.len());
+    }
+
+    /// How many components there are.
+    pub(super) fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The pages of a component, in no particular order.
+    pub(super) fn members(&self, component: usize) -> &[u32] {
+        &self.pages[self.starts[component]..self.starts[component + 1]]
+    }
+
+    /// The sum of a component's values.
+    pub(super) fn weight(&self, component: usize, values: &[i64]) -> i64 {
+        let members = self.members(component).iter();
+        members.map(|&page| values[page as usize]).sum()
+    }
+
+    /// The page with the smallest URL in each component.
+    pub(super) fn smallest(&self) -> Vec<u32> {
+        let members = (0..self.count()).map(|c| self.members(c));
+        members
+            .map(|pages| pages.iter().copied().min().unwrap_or(NONE))
+            .collect()
+    }
+
+    /// For each component whether no link enters it from another one.
+    pub(super) fn roots(&self, graph: &SiteGraph) -> Vec<bool> {
+        let mut root = vec![true; self.count()];
+        for page in 0..graph.pages() {
+            let from = self.of[page as usize];
+            for &target in graph.successors(page) {
+                let to = self.of[target as usize];
+                if from != NONE && to != NONE && from != to {
+                    root[to as usize] = false;
+                }
+            }
+        }
+        root
+    }
+
+    /// For each page an upper bound of the positive value of all that it can reach: what its
+    /// component has, plus the bounds of the components that this links to. A component that is
+    /// reached in two ways may count twice; nothing is above `total`.
+    pub(super) fn reach_bounds(&self, graph: &SiteGraph, values: &[i64], total: i64) -> Vec<i64> {
+        let mut bound = vec![0_i64; self.count()];
+        let mut counted_by = vec![usize::MAX; self.count()];
+        for component in 0..self.count() {
+            let mut sum = 0_i64;
+            for &page in self.members(component) {
+                sum = sum.saturating_add(values[page as usize].max(0));
+                for &target in graph.successors(page) {
+                    let to = self.of[target as usize];
+                    if to == NONE || to as usize == component {
+                        continue;
+                    }
+                    if counted_by[to as usize] != component {
+                        counted_by[to as usize] = component;
+                        // Sinks come first, so this one is final.
+                        sum = sum.saturating_add(bound[to as usize]);
+                    }
+                }
+            }
+            bound[component] = sum.min(total);
+        }
+        let of = self.of.iter();
+        of.map(|&c| bound.get(c as usize).copied().unwrap_or(0))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_ring_is_one_component_and_sinks_come_first() {
+        // 0 -> 1 -> 2 -> 0, 2 -> 3 -> 4, 5 alone.
+        let graph = SiteGraph::new(vec![1; 6], [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)]).unwrap();
+        let found = Components::new(&graph, &[true; 6]);
+        assert_eq!(found.count(), 4);
+        assert_eq!(found.of, [2, 2, 2, 1, 0, 3]);
+        assert_eq!(found.roots(&graph), [false, false, true, true]);
+        assert_eq!(found.smallest(), [4, 3, 0, 5]);
+        let reach = found.reach_bounds(&graph, graph.values(), 6);
+        assert_eq!(reach, [5, 5, 5, 2, 1, 1]);
+    }
+
+    proptest! {
+        #[test]
+        fn two_pages_share_a_component_iff_each_reaches_the_other(
+            links in proptest::collection::vec((0_u32..9, 0_u32..9), 0..20),
+            alive in proptest::collection::vec(proptest::bool::weighted(0.8), 9),
+        ) {
+            let graph = SiteGraph::new(vec![1; 9], links).unwrap();
+            let found = Components::new(&graph, &alive);
+            let reaches = |from: u32, to: u32| {
+                let mut seen = vec![from];
+                let mut at = 0;
+                while at < seen.len() {
+                    for &next in graph.successors(seen[at]) {
+                        if alive[next as usize] && !seen.contains(&next) {
+                            seen.push(next);
+                        }
+                    }
+                    at += 1;
+                }
+                seen.contains(&to)
+            };
+            for a in 0..9_u32 {
+                prop_assert_eq!(found.of[a as usize] == NONE, !alive[a as usize]);
+                for b in 0..9_u32 {
+                    if alive[a as usize] && alive[b as usize] {
+                        let same = found.of[a as usize] == found.of[b as usize];
+                        prop_assert_eq!(same, reaches(a, b) && reaches(b, a));
+                        prop_assert!(!reaches(a, b) || found.of[a as usize] >= found.of[b as usize]);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Breadth-first search from up to 256 pages at once, a bit for each.
+//!
+//! After MS-BFS (Then et al., PVLDB 8(4), 2014): a scanned link serves all searches that are at its
+//! source at that hop, which on sites, where everything leads through the same few pages, is most
+//! of them. Deviation: the next frontier is kept as a list, so that a search of a small
+//! neighbourhood costs what it touches, not the size of the site.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::graph::SiteGraph;
+use super::reach::Direction;
+
+/// Words in a set of searches. Four halve and halve again what one word scans; they are worked on
+/// together, so they take hardly longer.
+const WORDS: usize = 4;
+/// How many searches run at once.
+pub(super) const LANES: usize = 64 * WORDS;
+/// What the working memory of all searches that run at a time on one site may take, in bytes.
+const MEMORY: usize = 1 << 30;
+
+/// A set of searches, a bit for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Bits([u64; WORDS]);
+
+impl Bits {
+    const NONE: Self = Self([0; WORDS]);
+
+    fn one(lane: usize) -> Self {
+        let mut words = [0; WORDS];
+        words[lane / 64] = 1 << (lane % 64);
+        Self(words)
+    }
+
+    /// The first so many searches.
+    pub(super) fn first(lanes: usize) -> Self {
+        Self(std::array::from_fn(|word| {
+            match lanes.saturating_sub(64 * word) {
+                0 => 0,
+                lanes if lanes >= 64 => u64::MAX,
+                lanes => (1 << lanes) - 1,
+            }
+        }))
+    }
+
+    fn is_empty(self) -> bool {
+        self.0.iter().fold(0, |all, word| all | word) == 0
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & !other.0[word]))
+    }
+
+    fn within(self, other: Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
+    }
+
+    fn add(&mut self, other: Self) {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word |= other;
+        }
+    }
+
+    fn count(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Calls `meet` with each search of the set.
+    fn each(self, mut meet: impl FnMut(usize)) {
+        for (word, mut bits) in self.0.into_iter().enumerate() {
+            while bits != 0 {
+                meet(64 * word + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
+        }
+    }
+}
+
+/// The working memory of one such search: 96 bytes a page, clean between runs.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    seen: Vec<Bits>,
+    here: Vec<Bits>,
+    next: Vec<Bits>,
+    frontier: Vec<u32>,
+    coming: Vec<u32>,
+    touched: Vec<u32>,
+}
+
+impl Lanes {
+    fn new(pages: usize) -> Self {
+        Self {
+            seen: vec![Bits::NONE; pages],
+            here: vec![Bits::NONE; pages],
+            next: vec![Bits::NONE; pages],
+            frontier: Vec::new(),
+            coming: Vec::new(),
+            touched: Vec::new(),
+        }
+    }
+
+    /// Searches from at most [`LANES`] distinct `alive` pages to `depth`; `meet` gets every page
+    /// once a hop with the bits of the searches that reach it first at that hop. Gives the page
+    /// visits: a page settled by several searches at one hop, or a link scanned for them, is one.
+    pub(super) fn run(
+        &mut self,
+        graph: &SiteGraph,
+        direction: Direction,
+        alive: &[bool],
+        sources: &[u32],
+        depth: u32,
+        mut meet: impl FnMut(u32, Bits),
+    ) -> u64 {
+        for (lane, &page) in sources.iter().take(LANES).enumerate() {
+            let bit = Bits::one(lane);
+            self.seen[page as usize] = bit;
+            self.here[page as usize] = bit;
+            self.frontier.push(page);
+            meet(page, bit);
+        }
+        self.touched.extend(&self.frontier);
+        let mut visits = self.frontier.len();
+        // Searches that found something at the last hop: the others are done.
+        let mut active = Bits::first(sources.len());
+        for _ in 0..depth {
+            visits += self.scan(graph, direction, alive, active);
+            self.frontier.clear();
+            visits += self.coming.len();
+            active = Bits::NONE;
+            for &page in &self.coming {
+                let fresh = self.next[page as usize];
+                let seen = &mut self.seen[page as usize];
+                if seen.is_empty() {
+                    self.touched.push(page);
+                }
+                seen.add(fresh);
+                active.add(fresh);
+                meet(page, fresh);
+            }
+            std::mem::swap(&mut self.here, &mut self.next);
+            std::mem::swap(&mut self.frontier, &mut self.coming);
+            if self.frontier.is_empty() {
+                break;
+            }
+        }
+        for &page in &self.frontier {
+            self.here[page as usize] = Bits::NONE;
+        }
+        self.frontier.clear();
+        for page in self.touched.drain(..) {
+            self.seen[page as usize] = Bits::NONE;
+        }
+        visits as u64
+    }
+
+    /// Finds what is one hop further; the links scanned. Either from the frontier on, or, where
+    /// that scans fewer links, from the pages that a search still has to find back to the frontier
+    /// (Beamer et al., SC 2012).
+    fn scan(
+        &mut self,
+        graph: &SiteGraph,
+        direction: Direction,
+        alive: &[bool],
+        active: Bits,
+    ) -> usize {
+        let pages = self.frontier.iter();
+        let onward: usize = pages.map(|&page| direction.next(graph, page).len()).sum();
+        // Looking for open pages takes a look at every page, so only where it can pay.
+        if onward > alive.len() {
+            let reverse = direction.reverse();
+            let (seen, pages) = (&self.seen, 0..graph.pages());
+            let open = pages.filter(|&page| {
+                alive[page as usize] && !active.without(seen[page as usize]).is_empty()
+            });
+            let back: usize = open
+                .clone()
+                .map(|page| reverse.next(graph, page).len())
+                .sum();
+            if back < onward {
+                self.coming.extend(open);
+                return self.scan_back(graph, reverse, active);
+            }
+        }
+        for &page in &self.frontier {
+            let bits = std::mem::replace(&mut self.here[page as usize], Bits::NONE);
+            for &target in direction.next(graph, page) {
+                let at = target as usize;
+                let fresh = bits.without(self.seen[at]);
+                if !fresh.is_empty() && alive[at] {
+                    if self.next[at].is_empty() {
+                        self.coming.push(target);
+                    }
+                    self.next[at].add(fresh);
+                }
+            }
+        }
+        onward
+    }
+
+    /// `coming` holds the pages to be found; those that are not are dropped from it.
+    fn scan_back(&mut self, graph: &SiteGraph, reverse: Direction, active: Bits) -> usize {
+        let (here, next, seen) = (&self.here, &mut self.next, &self.seen);
+        let mut scanned = 0;
+        self.coming.retain(|&page| {
+            let missing = active.without(seen[page as usize]);
+            let mut found = Bits::NONE;
+            for &source in reverse.next(graph, page) {
+                scanned += 1;
+                found.add(here[source as usize].within(missing));
+                if found == missing {
+                    break;
+                }
+            }
+            next[page as usize] = found;
+            !found.is_empty()
+        });
+        for &page in &self.frontier {
+            self.here[page as usize] = Bits::NONE;
+        }
+        scanned
+    }
+}
+
+/// Working memory for as many searches as run at a time: as many as there are threads at most.
+#[derive(Debug)]
+pub(super) struct Pool {
+    pages: usize,
+    idle: Mutex<Vec<Lanes>>,
+}
+
+impl Pool {
+    pub(super) fn new(pages: u32) -> Self {
+        Self {
+            pages: pages as usize,
+            idle: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// How many searches' working memories may be in use at a time.
+    pub(super) fn at_a_time(&self) -> usize {
+        (MEMORY / (size_of::<[Bits; 3]>() * self.pages.max(1))).clamp(1, 64)
+    }
+
+    /// Runs `work` with a working memory of its own.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Lanes) -> T) -> T {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        // The guard must be gone before the work begins.
+        let kept = idle().pop();
+        let mut lanes = kept.unwrap_or_else(|| Lanes::new(self.pages));
+        let result = work(&mut lanes);
+        idle().push(lanes);
+        result
+    }
+}
+
+/// A sum for each lane, where what all lanes but a few share is added once.
+#[derive(Clone, Debug)]
+pub(super) struct LaneSums {
+    all: Bits,
+    common: i64,
+    own: [i64; LANES],
+}
+
+impl LaneSums {
+    pub(super) fn new(lanes: usize) -> Self {
+        Self {
+            all: Bits::first(lanes),
+            common: 0,
+            own: [0; LANES],
+        }
+    }
+
+    /// Adds `value` to the lanes in `bits`.
+    pub(super) fn add(&mut self, bits: Bits, value: i64) {
+        if 2 * bits.count() > self.all.count() {
+            self.common += value;
+            let others = self.all.without(bits);
+            others.each(|lane| self.own[lane] -= value);
+        } else {
+            bits.each(|lane| self.own[lane] += value);
+        }
+    }
+
+    pub(super) fn of(&self, lane: usize) -> i64 {
+        self.common + self.own[lane]
+    }
+}
+
+/// What each lane is worth, to be summed over sets of lanes.
+#[derive(Clone, Debug)]
+pub(super) struct LaneValues {
+    all: Bits,
+    total: i64,
+    own: Vec<i64>,
+}
+
+impl LaneValues {
+    pub(super) fn new(own: Vec<i64>) -> Self {
+        Self {
+            all: Bits::first(own.len()),
+            total: own.iter().sum(),
+            own,
+        }
+    }
+
+    /// What the lanes in `bits` are worth together.
+    pub(super) fn sum(&self, bits: Bits) -> i64 {
+        let mut sum = 0;
+        if 2 * bits.count() > self.all.count() {
+            self.all.without(bits).each(|lane| sum += self.own[lane]);
+            self.total - sum
+        } else {
+            bits.each(|lane| sum += self.own[lane]);
+            sum
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_lanes_count_and_sum_on_both_sides_of_the_half() {
+        for count in [1_i64, 63, 64, 65, 200, 256] {
+            let lanes = usize::try_from(count).unwrap();
+            let all = Bits::first(lanes);
+            assert_eq!(all.count() as usize, lanes);
+            let values = LaneValues::new((1..=count).collect());
+            let few = Bits::first(lanes / 3);
+            let many = all.without(few);
+            let total = values.sum(all);
+            assert_eq!(total, (1..=count).sum::<i64>());
+            assert_eq!(values.sum(few) + values.sum(many), total);
+            let mut sums = LaneSums::new(lanes);
+            sums.add(few, 5);
+            sums.add(many, -7);
+            for lane in 0..lanes {
+                assert_eq!(sums.of(lane), if lane < lanes / 3 { 5 } else { -7 });
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! What a cover plan is asked to do, and what of it makes no sense.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::CoverError;
+use super::value::{PUniq, UNIT, Value, Weights};
+
+/// The most hops a plan may ask for: pages found later than that are beyond any real site.
+pub const MAX_HOPS: u32 = 1000;
+/// The largest absolute weight setting, in units; keeps every sum far from overflow.
+pub const MAX_WEIGHT: i64 = 1_000_000;
+
+/// How the pages of a site are picked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Drawn without replacement.
+    Random,
+    /// The best PageRank on the site's own graph.
+    Pagerank,
+    /// The most links to crawled pages of the site.
+    OutDegree,
+    /// The best out-degree in what remains.
+    MaxOut,
+    /// The best depth-d weight.
+    MaxWeight,
+    /// The best depth-d weight in the heaviest strongly connected component.
+    MaxScc,
+    /// The best depth-d weight in the heaviest root component above the heaviest component.
+    RootScc,
+    /// The best weight within all h hops.
+    Greedy,
+}
+
+impl Method {
+    /// The name in plans and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Pagerank => "pagerank",
+            Self::OutDegree => "out-degree",
+            Self::MaxOut => "max-out",
+            Self::MaxWeight => "max-weight",
+            Self::MaxScc => "max-scc",
+            Self::RootScc => "root-scc",
+            Self::Greedy => "greedy",
+        }
+    }
+
+    /// Whether it is a baseline: gives its seeds whatever they cover.
+    #[must_use]
+    pub const fn is_baseline(self) -> bool {
+        matches!(self, Self::Random | Self::Pagerank | Self::OutDegree)
+    }
+}
+
+/// What becomes of covered pages.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Covered {
+    /// Their values become zero; hops still walk through them.
+    Zero,
+    /// They are removed; hops walk what remains.
+    Remove,
+}
+
+/// By what a total of seeds is shared out over the sites.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Share {
+    /// The site's crawled pages.
+    #[default]
+    Pages,
+    /// The site's value; a negative one counts as 0.
+    Value,
+    /// The PageRank of the site's pages on the whole graph.
+    Pagerank,
+}
+
+/// The parameters of a cover plan; field by field what the command line and plan files say.
+///
+/// A field that is `None` was not given, so [`CoverParams::choose`] can tell a default from a
+/// request that makes no sense.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CoverParams {
+    /// How pages are picked; `max-weight` unless given.
+    pub method: Method,
+    /// Seeds per site; 10 unless this or `seeds` is given.
+    pub per_site: Option<u32>,
+    /// A total of seeds, shared out over the sites.
+    pub seeds: Option<u32>,
+    /// By what the total is shared out; by crawled pages unless given.
+    pub share: Option<Share>,
+    /// How many hops from a seed a page is covered.
+    pub hops: u32,
+    /// The depth of the weight that a page is picked by; unless given 2, or `hops` if that is less.
+    pub depth: Option<u32>,
+    /// What becomes of covered pages; unless given what the method implies.
+    pub covered: Option<Covered>,
+    /// The value of a page that is neither spam nor clicked.
+    pub value_base: Value,
+    /// The value of a spam page.
+    pub value_spam: Value,
+    /// The value of a clicked page.
+    pub value_clicked: Value,
+    /// Overrides `P_uniq` of every site.
+    pub p_uniq: Option<Value>,
+    /// Stop before a pick whose score is not positive.
+    pub positive_only: bool,
+    /// The seed of the streams of [`Method::Random`].
+    pub rng_seed: u64,
+}
+
+impl Default for CoverParams {
+    fn default() -> Self {
+        let weights = Weights::default();
+        Self {
+            method: Method::MaxWeight,
+            per_site: None,
+            seeds: None,
+            share: None,
+            hops: 5,
+            depth: None,
+            covered: None,
+            value_base: weights.base,
+            value_spam: weights.spam,
+            value_clicked: weights.clicked,
+            p_uniq: None,
+            positive_only: true,
+            rng_seed: 0,
+        }
+    }
+}
+
+/// How many seeds a site gets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Seats {
+    /// The same number on every site.
+    PerSite(u32),
+    /// A total, shared out.
+    Shared(u32, Share),
+}
+
+/// Parameters that make sense together, with every default filled in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// How pages are picked.
+    pub method: Method,
+    /// How many of them.
+    pub seats: Seats,
+    /// How many hops from a seed a page is covered.
+    pub hops: u32,
+    /// The depth of the weight that a page is picked by; `hops` for greedy, 0 where none is used.
+    pub depth: u32,
+    /// What becomes of covered pages.
+    pub covered: Covered,
+    /// The weight settings.
+    pub weights: Weights,
+    /// Overrides `P_uniq` of every site.
+    pub p_uniq: Option<Value>,
+    /// Stop before a pick whose score is not positive; never for baselines.
+    pub positive_only: bool,
+    /// The seed of the streams of [`Method::Random`].
+    pub rng_seed: u64,
+}
+
+impl Choice {
+    /// `P_uniq` of a site: by its digests, unless the setting overrides it.
+    #[must_use]
+    pub fn p_uniq_of(&self, distinct: u64, with_digest: u64) -> PUniq {
+        let by_digests = || PUniq::of_digests(distinct, with_digest);
+        self.p_uniq.map_or_else(by_digests, PUniq::fixed)
+    }
+}
+
+impl CoverParams {
+    /// Fills in the defaults; refuses what makes no sense.
+    pub fn choose(&self) -> Result<Choice, CoverError> {
+        if self.hops > MAX_HOPS {
+            return Err(CoverError::TooManyHops(self.hops));
+        }
+        self.check_values()?;
+        Ok(Choice {
+            method: self.method,
+            seats: self.choose_seats()?,
+            hops: self.hops,
+            depth: self.choose_depth()?,
+            covered: self.choose_covered()?,
+            weights: Weights {
+                base: self.value_base,
+                spam: self.value_spam,
+                clicked: self.value_clicked,
+            },
+            p_uniq: self.p_uniq,
+            positive_only: self.positive_only && !self.method.is_baseline(),
+            rng_seed: self.rng_seed,
+        })
+    }
+
+    fn check_values(&self) -> Result<(), CoverError> {
+        for (setting, value) in [
+            ("`--value-base`", self.value_base),
+            ("`--value-spam`", self.value_spam),
+            ("`--value-clicked`", self.value_clicked),
+        ] {
+            if value.0.unsigned_abs() > (MAX_WEIGHT * UNIT).unsigned_abs() {
+                return Err(CoverError::WeightTooLarge { setting, value });
+            }
+        }
+        match self.p_uniq {
+            Some(p) if !(0..=UNIT).contains(&p.0) => Err(CoverError::NoProbability(p)),
+            _ => Ok(()),
+        }
+    }
+
+    fn choose_seats(&self) -> Result<Seats, CoverError> {
+        match (self.per_site, self.seeds) {
+            (Some(_), Some(_)) => Err(CoverError::TwoCounts),
+            (Some(0), None) | (None, Some(0)) => Err(CoverError::NoSeeds),
+            (None, Some(total)) => Ok(Seats::Shared(total, self.share.unwrap_or_default())),
+            (_, None) if self.share.is_some() => Err(CoverError::NothingToShare),
+            (per_site, None) => Ok(Seats::PerSite(per_site.unwrap_or(10))),
+        }
+    }
+
+    fn choose_depth(&self) -> Result<u32, CoverError> {
+        let hops = self.hops;
+        match (self.method, self.depth) {
+            (Method::Greedy, Some(depth)) if depth != hops => {
+                Err(CoverError::GreedyDepth { depth, hops })
+            }
+            (Method::Greedy, _) => Ok(hops),
+            (Method::MaxWeight | Method::MaxScc | Method::RootScc, Some(depth)) if depth > hops => {
+                Err(CoverError::TooDeep { depth, hops })
+            }
+            (Method::MaxWeight | Method::MaxScc | Method::RootScc, depth) => {
+                Ok(depth.unwrap_or(2.min(hops)))
+            }
+            (method, Some(_)) => Err(CoverError::NoDepth(method.name())),
+            (_, None) => Ok(0),
+        }
+    }
+
+    fn choose_covered(&self) -> Result<Covered, CoverError> {
+        match (self.method, self.covered) {
+            (Method::MaxOut, Some(Covered::Zero)) => Err(CoverError::CannotZero),
+            (Method::MaxOut, _) => Ok(Covered::Remove),
+            (Method::MaxWeight | Method::MaxScc, covered) => Ok(covered.unwrap_or(Covered::Zero)),
+            (method, Some(Covered::Remove)) => Err(CoverError::CannotRemove(method.name())),
+            (_, _) => Ok(Covered::Zero),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(method: Method) -> CoverParams {
+        CoverParams {
+            method,
+            ..CoverParams::default()
+        }
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_command_line() {
+        let choice = CoverParams::default().choose().unwrap();
+        assert_eq!(choice.seats, Seats::PerSite(10));
+        assert_eq!((choice.hops, choice.depth), (5, 2));
+        assert_eq!(choice.covered, Covered::Zero);
+        assert!(choice.positive_only);
+        assert_eq!(of(Method::Greedy).choose().unwrap().depth, 5);
+        assert_eq!(
+            of(Method::MaxOut).choose().unwrap().covered,
+            Covered::Remove
+        );
+        let near = CoverParams {
+            hops: 1,
+            ..CoverParams::default()
+        };
+        assert_eq!(near.choose().unwrap().depth, 1);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for method in [
+            Method::Random,
+            Method::Pagerank,
+            Method::OutDegree,
+            Method::RootScc,
+            Method::Greedy,
+        ] {
+            let params = CoverParams {
+                covered: Some(Covered::Remove),
+                ..of(method)
+            };
+            assert_eq!(
+                params.choose(),
+                Err(CoverError::CannotRemove(method.name()))
+            );
+        }
+        let cases = [
+            CoverParams {
+                covered: Some(Covered::Zero),
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                depth: Some(6),
+                ..of(Method::MaxWeight)
+            },
+            CoverParams {
+                depth: Some(2),
+                ..of(Method::Greedy)
+            },
+            CoverParams {
+                depth: Some(2),
+                ..of(Method::Random)
+            },
+            CoverParams {
+                hops: 1001,
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                per_site: Some(1),
+                seeds: Some(1),
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                seeds: Some(0),
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                share: Some(Share::Value),
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                p_uniq: Some(Value(1_000_001)),
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                value_spam: Value::units(-1_000_001),
+                ..of(Method::MaxOut)
+            },
+        ];
+        for params in cases {
+            assert!(params.choose().is_err(), "{params:?}");
+        }
+    }
+
+    #[test]
+    fn parameters_survive_json_toml_and_binary() {
+        let params = CoverParams {
+            method: Method::RootScc,
+            seeds: Some(500),
+            share: Some(Share::Pagerank),
+            value_spam: Value(-2_500_000),
+            p_uniq: Some(Value(333_333)),
+            ..CoverParams::default()
+        };
+        let json = serde_json::to_string(&params).unwrap();
+        assert_eq!(serde_json::from_str::<CoverParams>(&json).unwrap(), params);
+        let toml = toml::to_string(&params).unwrap();
+        assert_eq!(toml::from_str::<CoverParams>(&toml).unwrap(), params);
+        let bytes = bincode::serialize(&params).unwrap();
+        assert_eq!(bincode::deserialize::<CoverParams>(&bytes).unwrap(), params);
+        let plan = "method = \"max-scc\"\ndepth = 1\ncovered = \"remove\"\nvalue-clicked = 7.5\n";
+        let plan: CoverParams = toml::from_str(plan).unwrap();
+        assert_eq!(plan.value_clicked, Value(7_500_000));
+        assert!(toml::from_str::<CoverParams>("hop = 3").is_err());
+    }
+}

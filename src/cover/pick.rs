@@ -1,0 +1,101 @@
+//! What a selection hands back for a site.
+
+use roaring::RoaringBitmap;
+use serde::{Deserialize, Serialize};
+
+use crate::page::SiteId;
+
+/// What a page was picked by.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Score {
+    /// Drawn from the site's stream: there is no score.
+    Drawn,
+    /// PageRank on the site's own graph.
+    Pagerank(f64),
+    /// Out-degree; for max-out in what remained.
+    OutDegree(u32),
+    /// Depth-d weight in millionths.
+    Weight(i64),
+}
+
+/// A page and its score.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Scored {
+    /// The page's dense number.
+    pub page: u32,
+    /// What it was, or would have been, picked by.
+    pub score: Score,
+}
+
+/// What a pick adds to the earlier ones at one distance from it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct HopGain {
+    /// The pages at that distance that no earlier pick of the site covers.
+    pub pages: RoaringBitmap,
+    /// Their value in millionths.
+    pub value: i64,
+}
+
+/// One seed of a site.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pick {
+    /// The page and what it was picked by.
+    pub seed: Scored,
+    /// The second best at that moment, where it was known without further search.
+    pub runner_up: Option<Scored>,
+    /// What it adds, by hop 0..=h on the whole site graph; hops that find no page at all (and all
+    /// after them) are left out.
+    pub hops: Vec<HopGain>,
+}
+
+impl Pick {
+    /// The pages within h hops that no earlier pick of the site covers, by dense number.
+    #[must_use]
+    pub fn covered(&self) -> RoaringBitmap {
+        let mut all = RoaringBitmap::new();
+        for hop in &self.hops {
+            all |= &hop.pages;
+        }
+        all
+    }
+
+    /// How many pages those are.
+    #[must_use]
+    pub fn covered_pages(&self) -> u64 {
+        self.hops.iter().map(|hop| hop.pages.len()).sum()
+    }
+
+    /// What they are worth, in millionths.
+    #[must_use]
+    pub fn covered_value(&self) -> i64 {
+        self.hops.iter().map(|hop| hop.value).sum()
+    }
+}
+
+/// Why a site got no further seed. The first that holds, in this order, is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// Every value is zero by now.
+    NoValueLeft,
+    /// No page is left that could be picked.
+    NoPageLeft,
+    /// It has all the seeds it was to have.
+    Complete,
+    /// The next pick's score would not be positive.
+    NotPositive,
+}
+
+/// The seeds of one site, in order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SiteCover {
+    /// The site.
+    pub site: SiteId,
+    /// Its seeds in the order in which they were picked.
+    pub picks: Vec<Pick>,
+    /// What ended the selection.
+    pub stop: Stop,
+    /// Pages settled plus adjacency entries scanned, bounds included.
+    pub page_visits: u64,
+}

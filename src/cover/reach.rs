@@ -1,0 +1,151 @@
+//! Breadth-first search, and what picks cover.
+
+use roaring::RoaringBitmap;
+
+use super::graph::SiteGraph;
+use super::pick::HopGain;
+
+/// A search that can be run again without clearing: pages are marked with the number of the run.
+#[derive(Clone, Debug)]
+pub(super) struct Search {
+    seen_in: Vec<u32>,
+    run: u32,
+    /// Pages in the order in which they were settled.
+    queue: Vec<u32>,
+}
+
+/// Which way a search follows links.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Direction {
+    Forward,
+    Backward,
+}
+
+impl Direction {
+    pub(super) fn reverse(self) -> Self {
+        match self {
+            Self::Forward => Self::Backward,
+            Self::Backward => Self::Forward,
+        }
+    }
+
+    pub(super) fn next(self, graph: &SiteGraph, page: u32) -> &[u32] {
+        match self {
+            Self::Forward => graph.successors(page),
+            Self::Backward => graph.predecessors(page),
+        }
+    }
+}
+
+impl Search {
+    pub(super) fn new(pages: u32) -> Self {
+        Self {
+            seen_in: vec![0; pages as usize],
+            run: 0,
+            queue: Vec::new(),
+        }
+    }
+
+    /// Meets every page within `depth` hops of one of `from`, which are distinct, over `alive` pages, nearest first, with its
+    /// distance; gives the page visits.
+    pub(super) fn run(
+        &mut self,
+        graph: &SiteGraph,
+        direction: Direction,
+        alive: &[bool],
+        from: &[u32],
+        depth: u32,
+        mut meet: impl FnMut(u32, u32),
+    ) -> u64 {
+        self.run = self.run.wrapping_add(1);
+        if self.run == 0 {
+            self.seen_in.fill(0);
+            self.run = 1;
+        }
+        self.queue.clear();
+        self.queue.extend(from);
+        for &page in from {
+            self.seen_in[page as usize] = self.run;
+            meet(page, 0);
+        }
+        let mut scanned = 0;
+        let mut level = 0..self.queue.len();
+        for hop in 1..=depth {
+            for at in level.clone() {
+                let targets = direction.next(graph, self.queue[at]);
+                scanned += targets.len();
+                for &target in targets {
+                    let seen = &mut self.seen_in[target as usize];
+                    if *seen != self.run && alive[target as usize] {
+                        *seen = self.run;
+                        self.queue.push(target);
+                        meet(target, hop);
+                    }
+                }
+            }
+            level = level.end..self.queue.len();
+            if level.is_empty() {
+                break;
+            }
+        }
+        (self.queue.len() + scanned) as u64
+    }
+}
+
+/// What the picks so far cover on the whole site graph.
+#[derive(Clone, Debug)]
+pub(super) struct Coverage {
+    covered: Vec<bool>,
+    /// The distance from the nearest pick, `u32::MAX` beyond h hops.
+    pub(super) near: Vec<u32>,
+    whole: Vec<bool>,
+    search: Search,
+}
+
+impl Coverage {
+    pub(super) fn new(pages: u32) -> Self {
+        Self {
+            covered: vec![false; pages as usize],
+            near: vec![u32::MAX; pages as usize],
+            whole: vec![true; pages as usize],
+            search: Search::new(pages),
+        }
+    }
+
+    /// Covers what is within `hops` of a new pick: gives what it adds hop by hop, the pages added,
+    /// and the page visits.
+    pub(super) fn add(
+        &mut self,
+        graph: &SiteGraph,
+        pick: u32,
+        hops: u32,
+    ) -> (Vec<HopGain>, Vec<u32>, u64) {
+        let (covered, near) = (&mut self.covered, &mut self.near);
+        let mut found: Vec<(Vec<u32>, i64)> = Vec::new();
+        let mut added = Vec::new();
+        let meet = |page: u32, hop: u32| {
+            if found.len() <= hop as usize {
+                found.push((Vec::new(), 0));
+            }
+            near[page as usize] = near[page as usize].min(hop);
+            if !std::mem::replace(&mut covered[page as usize], true) {
+                added.push(page);
+                if let Some((pages, value)) = found.last_mut() {
+                    pages.push(page);
+                    *value += graph.values()[page as usize];
+                }
+            }
+        };
+        let visits = self
+            .search
+            .run(graph, Direction::Forward, &self.whole, &[pick], hops, meet);
+        let gains = found.into_iter().map(|(mut pages, value)| {
+            pages.sort_unstable();
+            HopGain {
+                pages: pages.into_iter().collect::<RoaringBitmap>(),
+                value,
+            }
+        });
+        (gains.collect(), added, visits)
+    }
+}

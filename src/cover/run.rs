@@ -1,0 +1,256 @@
+//! The picks of one site, by each method.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::baselines;
+use super::bounds::Zones;
+use super::graph::{Site, SiteGraph};
+use super::lazy::{Best, Lazy, Round};
+use super::pagerank::pagerank;
+use super::params::{Choice, Covered, Method};
+use super::pick::{Pick, Score, Scored, SiteCover, Stop};
+use super::places::Places;
+use super::reach::{Coverage, Direction, Search};
+use super::residual::Residual;
+use crate::watch::{Interrupted, Watch};
+
+/// Up to `seats` seeds of a site.
+pub(super) fn run(
+    site: Site<'_>,
+    seats: u32,
+    choice: &Choice,
+    watch: &dyn Watch,
+) -> Result<SiteCover, Interrupted> {
+    let mut run = Run {
+        graph: site.graph,
+        seats: seats as usize,
+        hops: choice.hops,
+        coverage: Coverage::new(site.graph.pages()),
+        picks: Vec::new(),
+        visits: 0,
+        watch,
+    };
+    let stop = match choice.method {
+        Method::Random => {
+            let pages = site.graph.pages();
+            let order = baselines::random(site.name, choice.rng_seed, pages, run.seats);
+            run.take_in_order(&order, |_| Score::Drawn)?
+        }
+        Method::Pagerank => {
+            let (scores, visits) = pagerank(site.graph, watch)?;
+            run.visits += visits;
+            let order = baselines::by_score(&scores, run.seats.saturating_add(1));
+            run.take_in_order(&order, |page| Score::Pagerank(scores[page as usize]))?
+        }
+        Method::OutDegree => {
+            let order = baselines::by_out_degree(site.graph);
+            run.take_in_order(&order, |page| Score::OutDegree(site.graph.out_degree(page)))?
+        }
+        Method::MaxOut => run.max_out(choice.positive_only)?,
+        Method::MaxWeight | Method::MaxScc | Method::RootScc | Method::Greedy => {
+            run.by_weight(choice)?
+        }
+    };
+    Ok(SiteCover {
+        site: site.id,
+        picks: run.picks,
+        stop,
+        page_visits: run.visits,
+    })
+}
+
+struct Run<'a> {
+    graph: &'a SiteGraph,
+    seats: usize,
+    hops: u32,
+    coverage: Coverage,
+    picks: Vec<Pick>,
+    visits: u64,
+    watch: &'a dyn Watch,
+}
+
+impl Run<'_> {
+    /// Keeps a pick with what it adds; gives the pages that it covers first.
+    fn take(&mut self, seed: Scored, runner_up: Option<Scored>) -> Vec<u32> {
+        let (hops, added, visits) = self.coverage.add(self.graph, seed.page, self.hops);
+        self.visits += visits;
+        self.picks.push(Pick {
+            seed,
+            runner_up,
+            hops,
+        });
+        added
+    }
+
+    fn complete(&self) -> bool {
+        self.picks.len() >= self.seats
+    }
+
+    fn take_in_order(
+        &mut self,
+        order: &[u32],
+        score: impl Fn(u32) -> Score,
+    ) -> Result<Stop, Interrupted> {
+        let scored = |page: &u32| Scored {
+            page: *page,
+            score: score(*page),
+        };
+        for (at, page) in order.iter().enumerate().take(self.seats) {
+            self.watch.proceed()?;
+            let next = order.get(at + 1).map(scored);
+            self.take(scored(page), next.filter(|next| next.score != Score::Drawn));
+        }
+        Ok(if self.picks.len() == self.graph.pages() as usize {
+            Stop::NoPageLeft
+        } else {
+            Stop::Complete
+        })
+    }
+
+    /// Removes what remains within h hops of a pick; gives the pages.
+    fn remove(&mut self, residual: &mut Residual, search: &mut Search, pick: u32) -> Vec<u32> {
+        let mut gone = Vec::new();
+        let (graph, forward, hops) = (self.graph, Direction::Forward, self.hops);
+        self.visits += search.run(graph, forward, &residual.alive, &[pick], hops, |page, _| {
+            gone.push(page);
+        });
+        for &page in &gone {
+            residual.remove(page);
+        }
+        gone
+    }
+
+    /// Out-degrees in what remains only fall, so an entry that is out of date is put back lower.
+    fn max_out(&mut self, positive_only: bool) -> Result<Stop, Interrupted> {
+        let pages = self.graph.pages();
+        let mut residual = Residual::new(self.graph);
+        let mut search = Search::new(pages);
+        let mut degree: Vec<u32> = (0..pages).map(|page| self.graph.out_degree(page)).collect();
+        let mut queue: BinaryHeap<(u32, Reverse<u32>)> =
+            degree.iter().copied().zip((0..).map(Reverse)).collect();
+        let scored = |(degree, Reverse(page))| Scored {
+            page,
+            score: Score::OutDegree(degree),
+        };
+        while residual.pages_left > 0 {
+            self.watch.proceed()?;
+            if self.complete() {
+                return Ok(Stop::Complete);
+            }
+            let Some(best) = freshest(&mut queue, &degree, &residual.alive) else {
+                break;
+            };
+            if positive_only && best.0 == 0 {
+                return Ok(Stop::NotPositive);
+            }
+            let next = freshest(&mut queue, &degree, &residual.alive);
+            queue.extend(next);
+            let pick = best.1.0;
+            self.take(scored(best), next.map(scored));
+            for page in self.remove(&mut residual, &mut search, pick) {
+                let sources = self.graph.predecessors(page);
+                self.visits += sources.len() as u64;
+                for &source in sources {
+                    degree[source as usize] -= 1;
+                }
+            }
+        }
+        Ok(Stop::NoPageLeft)
+    }
+
+    fn by_weight(&mut self, choice: &Choice) -> Result<Stop, Interrupted> {
+        let graph = self.graph;
+        let removing = choice.covered == Covered::Remove;
+        let mut residual = Residual::new(graph);
+        let mut search = Search::new(graph.pages());
+        let mut unpicked = vec![true; graph.pages() as usize];
+        let mut places = Places::new(graph, choice.method, &residual);
+        self.visits += places.visits;
+        let mut lazy: Option<Lazy<'_>> = None;
+        loop {
+            if !self.picks.is_empty() {
+                if !removing && residual.nonzero == 0 {
+                    return Ok(Stop::NoValueLeft);
+                }
+                if removing && residual.pages_left == 0 {
+                    return Ok(Stop::NoPageLeft);
+                }
+            }
+            let candidates = places.candidates(graph, &residual, &unpicked);
+            self.visits += std::mem::take(&mut places.visits);
+            if candidates.is_empty() {
+                return Ok(Stop::NoPageLeft);
+            }
+            if self.complete() {
+                return Ok(Stop::Complete);
+            }
+            let watch = self.watch;
+            let round = round(&residual, &self.coverage, choice, watch);
+            let lazy = lazy.get_or_insert_with(|| Lazy::new(graph, choice.depth, round));
+            let best = lazy.best(&candidates, round)?;
+            self.visits += std::mem::take(&mut lazy.visits);
+            let Some(Best {
+                page,
+                weight,
+                runner_up,
+            }) = best
+            else {
+                return Ok(Stop::NotPositive);
+            };
+            let scored = |(page, weight)| Scored {
+                page,
+                score: Score::Weight(weight),
+            };
+            unpicked[page as usize] = false;
+            let added = self.take(scored((page, weight)), runner_up.map(scored));
+            if removing {
+                self.remove(&mut residual, &mut search, page);
+                places.removed(graph, &residual);
+            } else {
+                let lost: Vec<(u32, i64)> = added
+                    .iter()
+                    .map(|&page| (page, residual.zero(page)))
+                    .collect();
+                places.zeroed(page, &lost);
+                lazy.zeroed(&lost);
+            }
+        }
+    }
+}
+
+fn round<'a>(
+    residual: &'a Residual,
+    coverage: &'a Coverage,
+    choice: &Choice,
+    watch: &'a dyn Watch,
+) -> Round<'a> {
+    Round {
+        residual,
+        zones: (choice.covered == Covered::Zero).then_some(Zones {
+            near: &coverage.near,
+            hops: choice.hops,
+        }),
+        positive_only: choice.positive_only,
+        watch,
+    }
+}
+
+/// Takes the best entry whose degree is up to date and whose page remains.
+fn freshest(
+    queue: &mut BinaryHeap<(u32, Reverse<u32>)>,
+    degree: &[u32],
+    alive: &[bool],
+) -> Option<(u32, Reverse<u32>)> {
+    while let Some((known, Reverse(page))) = queue.pop() {
+        let now = degree[page as usize];
+        if !alive[page as usize] {
+            continue;
+        }
+        if now == known {
+            return Some((known, Reverse(page)));
+        }
+        queue.push((now, Reverse(page)));
+    }
+    None
+}

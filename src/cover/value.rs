@@ -1,0 +1,284 @@
+//! What covering a page is worth to the crawler, in exact fixed-point arithmetic.
+//!
+//! Values are whole numbers of millionths, so their sums are exact and ties are ties, whatever the
+//! order of summation.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// Millionths in one unit.
+pub const UNIT: i64 = 1_000_000;
+
+/// A value, or a number of the same kind (a weight setting, a probability), in millionths.
+///
+/// As text it is a decimal number with up to six decimals; in a binary encoding the bare millionths.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Value(pub i64);
+
+impl Value {
+    /// So many whole units.
+    #[must_use]
+    pub const fn units(units: i32) -> Self {
+        Self(units as i64 * UNIT)
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let (whole, part) = (
+            self.0.unsigned_abs() / UNIT.unsigned_abs(),
+            self.0.unsigned_abs() % UNIT.unsigned_abs(),
+        );
+        if part == 0 {
+            return write!(f, "{sign}{whole}");
+        }
+        let decimals = format!("{part:06}");
+        write!(f, "{sign}{whole}.{}", decimals.trim_end_matches('0'))
+    }
+}
+
+/// Text that is no decimal number with at most six decimals.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0:?} is no decimal number with at most six decimals; write it like 10, -2.5 or 0.000001")]
+pub struct NotAValue(String);
+
+impl FromStr for Value {
+    type Err = NotAValue;
+
+    fn from_str(text: &str) -> Result<Self, NotAValue> {
+        let bad = || NotAValue(text.to_owned());
+        let (negative, digits) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text.strip_prefix('+').unwrap_or(text)),
+        };
+        let (whole, part) = digits.split_once('.').unwrap_or((digits, "0"));
+        let all_digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+        if !all_digits(whole) || !all_digits(part) || part.len() > 6 {
+            return Err(bad());
+        }
+        let whole: i64 = whole.parse().map_err(|_| bad())?;
+        let part: i64 = format!("{part:0<6}").parse().map_err(|_| bad())?;
+        let millionths = whole
+            .checked_mul(UNIT)
+            .and_then(|w| w.checked_add(part))
+            .ok_or_else(bad)?;
+        Ok(Self(if negative { -millionths } else { millionths }))
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return serializer.serialize_i64(self.0);
+        }
+        if self.0 % UNIT == 0 {
+            serializer.serialize_i64(self.0 / UNIT)
+        } else {
+            // Correctly rounded, so the shortest text that gives this number back has the six
+            // decimals of the value wherever it is below 2^53 millionths.
+            serializer.serialize_f64(self.0 as f64 / UNIT as f64)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_any(Decimal)
+        } else {
+            i64::deserialize(deserializer).map(Self)
+        }
+    }
+}
+
+struct Decimal;
+
+impl de::Visitor<'_> for Decimal {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a decimal number with at most six decimals")
+    }
+
+    fn visit_i64<E: de::Error>(self, units: i64) -> Result<Value, E> {
+        let millionths = units.checked_mul(UNIT);
+        millionths.map(Value).ok_or_else(|| E::custom("too large"))
+    }
+
+    fn visit_u64<E: de::Error>(self, units: u64) -> Result<Value, E> {
+        i64::try_from(units)
+            .map_err(E::custom)
+            .and_then(|units| self.visit_i64(units))
+    }
+
+    fn visit_f64<E: de::Error>(self, units: f64) -> Result<Value, E> {
+        units.to_string().parse().map_err(E::custom)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
+        text.parse().map_err(E::custom)
+    }
+}
+
+/// `P_uniq(site)`: how much of what the site links to is worth fetching, an exact ratio in 0..=1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PUniq {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl PUniq {
+    /// `(d + 10) / (n + 10)`: of the site's `n` crawled pages with a content digest, `d` have
+    /// distinct digests. 1 where nothing is known.
+    #[must_use]
+    pub fn of_digests(distinct: u64, with_digest: u64) -> Self {
+        Self {
+            numerator: distinct.min(with_digest).saturating_add(10),
+            denominator: with_digest.saturating_add(10),
+        }
+    }
+
+    /// The setting that overrides the ratio; outside 0..=1 it is moved to the nearer end.
+    #[must_use]
+    pub fn fixed(setting: Value) -> Self {
+        Self {
+            numerator: setting.0.clamp(0, UNIT).unsigned_abs(),
+            denominator: UNIT.unsigned_abs(),
+        }
+    }
+}
+
+/// The weight settings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Weights {
+    /// A page that is neither spam nor clicked.
+    pub base: Value,
+    /// A spam page, clicked or not.
+    pub spam: Value,
+    /// A clicked page.
+    pub clicked: Value,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            base: Value::units(1),
+            spam: Value::units(-10),
+            clicked: Value::units(10),
+        }
+    }
+}
+
+/// What a page's value follows from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PageFacts {
+    /// Marked as spam.
+    pub spam: bool,
+    /// How often it was clicked.
+    pub clicks: u64,
+    /// Its outlinks that are not crawled, given or counted.
+    pub uncrawled_outlinks: u32,
+}
+
+/// The value of a page in millionths: its weight, plus `uncrawled_outlinks * P_uniq` rounded to the
+/// nearest millionth, halves up.
+///
+/// Exact: the term is below 2^32 units, and a weight below 2^20 units (what
+/// [`CoverParams`](super::CoverParams) admits), so a value stays below 2^53 millionths.
+#[must_use]
+pub fn page_value(facts: PageFacts, p_uniq: PUniq, weights: &Weights) -> i64 {
+    let weight = if facts.spam {
+        weights.spam
+    } else if facts.clicks > 0 {
+        weights.clicked
+    } else {
+        weights.base
+    };
+    // 2^33 * 2^64 * 2^20 fits 128 bits.
+    let twice = 2
+        * u128::from(facts.uncrawled_outlinks)
+        * u128::from(p_uniq.numerator)
+        * u128::from(UNIT.unsigned_abs());
+    let den = u128::from(p_uniq.denominator);
+    let term = (twice + den) / (2 * den);
+    let term = i64::try_from(term).unwrap_or(i64::MAX);
+    weight.0.saturating_add(term)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(spam: bool, clicks: u64, uncrawled: u32, p_uniq: PUniq) -> i64 {
+        let facts = PageFacts {
+            spam,
+            clicks,
+            uncrawled_outlinks: uncrawled,
+        };
+        page_value(facts, p_uniq, &Weights::default())
+    }
+
+    #[test]
+    fn spam_wins_over_clicks_and_keeps_its_uncrawled_links() {
+        let one = PUniq::of_digests(0, 0);
+        assert_eq!(value(false, 0, 0, one), UNIT);
+        assert_eq!(value(false, 3, 0, one), 10 * UNIT);
+        assert_eq!(value(true, 3, 0, one), -10 * UNIT);
+        assert_eq!(value(true, 0, 12, one), 2 * UNIT);
+    }
+
+    #[test]
+    fn the_uncrawled_term_is_rounded_to_the_nearest_with_halves_up() {
+        // 11/20: 1 link is 0.55. 10/13: 0.769230769..., three links 2.307692307...
+        assert_eq!(value(false, 0, 1, PUniq::of_digests(1, 10)), 1_550_000);
+        assert_eq!(value(false, 0, 1, PUniq::of_digests(0, 3)), 1_769_231);
+        assert_eq!(value(false, 0, 3, PUniq::of_digests(0, 3)), 3_307_692);
+        // 12/64 of a millionth steps: 10/64 = 0.15625 exactly; 3 * 10/64 = 0.46875.
+        assert_eq!(value(false, 0, 3, PUniq::of_digests(0, 54)), 1_468_750);
+        // 15/128 = 0.1171875: the seventh decimal is an exact half, and goes up; below zero too.
+        assert_eq!(value(false, 0, 1, PUniq::of_digests(5, 118)), 1_117_188);
+        assert_eq!(value(true, 0, 1, PUniq::of_digests(5, 118)), -9_882_812);
+        assert_eq!(value(false, 0, 3, PUniq::fixed(Value(333_333))), 1_999_999);
+    }
+
+    #[test]
+    fn the_largest_inputs_do_not_overflow() {
+        let largest = value(
+            true,
+            u64::MAX,
+            u32::MAX,
+            PUniq::of_digests(u64::MAX, u64::MAX),
+        );
+        assert_eq!(largest, i64::from(u32::MAX) * UNIT - 10 * UNIT);
+    }
+
+    #[test]
+    fn text_and_millionths_agree_both_ways() {
+        for (text, millionths) in [("0", 0), ("-10", -10_000_000), ("2.5", 2_500_000)] {
+            assert_eq!(text.parse(), Ok(Value(millionths)));
+            assert_eq!(Value(millionths).to_string(), text);
+        }
+        assert_eq!("-0.000001".parse(), Ok(Value(-1)));
+        for bad in [
+            "",
+            "-",
+            ".5",
+            "1.",
+            "1e3",
+            "0.0000001",
+            "99999999999999",
+            "x",
+        ] {
+            assert!(bad.parse::<Value>().is_err(), "{bad}");
+        }
+        for millionths in [-9_882_812, 1, 1_000_000, 123_456_789_012] {
+            let json = serde_json::to_string(&Value(millionths)).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&json).unwrap().0, millionths);
+            let bytes = bincode::serialize(&Value(millionths)).unwrap();
+            assert_eq!(bincode::deserialize::<Value>(&bytes).unwrap().0, millionths);
+        }
+    }
+}
