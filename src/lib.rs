@@ -3,4 +3,5 @@
 //! The crate docs are the architecture; they are completed as the rooms are built.
 
 pub mod page;
+pub mod synth;
 pub mod watch;
