@@ -51,7 +51,7 @@ pub(super) fn push_number(number: u64, out: &mut Vec<u8>) {
     let mut rest = number;
     loop {
         at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
+        digits[at] = b"0123456789"[(rest % 10) as usize];
         rest /= 10;
         if rest == 0 {
             break;

@@ -15,7 +15,6 @@ pub(super) enum For {
     Order = 1,
     Topic,
     Site,
-    Page,
     Birth,
     Death,
     Return,
@@ -26,7 +25,6 @@ pub(super) enum For {
     Style,
     Word,
     Degree,
-    Menu,
     Slot,
     Roll,
     Section,
@@ -123,7 +121,7 @@ mod tests {
 
     #[test]
     fn draws_are_uniform_and_stay_below() {
-        let key = Draw::new(1).of(For::Page);
+        let key = Draw::new(1).of(For::Slot);
         let mut counts = [0_u32; 10];
         for number in 0..100_000 {
             let draw = key.at(number).below(10);
@@ -140,7 +138,7 @@ mod tests {
     #[test]
     fn purposes_and_seeds_do_not_share_a_stream() {
         let key = Draw::new(1);
-        assert_ne!(key.of(For::Page).bits(), key.of(For::Site).bits());
-        assert_ne!(key.of(For::Page).bits(), Draw::new(2).of(For::Page).bits());
+        assert_ne!(key.of(For::Slot).bits(), key.of(For::Site).bits());
+        assert_ne!(key.of(For::Slot).bits(), Draw::new(2).of(For::Slot).bits());
     }
 }

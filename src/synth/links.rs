@@ -28,12 +28,10 @@ pub(super) struct LinkDraws {
 
 impl LinkDraws {
     pub(super) fn new(web: &Web) -> Self {
-        let intra = (web.options.links - web.options.inter_site_links).max(0.0);
         Self {
-            degree: LogNormal::new(0.0, 1.5).ok(),
+            degree: LogNormal::new(0.0, 1.9).ok(),
             list: Pareto::new(18.0, 1.3).ok(),
-            // The mean of the log-normal, cut at 300, is 3.0; measured: half is site, half page.
-            degree_scale: intra / 3.0,
+            degree_scale: web.degree_scale,
         }
     }
 }

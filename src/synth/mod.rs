@@ -1,5 +1,6 @@
 //! A generated web.
 mod address;
+mod calibrate;
 mod draw;
 mod files;
 mod life;
@@ -7,6 +8,7 @@ mod links;
 mod options;
 mod record;
 mod rolls;
+pub mod shape;
 mod stream;
 mod web;
 

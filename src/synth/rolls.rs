@@ -157,27 +157,4 @@ impl Web {
         roll.dedup();
         roll
     }
-
-    /// The share of sections with a roll that gives the mean number of inter-site links asked
-    /// for: mean roll lengths are weighed by pages, over the largest sites and a sample of others.
-    pub(super) fn calibrate(&self) -> f64 {
-        let sites = self.site_count();
-        let step = (sites / 2000).max(1);
-        let (mut pages, mut links) = (0.0, 0.0);
-        let sample = (0..sites.min(500)).chain((500..sites).step_by(step as usize));
-        for number in sample {
-            let site = self.site(number);
-            let weight = f64::from(site.size) * if number < 500 { 1.0 } else { f64::from(step) };
-            let sections = site.sections.clamp(1, 4);
-            let rolls = (0..sections).map(|section| self.roll_text(&site, section, 0).len());
-            links += weight * rolls.sum::<usize>() as f64 / f64::from(sections);
-            pages += weight;
-        }
-        let wanted = self.options.inter_site_links * (1.0 - super::links::OWN_SHARE);
-        if links > 0.0 {
-            (wanted * pages / links).min(1.0)
-        } else {
-            0.0
-        }
-    }
 }

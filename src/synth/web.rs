@@ -30,6 +30,8 @@ pub struct Web {
     pub(super) topics: Vec<Topic>,
     /// The share of a site's sections that carry a blogroll.
     pub(super) roll_share: f64,
+    /// What a page's drawn degree is multiplied with.
+    pub(super) degree_scale: f64,
 }
 
 /// What pages of one site have in common.
@@ -88,9 +90,10 @@ impl Web {
             order,
             place,
             roll_share: 0.5,
+            degree_scale: 1.0,
             options: options.clone(),
         };
-        web.roll_share = web.calibrate();
+        web.calibrate();
         Ok(web)
     }
 
