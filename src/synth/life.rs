@@ -8,8 +8,9 @@
 //! - Changes: 30 % of the pages change 7 times as often as the others (the mean is the rate):
 //!   the studies all find that a page's past change rate predicts its future one.
 
-use super::draw::{Draw, For};
+use super::draw::For;
 use super::options::SynthOptions;
+use super::web::Site;
 
 /// What happens to a page on a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl Life {
         }
         let rate = options.changed_per_day;
         // 0.3 * 2.5 + 0.7 * 0.25 / 0.7 = 1; above 0.4 the faster class would need more than 1.
-        let (often, seldom) = if rate <= 0.4 {
+        let pace = if rate <= 0.4 {
             (rate * 2.5, rate * (0.25 / 0.7))
         } else {
             (rate, rate)
@@ -57,45 +58,45 @@ impl Life {
         Self {
             born_per_day: (options.born_per_day * ONE as f64) as u64,
             survivors,
-            often,
-            seldom,
+            often: pace.0,
+            seldom: pace.1,
             clicked: options.clicked_per_day,
         }
     }
 
-    /// Pages ever born on a site of `size` pages by a day, those of day 0 included.
+    /// Pages ever born on a site by a day, those of day 0 included.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "SynthOptions::check bounds the pages after the last day"
     )]
-    pub(super) fn pages_by(&self, site: Draw, size: u32, day: u32) -> u32 {
-        let born = u128::from(self.born_per_day) * u128::from(size) * u128::from(day)
+    pub(super) fn pages_by(&self, site: &Site, day: u32) -> u32 {
+        let born = u128::from(self.born_per_day) * u128::from(site.size) * u128::from(day)
             + u128::from(Self::phase(site));
-        size + (born >> 32) as u32
+        site.size + (born >> 32) as u32
     }
 
-    fn phase(site: Draw) -> u64 {
-        site.of(For::Birth).bits() >> 32
+    fn phase(site: &Site) -> u64 {
+        site.key.of(For::Birth).bits() >> 32
     }
 
     /// The day of a page's birth.
-    pub(super) fn birth(&self, site: Draw, size: u32, page: u32) -> u32 {
-        if page < size {
+    pub(super) fn birth(&self, site: &Site, page: u32) -> u32 {
+        if page < site.size {
             return 0;
         }
-        let daily = self.born_per_day * u64::from(size);
+        let daily = self.born_per_day * u64::from(site.size);
         if daily == 0 {
             return u32::MAX;
         }
-        let needed = (u64::from(page - size) + 1) * ONE - Self::phase(site);
+        let needed = (u64::from(page - site.size) + 1) * ONE - Self::phase(site);
         u32::try_from(needed.div_ceil(daily)).unwrap_or(u32::MAX)
     }
 
     /// The first and the last day (exclusive) on which a page is gone, as far as known by `day`.
-    fn absence(&self, site: Draw, size: u32, page: u32, day: u32) -> Option<(u32, u32)> {
-        let birth = self.birth(site, size, page);
+    fn absence(&self, site: &Site, page: u32, day: u32) -> Option<(u32, u32)> {
+        let birth = self.birth(site, page);
         let age = usize::try_from(day.saturating_sub(birth)).unwrap_or(usize::MAX);
-        let key = site.at(u64::from(page));
+        let key = site.key.at(u64::from(page));
         let death = key.of(For::Death).bits().min(u64::MAX - 1);
         let known = self.survivors.get(..=age)?;
         if *known.last()? > death {
@@ -112,28 +113,22 @@ impl Life {
         Some((gone, returned))
     }
 
-    /// Whether a page has content on a day. `stays`: it is a home or section page.
-    pub(super) fn alive(&self, site: Draw, size: u32, page: u32, stays: bool, day: u32) -> bool {
-        page < self.pages_by(site, size, day)
-            && (stays
+    /// Whether a page has content on a day. Home and section pages stay.
+    pub(super) fn alive(&self, site: &Site, page: u32, day: u32) -> bool {
+        page < self.pages_by(site, day)
+            && (site.stays(page)
                 || self
-                    .absence(site, size, page, day)
+                    .absence(site, page, day)
                     .is_none_or(|(_, returned)| returned <= day))
     }
 
     /// What happens to a page on a day after day 0.
-    pub(super) fn event(
-        &self,
-        site: Draw,
-        size: u32,
-        page: u32,
-        stays: bool,
-        day: u32,
-    ) -> Option<Event> {
-        if page >= size && self.birth(site, size, page) == day {
-            return Some(Event::Born);
+    pub(super) fn event(&self, site: &Site, page: u32, day: u32) -> Option<Event> {
+        let birth = self.birth(site, page);
+        if birth >= day {
+            return (birth == day).then_some(Event::Born);
         }
-        if !stays && let Some((gone, returned)) = self.absence(site, size, page, day) {
+        if !site.stays(page) && let Some((gone, returned)) = self.absence(site, page, day) {
             if gone == day {
                 return Some(Event::Gone);
             }
@@ -144,7 +139,7 @@ impl Life {
                 return None;
             }
         }
-        let key = site.at(u64::from(page));
+        let key = site.key.at(u64::from(page));
         let rate = if key.of(For::Pace).chance(0.3) {
             self.often
         } else {
@@ -162,7 +157,18 @@ impl Life {
 
 #[cfg(test)]
 mod tests {
+    use super::super::draw::Draw;
     use super::*;
+
+    fn site(number: u64, size: u32) -> Site {
+        Site {
+            number: 0,
+            key: Draw::new(3).at(number),
+            size,
+            sections: 0,
+            spam: false,
+        }
+    }
 
     fn life(days: u32) -> Life {
         Life::new(&SynthOptions {
@@ -177,13 +183,13 @@ mod tests {
     fn the_day_of_birth_inverts_the_number_born() {
         let life = life(400);
         for number in 0..50 {
-            let site = Draw::new(3).at(number);
             for size in [1, 7, 1000] {
-                assert_eq!(life.pages_by(site, size, 0), size);
+                let site = &site(number, size);
+                assert_eq!(life.pages_by(site, 0), size);
                 for day in 1..60 {
-                    let before = life.pages_by(site, size, day - 1);
-                    for page in before..life.pages_by(site, size, day) {
-                        assert_eq!(life.birth(site, size, page), day, "{size} {page}");
+                    let before = life.pages_by(site, day - 1);
+                    for page in before..life.pages_by(site, day) {
+                        assert_eq!(life.birth(site, page), day, "{size} {page}");
                     }
                 }
             }
@@ -194,11 +200,11 @@ mod tests {
     fn events_and_being_alive_agree_day_by_day() {
         let life = life(120);
         let mut seen = [0; 3];
-        for page in 0..2000 {
-            let site = Draw::new(5).at(9);
+        for page in 1..2000 {
+            let site = &site(9, 500);
             let mut alive = page < 500;
             for day in 1..=120 {
-                match life.event(site, 500, page, false, day) {
+                match life.event(site, page, day) {
                     Some(Event::Born) => {
                         assert!(!alive);
                         alive = true;
@@ -217,16 +223,12 @@ mod tests {
                     Some(Event::Changed | Event::Clicked) => assert!(alive),
                     None => {}
                 }
-                if page >= life.pages_by(site, 500, day) {
+                if page >= life.pages_by(site, day) {
                     continue;
                 }
-                assert_eq!(
-                    alive,
-                    life.alive(site, 500, page, false, day),
-                    "{page} {day}"
-                );
+                assert_eq!(alive, life.alive(site, page, day), "{page} {day}");
             }
-            if page + 1 == life.pages_by(site, 500, 120) {
+            if page + 1 == life.pages_by(site, 120) {
                 break;
             }
         }

@@ -53,19 +53,14 @@ impl Web {
     ) {
         links.clear();
         let key = site.key.at(u64::from(page)).of(For::Degree);
-        let drawn = draws
+        let degree = draws
             .degree
-            .map_or(1.0, |degree| degree.sample(&mut key.stream()));
-        let wanted = (drawn * draws.degree_scale).min(draws.degree_scale * 40.0) + key.unit();
+            .map_or(1.0, |degrees| degrees.sample(&mut key.stream()));
+        let wanted = (degree * draws.degree_scale).min(draws.degree_scale * 40.0) + key.unit();
         let mut wanted = wanted as u32;
-        let now = self.life.pages_by(site.key, site.size, day);
+        let now = self.life.pages_by(site, day);
         let mut push = |to: u32| {
-            if to != page
-                && to < now
-                && self
-                    .life
-                    .alive(site.key, site.size, to, site.stays(to), day)
-            {
+            if to != page && to < now && self.life.alive(site, to, day) {
                 links.push(Target::Page(site.number, to));
             }
         };
@@ -90,7 +85,7 @@ impl Web {
         for slot in 0..wanted {
             let slot_key = key.of(For::Slot).at(u64::from(slot));
             let kind = slot_key.unit();
-            if kind < frontier * 0.45 {
+            if kind < frontier * 0.32 {
                 links.push(Target::Attachment(site.number, page, slot));
                 continue;
             }
@@ -104,11 +99,7 @@ impl Web {
                 } else {
                     draw.below32(now)
                 };
-                if to != page
-                    && self
-                        .life
-                        .alive(site.key, site.size, to, site.stays(to), day)
-                {
+                if to != page && self.life.alive(site, to, day) {
                     links.push(Target::Page(site.number, to));
                 }
             }
@@ -137,10 +128,10 @@ impl Web {
         let scale = self.options.inter_site_links;
         let list = key.of(For::List);
         let count = if list.chance(scale * LISTS) {
-            let drawn = draws.list.map_or(18.0, |list_length| {
-                list_length.sample(&mut list.at(0).stream())
-            });
-            drawn.min(600.0) as u64
+            let length = draws
+                .list
+                .map_or(18.0, |lengths| lengths.sample(&mut list.at(0).stream()));
+            length.min(600.0) as u64
         } else if key.chance(scale * 0.025) {
             1 + key.at(0).below(3)
         } else {

@@ -84,10 +84,7 @@ impl<'w> RecordWriter<'w> {
             let event = if self.day == 0 {
                 Some(Event::Born)
             } else {
-                let stays = site.stays(page);
-                self.web
-                    .life
-                    .event(site.key, site.size, page, stays, self.day)
+                self.web.life.event(&site, page, self.day)
             };
             let Some(event) = event else { continue };
             self.counts.records += 1;
@@ -195,7 +192,7 @@ impl<'w> RecordWriter<'w> {
         }
         // Some pages of a site are the same page under several URLs.
         let digest = key.of(For::Digest);
-        let digest = if digest.chance(0.08) && !site.stays(page) {
+        let digest = if digest.chance(0.03) && !site.stays(page) {
             site.key.of(For::Digest).at(digest.at(0).popular(8).into())
         } else {
             digest.at(1 + u64::from(day))

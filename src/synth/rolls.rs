@@ -110,8 +110,8 @@ impl Web {
             if slot.at(epoch(slot, 60, 300, day)).chance(0.85) {
                 let index = farm * FARM + target.below32(u32::try_from(known).unwrap_or(1));
                 let number = Self::spam_site(index);
-                let size = self.sizes.get(number as usize).copied().unwrap_or(1);
-                roll.push(Target::Page(number, target.at(0).popular(size)));
+                let pages = self.sizes.get(number as usize).copied().unwrap_or(1);
+                roll.push(Target::Page(number, target.at(0).popular(pages)));
             }
         }
         roll.push(self.popular_target(site.key.of(For::Spam)));

@@ -63,7 +63,7 @@ impl Iterator for Units<'_> {
         let mut room = self.pages;
         while room > 0 && self.site < self.web.site_count() {
             let site = self.web.site(self.site);
-            let all = self.web.life.pages_by(site.key, site.size, self.day);
+            let all = self.web.life.pages_by(&site, self.day);
             let to = all.min(self.from + room);
             unit.push((self.site, self.from, to));
             room -= to - self.from;

@@ -166,16 +166,16 @@ impl Web {
     clippy::cast_sign_loss,
     reason = "shares of at most a billion pages"
 )]
-fn site_sizes(pages: u64, sites: u32) -> Vec<u32> {
-    let shift = 1.6 + f64::from(sites) / 2000.0;
+fn site_sizes(pages: u64, count: u32) -> Vec<u32> {
+    let shift = 1.6 + f64::from(count) / 2000.0;
     let weight = |rank: u32| {
         let x = f64::from(rank) + shift;
         let quarter = x.sqrt().sqrt();
         1.0 / (x * quarter * quarter.sqrt().sqrt())
     };
-    let total: f64 = (0..sites).map(weight).sum();
-    let spare = (pages - u64::from(sites).min(pages)) as f64;
-    let mut sizes: Vec<u32> = (0..sites)
+    let total: f64 = (0..count).map(weight).sum();
+    let spare = (pages - u64::from(count).min(pages)) as f64;
+    let mut sizes: Vec<u32> = (0..count)
         .map(|rank| 1 + (spare * weight(rank) / total) as u32)
         .collect();
     let mut missing = pages
