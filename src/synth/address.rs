@@ -122,7 +122,7 @@ impl Web {
                 push(&["/", word(kind), "-"], out);
                 push_number(u64::from(slot), out);
                 push(
-                    &[[".pdf", ".html", "?view=print", ".html"][kind.at(0).below(4) as usize]],
+                    &[[".pdf", ".html", "?view=print", ".html"][kind.at(0).below32(4) as usize]],
                     out,
                 );
             }
@@ -155,7 +155,7 @@ fn push_path(site: &Site, page: u32, out: &mut Vec<u8>) {
     }
     let section = site.section(page);
     let topic = word(site.key.of(For::Section).at(u64::from(section)));
-    let style = site.key.of(For::Style).below(4);
+    let style = site.key.of(For::Style).below32(4);
     if site.stays(page) {
         push(&["/", topic, "-"], out);
         push_number(u64::from(section), out);

@@ -75,10 +75,6 @@ impl Draw {
     }
 
     /// Uniform in 0..n; 0 for n = 0.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the high half of a 64 by 64 bit product"
-    )]
     pub(super) const fn below(self, n: u64) -> u64 {
         ((self.0 as u128 * n as u128) >> 64) as u64
     }

@@ -128,7 +128,9 @@ impl Life {
         if birth >= day {
             return (birth == day).then_some(Event::Born);
         }
-        if !site.stays(page) && let Some((gone, returned)) = self.absence(site, page, day) {
+        if !site.stays(page)
+            && let Some((gone, returned)) = self.absence(site, page, day)
+        {
             if gone == day {
                 return Some(Event::Gone);
             }

@@ -77,10 +77,6 @@ impl SynthOptions {
 
     /// The crawled sites that these options give.
     #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a billion pages at most, so far fewer sites than 2^32"
-    )]
     pub fn site_count(&self) -> u32 {
         self.sites
             .unwrap_or_else(|| (self.pages / 36).clamp(1, 1 << 30) as u32)

@@ -219,7 +219,8 @@ fn push_links(web: &Web, links: &[Target], first: &mut bool, out: &mut Vec<u8>) 
 
 fn push_hex(number: u64, out: &mut Vec<u8>) {
     for shift in (0..16).rev() {
-        out.push(b"0123456789abcdef"[(number >> (4 * shift)) as usize & 15]);
+        let digit = (number >> (4 * shift)).to_le_bytes()[0] & 15;
+        out.push(b"0123456789abcdef"[usize::from(digit)]);
     }
 }
 

@@ -67,7 +67,7 @@ impl Web {
                 }
             }
         }
-        for j in 0..1 + key.of(For::Popular).below(4) {
+        for j in 0..=key.of(For::Popular).below(4) {
             let slot = key.of(For::Popular).at(j);
             roll.push(self.popular_target(slot.at(epoch(slot, 200, 800, day))));
         }
