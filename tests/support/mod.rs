@@ -1,7 +1,6 @@
 //! What several test programs share: where the real graphs and golden results are.
 #![allow(
     dead_code,
-    unreachable_pub,
     reason = "each test program uses its own part of this module"
 )]
 #![allow(
