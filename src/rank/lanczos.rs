@@ -19,6 +19,8 @@ use super::vectors::{add, combine, dot, norm, scale};
 /// The basis grows to so many vectors, then shrinks to so many.
 const BASIS: usize = 24;
 const KEPT: usize = 6;
+/// From so many classes on the basis is half as large: memory is two vectors for each of it.
+const LARGE: usize = 1 << 21;
 /// A residual (relative to the eigenvalue) that rounding allows.
 const FLOOR: f64 = 1e-14;
 const GOAL: f64 = 1e-12;
@@ -160,6 +162,11 @@ pub(super) fn largest_pairs(
     for vector in start {
         basis.join(vector, visits);
     }
+    let room = if region.authorities().len() < LARGE {
+        BASIS
+    } else {
+        BASIS / 2
+    };
     let spans_all = |basis: &Basis<'_>| basis.vectors.len() == region.authorities().len();
     let (mut best, mut stale) = (f64::INFINITY, 0);
     let mut pairs = eigen(basis.projected.clone());
@@ -178,7 +185,7 @@ pub(super) fn largest_pairs(
         if stale > 60 {
             break;
         }
-        if basis.vectors.len() >= BASIS {
+        if basis.vectors.len() >= room {
             basis.restart(&pairs);
         }
         if !found
@@ -188,7 +195,7 @@ pub(super) fn largest_pairs(
         {
             break;
         }
-        for _ in 1..STEPS.min(BASIS.saturating_sub(basis.vectors.len())) {
+        for _ in 1..STEPS.min(room.saturating_sub(basis.vectors.len())) {
             let next = basis.images.last().cloned().unwrap_or_default();
             if !basis.join(next, visits) {
                 break;

@@ -37,7 +37,7 @@ pub(super) fn solve(
     }
     let size = region.authorities().len();
     let mut start = warm;
-    start.push(vec![1.0; size]);
+    start.extend(everywhere(size));
     let mut known: Vec<(f64, Vec<f64>)> = Vec::new();
     let mut attempt = 0;
     loop {
@@ -63,8 +63,16 @@ pub(super) fn solve(
         let raised: Vec<f64> = raised.iter().map(|z| (z - 1.0) / top).collect();
         start = vec![raised];
         start.extend(ritz.vectors);
-        start.push(vec![1.0; size]);
+        start.extend(everywhere(size));
     }
+}
+
+/// Two starts with weight everywhere, one of them without symmetry. From one alone Lanczos would
+/// meet only one vector of two equally dense places, and take the gap for larger than it is.
+fn everywhere(size: usize) -> [Vec<f64>; 2] {
+    let golden = 0.618_033_988_749_894_9;
+    let uneven = (1..=size).map(|i| 0.5 + (golden * i as f64).fract());
+    [uneven.collect(), vec![1.0; size]]
 }
 
 struct Polished {

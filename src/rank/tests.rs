@@ -139,3 +139,39 @@ fn a_denser_place_elsewhere_is_found_in_spite_of_a_start_without_weight_on_it() 
     let principal = solve(region, vec![local], &mut 0, &Unwatched).unwrap();
     assert!((principal.sigma - pairs[0].0.sqrt()).abs() < 1e-12);
 }
+
+#[test]
+fn what_is_raised_says_where_the_denser_place_is() {
+    let mut all = Rows::new();
+    all.push(&[10, 11, 12], &[0, 1, 2]).unwrap();
+    all.push(&[13, 14, 15, 16], &[3, 4, 5, 6]).unwrap();
+    all.push(&[17], &[2, 3]).unwrap();
+    let region = whole(&all.graph().unwrap()).unwrap();
+    let (lesser, x) = dense(&region).swap_remove(1);
+    let mut x: Vec<f64> = x.iter().map(|entry| entry.abs()).collect();
+    let top = largest(&x);
+    scale(&mut x, 1.0 / top);
+    let image = region.square(&x, &mut 0);
+    let start = vec![1.0; x.len()];
+    let Verdict::Unsettled(raised) = certify(&region, lesser, (&x, &image), VALUE, start, &mut 0)
+    else {
+        panic!("a smaller pair was accepted");
+    };
+    // Classes by smallest page: {0, 1}, {2}, {3}, {4, 5, 6}.
+    assert!(raised[3] > 10.0 * raised[0]);
+}
+
+#[test]
+fn two_equal_places_far_apart_are_not_certified() {
+    // Two complete places, 3 x 3, joined by a chain: their mixture hangs on (1/7)^20.
+    let mut all = Rows::new();
+    all.push(&[100, 101, 102], &[0, 1, 2]).unwrap();
+    all.push(&[103, 104, 105], &[22, 23, 24]).unwrap();
+    for link in 2..22 {
+        all.push(&[106 + link], &[link, link + 1]).unwrap();
+    }
+    let region = whole(&all.graph().unwrap()).unwrap();
+    let principal = solve(region, Vec::new(), &mut 0, &Unwatched).unwrap();
+    assert!(principal.doubt.is_some());
+    assert!(principal.sigma >= 3.0 && principal.sigma < 3.1);
+}
