@@ -9,4 +9,5 @@ pub mod ingest;
 pub mod page;
 pub mod rank;
 pub mod storage;
+pub mod synth;
 pub mod watch;

@@ -1,0 +1,65 @@
+//! Fits the two free numbers of the link model to the mean link counts asked for.
+//!
+//! How many links a page ends up with depends on sizes, sections and topics (duplicates merge,
+//! a small site has little to link to), so both means are measured on a sample of pages of
+//! day 0, spread evenly over all of them, and corrected a few times.
+
+use super::links::{LinkDraws, OWN_SHARE};
+use super::web::{Site, Web};
+
+const SAMPLE: u64 = 2000;
+const ROUNDS: usize = 5;
+
+impl Web {
+    /// Sets the share of sections with a roll, and the scale of degrees.
+    pub(super) fn calibrate(&mut self) {
+        let sample = self.sample();
+        let count = sample.len().max(1) as f64;
+        let inter = self.options.inter_site_links * (1.0 - OWN_SHARE);
+        let intra = (self.options.links - self.options.inter_site_links).max(0.0);
+        let mut links = Vec::new();
+        for _ in 0..ROUNDS {
+            let carried: usize = sample
+                .iter()
+                .map(|(site, page)| self.roll(site, site.section(*page), 0).len())
+                .sum();
+            self.roll_share = corrected(self.roll_share, inter, carried as f64 / count).min(1.0);
+            let draws = LinkDraws::new(self);
+            let mut found = 0;
+            for (site, page) in &sample {
+                self.intra_links(site, *page, 0, &draws, &mut links);
+                found += links.len();
+            }
+            self.degree_scale = corrected(self.degree_scale, intra, found as f64 / count);
+        }
+    }
+
+    fn sample(&self) -> Vec<(Site, u32)> {
+        let pages = self.options.pages;
+        let count = pages.min(SAMPLE);
+        let mut wanted = (0..count).map(|i| i * pages / count).peekable();
+        let mut sample = Vec::new();
+        let mut before = 0;
+        for (number, &size) in (0..).zip(&self.sizes) {
+            while let Some(at) = wanted.next_if(|&at| at < before + u64::from(size)) {
+                if let Ok(page) = u32::try_from(at - before) {
+                    sample.push((self.site(number), page));
+                }
+            }
+            before += u64::from(size);
+        }
+        sample
+    }
+}
+
+/// A number that gave `found`, corrected towards `wanted`; where nothing was found it doubles.
+fn corrected(number: f64, wanted: f64, found: f64) -> f64 {
+    let factor = if wanted <= 0.0 {
+        0.0
+    } else if found > 0.0 {
+        (wanted / found).clamp(0.1, 10.0)
+    } else {
+        2.0
+    };
+    (number * factor).min(1e4)
+}

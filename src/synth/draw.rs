@@ -1,0 +1,140 @@
+//! Counter-based draws: every random number is a function of where it is used.
+//!
+//! A [`Draw`] is a 64-bit key. Its child for a tag or a number is one round of the SplitMix64
+//! finaliser (Steele, Lea, Flood, OOPSLA 2014) over key + number * golden ratio. So the draws of
+//! page 7,000,000 of a site cost what those of page 0 cost, and nothing is kept between them.
+//! Only integer arithmetic, IEEE-exact float operations and the pure-Rust `libm` behind
+//! `rand_distr` are used: the same numbers on every machine.
+
+use rand_pcg::Pcg64Mcg;
+
+/// What a draw is for; two uses never share a stream.
+#[derive(Clone, Copy, Debug)]
+#[repr(u64)]
+pub(super) enum For {
+    Order = 1,
+    Topic,
+    Site,
+    Birth,
+    Death,
+    Return,
+    Pace,
+    Change,
+    Click,
+    Clicks,
+    Style,
+    Word,
+    Degree,
+    Slot,
+    Roll,
+    Section,
+    Extra,
+    List,
+    Popular,
+    Outside,
+    Spam,
+    Digest,
+    Fetched,
+    Given,
+    Epoch,
+    Target,
+}
+
+/// The key of one draw, or of the draws below it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Draw(u64);
+
+impl Draw {
+    pub(super) const fn new(rng_seed: u64) -> Self {
+        Self(finalise(rng_seed ^ 0x5EED_BA2C_0000_0001))
+    }
+
+    /// The draw for a purpose below this one.
+    pub(super) const fn of(self, purpose: For) -> Self {
+        self.at(!(purpose as u64))
+    }
+
+    /// The draw for a number (a site, a page, a slot, a day) below this one.
+    pub(super) const fn at(self, number: u64) -> Self {
+        Self(finalise(self.0.wrapping_add(
+            number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+        )))
+    }
+
+    pub(super) const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Uniform in [0, 1), 53 bits.
+    pub(super) fn unit(self) -> f64 {
+        (self.0 >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+    }
+
+    pub(super) fn chance(self, probability: f64) -> bool {
+        self.unit() < probability
+    }
+
+    /// Uniform in 0..n; 0 for n = 0.
+    pub(super) const fn below(self, n: u64) -> u64 {
+        ((self.0 as u128 * n as u128) >> 64) as u64
+    }
+
+    /// As [`Draw::below`], for numbers that are 32 bits wide.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the result is below a 32-bit number"
+    )]
+    pub(super) const fn below32(self, n: u32) -> u32 {
+        self.below(n as u64) as u32
+    }
+
+    /// In 0..n, with density falling as x^(-2/3): small numbers are popular.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the float is in 0..n"
+    )]
+    pub(super) fn popular(self, n: u32) -> u32 {
+        let unit = self.unit();
+        ((unit * unit * unit * f64::from(n)) as u32).min(n.saturating_sub(1))
+    }
+
+    /// A generator for a sequence of draws of unknown length.
+    pub(super) fn stream(self) -> Pcg64Mcg {
+        Pcg64Mcg::new((u128::from(self.0) << 64) | u128::from(finalise(!self.0)))
+    }
+}
+
+const fn finalise(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_are_uniform_and_stay_below() {
+        let key = Draw::new(1).of(For::Slot);
+        let mut counts = [0_u32; 10];
+        for number in 0..100_000 {
+            let draw = key.at(number).below(10);
+            counts[usize::try_from(draw).unwrap()] += 1;
+        }
+        for count in counts {
+            assert!(count.abs_diff(10_000) < 500, "{counts:?}");
+        }
+        assert_eq!(key.below(0), 0);
+        assert_eq!(key.popular(0), 0);
+        assert!((0..1000).all(|n| key.at(n).popular(7) < 7));
+    }
+
+    #[test]
+    fn purposes_and_seeds_do_not_share_a_stream() {
+        let key = Draw::new(1);
+        assert_ne!(key.of(For::Slot).bits(), key.of(For::Site).bits());
+        assert_ne!(key.of(For::Slot).bits(), Draw::new(2).of(For::Slot).bits());
+    }
+}

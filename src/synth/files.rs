@@ -1,0 +1,158 @@
+//! A crawl in a directory: a snapshot and daily deltas, one compressed file each.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::options::{SynthError, SynthOptions};
+use super::record::DayCounts;
+use super::stream::Groups;
+use super::web::Web;
+use crate::watch::Watch;
+
+/// Compression level: generating is to be no slower than reading.
+const LEVEL: i32 = 1;
+
+/// One written file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DayFile {
+    /// Where it is: `day-000.jsonl.zst` is the snapshot, the others are deltas.
+    pub path: PathBuf,
+    /// The day.
+    pub day: u32,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// What is in it.
+    pub counts: DayCounts,
+}
+
+/// What [`generate`] wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SynthSummary {
+    /// Crawled sites.
+    pub sites: u32,
+    /// The files in the order of days.
+    pub files: Vec<DayFile>,
+}
+
+/// Removes what was written unless the whole crawl is.
+struct Written {
+    dir: PathBuf,
+    made_dir: bool,
+    paths: Vec<PathBuf>,
+    done: bool,
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        if self.done {
+            return;
+        }
+        // The error that brought us here is the one to report.
+        for path in &self.paths {
+            let _ = fs::remove_file(path);
+        }
+        if self.made_dir {
+            let _ = fs::remove_dir(&self.dir);
+        }
+    }
+}
+
+/// Writes a crawl to a new or empty directory: `day-000.jsonl.zst`, a snapshot, and
+/// [`SynthOptions::days`] daily deltas.
+///
+/// Every file appears complete (temporary name, sync, rename); after an error or an interrupt
+/// nothing is left. The bytes depend on the options alone, and those of a day not on how many
+/// days were asked for. The watch sees one stage per day and advances by pages.
+pub fn generate(
+    dir: &Path,
+    options: &SynthOptions,
+    watch: &dyn Watch,
+) -> Result<SynthSummary, SynthError> {
+    let web = Web::new(options)?;
+    let made_dir = empty_directory(dir)?;
+    let mut written = Written {
+        dir: dir.to_path_buf(),
+        made_dir,
+        paths: Vec::new(),
+        done: false,
+    };
+    let mut files = Vec::new();
+    for day in 0..=options.days {
+        let path = dir.join(format!("day-{day:03}.jsonl.zst"));
+        let temporary = dir.join(format!(".day-{day:03}.jsonl.zst.part"));
+        written.paths.push(temporary.clone());
+        let (counts, file_bytes) = write_day(&web, day, &temporary, watch)?;
+        written.paths.push(path.clone());
+        fs::rename(&temporary, &path).map_err(|e| write_error(&path, e))?;
+        files.push(DayFile {
+            path,
+            day,
+            file_bytes,
+            counts,
+        });
+    }
+    File::open(dir)
+        .and_then(|dir| dir.sync_all())
+        .map_err(|e| write_error(dir, e))?;
+    written.done = true;
+    Ok(SynthSummary {
+        sites: web.site_count(),
+        files,
+    })
+}
+
+fn write_error(path: &Path, source: io::Error) -> SynthError {
+    SynthError::Write {
+        path: path.to_path_buf(),
+        source,
+    }
+}
+
+/// Whether the directory had to be made.
+fn empty_directory(dir: &Path) -> Result<bool, SynthError> {
+    match fs::read_dir(dir) {
+        Ok(mut entries) => match entries.next() {
+            None => Ok(false),
+            Some(_) => Err(SynthError::NotEmpty(dir.to_path_buf())),
+        },
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(dir).map_err(|e| write_error(dir, e))?;
+            Ok(true)
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
+            Err(SynthError::NotADirectory(dir.to_path_buf()))
+        }
+        Err(e) => Err(write_error(dir, e)),
+    }
+}
+
+/// Each unit is a frame of its own: compressed in parallel, and still one file to any reader.
+fn write_day(
+    web: &Web,
+    day: u32,
+    path: &Path,
+    watch: &dyn Watch,
+) -> Result<(DayCounts, u64), SynthError> {
+    watch.stage(
+        &format!("day {day}"),
+        (day == 0).then_some(web.options().pages),
+    );
+    let failed = |e| write_error(path, e);
+    let mut out = BufWriter::new(File::create_new(path).map_err(failed)?);
+    let mut counts = DayCounts::default();
+    let mut bytes = 0;
+    let compress = |text: Vec<u8>| zstd::bulk::compress(&text, LEVEL);
+    for group in Groups::new(web, day, compress) {
+        watch.proceed()?;
+        for (block, block_counts) in group.map_err(failed)? {
+            out.write_all(&block).map_err(failed)?;
+            bytes += block.len() as u64;
+            watch.advance(block_counts.records);
+            counts.add(&block_counts);
+        }
+    }
+    let file = out.into_inner().map_err(|e| failed(e.into_error()))?;
+    file.sync_all().map_err(failed)?;
+    Ok((counts, bytes))
+}
