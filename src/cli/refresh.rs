@@ -18,7 +18,8 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank refresh bank                           the plan `default`, as it was last time
   seedbank refresh bank --seeds 50 --pick stable  50 seeds; keep last time's where possible
-  seedbank refresh bank --plan dense --density 80 --plan-file dense.toml
+  seedbank refresh bank --plan dense --density 80 another plan, with parameters of its own
+  seedbank refresh bank --plan-file weekly.toml   parameters from a file
   seedbank refresh bank --hits classic --iterations 60
   seedbank refresh bank --keep 30                 forget all but the plan's last 30 refreshes
 
@@ -37,20 +38,21 @@ pub(super) struct RefreshArgs {
     /// The plan; `default` unless said otherwise
     #[arg(long, value_name = "NAME", env = "SEEDBANK_PLAN")]
     plan: Option<String>,
-    #[command(flatten)]
-    parameters: PlanFlags,
     /// Take nothing over from earlier refreshes; the seeds are the same
-    #[arg(long, help_heading = "Options")]
+    #[arg(long)]
     cold: bool,
     /// Keep only the plan's last N refreshes, this one included
-    #[arg(long, value_name = "N", help_heading = "Options")]
+    #[arg(long, value_name = "N")]
     keep: Option<u32>,
     /// Wait while another process writes to the bank
-    #[arg(long, help_heading = "Options", value_parser = BoolishValueParser::new(),
+    #[arg(long, value_parser = BoolishValueParser::new(),
         env = "SEEDBANK_WAIT")]
     wait: bool,
     #[command(flatten)]
     format: FormatArgs,
+    // Last, since its headings would go on over what follows.
+    #[command(flatten)]
+    parameters: PlanFlags,
 }
 
 pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliError> {
