@@ -124,7 +124,7 @@ impl PlanFlags {
         let method = self.method.map(|method| match method {
             MethodFlag::Cores => Method::Cores,
         });
-        Ok(self.cores.options(method).over(file))
+        Ok(self.cores.options(method).over(&file))
     }
 }
 
