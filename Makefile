@@ -73,7 +73,7 @@ doctests: deps
 
 # Advisories need the network; licences, bans and sources do not.
 deny:
-	@if command -v cargo-deny >/dev/null; then $(CARGO) deny --offline check bans licenses sources; \
+	@if command -v cargo-deny >/dev/null; then $(CARGO) fetch --locked && $(CARGO) deny --offline check bans licenses sources; \
 	 else echo "SKIPPED cargo deny: it is not installed (cargo install --locked cargo-deny)"; fi
 
 bench: deps
