@@ -35,6 +35,7 @@ Only url is required; schema/record.schema.json says what each field means."#;
 /// the whole batch is refused. The same batch a second time changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct IngestArgs {
     /// The bank
     bank: PathBuf,
