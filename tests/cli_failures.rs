@@ -39,6 +39,10 @@ fn wrong_usage_is_2() {
             "would overwrite",
         ),
         (
+            &["ingest", "bank", "day0.jsonl", "--rejects", "bank/SEEDBANK"],
+            "a file of the bank",
+        ),
+        (
             &["refresh", "bank", "--method", "max-weight"],
             "[possible values: cores]",
         ),
