@@ -168,6 +168,12 @@ fn drift_is_caught() {
         other[field] = value;
         assert!(!validator.is_valid(&other), "{field}");
     }
+    let mut cover = json!({"rank": 1, "url": "http://a.example/", "site": "a.example",
+        "method": "cores", "plan": "p", "refresh": 1, "gain": -0.5, "covered_pages": 3,
+        "covered_value": -0.25});
+    assert!(validator.is_valid(&cover));
+    cover["seats"] = json!(3);
+    assert!(validator.is_valid(&cover));
     let mut less = seed;
     less.as_object_mut().unwrap().remove("sigma");
     assert!(!validator.is_valid(&less));
