@@ -46,7 +46,7 @@ pub(super) enum CliError {
     Threads(#[from] rayon::ThreadPoolBuildError),
     /// Ctrl-C could not be caught.
     #[error("cannot watch for Ctrl-C")]
-    Signals(#[from] ctrlc::Error),
+    Signals(#[source] std::io::Error),
 }
 
 impl CliError {

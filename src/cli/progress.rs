@@ -3,13 +3,15 @@
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{
     HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
 use seedbank::watch::Watch;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
 
 /// Whether the user asked for the work to stop.
 static STOPPED: AtomicBool = AtomicBool::new(false);
@@ -17,20 +19,24 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 /// From now on Ctrl-C and termination ask for the work to stop, and the second time end it.
 ///
 /// What a bank holds survives the end of the process at any moment.
-pub(super) fn catch_signals() -> Result<(), ctrlc::Error> {
-    let asked_before = || STOPPED.swap(true, Ordering::SeqCst);
-    match ctrlc::set_handler(move || {
-        if asked_before() {
-            std::process::exit(130);
+/// A file that outgrows the process's limit is an error of the write: the signal that comes with it
+/// would end the process without a word.
+pub(super) fn catch_signals() -> io::Result<()> {
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            if STOPPED.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+            if io::stderr().is_terminal() {
+                let text =
+                    "\nstopping; press Ctrl-C again to stop at once, which the bank survives\n";
+                let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
+            }
         }
-        if io::stderr().is_terminal() {
-            let text = "\nstopping; press Ctrl-C again to stop at once, which the bank survives\n";
-            let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
-        }
-    }) {
-        Err(ctrlc::Error::MultipleHandlers) => Ok(()),
-        set => set,
-    }
+    });
+    Ok(())
 }
 
 /// Shows stages as bars where they are wanted.

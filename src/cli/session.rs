@@ -56,7 +56,7 @@ impl Session {
 
     /// A watch for long work: bars on a terminal, and Ctrl-C stops it.
     pub(super) fn watch(&self) -> Result<Progress, CliError> {
-        catch_signals()?;
+        catch_signals().map_err(CliError::Signals)?;
         Ok(Progress::new(self.bars))
     }
 
