@@ -78,7 +78,7 @@ pub struct RefreshReport {
 
 /// What a family's run hands to the frame.
 enum Outcome {
-    Cores(CoresRun),
+    Cores(Box<CoresRun>),
     Cover(CoverRun),
 }
 
@@ -206,7 +206,7 @@ impl Bank {
                 let doubt = selection.uncertified_reason.as_ref();
                 report.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
                 report.link_visits = selection.link_visits;
-                Outcome::Cores(run)
+                Outcome::Cores(Box::new(run))
             }
             Plan::Cover(choice) => {
                 let earlier = match previous.filter(|_| !request.cold && !plan_changed) {
