@@ -1,3 +1,7 @@
-//! The `seedbank` command.
+//! The `seedbank` command: parse, convert, call the library, print.
 
-fn main() {}
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

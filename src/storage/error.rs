@@ -64,6 +64,14 @@ pub enum StoreError {
     Interrupted(#[from] Interrupted),
 }
 
+/// Whether RocksDB ran out of room. Its crate hands on no error number, only the system's words.
+fn is_space(error: &rocksdb::Error) -> bool {
+    let text: &str = error.as_ref();
+    ["No space left", "File too large", "Disk quota exceeded"]
+        .iter()
+        .any(|words| text.contains(words))
+}
+
 impl StoreError {
     /// What the user can do about it.
     #[must_use]
@@ -86,6 +94,9 @@ impl StoreError {
                 ) =>
             {
                 "make room and run the same command again; the bank is as it was"
+            }
+            Self::Rocks { source, .. } if is_space(source) => {
+                "make room and run the same command again; nothing half done is visible"
             }
             _ => return None,
         })

@@ -108,9 +108,19 @@ pub struct IngestReport {
     /// What the batch changed, or would change.
     pub counts: BatchCounts,
     /// Where bad records are listed.
+    #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
     /// How long it took.
     pub seconds: f64,
+}
+
+/// A path as a text, also where it is not UTF-8: the batch is in, so the report must not fail.
+#[expect(clippy::ref_option, reason = "serde hands the field as it is declared")]
+fn readable<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+    match path {
+        Some(path) => to.serialize_some(&path.to_string_lossy()),
+        None => to.serialize_none(),
+    }
 }
 
 /// Bad records on their way to their file, which is made when the first one comes.

@@ -1,0 +1,129 @@
+//! The commands and what all of them share. The doc comments are the help texts.
+
+use clap::builder::BoolishValueParser;
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
+use seedbank::storage::tables::FORMAT;
+
+use super::{check, cores, history, ingest, init, refresh, seeds, shell, status, synth};
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank init bank                         make an empty bank
+  seedbank ingest bank --snapshot day0.jsonl the whole crawl goes in
+  seedbank ingest bank day1.jsonl.zst        what changed since
+  seedbank refresh bank --seeds 50           select seeds
+  seedbank seeds bank                        one URL a line, best first
+
+Exit status:
+  0  done                      1  failed
+  2  wrong usage               3  input refused, the bank is as it was
+  4  the bank is busy, damaged, missing or of another version
+  5  nothing could be selected (the refresh is recorded, empty)
+  130  interrupted, the bank is as it was
+
+Settings named with [env: ...] are also taken from the environment. SEEDBANK_LOG takes filters of
+log messages, such as `seedbank=debug`.";
+
+/// From which pages a continuous crawl should start, and why those
+///
+/// Seedbank keeps what a crawler knows of the web in one directory, a bank. A snapshot or a daily
+/// delta of the crawl goes in (`ingest`), a list of seeds is selected (`refresh`) and comes out
+/// (`seeds`).
+#[derive(Debug, Parser)]
+#[command(name = "seedbank", after_help = EXAMPLES, disable_help_subcommand = true)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Command,
+    #[command(flatten)]
+    pub(super) everywhere: Everywhere,
+}
+
+/// What every command knows.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub(super) struct Everywhere {
+    /// How many threads to use; 0 means one for each processor
+    ///
+    /// The output is the same with any number of threads.
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, hide_default_value = true,
+        value_parser = clap::value_parser!(u16).range(0..=1024), env = "SEEDBANK_THREADS")]
+    pub(super) threads: u16,
+    /// Say more on standard error; give it twice for still more
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(super) verbose: u8,
+    /// Say nothing on standard error but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(super) quiet: bool,
+    /// Show no progress bars, which are shown where standard error is a terminal
+    #[arg(long, global = true, value_parser = BoolishValueParser::new(),
+        env = "SEEDBANK_NO_PROGRESS")]
+    pub(super) no_progress: bool,
+}
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    Init(init::InitArgs),
+    Ingest(ingest::IngestArgs),
+    Refresh(Box<refresh::RefreshArgs>),
+    Seeds(seeds::SeedsArgs),
+    Cores(cores::CoresArgs),
+    History(history::HistoryArgs),
+    Status(status::StatusArgs),
+    Check(check::CheckArgs),
+    Synth(synth::SynthArgs),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
+}
+
+/// The whole command line, as clap knows it.
+pub(super) fn command() -> clap::Command {
+    // clap wants a text that lives as long as the process, and this one is made once in it.
+    let version = format!("{} (store format {FORMAT})", env!("CARGO_PKG_VERSION"));
+    Cli::command().version(&*Box::leak(version.into_boxed_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_argument_has_a_help_text() {
+        fn walk(command: &clap::Command) {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            for argument in command.get_arguments() {
+                let name = format!("{} {}", command.get_name(), argument.get_id());
+                assert!(argument.get_help().is_some(), "{name} has no help text");
+                for value in argument.get_possible_values() {
+                    let switch = ["true", "false"].contains(&value.get_name());
+                    assert!(
+                        switch || value.get_help().is_some(),
+                        "{name} {} has no help text",
+                        value.get_name()
+                    );
+                }
+            }
+            for command in command.get_subcommands() {
+                walk(command);
+            }
+        }
+        walk(&command());
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        for command in command().get_subcommands() {
+            let examples = command.get_after_help().map(ToString::to_string);
+            assert!(
+                examples.is_some_and(|text| text.contains("seedbank ")),
+                "{} shows no example",
+                command.get_name()
+            );
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! `history`: what went in and what was selected.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use seedbank::engine::{Bank, History};
+use seedbank::storage::records::BatchKind;
+
+use super::Outcome;
+use super::failure::CliError;
+use super::output::{print, print_json};
+use super::values::{Format, FormatArgs, time};
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank history bank
+  seedbank history bank --format json | jq .refreshes[].seeds";
+
+/// Print the batches that went in and the refreshes that are kept, in order
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct HistoryArgs {
+    /// The bank
+    bank: PathBuf,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(super) fn run(args: &HistoryArgs) -> Result<Outcome, CliError> {
+    let history = Bank::at(&args.bank).history()?;
+    match args.format.format {
+        Format::Json => print_json(&history)?,
+        Format::Text => print(&text(&history))?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// The history for people.
+fn text(history: &History) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    if history.batches.is_empty() {
+        text.push_str("no batches\n");
+    }
+    for batch in &history.batches {
+        let (record, counts) = (&batch.record, &batch.record.counts);
+        let kind = match record.kind {
+            BatchKind::Snapshot => "snapshot",
+            BatchKind::Delta => "delta",
+        };
+        let _ = writeln!(
+            text,
+            "batch {} {} {kind} {}: {} records ({} rejected), {} pages new, {} crawled, {} gone, \
+             {} changed, links +{} -{}, {:.2} s",
+            batch.batch,
+            time(record.at),
+            record.name,
+            counts.records,
+            counts.rejected,
+            counts.born,
+            counts.became_crawled,
+            counts.became_gone,
+            counts.changed,
+            counts.links_added,
+            counts.links_removed,
+            record.seconds
+        );
+    }
+    if history.refreshes.is_empty() {
+        text.push_str("no refreshes\n");
+    }
+    for refresh in &history.refreshes {
+        let _ = writeln!(
+            text,
+            "refresh {} {} plan {} ({}) after batch {}: {} seeds, {} cores, {}{}, {} link visits, \
+             {} page visits, {:.2} s",
+            refresh.refresh,
+            time(refresh.at),
+            refresh.plan,
+            refresh.parameters.method.unwrap_or_default().name(),
+            refresh.batch,
+            refresh.seeds,
+            refresh.cores,
+            if refresh.certified {
+                "certified"
+            } else {
+                "not certified"
+            },
+            if refresh.cold { ", cold" } else { "" },
+            refresh.link_visits,
+            refresh.page_visits,
+            refresh.seconds
+        );
+    }
+    text
+}

@@ -1,0 +1,247 @@
+//! `ingest`: a batch goes in.
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write};
+use std::path::{Path, PathBuf};
+
+use clap::builder::BoolishValueParser;
+use clap::{Args, ValueEnum};
+use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
+use seedbank::ingest::Input;
+use seedbank::storage::records::BatchKind;
+
+use super::Outcome;
+use super::failure::CliError;
+use super::output::{print, print_json};
+use super::session::Session;
+use super::values::{self, FormatArgs, human_bytes};
+
+const EXAMPLES: &str = r#"Examples:
+  seedbank ingest bank --snapshot part-1.jsonl.gz part-2.jsonl.gz
+  seedbank ingest bank today.jsonl.zst
+  crawler | seedbank ingest bank --name 2026-11-21 -
+  seedbank ingest bank --input links --pages pages.tsv links.tsv
+  seedbank ingest bank --dry-run today.jsonl
+
+A record, one on each line:
+  {"url": "http://a.example/", "outlinks": ["http://b.example/"], "spam": false, "clicks": 3,
+   "uncrawled_outlinks": 12, "digest": "d41d8c", "fetched": "2026-11-19T04:00:00Z", "gone": false}
+Only url is required; schema/record.schema.json says what each field means."#;
+
+/// Work a batch of records into a bank, all of it or nothing
+///
+/// All files together are one batch. They may be compressed (gzip or zstd); `-` is standard input.
+/// Bad records are left out, counted by reason and listed in a rejects file; too many of them, and
+/// the whole batch is refused. The same batch a second time changes nothing.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct IngestArgs {
+    /// The bank
+    bank: PathBuf,
+    /// The files of the batch; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The format of the files
+    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_INPUT")]
+    input: InputFormat,
+    /// With `--input links`: a TSV of pages, url, spam, clicks, uncrawled outlinks
+    #[arg(long, value_name = "FILE")]
+    pages: Option<PathBuf>,
+    /// The batch is the whole state: crawled pages without a record become gone
+    #[arg(long)]
+    snapshot: bool,
+    /// The batch's name in `history`; the first file's name unless said otherwise
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Refuse the batch where more than so many per cent of the records are bad
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = values::percent,
+        env = "SEEDBANK_MAX_REJECTS")]
+    max_rejects: f64,
+    /// Where bad records are listed; in the bank's folder rejects/ unless said otherwise
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+    /// Do everything but change the bank
+    #[arg(long)]
+    dry_run: bool,
+    /// Apply the batch also where an earlier batch had the same records
+    #[arg(long)]
+    again: bool,
+    /// Memory for sorting; what does not fit goes to files in the bank's folder
+    #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::size,
+        env = "SEEDBANK_MEMORY")]
+    memory: usize,
+    /// Wait while another process writes to the bank
+    #[arg(long, value_parser = BoolishValueParser::new(), env = "SEEDBANK_WAIT")]
+    wait: bool,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+enum InputFormat {
+    /// One record a line, as JSON
+    #[default]
+    Jsonl,
+    /// One link a line: `from_url<TAB>to_url`; every page named counts as crawled
+    Links,
+}
+
+/// The request that the arguments mean.
+fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
+    if args.pages.is_some() && args.input != InputFormat::Links {
+        return Err(CliError::Usage(
+            "--pages goes with --input links; JSON Lines have the pages in their records"
+                .to_owned(),
+        ));
+    }
+    let files: Vec<&Path> = args
+        .files
+        .iter()
+        .chain(&args.pages)
+        .map(|file| &**file)
+        .collect();
+    if files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
+        return Err(CliError::Usage(
+            "standard input (-) is given more than once, and can be read only once".to_owned(),
+        ));
+    }
+    if let Some(rejects) = &args.rejects
+        && files.iter().any(|file| is_same(file, rejects))
+    {
+        return Err(CliError::Usage(format!(
+            "--rejects {} would overwrite an input; name another file",
+            rejects.display()
+        )));
+    }
+    Ok(IngestRequest {
+        inputs: args.files.into_iter().map(Input::named).collect(),
+        format: match args.input {
+            InputFormat::Jsonl => Format::JsonLines,
+            InputFormat::Links => Format::Links { pages: args.pages },
+        },
+        snapshot: args.snapshot,
+        name: args.name,
+        max_rejects: args.max_rejects,
+        rejects: args.rejects,
+        dry_run: args.dry_run,
+        wait: args.wait,
+        again: args.again,
+        memory: args.memory,
+    })
+}
+
+fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliError> {
+    let bank = Bank::at(&args.bank);
+    let format = args.format.format;
+    let request = request(args)?;
+    let watch = session.watch()?;
+    let report = bank.ingest(&request, &watch);
+    drop(watch);
+    let report = report?;
+    let unknown = &report.read.unknown_fields;
+    if !unknown.names.is_empty() {
+        let others = match unknown.others {
+            0 => String::new(),
+            others => format!(" and {others} of other names"),
+        };
+        session.warn(format_args!(
+            "fields that no record has were left out: {}{others}",
+            list(&unknown.names)
+        ));
+    }
+    match format {
+        values::Format::Json => print_json(&report)?,
+        values::Format::Text => print(&text(&report))?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// The report for people.
+fn text(report: &IngestReport) -> String {
+    let mut text = String::new();
+    let kind = match report.kind {
+        BatchKind::Snapshot => "snapshot",
+        BatchKind::Delta => "delta",
+    };
+    let (read, counts) = (&report.read, &report.counts);
+    let head = match (report.same_as, report.batch) {
+        (Some(same), _) => {
+            format!(
+                "nothing changed: batch {same} had the same records (--again applies them again)"
+            )
+        }
+        (None, Some(batch)) => format!("batch {batch}"),
+        (None, None) => "dry run, the bank is as it was".to_owned(),
+    };
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "{head}: {} ({kind}), {} records, {} of text, {:.2} s",
+        report.name,
+        read.records,
+        human_bytes(read.bytes),
+        report.seconds
+    );
+    if report.same_as.is_none() {
+        let _ = writeln!(
+            text,
+            "pages: {} new, {} became crawled, {} became gone, {} changed\nlinks: {} added, {} removed",
+            counts.born,
+            counts.became_crawled,
+            counts.became_gone,
+            counts.changed,
+            counts.links_added,
+            counts.links_removed
+        );
+    }
+    if counts.overruled > 0 {
+        let _ = writeln!(
+            text,
+            "overruled: {} records of pages that have another record in the batch",
+            counts.overruled
+        );
+    }
+    if read.rejected() > 0 {
+        let _ = write!(
+            text,
+            "rejected: {} of {} records: {}",
+            read.rejected(),
+            read.records,
+            list(&read.rejects)
+        );
+        if let Some(file) = &report.rejects_file {
+            let _ = write!(text, "; listed in {}", file.display());
+        }
+        text.push('\n');
+    }
+    if !read.dropped_outlinks.is_empty() {
+        let dropped: u64 = read.dropped_outlinks.values().sum();
+        let _ = writeln!(
+            text,
+            "outlinks dropped: {dropped}: {}",
+            list(&read.dropped_outlinks)
+        );
+    }
+    if read.duplicate_outlinks + read.self_links > 0 {
+        let _ = writeln!(
+            text,
+            "outlinks left out: {} given twice, {} of a page to itself",
+            read.duplicate_outlinks, read.self_links
+        );
+    }
+    text
+}
+
+/// Names with their counts.
+fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
+    let mut text = String::new();
+    for (name, count) in counts {
+        let comma = if text.is_empty() { "" } else { ", " };
+        let _ = write!(text, "{comma}{name} {count}");
+    }
+    text
+}

@@ -1,0 +1,83 @@
+//! The command line: one file for each command, which parses its arguments, calls the library and
+//! prints what came back. Data go to standard output, everything else to standard error.
+
+mod args;
+mod check;
+mod cores;
+mod failure;
+mod history;
+mod ingest;
+mod init;
+mod output;
+mod plan_flags;
+mod progress;
+mod refresh;
+mod seeds;
+mod session;
+mod shell;
+mod status;
+mod synth;
+mod values;
+
+use std::process::ExitCode;
+
+use clap::FromArgMatches;
+
+use args::{Cli, Command};
+use failure::CliError;
+use session::Session;
+
+/// How a command ended that did not fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Outcome {
+    /// As asked.
+    Done,
+    /// A check found something.
+    Findings,
+    /// Nothing could be selected.
+    Nothing,
+}
+
+/// Runs the command that the process was started with.
+pub(crate) fn run() -> ExitCode {
+    let parsed = args::command()
+        .try_get_matches()
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version come as errors too. Nobody can be told that printing failed.
+            let _ = e.print();
+            return ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2));
+        }
+    };
+    let session = Session::new(&cli.everywhere);
+    let ended = session.begin().and_then(|()| dispatch(cli, &session));
+    match ended {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(4),
+        Ok(Outcome::Nothing) => ExitCode::from(5),
+        // Whoever read the output has seen enough.
+        Err(e) if e.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(e) => {
+            session.fail(&e);
+            ExitCode::from(e.exit_status())
+        }
+    }
+}
+
+fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
+    match cli.command {
+        Command::Init(args) => init::run(&args, session),
+        Command::Ingest(args) => ingest::run(args, session),
+        Command::Refresh(args) => refresh::run(*args, session),
+        Command::Seeds(args) => seeds::run(args),
+        Command::Cores(args) => cores::run(args, session),
+        Command::History(args) => history::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Check(args) => check::run(&args, session),
+        Command::Synth(args) => synth::run(&args, session),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
+    }
+}

@@ -1,0 +1,104 @@
+//! Progress bars on standard error, and Ctrl-C.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use seedbank::watch::Watch;
+
+/// Whether the user asked for the work to stop.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// From now on Ctrl-C and termination ask for the work to stop, and the second time end it.
+///
+/// What a bank holds survives the end of the process at any moment.
+pub(super) fn catch_signals() -> Result<(), ctrlc::Error> {
+    let asked_before = || STOPPED.swap(true, Ordering::SeqCst);
+    match ctrlc::set_handler(move || {
+        if asked_before() {
+            std::process::exit(130);
+        }
+        if io::stderr().is_terminal() {
+            let _ = writeln!(
+                io::stderr(),
+                "\nstopping; press Ctrl-C again to stop at once, which the bank survives"
+            );
+        }
+    }) {
+        Err(ctrlc::Error::MultipleHandlers) => Ok(()),
+        set => set,
+    }
+}
+
+/// Shows stages as bars where they are wanted.
+pub(super) struct Progress {
+    shown: bool,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Progress {
+    pub(super) fn new(shown: bool) -> Self {
+        Self {
+            shown,
+            bar: Mutex::new(None),
+        }
+    }
+
+    fn with_bar(&self, change: impl FnOnce(&mut Option<ProgressBar>)) {
+        change(&mut self.bar.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Watch for Progress {
+    fn stopped(&self) -> bool {
+        STOPPED.load(Ordering::Relaxed)
+    }
+
+    fn stage(&self, name: &str, total: Option<u64>) {
+        if !self.shown {
+            return;
+        }
+        // Inputs are read in bytes, everything else goes by pieces.
+        let (position, length) = match name {
+            "read" => ("{bytes}", "{total_bytes}"),
+            _ => ("{human_pos}", "{human_len}"),
+        };
+        let template = match total {
+            Some(_) => format!("{{prefix:<12}} [{{bar:30}}] {position} of {length}, {{eta}} left"),
+            None => format!("{{prefix:<12}} {{spinner}} {position} {{elapsed}}"),
+        };
+        let style = ProgressStyle::with_template(&template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr())
+            .with_style(style)
+            .with_prefix(name.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        self.with_bar(|shown| {
+            if let Some(before) = shown.replace(bar) {
+                before.finish_and_clear();
+            }
+        });
+    }
+
+    fn advance(&self, units: u64) {
+        if self.shown {
+            self.with_bar(|bar| {
+                if let Some(bar) = bar {
+                    bar.inc(units);
+                }
+            });
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.with_bar(|bar| {
+            if let Some(bar) = bar.take() {
+                bar.finish_and_clear();
+            }
+        });
+    }
+}

@@ -1,0 +1,123 @@
+//! `refresh`: runs a plan.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::BoolishValueParser;
+use seedbank::engine::{Bank, RefreshReport, RefreshRequest};
+
+use super::Outcome;
+use super::failure::CliError;
+use super::output::{print, print_json};
+use super::plan_flags::PlanFlags;
+use super::session::Session;
+use super::values::{Format, FormatArgs, human_bytes};
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank refresh bank                           the plan `default`, as it was last time
+  seedbank refresh bank --seeds 50 --pick stable  50 seeds; keep last time's where possible
+  seedbank refresh bank --plan dense --density 80 another plan, with parameters of its own
+  seedbank refresh bank --plan-file weekly.toml   parameters from a file
+  seedbank refresh bank --hits classic --iterations 60
+  seedbank refresh bank --keep 30                 forget all but the plan's last 30 refreshes
+
+A plan keeps its parameters: give them once, later only its name. Exit status 5 means that nothing
+could be selected; the refresh is recorded, empty.";
+
+/// Select seeds by a plan, and keep them with the reasons
+///
+/// The refresh gets a number. It computes on the state after the last batch, and an ingest can go
+/// on meanwhile.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct RefreshArgs {
+    /// The bank
+    bank: PathBuf,
+    /// The plan; `default` unless said otherwise
+    #[arg(long, value_name = "NAME", env = "SEEDBANK_PLAN")]
+    plan: Option<String>,
+    /// Take nothing over from earlier refreshes; the seeds are the same
+    #[arg(long)]
+    cold: bool,
+    /// Keep only the plan's last N refreshes, this one included
+    #[arg(long, value_name = "N")]
+    keep: Option<u32>,
+    /// Wait while another process writes to the bank
+    #[arg(long, value_parser = BoolishValueParser::new(),
+        env = "SEEDBANK_WAIT")]
+    wait: bool,
+    #[command(flatten)]
+    format: FormatArgs,
+    // Last, since its headings would go on over what follows.
+    #[command(flatten)]
+    parameters: PlanFlags,
+}
+
+pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliError> {
+    let bank = Bank::at(&args.bank);
+    let request = RefreshRequest {
+        plan: args.plan,
+        options: args.parameters.options()?,
+        cold: args.cold,
+        keep: args.keep,
+        wait: args.wait,
+    };
+    let watch = session.watch()?;
+    let report = bank.refresh(&request, &watch);
+    drop(watch);
+    let report = report?;
+    if report.plan_changed {
+        session.note(format_args!(
+            "plan {} had other parameters before; from now on it has these",
+            report.plan
+        ));
+    }
+    if let Some(doubt) = &report.doubt {
+        session.warn(format_args!("the result is not certified: {doubt}"));
+    }
+    match args.format.format {
+        Format::Json => print_json(&report)?,
+        Format::Text => print(&text(&report))?,
+    }
+    if report.seeds == 0 {
+        session.warn(format_args!(
+            "nothing could be selected; refresh {} is recorded, empty",
+            report.refresh
+        ));
+        return Ok(Outcome::Nothing);
+    }
+    Ok(Outcome::Done)
+}
+
+/// The report for people.
+fn text(report: &RefreshReport) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "refresh {} of plan {} ({}), state after batch {}: {} seeds in {:.2} s",
+        report.refresh, report.plan, report.method, report.batch, report.seeds, report.seconds
+    );
+    let _ = writeln!(
+        text,
+        "{}{}, {} steps reused, {} computed, {} link visits, {} page visits, {} read",
+        if report.certified {
+            "certified"
+        } else {
+            "not certified"
+        },
+        if report.cold { ", cold" } else { "" },
+        report.steps_reused,
+        report.steps_recomputed,
+        report.link_visits,
+        report.page_visits,
+        human_bytes(report.bytes_read)
+    );
+    if !report.pruned.is_empty() {
+        let numbers: Vec<String> = report.pruned.iter().map(ToString::to_string).collect();
+        let _ = writeln!(text, "forgotten: refreshes {}", numbers.join(", "));
+    }
+    text
+}

@@ -1,0 +1,207 @@
+//! `seeds`: the seed list, in the formats that crawlers read.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use seedbank::engine::{Bank, Evidence, Seed};
+
+use super::Outcome;
+use super::failure::CliError;
+use super::output::Output;
+use super::values::WhichArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank seeds bank                              one URL a line, best first
+  seedbank seeds bank --plan dense --format jsonl  with the evidence
+  seedbank seeds bank --refresh 3 --format csv
+  seedbank seeds bank --format nutch > urls/seeds.txt
+  seedbank seeds bank --format heritrix > job/seeds.txt";
+
+/// Print the seeds of a refresh, best first
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct SeedsArgs {
+    /// The bank
+    bank: PathBuf,
+    #[command(flatten)]
+    which: WhichArgs,
+    /// How the seeds are printed
+    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
+    format: SeedFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+enum SeedFormat {
+    /// One URL a line
+    #[default]
+    Text,
+    /// One JSON object a line, with the evidence; its JSON Schema is schema/seeds.schema.json
+    #[value(alias = "json")]
+    Jsonl,
+    /// Comma-separated values (RFC 4180) with a header
+    Csv,
+    /// URL and key=value fields with tabs between: what Apache Nutch injects and Apache
+    /// StormCrawler reads
+    Nutch,
+    /// The seeds.txt of Heritrix: URLs with comments
+    Heritrix,
+}
+
+pub(super) fn run(args: SeedsArgs) -> Result<Outcome, CliError> {
+    let seeds = Bank::at(&args.bank).seeds(&args.which.into())?;
+    let mut out = Output::new();
+    if args.format == SeedFormat::Csv {
+        out.text(CSV_HEADER)?;
+    }
+    if args.format == SeedFormat::Heritrix
+        && let Some(seed) = seeds.first()
+    {
+        out.line(&format!(
+            "# {} seeds of seedbank plan {}, method {}, refresh {}",
+            seeds.len(),
+            seed.plan,
+            seed.method,
+            seed.refresh
+        ))?;
+    }
+    for seed in &seeds {
+        match args.format {
+            SeedFormat::Text => out.line(&seed.url)?,
+            SeedFormat::Jsonl => out.json(seed)?,
+            SeedFormat::Csv => out.text(&csv_line(seed))?,
+            SeedFormat::Nutch => out.line(&nutch_line(seed, seeds.len()))?,
+            SeedFormat::Heritrix => out.line(&heritrix_line(seed))?,
+        }
+    }
+    out.finish()?;
+    Ok(Outcome::Done)
+}
+
+/// The same columns for every method, so that a reader need not know which it was.
+const CSV_HEADER: &str = "rank,url,site,method,plan,refresh,core,sigma,hub_score,\
+    gain,covered_pages,covered_value,seats\r\n";
+
+fn csv_line(seed: &Seed) -> String {
+    let mut fields = vec![
+        seed.rank.to_string(),
+        quoted(&seed.url),
+        quoted(&seed.site),
+        quoted(&seed.method),
+        quoted(&seed.plan),
+        seed.refresh.to_string(),
+    ];
+    let none = String::new;
+    match &seed.evidence {
+        Evidence::Core {
+            core,
+            sigma,
+            hub_score,
+        } => {
+            fields.extend([core.to_string(), sigma.to_string(), hub_score.to_string()]);
+            fields.extend([none(), none(), none(), none()]);
+        }
+        Evidence::Cover {
+            gain,
+            covered_pages,
+            covered_value,
+            seats,
+        } => {
+            fields.extend([none(), none(), none()]);
+            fields.extend([
+                gain.to_string(),
+                covered_pages.to_string(),
+                covered_value.to_string(),
+                seats.map_or_else(none, |seats| seats.to_string()),
+            ]);
+        }
+    }
+    fields.join(",") + "\r\n"
+}
+
+/// A field as RFC 4180 has it: in quotes where it must be, quotes within doubled.
+fn quoted(field: &str) -> String {
+    if field.contains(['"', ',', '\r', '\n']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+/// The evidence under the names of JSON Lines.
+fn evidence(evidence: &Evidence) -> Vec<(&'static str, String)> {
+    match evidence {
+        Evidence::Core {
+            core,
+            sigma,
+            hub_score,
+        } => vec![
+            ("core", core.to_string()),
+            ("sigma", sigma.to_string()),
+            ("hub_score", hub_score.to_string()),
+        ],
+        Evidence::Cover {
+            gain,
+            covered_pages,
+            covered_value,
+            seats,
+        } => {
+            let mut pairs = vec![
+                ("gain", gain.to_string()),
+                ("covered_pages", covered_pages.to_string()),
+                ("covered_value", covered_value.to_string()),
+            ];
+            pairs.extend(seats.map(|seats| ("seats", seats.to_string())));
+            pairs
+        }
+    }
+}
+
+/// A line for the injector of Nutch: metadata as key=value, with tabs between.
+///
+/// Scores of different cores or sites cannot be compared, so `nutch.score` follows the rank
+/// alone: from 1 down in equal steps, and never 0, which Nutch would take for worthless.
+fn nutch_line(seed: &Seed, seeds: usize) -> String {
+    let better = f64::from(seed.rank.saturating_sub(1));
+    let score = 1.0 - better / (seeds as f64).max(better + 1.0);
+    let mut fields = vec![
+        ("seed.rank", seed.rank.to_string()),
+        ("seed.plan", seed.plan.clone()),
+        ("seed.method", seed.method.clone()),
+        ("seed.refresh", seed.refresh.to_string()),
+    ];
+    fields.extend(
+        evidence(&seed.evidence)
+            .into_iter()
+            .map(|(name, value)| match name {
+                "core" => ("seed.core", value),
+                "sigma" => ("seed.sigma", value),
+                "hub_score" => ("seed.hub_score", value),
+                "gain" => ("seed.gain", value),
+                "covered_pages" => ("seed.covered_pages", value),
+                "covered_value" => ("seed.covered_value", value),
+                _ => ("seed.seats", value),
+            }),
+    );
+    fields.push(("nutch.score", format!("{score}")));
+    let mut line = seed.url.clone();
+    for (name, value) in fields {
+        line.push('\t');
+        line.push_str(name);
+        line.push('=');
+        line.push_str(&value);
+    }
+    line
+}
+
+/// A line of Heritrix's seeds.txt, which may end in a comment.
+fn heritrix_line(seed: &Seed) -> String {
+    let mut line = format!("{} # rank {}", seed.url, seed.rank);
+    for (name, value) in evidence(&seed.evidence) {
+        line.push_str(", ");
+        line.push_str(name);
+        line.push(' ');
+        line.push_str(&value);
+    }
+    line
+}

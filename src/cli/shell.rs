@@ -1,0 +1,92 @@
+//! `completions` and `man`: the command line told to shells and to man.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_complete::Shell;
+
+use super::Outcome;
+use super::args;
+use super::failure::CliError;
+use super::output::Output;
+
+const COMPLETIONS: &str = "\
+Examples:
+  seedbank completions bash > ~/.local/share/bash-completion/completions/seedbank
+  seedbank completions zsh > ~/.zfunc/_seedbank
+  seedbank completions fish > ~/.config/fish/completions/seedbank.fish";
+
+const MAN: &str = "\
+Examples:
+  seedbank man | man -l -              read the manual page
+  seedbank man --out man/man1          write a page for every command";
+
+/// Print the completions for a shell
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS)]
+pub(super) struct CompletionsArgs {
+    /// The shell
+    shell: ShellName,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum ShellName {
+    /// Bourne Again shell
+    Bash,
+    /// Elvish
+    Elvish,
+    /// Friendly interactive shell
+    Fish,
+    /// PowerShell
+    #[value(name = "powershell")]
+    PowerShell,
+    /// Z shell
+    Zsh,
+}
+
+/// Print the manual page, or write those of all commands
+#[derive(Debug, Args)]
+#[command(after_help = MAN)]
+pub(super) struct ManArgs {
+    /// A folder to write one page for each command to
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn completions(args: &CompletionsArgs) -> Result<Outcome, CliError> {
+    let shell = match args.shell {
+        ShellName::Bash => Shell::Bash,
+        ShellName::Elvish => Shell::Elvish,
+        ShellName::Fish => Shell::Fish,
+        ShellName::PowerShell => Shell::PowerShell,
+        ShellName::Zsh => Shell::Zsh,
+    };
+    // Into memory first: the generator would panic where its reader goes away.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut args::command(), "seedbank", &mut script);
+    let mut out = Output::new();
+    out.bytes(&script)?;
+    out.finish()?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn man(args: &ManArgs) -> Result<Outcome, CliError> {
+    if let Some(folder) = &args.out {
+        let failed = |source| CliError::File {
+            path: folder.clone(),
+            source,
+        };
+        fs::create_dir_all(folder).map_err(failed)?;
+        clap_mangen::generate_to(args::command(), folder).map_err(failed)?;
+        return Ok(Outcome::Done);
+    }
+    let mut page = Vec::new();
+    clap_mangen::Man::new(args::command())
+        .render(&mut page)
+        .map_err(CliError::Output)?;
+    let mut out = Output::new();
+    out.bytes(&page)?;
+    out.finish()?;
+    Ok(Outcome::Done)
+}

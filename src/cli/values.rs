@@ -1,0 +1,163 @@
+//! Values of arguments, and how numbers are shown to people.
+
+use clap::{Args, ValueEnum};
+use seedbank::engine::Which;
+use seedbank::storage::records::RefreshId;
+
+/// How one result is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(super) enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object on one line; its JSON Schema is in schema/
+    #[value(alias = "jsonl")]
+    Json,
+}
+
+/// The flag of commands with one result.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct FormatArgs {
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
+    pub(super) format: Format,
+}
+
+/// Which refresh is meant.
+#[derive(Clone, Debug, Args)]
+pub(super) struct WhichArgs {
+    /// The plan; `default` unless said otherwise
+    #[arg(long, value_name = "NAME", env = "SEEDBANK_PLAN")]
+    pub(super) plan: Option<String>,
+    /// The number of a refresh; the plan's last one unless said otherwise
+    #[arg(long, value_name = "N")]
+    pub(super) refresh: Option<RefreshId>,
+}
+
+impl From<WhichArgs> for Which {
+    fn from(args: WhichArgs) -> Self {
+        Self {
+            plan: args.plan,
+            refresh: args.refresh,
+        }
+    }
+}
+
+/// Reads a size in bytes: a whole number, with K, M, G or T for powers of 1024.
+pub(super) fn size(text: &str) -> Result<usize, String> {
+    let text = text.trim();
+    let upper = text.to_ascii_uppercase();
+    let upper = upper.strip_suffix('B').unwrap_or(&upper);
+    let upper = upper.strip_suffix('I').unwrap_or(upper);
+    let (digits, shift) = match upper.chars().last() {
+        Some('K') => (&upper[..upper.len() - 1], 10),
+        Some('M') => (&upper[..upper.len() - 1], 20),
+        Some('G') => (&upper[..upper.len() - 1], 30),
+        Some('T') => (&upper[..upper.len() - 1], 40),
+        _ => (upper, 0),
+    };
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "give a whole number of bytes, such as 512M or 2G".to_owned())?;
+    number
+        .checked_mul(1 << shift)
+        .and_then(|bytes| usize::try_from(bytes).ok())
+        .filter(|bytes| *bytes >= 1 << 20)
+        .ok_or_else(|| "give at least 1M, and no more than this machine can address".to_owned())
+}
+
+/// Reads a percentage from 0 to 100.
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
+    number
+        .parse()
+        .ok()
+        .filter(|percent| (0.0..=100.0).contains(percent))
+        .ok_or_else(|| "give a percentage from 0 to 100".to_owned())
+}
+
+/// Bytes for people.
+pub(super) fn human_bytes(bytes: u64) -> String {
+    indicatif::BinaryBytes(bytes).to_string()
+}
+
+/// Seconds since 1970 as a time of day in UTC (RFC 3339).
+pub(super) fn time(at: u64) -> String {
+    let (mut days, second) = (at / 86_400, at % 86_400);
+    let mut year = 1970;
+    loop {
+        let length = if leap(year) { 366 } else { 365 };
+        // No clock goes beyond that, and the walk has an end.
+        if days < length || year == 9999 {
+            break;
+        }
+        days -= length;
+        year += 1;
+    }
+    let february = if leap(year) { 29 } else { 28 };
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    format!(
+        "{year:04}-{month:02}-{:02}T{:02}:{:02}:{:02}Z",
+        days + 1,
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    )
+}
+
+/// The Gregorian rule.
+const fn leap(year: u64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_powers_of_1024() {
+        assert_eq!(size("512M"), Ok(512 << 20));
+        assert_eq!(size("2g"), Ok(2 << 30));
+        assert_eq!(size("2GiB"), Ok(2 << 30));
+        assert_eq!(size("2048KB"), Ok(2 << 20));
+        assert_eq!(size("1048576"), Ok(1 << 20));
+        for bad in [
+            "",
+            "M",
+            "-1",
+            "1.5G",
+            "1 apple",
+            "512",
+            "99999999999T",
+            "é",
+            "1é",
+        ] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn percentages_end_at_100() {
+        assert_eq!(percent("0"), Ok(0.0));
+        assert_eq!(percent("2.5%"), Ok(2.5));
+        for bad in ["", "-1", "101", "NaN", "inf", "x"] {
+            assert!(percent(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_follow_the_calendar() {
+        assert_eq!(time(0), "1970-01-01T00:00:00Z");
+        assert_eq!(time(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(time(1_795_060_800 + 3_661), "2026-11-19T05:01:01Z");
+        assert_eq!(time(4_107_542_399), "2100-02-28T23:59:59Z");
+        assert_eq!(time(4_107_542_400), "2100-03-01T00:00:00Z");
+    }
+}
