@@ -19,6 +19,10 @@ Examples:
   seedbank seeds bank --format heritrix > job/seeds.txt";
 
 /// Print the seeds of a refresh, best first
+///
+/// By cores in the order of the cores. By the other methods first the first pick of every site,
+/// then the second ones, and so on, each round by the value that the seeds cover (ties by site
+/// name): so any head of the list is a good list.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SeedsArgs {
@@ -80,7 +84,7 @@ pub(super) fn run(args: SeedsArgs) -> Result<Outcome, CliError> {
 
 /// The same columns for every method, so that a reader need not know which it was.
 const CSV_HEADER: &str = "rank,url,site,method,plan,refresh,core,sigma,hub_score,\
-    gain,covered_pages,covered_value,seats\r\n";
+    gain,covered_pages,covered_value,pick,since,seats\r\n";
 
 fn csv_line(seed: &Seed) -> String {
     let mut fields = vec![
@@ -99,19 +103,23 @@ fn csv_line(seed: &Seed) -> String {
             hub_score,
         } => {
             fields.extend([core.to_string(), sigma.to_string(), hub_score.to_string()]);
-            fields.extend([none(), none(), none(), none()]);
+            fields.extend([none(), none(), none(), none(), none(), none()]);
         }
         Evidence::Cover {
             gain,
             covered_pages,
             covered_value,
+            pick,
+            since,
             seats,
         } => {
             fields.extend([none(), none(), none()]);
             fields.extend([
-                gain.to_string(),
+                gain.map_or_else(none, |gain| gain.to_string()),
                 covered_pages.to_string(),
                 covered_value.to_string(),
+                pick.to_string(),
+                since.to_string(),
                 seats.map_or_else(none, |seats| seats.to_string()),
             ]);
         }
@@ -144,13 +152,18 @@ fn evidence(evidence: &Evidence) -> Vec<(&'static str, String)> {
             gain,
             covered_pages,
             covered_value,
+            pick,
+            since,
             seats,
         } => {
-            let mut pairs = vec![
-                ("gain", gain.to_string()),
+            let mut pairs = Vec::new();
+            pairs.extend(gain.map(|gain| ("gain", gain.to_string())));
+            pairs.extend([
                 ("covered_pages", covered_pages.to_string()),
                 ("covered_value", covered_value.to_string()),
-            ];
+                ("pick", pick.to_string()),
+                ("since", since.to_string()),
+            ]);
             pairs.extend(seats.map(|seats| ("seats", seats.to_string())));
             pairs
         }
@@ -180,6 +193,8 @@ fn nutch_line(seed: &Seed, seeds: usize) -> String {
                 "gain" => ("seed.gain", value),
                 "covered_pages" => ("seed.covered_pages", value),
                 "covered_value" => ("seed.covered_value", value),
+                "pick" => ("seed.pick", value),
+                "since" => ("seed.since", value),
                 _ => ("seed.seats", value),
             }),
     );

@@ -7,12 +7,15 @@
 //! beside reading and selecting on the sites that changed, a refresh costs one scan of the sites
 //! and one small record for each site and seed.
 //!
-//! Seeds are ordered by site name and, within a site, as they were picked: a list that stays the
-//! same where nothing changed. Scores of different methods and sites do not compare (a PageRank on
-//! one site says nothing of another), so they make no order across sites.
+//! Seeds are ordered so that any head of the list is a good list: first the first pick of every
+//! site, then the second ones, and so on; among those of one round by the value that they cover
+//! first (it compares across sites, which a PageRank on one site and a weight on another do not),
+//! the highest first, ties by site name. Within a site that is the order of the picks. Both lists,
+//! what is taken over and what is new, have this order, so they are merged.
 //!
 //! [`SiteRecord::cover_changed`]: crate::storage::records::SiteRecord::cover_changed
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
@@ -25,7 +28,7 @@ use super::sites::{CoverSite, LoadedSite, cover_sites, in_groups};
 use crate::cover::{Choice, Seats, SiteCover, Stop, select_chosen};
 use crate::page::{PageSet, SiteId};
 use crate::storage::records::{
-    BatchId, CoverRecord, CoverStop, RefreshId, SeedEvidence, SeedRecord,
+    BatchId, CoverEvidence, CoverRecord, CoverStop, RefreshId, SeedEvidence, SeedRecord,
 };
 use crate::storage::tables::{self, BitmapKey, CoveredKey};
 use crate::storage::{Changes, Store};
@@ -129,8 +132,7 @@ fn select(
         let record = CoverRecord {
             since: 0,
             seats: 0,
-            first_rank: 0,
-            seeds: 0,
+            ranks: Vec::new(),
             stop: CoverStop::Complete,
             crawled: sites[at].crawled,
             value: seats.values[at],
@@ -172,8 +174,8 @@ fn record(site: &LoadedSite<'_>, cover: &SiteCover, seats: u32) -> CoverRecord {
     CoverRecord {
         since: 0,
         seats,
-        first_rank: 0,
-        seeds: u32::try_from(cover.picks.len()).unwrap_or(u32::MAX),
+        // The numbers are filled in when it is stored; how many there are is known.
+        ranks: vec![0; cover.picks.len()],
         stop: match cover.stop {
             Stop::NoValueLeft => CoverStop::NoValueLeft,
             Stop::NoPageLeft => CoverStop::NoPageLeft,
@@ -204,7 +206,7 @@ impl CoverRun {
         let seeds: u64 = self
             .sites
             .iter()
-            .map(|s| u64::from(s.1.record().seeds))
+            .map(|s| s.1.record().ranks.len() as u64)
             .sum();
         u32::try_from(seeds).map_err(|_| {
             EngineError::Plan(format!(
@@ -232,32 +234,85 @@ impl CoverRun {
         changes: &mut Changes,
         refresh: RefreshId,
     ) -> Result<(), EngineError> {
-        let mut rank = 1_u32;
+        let mut ranks: BTreeMap<SiteId, Vec<u32>> = BTreeMap::new();
+        let places = self.sites.iter().map(|s| s.0).zip(0..).collect();
+        let mut new = self.new_seeds();
+        new.sort_unstable_by_key(|(order, _)| *order);
+        let mut new = new.into_iter().peekable();
+        let mut taken = self.taken_seeds(store, &places)?.peekable();
+        for rank in 1.. {
+            let new_first = match (new.peek(), taken.peek()) {
+                (None, None) => break,
+                (Some((a, _)), Some(Ok((b, _)))) => a < b,
+                (new, _) => new.is_some(),
+            };
+            let site = if let Some((_, picked)) = new.next_if(|_| new_first) {
+                put_pick(changes, refresh, rank, picked)?;
+                picked.page.site()
+            } else if let Some(seed) = taken.next() {
+                let (_, seed) = seed?;
+                changes.put(&tables::SEEDS, &(refresh, rank), &seed)?;
+                seed.page.site()
+            } else {
+                break;
+            };
+            ranks.entry(site).or_default().push(rank);
+        }
         for (site, kept) in &self.sites {
             let mut record = kept.record().clone();
-            let first = std::mem::replace(&mut record.first_rank, rank);
-            match kept {
-                Kept::Taken(_) => {
-                    let earlier = self.earlier.ok_or(EngineError::Internal(
-                        "seeds were taken over from no refresh",
-                    ))?;
-                    for at in 0..record.seeds {
-                        let seed = store.need(&tables::SEEDS, &(earlier, first + at))?;
-                        changes.put(&tables::SEEDS, &(refresh, rank + at), &seed)?;
-                    }
-                }
-                Kept::New(_, picks) => {
-                    record.since = refresh;
-                    for (picked, rank) in picks.iter().zip(rank..) {
-                        put_pick(changes, refresh, *site, rank, picked)?;
-                    }
-                }
+            record.ranks = ranks.remove(site).unwrap_or_default();
+            if matches!(kept, Kept::New(..)) {
+                record.since = refresh;
             }
-            rank += record.seeds;
             changes.put(&tables::COVERS, &(refresh, *site), &record)?;
         }
         Ok(())
     }
+
+    fn new_seeds(&self) -> Vec<(Order, &Picked)> {
+        let mut seeds = Vec::new();
+        for (place, (_, kept)) in self.sites.iter().enumerate() {
+            if let Kept::New(_, picks) = kept {
+                let ordered = picks.iter().map(|p| (order(&p.evidence, place), p));
+                seeds.extend(ordered);
+            }
+        }
+        seeds
+    }
+
+    /// The seeds of the earlier refresh that are taken over, in order.
+    fn taken_seeds<'a>(
+        &'a self,
+        store: &'a Store,
+        places: &'a BTreeMap<SiteId, usize>,
+    ) -> Result<impl Iterator<Item = Result<(Order, SeedRecord), EngineError>> + 'a, EngineError>
+    {
+        let prefix = self.earlier.map(u32::to_be_bytes);
+        let seeds = match &prefix {
+            Some(prefix) => Some(store.scan_under(&tables::SEEDS, prefix)?),
+            None => None,
+        };
+        Ok(seeds.into_iter().flatten().filter_map(|entry| {
+            let seed = match entry {
+                Ok((_, seed)) => seed,
+                Err(e) => return Some(Err(e.into())),
+            };
+            let place = *places.get(&seed.page.site())?;
+            match (&self.sites[place].1, &seed.evidence) {
+                (Kept::Taken(_), SeedEvidence::Cover(cover)) => {
+                    Some(Ok((order(cover, place), seed)))
+                }
+                _ => None,
+            }
+        }))
+    }
+}
+
+/// What seeds are ordered by: the pick, the value covered, the site's place by name.
+type Order = (u32, Reverse<i64>, usize);
+
+fn order(evidence: &CoverEvidence, place: usize) -> Order {
+    (evidence.pick, Reverse(evidence.covered_value()), place)
 }
 
 impl Kept {
@@ -271,10 +326,10 @@ impl Kept {
 fn put_pick(
     changes: &mut Changes,
     refresh: RefreshId,
-    site: SiteId,
     rank: u32,
     picked: &Picked,
 ) -> Result<(), EngineError> {
+    let site = picked.page.site();
     let mut evidence = picked.evidence.clone();
     evidence.since = refresh;
     for (hop, pages) in (0..).zip(&picked.covered) {

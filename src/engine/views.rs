@@ -324,8 +324,9 @@ impl Views {
 }
 
 impl Bank {
-    /// The seeds of a refresh, in order: by cores in the order of the cores; by cover by site name
-    /// (byte order), and within a site in the order in which they were picked.
+    /// The seeds of a refresh, best first: by cores in the order of the cores; by cover first the
+    /// first pick of every site, then the second ones, and so on, each round by the value that the
+    /// seeds cover, ties by site name.
     pub fn seeds(&self, which: &Which) -> Result<Vec<Seed>, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;

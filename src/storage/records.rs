@@ -373,10 +373,8 @@ pub struct CoverRecord {
     pub since: RefreshId,
     /// How many seeds the site was to have.
     pub seats: u32,
-    /// The rank of its first seed; meaningless where it has none.
-    pub first_rank: u32,
-    /// How many it has; their ranks follow one another.
-    pub seeds: u32,
+    /// The ranks of its seeds, in the order in which they were picked, which they keep.
+    pub ranks: Vec<u32>,
     /// Why it has no more.
     pub stop: CoverStop,
     /// Crawled pages of the site.

@@ -1,4 +1,4 @@
-//! Seeds, and what refreshes of cover methods keep of sites: ranks follow one another, what a seed
+//! Seeds, and what refreshes of cover methods keep of sites: ranks and picks fit, what a seed
 //! says that it covers is there, and no covered set is left over.
 
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use crate::storage::tables::{self, BitmapKey, CoveredKey};
 #[derive(Default)]
 pub(super) struct Seeds {
     pub(super) by_refresh: BTreeMap<u32, u32>,
-    /// Seeds of cover methods: how many a refresh has on a site, and the first one's rank.
-    by_site: BTreeMap<(u32, SiteId), (u32, u32)>,
+    /// Seeds of cover methods: the ranks that a refresh has on a site.
+    by_site: BTreeMap<(u32, SiteId), Vec<u32>>,
     /// What seeds say that they cover: pages by hop, by the refresh that picked them. A seed that
     /// refreshes took over is there once.
     picks: Picks,
@@ -37,12 +37,12 @@ impl Walk<'_> {
                 return Ok(());
             };
             let site = seed.page.site();
-            let (count, first) = seeds.by_site.entry((refresh, site)).or_insert((0, rank));
-            if evidence.pick != *count + 1 || rank != *first + *count {
+            let ranks = seeds.by_site.entry((refresh, site)).or_default();
+            ranks.push(rank);
+            if evidence.pick as usize != ranks.len() {
                 walk.report
-                    .find("seeds", name(), "its rank or pick does not follow the last");
+                    .find("seeds", name(), "its pick does not follow the site's last");
             }
-            *count += 1;
             let pages: Vec<u32> = evidence.hops.iter().map(|hop| hop.pages).collect();
             let pick = (evidence.since, site, evidence.pick);
             let same = seeds.picks.entry(pick).or_insert_with(|| pages.clone());
@@ -79,8 +79,7 @@ impl Walk<'_> {
                 walk.report.find("covers", &name, "the site does not exist");
             }
             let found = seeds.by_site.remove(&(refresh, site));
-            let wanted = (record.seeds > 0).then_some((record.seeds, record.first_rank));
-            if found != wanted {
+            if found.unwrap_or_default() != record.ranks {
                 walk.report.find("covers", &name, "its seeds are others");
             }
             Ok(())
