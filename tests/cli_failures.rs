@@ -4,9 +4,10 @@ mod command;
 
 use std::fs::{self, File};
 
-use command::{Place, names};
+use command::{Place, names, wait};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn wrong_usage_is_2() {
     let place = Place::with_seeds();
     place.write("bad.toml", "seeds = \"many\"\n");
@@ -37,6 +38,10 @@ fn wrong_usage_is_2() {
         (
             &["ingest", "bank", "day0.jsonl", "--rejects", "./day0.jsonl"],
             "would overwrite",
+        ),
+        (
+            &["ingest", "bank", "day0.jsonl", "--rejects", "bank/SEEDBANK"],
+            "a file of the bank",
         ),
         (
             &["refresh", "bank", "--method", "max-weight"],
@@ -204,21 +209,60 @@ fn a_busy_bank_is_4_or_waited_for() {
         std::thread::yield_now();
     }
     lock.unlock().unwrap();
-    place.wait(waiting).done();
+    wait(waiting).done();
 }
 
+/// Something bad that happens to a bank.
+type Wound<'a> = &'a dyn Fn(&Place);
+
 #[test]
-fn damage_is_4_and_named() {
-    let place = Place::with_seeds();
-    for entry in fs::read_dir(place.path("bank/live")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.file_name().is_some_and(|name| name == "CURRENT") {
-            fs::write(&path, "MANIFEST-999999\n").unwrap();
-        }
+fn damage_is_4_and_the_published_state_can_still_be_read() {
+    let live = |place: &Place| place.path("bank/live");
+    let tables = |place: &Place| {
+        let files = names(&live(place))
+            .into_iter()
+            .map(|name| live(place).join(name));
+        files
+            .filter(|file| file.extension().is_some_and(|kind| kind == "sst"))
+            .collect::<Vec<_>>()
+    };
+    let wounds: [(&str, Wound<'_>); 4] = [
+        ("no manifest", &|place| {
+            fs::write(live(place).join("CURRENT"), "MANIFEST-999999\n").unwrap();
+        }),
+        ("no database", &|place| {
+            fs::remove_dir_all(live(place)).unwrap();
+        }),
+        ("a missing file", &|place| {
+            fs::remove_file(&tables(place)[0]).unwrap();
+        }),
+        ("a file of zeros", &|place| {
+            let file = &tables(place)[0];
+            let length = fs::metadata(file).unwrap().len();
+            // The published state has the same file under another name.
+            fs::remove_file(file).unwrap();
+            fs::write(file, vec![0; usize::try_from(length).unwrap()]).unwrap();
+        }),
+    ];
+    for (name, wound) in wounds {
+        let place = Place::with_seeds();
+        wound(&place);
+        let check = place.run(&["check", "bank"]);
+        assert_eq!(check.status, Some(4), "{name}: {check:?}");
+        assert!(check.err.contains("hint: "), "{name}: {check:?}");
+        let seeds = place.run(&["seeds", "bank"]).done();
+        assert_eq!(seeds.lines().count(), 2, "{name}");
     }
-    let error = place.run(&["ingest", "bank", "day0.jsonl"]).status;
-    assert!(matches!(error, Some(1 | 4)), "{error:?}");
-    // Readers go by the published state.
+    let place = Place::with_seeds();
+    fs::remove_file(place.path("bank/published/CURRENT")).unwrap();
+    let error = place.run(&["seeds", "bank"]).fails(4);
+    assert!(
+        error.contains("any write to the bank publishes one"),
+        "{error}"
+    );
+    place
+        .run(&["ingest", "bank", "--again", "day0.jsonl"])
+        .done();
     place.run(&["seeds", "bank"]).done();
 }
 
@@ -230,7 +274,7 @@ fn full_or_closed_outputs_are_1() {
     let place = Place::with_seeds();
     let mut command = place.command(&["seeds", "bank"]);
     command.stdout(File::options().write(true).open("/dev/full").unwrap());
-    let ended = place.wait(
+    let ended = wait(
         command
             .stderr(std::process::Stdio::piped())
             .spawn()

@@ -99,7 +99,9 @@ mod tests {
             for argument in command.get_arguments() {
                 let name = format!("{} {}", command.get_name(), argument.get_id());
                 assert!(argument.get_help().is_some(), "{name} has no help text");
-                for value in argument.get_possible_values() {
+                let takes_values = argument.get_action().takes_values();
+                let values = argument.get_possible_values();
+                for value in values.iter().filter(|_| takes_values) {
                     let switch = ["true", "false"].contains(&value.get_name());
                     assert!(
                         switch || value.get_help().is_some(),

@@ -102,7 +102,8 @@ fn text(result: &CheckResult) -> String {
                 report.findings.len()
             )
         }
-        count => format!("{count} wrong"),
+        1 => "1 thing is wrong".to_owned(),
+        count => format!("{count} things are wrong"),
     };
     let _ = writeln!(
         text,

@@ -35,6 +35,7 @@ Only url is required; schema/record.schema.json says what each field means."#;
 /// the whole batch is refused. The same batch a second time changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct IngestArgs {
     /// The bank
     bank: PathBuf,
@@ -113,6 +114,14 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
             rejects.display()
         )));
     }
+    if let Some(rejects) = &args.rejects
+        && is_inside(&args.bank, rejects)
+    {
+        return Err(CliError::Usage(format!(
+            "--rejects {} would overwrite a file of the bank; name one outside it",
+            rejects.display()
+        )));
+    }
     Ok(IngestRequest {
         inputs: args.files.into_iter().map(Input::named).collect(),
         format: match args.input {
@@ -128,6 +137,20 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         again: args.again,
         memory: args.memory,
     })
+}
+
+/// Whether a file, which may not exist yet, is the bank's own; its folder of rejects is free.
+fn is_inside(bank: &Path, file: &Path) -> bool {
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    match (bank.canonicalize(), folder.canonicalize()) {
+        (Ok(bank), Ok(folder)) => {
+            folder.starts_with(&bank) && !folder.starts_with(bank.join("rejects"))
+        }
+        _ => false,
+    }
 }
 
 fn is_same(a: &Path, b: &Path) -> bool {

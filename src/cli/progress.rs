@@ -1,11 +1,14 @@
 //! Progress bars on standard error, and Ctrl-C.
 
-use std::io::{self, IsTerminal, Write};
+use std::fmt::Write;
+use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{
+    HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
+};
 use seedbank::watch::Watch;
 
 /// Whether the user asked for the work to stop.
@@ -21,10 +24,8 @@ pub(super) fn catch_signals() -> Result<(), ctrlc::Error> {
             std::process::exit(130);
         }
         if io::stderr().is_terminal() {
-            let _ = writeln!(
-                io::stderr(),
-                "\nstopping; press Ctrl-C again to stop at once, which the bank survives"
-            );
+            let text = "\nstopping; press Ctrl-C again to stop at once, which the bank survives\n";
+            let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
         }
     }) {
         Err(ctrlc::Error::MultipleHandlers) => Ok(()),
@@ -61,16 +62,29 @@ impl Watch for Progress {
             return;
         }
         // Inputs are read in bytes, everything else goes by pieces.
-        let (position, length) = match name {
-            "read" => ("{bytes}", "{total_bytes}"),
-            _ => ("{human_pos}", "{human_len}"),
+        let in_bytes = name == "read";
+        let amount = move |amount: u64| {
+            if in_bytes {
+                HumanBytes(amount).to_string()
+            } else {
+                HumanCount(amount).to_string()
+            }
         };
         let template = match total {
-            Some(_) => format!("{{prefix:<12}} [{{bar:30}}] {position} of {length}, {{eta}} left"),
-            None => format!("{{prefix:<12}} {{spinner}} {position} {{elapsed}}"),
+            Some(_) => "{prefix:<12} [{bar:30}] {done} of {all}, {eta} left",
+            None => "{prefix:<12} {spinner} {elapsed} {done}",
         };
-        let style = ProgressStyle::with_template(&template)
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key("done", move |state: &ProgressState, out: &mut dyn Write| {
+                // A stage that does not count has nothing to show.
+                if state.len().is_some() || state.pos() > 0 {
+                    let _ = out.write_str(&amount(state.pos()));
+                }
+            })
+            .with_key("all", move |state: &ProgressState, out: &mut dyn Write| {
+                let _ = out.write_str(&amount(state.len().unwrap_or(0)));
+            });
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr())
             .with_style(style)
             .with_prefix(name.to_owned());

@@ -220,3 +220,68 @@ fn heritrix_line(seed: &Seed) -> String {
     }
     line
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cover(rank: u32, seats: Option<u32>) -> Seed {
+        Seed {
+            rank,
+            url: "http://a.example/?q=1,2".to_owned(),
+            site: "a.example".to_owned(),
+            method: "max-weight".to_owned(),
+            plan: "weekly".to_owned(),
+            refresh: 7,
+            evidence: Evidence::Cover {
+                gain: 12.5,
+                covered_pages: 3,
+                covered_value: -0.25,
+                seats,
+            },
+        }
+    }
+
+    #[test]
+    fn cover_seeds_fill_their_own_columns() {
+        assert_eq!(
+            csv_line(&cover(1, Some(4))),
+            "1,\"http://a.example/?q=1,2\",a.example,max-weight,weekly,7,,,,12.5,3,-0.25,4\r\n"
+        );
+        for line in [
+            CSV_HEADER.to_owned(),
+            csv_line(&cover(1, None)).replace("1,2", "12"),
+        ] {
+            assert_eq!(line.matches(',').count(), 12, "{line}");
+        }
+        assert_eq!(
+            heritrix_line(&cover(2, None)),
+            "http://a.example/?q=1,2 # rank 2, gain 12.5, covered_pages 3, covered_value -0.25"
+        );
+        assert_eq!(
+            nutch_line(&cover(2, Some(4)), 2),
+            "http://a.example/?q=1,2\tseed.rank=2\tseed.plan=weekly\tseed.method=max-weight\t\
+             seed.refresh=7\tseed.gain=12.5\tseed.covered_pages=3\tseed.covered_value=-0.25\t\
+             seed.seats=4\tnutch.score=0.5"
+        );
+    }
+
+    #[test]
+    fn quotes_are_doubled() {
+        assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
+        assert_eq!(quoted("a\nb"), "\"a\nb\"");
+        assert_eq!(quoted("ab"), "ab");
+    }
+
+    #[test]
+    fn a_nutch_score_is_above_0_and_falls() {
+        let mut last = f32::INFINITY;
+        for rank in 1..=1000 {
+            let line = nutch_line(&cover(rank, None), 1000);
+            let (_, score) = line.rsplit_once("nutch.score=").unwrap();
+            let score: f32 = score.parse().unwrap();
+            assert!(score > 0.0 && score < last, "{line}");
+            last = score;
+        }
+    }
+}

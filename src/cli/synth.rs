@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::synth::{SynthOptions, SynthSummary, generate};
+use serde::Serialize;
 
 use super::Outcome;
 use super::failure::CliError;
-use super::output::print;
+use super::output::{print, print_json};
 use super::session::Session;
-use super::values::human_bytes;
+use super::values::{Format, FormatArgs, human_bytes};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,6 +40,8 @@ pub(super) struct SynthArgs {
     /// Another number gives another crawl
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(super) fn run(args: &SynthArgs, session: &Session) -> Result<Outcome, CliError> {
@@ -51,8 +54,57 @@ pub(super) fn run(args: &SynthArgs, session: &Session) -> Result<Outcome, CliErr
     let watch = session.watch()?;
     let summary = generate(&args.dir, &options, &watch);
     drop(watch);
-    print(&text(&summary?))?;
+    let summary = summary?;
+    match args.format.format {
+        Format::Json => print_json(&result(&summary))?,
+        Format::Text => print(&text(&summary))?,
+    }
     Ok(Outcome::Done)
+}
+
+/// The result of `synth --format json`.
+#[derive(Serialize)]
+struct SynthResult {
+    sites: u32,
+    files: Vec<FileResult>,
+}
+
+/// One day of it.
+#[derive(Serialize)]
+struct FileResult {
+    path: String,
+    day: u32,
+    file_bytes: u64,
+    text_bytes: u64,
+    records: u64,
+    born: u64,
+    returned: u64,
+    changed: u64,
+    gone: u64,
+    clicked: u64,
+    links: u64,
+    inter_site_links: u64,
+}
+
+fn result(summary: &SynthSummary) -> SynthResult {
+    let files = summary.files.iter().map(|file| FileResult {
+        path: file.path.to_string_lossy().into_owned(),
+        day: file.day,
+        file_bytes: file.file_bytes,
+        text_bytes: file.counts.bytes,
+        records: file.counts.records,
+        born: file.counts.born,
+        returned: file.counts.returned,
+        changed: file.counts.changed,
+        gone: file.counts.gone,
+        clicked: file.counts.clicked,
+        links: file.counts.links,
+        inter_site_links: file.counts.inter_site_links,
+    });
+    SynthResult {
+        sites: summary.sites,
+        files: files.collect(),
+    }
 }
 
 /// What was written, for people.

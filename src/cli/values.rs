@@ -114,7 +114,7 @@ pub(super) fn time(at: u64) -> String {
 
 /// The Gregorian rule.
 const fn leap(year: u64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
 }
 
 #[cfg(test)]

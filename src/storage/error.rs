@@ -72,6 +72,14 @@ fn is_space(error: &rocksdb::Error) -> bool {
         .any(|words| text.contains(words))
 }
 
+/// Whether a file of the database is not there, which RocksDB tells in several ways.
+fn is_missing(error: &rocksdb::Error) -> bool {
+    let text: &str = error.as_ref();
+    ["No such file", "does not exist"]
+        .iter()
+        .any(|words| text.contains(words))
+}
+
 impl StoreError {
     /// What the user can do about it.
     #[must_use]
@@ -119,7 +127,9 @@ impl StoreError {
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Damaged { .. } => true,
-            Self::Rocks { source, .. } => source.kind() == rocksdb::ErrorKind::Corruption,
+            Self::Rocks { source, .. } => {
+                source.kind() == rocksdb::ErrorKind::Corruption || is_missing(source)
+            }
             _ => false,
         }
     }

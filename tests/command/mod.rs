@@ -154,20 +154,33 @@ impl Place {
             .unwrap()
     }
 
-    pub fn wait(&self, child: Child) -> Ended {
-        Ended::new(child.wait_with_output().unwrap())
+    /// What `status` tells, but for what the tables take on disk.
+    #[track_caller]
+    pub fn status(&self) -> Value {
+        let mut status = self.run(&["status", "bank", "--format", "json"]).json();
+        status.as_object_mut().unwrap().remove("tables").unwrap();
+        status
     }
 
     /// All that can be seen of a bank, but for what its tables take on disk; it must be sound.
     #[track_caller]
     pub fn state(&self) -> Value {
-        let mut status = self.run(&["status", "bank", "--format", "json"]).json();
-        status.as_object_mut().unwrap().remove("tables").unwrap();
+        let status = self.status();
         let history = self.run(&["history", "bank", "--format", "json"]).json();
         let check = self.run(&["check", "bank", "--format", "json"]).json();
         assert_eq!(check["clean"], true, "{check}");
         serde_json::json!({"status": status, "history": history, "check": check})
     }
+}
+
+/// How a command that was started ended.
+pub fn wait(child: Child) -> Ended {
+    Ended::new(child.wait_with_output().unwrap())
+}
+
+/// The text of a record that is crawled, with its line end.
+pub fn record(url: &str, outlinks: &[&str]) -> String {
+    serde_json::json!({"url": url, "outlinks": outlinks}).to_string() + "\n"
 }
 
 /// The names in a folder, in order.
