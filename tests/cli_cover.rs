@@ -68,10 +68,16 @@ fn seeds_of_each_site_come_round_by_round() {
     assert_eq!(seeds[3]["covered_value"], json!(-9.0));
     // Later the name is enough, and nothing has changed.
     let report = place.run(&["refresh", "bank", "--format", "json"]).json();
-    assert_eq!((&report["steps_reused"], &report["cold"]), (&json!(2), &json!(false)));
+    assert_eq!(
+        (&report["steps_reused"], &report["cold"]),
+        (&json!(2), &json!(false))
+    );
     assert_eq!(report["parameters"]["per-site"], 3);
     fits(include_str!("../schema/refresh.schema.json"), &report);
-    for seed in place.run(&["seeds", "bank", "--format", "jsonl"]).json_lines() {
+    for seed in place
+        .run(&["seeds", "bank", "--format", "jsonl"])
+        .json_lines()
+    {
         assert_eq!((&seed["refresh"], &seed["since"]), (&json!(2), &json!(1)));
         fits(include_str!("../schema/seeds.schema.json"), &seed);
     }
@@ -84,7 +90,10 @@ fn seeds_of_each_site_come_round_by_round() {
         fits(schema, &output);
     }
     let csv = place.run(&["seeds", "bank", "--format", "csv"]).done();
-    assert!(csv.contains("\r\n1,http://a.example/1,a.example,max-weight,default,2,,,,10,1,10,1,1,\r\n"), "{csv}");
+    assert!(
+        csv.contains("\r\n1,http://a.example/1,a.example,max-weight,default,2,,,,10,1,10,1,1,\r\n"),
+        "{csv}"
+    );
     let check = place.run(&["check", "bank"]).done();
     assert!(check.ends_with("nothing is wrong\n"), "{check}");
 }
@@ -126,12 +135,22 @@ fn a_plan_says_when_it_changes() {
         "{other:?}"
     );
     let text = other.done();
-    assert!(text.contains(", cold, 0 steps reused, 2 computed"), "{text}");
+    assert!(
+        text.contains(", cold, 0 steps reused, 2 computed"),
+        "{text}"
+    );
     place.write(
         "plan.toml",
         "method = \"max-out\"\nper-site = 1\nhops = 2\nvalue-clicked = 12.5\n",
     );
-    let file = ["refresh", "bank", "--plan", "file", "--plan-file", "plan.toml"];
+    let file = [
+        "refresh",
+        "bank",
+        "--plan",
+        "file",
+        "--plan-file",
+        "plan.toml",
+    ];
     place.run(&file).done();
     assert_eq!(
         place.run(&["seeds", "bank", "--plan", "file"]).done(),
@@ -144,13 +163,31 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
     let place = place();
     for (flags, part) in [
         (&["--hops", "3"][..], "--hops belongs to a cover method"),
-        (&["--method", "greedy", "--density", "50"], "--density belongs to --method cores"),
-        (&["--method", "greedy", "--covered", "remove"], "makes no sense for greedy"),
-        (&["--method", "max-weight", "--depth", "6"], "more than the 5 hops"),
-        (&["--method", "random", "--share", "value"], "add `--seeds N`"),
-        (&["--method", "random", "--per-site", "1", "--seeds", "1"], "contradict"),
+        (
+            &["--method", "greedy", "--density", "50"],
+            "--density belongs to --method cores",
+        ),
+        (
+            &["--method", "greedy", "--covered", "remove"],
+            "makes no sense for greedy",
+        ),
+        (
+            &["--method", "max-weight", "--depth", "6"],
+            "more than the 5 hops",
+        ),
+        (
+            &["--method", "random", "--share", "value"],
+            "add `--seeds N`",
+        ),
+        (
+            &["--method", "random", "--per-site", "1", "--seeds", "1"],
+            "contradict",
+        ),
         (&["--method", "random", "--p-uniq", "2"], "no probability"),
-        (&["--method", "random", "--value-spam", "ten"], "no decimal number"),
+        (
+            &["--method", "random", "--value-spam", "ten"],
+            "no decimal number",
+        ),
         (&["--method", "best"], "invalid value 'best'"),
     ] {
         let text = place.run(&[&["refresh", "bank"], flags].concat()).fails(2);

@@ -234,9 +234,11 @@ mod tests {
             plan: "weekly".to_owned(),
             refresh: 7,
             evidence: Evidence::Cover {
-                gain: 12.5,
+                gain: Some(12.5),
                 covered_pages: 3,
                 covered_value: -0.25,
+                pick: 2,
+                since: 6,
                 seats,
             },
         }
@@ -246,23 +248,24 @@ mod tests {
     fn cover_seeds_fill_their_own_columns() {
         assert_eq!(
             csv_line(&cover(1, Some(4))),
-            "1,\"http://a.example/?q=1,2\",a.example,max-weight,weekly,7,,,,12.5,3,-0.25,4\r\n"
+            "1,\"http://a.example/?q=1,2\",a.example,max-weight,weekly,7,,,,12.5,3,-0.25,2,6,4\r\n"
         );
         for line in [
             CSV_HEADER.to_owned(),
             csv_line(&cover(1, None)).replace("1,2", "12"),
         ] {
-            assert_eq!(line.matches(',').count(), 12, "{line}");
+            assert_eq!(line.matches(',').count(), 14, "{line}");
         }
         assert_eq!(
             heritrix_line(&cover(2, None)),
-            "http://a.example/?q=1,2 # rank 2, gain 12.5, covered_pages 3, covered_value -0.25"
+            "http://a.example/?q=1,2 # rank 2, gain 12.5, covered_pages 3, covered_value -0.25, \
+             pick 2, since 6"
         );
         assert_eq!(
             nutch_line(&cover(2, Some(4)), 2),
             "http://a.example/?q=1,2\tseed.rank=2\tseed.plan=weekly\tseed.method=max-weight\t\
              seed.refresh=7\tseed.gain=12.5\tseed.covered_pages=3\tseed.covered_value=-0.25\t\
-             seed.seats=4\tnutch.score=0.5"
+             seed.pick=2\tseed.since=6\tseed.seats=4\tnutch.score=0.5"
         );
     }
 
