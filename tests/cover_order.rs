@@ -9,10 +9,11 @@
 #![allow(unreachable_pub, reason = "modules shared by test programs")]
 
 #[path = "support/sites.rs"]
+#[allow(dead_code, reason = "each test program uses its own part of it")]
 mod sites;
 mod support;
 
-use seedbank::cover::{CoverParams, Method, Site, SiteCover, select_all};
+use seedbank::cover::{CoverParams, Method, Pick, Site, SiteCover, select_all};
 use seedbank::page::SiteId;
 use seedbank::watch::Unwatched;
 use sites::{LoadedSite, load};
@@ -35,7 +36,7 @@ const METHODS: [(&str, Method, Option<u32>); 9] = [
 /// The value that the first `k` seeds of each site cover, in per cent of its positive value.
 fn shares(sites: &[&LoadedSite], covers: &[SiteCover], k: usize) -> Vec<f64> {
     let share = |(site, cover): (&&LoadedSite, &SiteCover)| {
-        let covered: i64 = cover.picks.iter().take(k).map(|p| p.covered_value()).sum();
+        let covered: i64 = cover.picks.iter().take(k).map(Pick::covered_value).sum();
         let positive: i64 = site.graph.values().iter().map(|v| v.max(&0)).sum();
         100.0 * covered as f64 / positive as f64
     };

@@ -93,7 +93,8 @@ struct Change {
     spam: Option<bool>,
     clicks: Option<u8>,
     digest: Option<u8>,
-    uncrawled: Option<Option<u8>>,
+    /// A number, or null.
+    uncrawled: Option<serde_json::Value>,
     gone: bool,
 }
 
@@ -119,8 +120,8 @@ impl Change {
         if let Some(digest) = self.digest {
             record["digest"] = json!(digest.to_string());
         }
-        if let Some(uncrawled) = self.uncrawled {
-            record["uncrawled_outlinks"] = json!(uncrawled);
+        if let Some(uncrawled) = &self.uncrawled {
+            record["uncrawled_outlinks"] = uncrawled.clone();
         }
         record.to_string() + "\n"
     }
@@ -134,7 +135,10 @@ fn change() -> impl Strategy<Value = Change> {
         proptest::option::weighted(0.2, any::<bool>()),
         proptest::option::weighted(0.2, 0..3_u8),
         proptest::option::weighted(0.3, 0..4_u8),
-        proptest::option::weighted(0.2, proptest::option::of(0..4_u8)),
+        proptest::option::weighted(
+            0.2,
+            prop_oneof![Just(json!(null)), (0..4).prop_map(|n| json!(n))],
+        ),
         proptest::bool::weighted(0.12),
     )
         .prop_map(

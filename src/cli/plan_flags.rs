@@ -199,12 +199,10 @@ impl PlanFlags {
                 })?
             }
         };
-        let method = self.method.map(MethodFlag::method);
-        let flags = PlanOptions {
-            method,
-            seeds: self.seeds,
-            ..self.cover.options(self.cores.options())
-        };
+        let mut flags = self.cores.options();
+        flags.method = self.method.map(MethodFlag::method);
+        flags.seeds = self.seeds;
+        self.cover.fill(&mut flags);
         Ok(flags.over(&file))
     }
 }
@@ -226,29 +224,25 @@ impl MethodFlag {
 }
 
 impl CoverFlags {
-    /// These flags beside those of cores.
-    fn options(self, cores: PlanOptions) -> PlanOptions {
-        PlanOptions {
-            per_site: self.per_site,
-            share: self.share.map(|share| match share {
-                ShareFlag::Pages => Share::Pages,
-                ShareFlag::Value => Share::Value,
-                ShareFlag::Pagerank => Share::Pagerank,
-            }),
-            hops: self.hops,
-            depth: self.depth,
-            covered: self.covered.map(|covered| match covered {
-                CoveredFlag::Zero => Covered::Zero,
-                CoveredFlag::Remove => Covered::Remove,
-            }),
-            value_base: self.value_base,
-            value_spam: self.value_spam,
-            value_clicked: self.value_clicked,
-            p_uniq: self.p_uniq,
-            positive_only: self.positive_only,
-            rng_seed: self.rng_seed,
-            ..cores
-        }
+    fn fill(self, options: &mut PlanOptions) {
+        options.per_site = self.per_site;
+        options.share = self.share.map(|share| match share {
+            ShareFlag::Pages => Share::Pages,
+            ShareFlag::Value => Share::Value,
+            ShareFlag::Pagerank => Share::Pagerank,
+        });
+        options.hops = self.hops;
+        options.depth = self.depth;
+        options.covered = self.covered.map(|covered| match covered {
+            CoveredFlag::Zero => Covered::Zero,
+            CoveredFlag::Remove => Covered::Remove,
+        });
+        options.value_base = self.value_base;
+        options.value_spam = self.value_spam;
+        options.value_clicked = self.value_clicked;
+        options.p_uniq = self.p_uniq;
+        options.positive_only = self.positive_only;
+        options.rng_seed = self.rng_seed;
     }
 }
 
