@@ -44,8 +44,8 @@ fn wrong_usage_is_2() {
             "a file of the bank",
         ),
         (
-            &["refresh", "bank", "--method", "max-weight"],
-            "[possible values: cores]",
+            &["refresh", "bank", "--method", "best"],
+            "[possible values: cores, random, ",
         ),
         (&["refresh", "bank", "--seeds", "0"], "at least 1"),
         (&["refresh", "bank", "--seeds", "-1"], "-1"),

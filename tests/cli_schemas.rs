@@ -169,8 +169,8 @@ fn drift_is_caught() {
         assert!(!validator.is_valid(&other), "{field}");
     }
     let mut cover = json!({"rank": 1, "url": "http://a.example/", "site": "a.example",
-        "method": "cores", "plan": "p", "refresh": 1, "gain": -0.5, "covered_pages": 3,
-        "covered_value": -0.25});
+        "method": "greedy", "plan": "p", "refresh": 1, "gain": -0.5, "covered_pages": 3,
+        "covered_value": -0.25, "pick": 2, "since": 1});
     assert!(validator.is_valid(&cover));
     cover["seats"] = json!(3);
     assert!(validator.is_valid(&cover));

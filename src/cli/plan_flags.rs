@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::cores::{Density, Growth, Hits, Pick};
+use seedbank::cover::{Covered, Share, Value};
 use seedbank::engine::{EngineError, Method, Pages, PlanOptions};
 
 use super::failure::CliError;
@@ -21,17 +22,20 @@ pub(super) struct PlanFlags {
     /// Flags win over the file, the file over what the plan kept.
     #[arg(long, value_name = "FILE", env = "SEEDBANK_PLAN_FILE")]
     plan_file: Option<PathBuf>,
+    /// How many seeds: by cores one from each core [default: 100]; by cover a total that is shared
+    /// out over the sites
+    #[arg(long, value_name = "N")]
+    seeds: Option<u32>,
     #[command(flatten)]
     cores: CoreFlags,
+    #[command(flatten)]
+    cover: CoverFlags,
 }
 
 /// The parameters of method cores.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Method cores")]
 struct CoreFlags {
-    /// How many seeds, one from each core [default: 100]
-    #[arg(long, value_name = "N")]
-    seeds: Option<u32>,
     /// How pages are ranked [default: converged]
     #[arg(long, value_enum, value_name = "MODE")]
     hits: Option<HitsFlag>,
@@ -69,6 +73,80 @@ struct CoreFlags {
 enum MethodFlag {
     /// One seed from each dense group of hubs and authorities between sites
     Cores,
+    /// Per site: drawn without replacement
+    Random,
+    /// Per site: the best PageRank on the site's own graph
+    Pagerank,
+    /// Per site: the most links to crawled pages of the site
+    OutDegree,
+    /// Per site: the most links to pages that no earlier seed covers
+    MaxOut,
+    /// Per site: the most value within `--depth` hops
+    MaxWeight,
+    /// Per site: the same, in the heaviest strongly connected component
+    MaxScc,
+    /// Per site: the same, in the root component above the heaviest one
+    RootScc,
+    /// Per site: the most value within all `--hops` hops
+    Greedy,
+}
+
+/// The parameters of the other methods, which pick seeds on each site.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Methods that cover each site (all but cores)")]
+struct CoverFlags {
+    /// Seeds per site [default: 10]
+    #[arg(long, value_name = "N")]
+    per_site: Option<u32>,
+    /// With `--seeds`: by what the total is shared out [default: pages]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    share: Option<ShareFlag>,
+    /// A seed covers the pages within so many hops [default: 5]
+    #[arg(long, value_name = "N")]
+    hops: Option<u32>,
+    /// max-weight, max-scc, root-scc: a page is picked by the value within so many hops
+    /// [default: 2, or `--hops` if that is less]
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
+    /// max-weight, max-scc: what becomes of pages that a seed covers [default: zero]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    covered: Option<CoveredFlag>,
+    /// Value of a page that is neither spam nor clicked [default: 1]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    value_base: Option<Value>,
+    /// Value of a spam page [default: -10]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    value_spam: Option<Value>,
+    /// Value of a clicked page [default: 10]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    value_clicked: Option<Value>,
+    /// Value of an uncrawled outlink, from 0 to 1 [default: by the site's content digests]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    p_uniq: Option<Value>,
+    /// Stop before a seed that adds nothing [default: true]
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    positive_only: Option<bool>,
+    /// random: another number draws other pages [default: 0]
+    #[arg(long, value_name = "N")]
+    rng_seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ShareFlag {
+    /// Crawled pages of the site
+    Pages,
+    /// Value of the site's pages; a negative one counts as 0
+    Value,
+    /// PageRank of the site's pages on the whole graph
+    Pagerank,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CoveredFlag {
+    /// Their value becomes zero; hops still walk through them
+    Zero,
+    /// They are removed; hops walk what remains
+    Remove,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -121,18 +199,56 @@ impl PlanFlags {
                 })?
             }
         };
-        let method = self.method.map(|method| match method {
-            MethodFlag::Cores => Method::Cores,
+        let mut flags = self.cores.options();
+        flags.method = self.method.map(MethodFlag::method);
+        flags.seeds = self.seeds;
+        self.cover.fill(&mut flags);
+        Ok(flags.over(&file))
+    }
+}
+
+impl MethodFlag {
+    const fn method(self) -> Method {
+        match self {
+            Self::Cores => Method::Cores,
+            Self::Random => Method::Random,
+            Self::Pagerank => Method::Pagerank,
+            Self::OutDegree => Method::OutDegree,
+            Self::MaxOut => Method::MaxOut,
+            Self::MaxWeight => Method::MaxWeight,
+            Self::MaxScc => Method::MaxScc,
+            Self::RootScc => Method::RootScc,
+            Self::Greedy => Method::Greedy,
+        }
+    }
+}
+
+impl CoverFlags {
+    fn fill(self, options: &mut PlanOptions) {
+        options.per_site = self.per_site;
+        options.share = self.share.map(|share| match share {
+            ShareFlag::Pages => Share::Pages,
+            ShareFlag::Value => Share::Value,
+            ShareFlag::Pagerank => Share::Pagerank,
         });
-        Ok(self.cores.options(method).over(&file))
+        options.hops = self.hops;
+        options.depth = self.depth;
+        options.covered = self.covered.map(|covered| match covered {
+            CoveredFlag::Zero => Covered::Zero,
+            CoveredFlag::Remove => Covered::Remove,
+        });
+        options.value_base = self.value_base;
+        options.value_spam = self.value_spam;
+        options.value_clicked = self.value_clicked;
+        options.p_uniq = self.p_uniq;
+        options.positive_only = self.positive_only;
+        options.rng_seed = self.rng_seed;
     }
 }
 
 impl CoreFlags {
-    fn options(self, method: Option<Method>) -> PlanOptions {
+    fn options(self) -> PlanOptions {
         PlanOptions {
-            method,
-            seeds: self.seeds,
             hits: self.hits.map(|hits| match hits {
                 HitsFlag::Converged => Hits::Converged,
                 HitsFlag::Classic => Hits::Classic,
@@ -155,6 +271,7 @@ impl CoreFlags {
                 PagesFlag::All => Pages::All,
                 PagesFlag::Crawled => Pages::Crawled,
             }),
+            ..PlanOptions::default()
         }
     }
 }

@@ -20,6 +20,9 @@ Examples:
   seedbank refresh bank --seeds 50 --pick stable  50 seeds; keep last time's where possible
   seedbank refresh bank --plan dense --density 80 another plan, with parameters of its own
   seedbank refresh bank --plan-file weekly.toml   parameters from a file
+  seedbank refresh bank --plan sites --method max-weight --per-site 10
+                                                  10 seeds on each site, by the value they cover
+  seedbank refresh bank --plan total --method greedy --seeds 500 --share value
   seedbank refresh bank --hits classic --iterations 60
   seedbank refresh bank --keep 30                 forget all but the plan's last 30 refreshes
 

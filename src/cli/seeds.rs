@@ -19,6 +19,10 @@ Examples:
   seedbank seeds bank --format heritrix > job/seeds.txt";
 
 /// Print the seeds of a refresh, best first
+///
+/// By cores in the order of the cores. By the other methods first the first pick of every site,
+/// then the second ones, and so on, each round by the value that the seeds cover (ties by site
+/// name): so any head of the list is a good list.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SeedsArgs {
@@ -80,7 +84,7 @@ pub(super) fn run(args: SeedsArgs) -> Result<Outcome, CliError> {
 
 /// The same columns for every method, so that a reader need not know which it was.
 const CSV_HEADER: &str = "rank,url,site,method,plan,refresh,core,sigma,hub_score,\
-    gain,covered_pages,covered_value,seats\r\n";
+    gain,covered_pages,covered_value,pick,since,seats\r\n";
 
 fn csv_line(seed: &Seed) -> String {
     let mut fields = vec![
@@ -99,19 +103,23 @@ fn csv_line(seed: &Seed) -> String {
             hub_score,
         } => {
             fields.extend([core.to_string(), sigma.to_string(), hub_score.to_string()]);
-            fields.extend([none(), none(), none(), none()]);
+            fields.extend([none(), none(), none(), none(), none(), none()]);
         }
         Evidence::Cover {
             gain,
             covered_pages,
             covered_value,
+            pick,
+            since,
             seats,
         } => {
             fields.extend([none(), none(), none()]);
             fields.extend([
-                gain.to_string(),
+                gain.map_or_else(none, |gain| gain.to_string()),
                 covered_pages.to_string(),
                 covered_value.to_string(),
+                pick.to_string(),
+                since.to_string(),
                 seats.map_or_else(none, |seats| seats.to_string()),
             ]);
         }
@@ -144,13 +152,18 @@ fn evidence(evidence: &Evidence) -> Vec<(&'static str, String)> {
             gain,
             covered_pages,
             covered_value,
+            pick,
+            since,
             seats,
         } => {
-            let mut pairs = vec![
-                ("gain", gain.to_string()),
+            let mut pairs = Vec::new();
+            pairs.extend(gain.map(|gain| ("gain", gain.to_string())));
+            pairs.extend([
                 ("covered_pages", covered_pages.to_string()),
                 ("covered_value", covered_value.to_string()),
-            ];
+                ("pick", pick.to_string()),
+                ("since", since.to_string()),
+            ]);
             pairs.extend(seats.map(|seats| ("seats", seats.to_string())));
             pairs
         }
@@ -180,6 +193,8 @@ fn nutch_line(seed: &Seed, seeds: usize) -> String {
                 "gain" => ("seed.gain", value),
                 "covered_pages" => ("seed.covered_pages", value),
                 "covered_value" => ("seed.covered_value", value),
+                "pick" => ("seed.pick", value),
+                "since" => ("seed.since", value),
                 _ => ("seed.seats", value),
             }),
     );
@@ -219,9 +234,11 @@ mod tests {
             plan: "weekly".to_owned(),
             refresh: 7,
             evidence: Evidence::Cover {
-                gain: 12.5,
+                gain: Some(12.5),
                 covered_pages: 3,
                 covered_value: -0.25,
+                pick: 2,
+                since: 6,
                 seats,
             },
         }
@@ -231,23 +248,24 @@ mod tests {
     fn cover_seeds_fill_their_own_columns() {
         assert_eq!(
             csv_line(&cover(1, Some(4))),
-            "1,\"http://a.example/?q=1,2\",a.example,max-weight,weekly,7,,,,12.5,3,-0.25,4\r\n"
+            "1,\"http://a.example/?q=1,2\",a.example,max-weight,weekly,7,,,,12.5,3,-0.25,2,6,4\r\n"
         );
         for line in [
             CSV_HEADER.to_owned(),
             csv_line(&cover(1, None)).replace("1,2", "12"),
         ] {
-            assert_eq!(line.matches(',').count(), 12, "{line}");
+            assert_eq!(line.matches(',').count(), 14, "{line}");
         }
         assert_eq!(
             heritrix_line(&cover(2, None)),
-            "http://a.example/?q=1,2 # rank 2, gain 12.5, covered_pages 3, covered_value -0.25"
+            "http://a.example/?q=1,2 # rank 2, gain 12.5, covered_pages 3, covered_value -0.25, \
+             pick 2, since 6"
         );
         assert_eq!(
             nutch_line(&cover(2, Some(4)), 2),
             "http://a.example/?q=1,2\tseed.rank=2\tseed.plan=weekly\tseed.method=max-weight\t\
              seed.refresh=7\tseed.gain=12.5\tseed.covered_pages=3\tseed.covered_value=-0.25\t\
-             seed.seats=4\tnutch.score=0.5"
+             seed.pick=2\tseed.since=6\tseed.seats=4\tnutch.score=0.5"
         );
     }
 

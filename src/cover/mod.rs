@@ -54,7 +54,7 @@ pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
 pub use share::{pagerank_weight, share_out, value_weight};
 pub use value::{PUniq, PageFacts, Value, Weights, page_value};
 
-use crate::watch::Watch;
+use crate::watch::{Interrupted, Watch};
 
 /// Picks up to `seats` seeds on one site.
 ///
@@ -78,18 +78,26 @@ pub fn select_all(
     params: &CoverParams,
     watch: &dyn Watch,
 ) -> Result<Vec<SiteCover>, CoverError> {
-    let choice = params.choose()?;
+    Ok(select_chosen(sites, &params.choose()?, watch)?)
+}
+
+/// [`select_all`] with parameters that were found to make sense before.
+pub fn select_chosen(
+    sites: &[(Site<'_>, u32)],
+    choice: &Choice,
+    watch: &dyn Watch,
+) -> Result<Vec<SiteCover>, Interrupted> {
     let mut order: Vec<usize> = (0..sites.len()).collect();
     order.sort_by_key(|&at| {
         let graph = sites[at].0.graph;
         std::cmp::Reverse(u64::from(graph.pages()) + graph.links() as u64)
     });
-    let covers: Result<Vec<(usize, SiteCover)>, CoverError> = order
+    let covers: Result<Vec<(usize, SiteCover)>, Interrupted> = order
         .into_par_iter()
         .with_max_len(1)
         .map(|at| {
             let (site, seats) = sites[at];
-            let cover = run::run(site, seats, &choice, watch)?;
+            let cover = run::run(site, seats, choice, watch)?;
             watch.advance(1);
             Ok((at, cover))
         })

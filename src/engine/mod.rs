@@ -3,17 +3,24 @@
 
 mod batch;
 mod clock;
+mod cover_evidence;
+mod cover_seats;
+mod decide;
 mod error;
 mod hubs;
 mod plan;
 mod refresh;
+mod refresh_cores;
+mod refresh_cover;
+mod sites;
 mod views;
+mod whole;
 
 use std::path::{Path, PathBuf};
 
 pub use batch::{Format, IngestReport, IngestRequest};
 pub use error::{EngineError, Failure};
-pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, PlanOptions};
+pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
 pub use refresh::{RefreshReport, RefreshRequest};
 pub use views::{
     BatchSummary, BatchView, CoreView, CounterView, Evidence, History, PageView, PlanView,

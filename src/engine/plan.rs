@@ -7,7 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::EngineError;
-use crate::cores::{CoreParams, Density, Growth, Hits, Pick, Rule};
+use crate::cores::{CoreParams, Density, Growth, Hits, Pick};
+use crate::cover::{self, Choice, Covered, Share, Value};
 
 /// The plan that is meant where none is named.
 pub const DEFAULT_PLAN: &str = "default";
@@ -19,14 +20,60 @@ pub enum Method {
     /// One seed from each dense bipartite core.
     #[default]
     Cores,
+    /// Per site: drawn without replacement.
+    Random,
+    /// Per site: the best PageRank on the site's own graph.
+    Pagerank,
+    /// Per site: the most links to crawled pages of the site.
+    OutDegree,
+    /// Per site: the best out-degree in what remains.
+    MaxOut,
+    /// Per site: the best depth-d weight.
+    MaxWeight,
+    /// Per site: the best depth-d weight in the heaviest strongly connected component.
+    MaxScc,
+    /// Per site: the best depth-d weight in the heaviest root above the heaviest component.
+    RootScc,
+    /// Per site: the best weight within all h hops.
+    Greedy,
 }
 
 impl Method {
+    /// All methods.
+    pub const ALL: [Self; 9] = [
+        Self::Cores,
+        Self::Random,
+        Self::Pagerank,
+        Self::OutDegree,
+        Self::MaxOut,
+        Self::MaxWeight,
+        Self::MaxScc,
+        Self::RootScc,
+        Self::Greedy,
+    ];
+
+    /// The cover method, unless it is cores.
+    #[must_use]
+    pub const fn cover(self) -> Option<cover::Method> {
+        Some(match self {
+            Self::Cores => return None,
+            Self::Random => cover::Method::Random,
+            Self::Pagerank => cover::Method::Pagerank,
+            Self::OutDegree => cover::Method::OutDegree,
+            Self::MaxOut => cover::Method::MaxOut,
+            Self::MaxWeight => cover::Method::MaxWeight,
+            Self::MaxScc => cover::Method::MaxScc,
+            Self::RootScc => cover::Method::RootScc,
+            Self::Greedy => cover::Method::Greedy,
+        })
+    }
+
     /// The method's name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cores => "cores",
+        match self.cover() {
+            None => "cores",
+            Some(method) => method.name(),
         }
     }
 }
@@ -49,7 +96,7 @@ pub struct PlanOptions {
     /// How seeds are selected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<Method>,
-    /// How many seeds.
+    /// How many seeds; for a cover method a total that is shared out over the sites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds: Option<u32>,
     /// How the graph is ranked.
@@ -82,9 +129,51 @@ pub struct PlanOptions {
     /// Which pages take part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<Pages>,
+    /// Cover: seeds per site.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_site: Option<u32>,
+    /// Cover: by what a total of seeds is shared out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<Share>,
+    /// Cover: how many hops from a seed a page is covered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hops: Option<u32>,
+    /// Cover: the depth of the weight that a page is picked by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Cover: what becomes of covered pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub covered: Option<Covered>,
+    /// Cover: the value of a page that is neither spam nor clicked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_base: Option<Value>,
+    /// Cover: the value of a spam page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_spam: Option<Value>,
+    /// Cover: the value of a clicked page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_clicked: Option<Value>,
+    /// Cover: overrides `P_uniq` of every site.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_uniq: Option<Value>,
+    /// Cover: stop before a pick whose score is not positive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positive_only: Option<bool>,
+    /// Cover: the seed of the streams of `random`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rng_seed: Option<u64>,
 }
 
 /// A plan with every parameter decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Plan {
+    /// Seeds by cores.
+    Cores(CorePlan),
+    /// Seeds by cover.
+    Cover(Choice),
+}
+
+/// A plan by cores with every parameter decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CorePlan {
     /// The core method's parameters.
@@ -103,35 +192,58 @@ impl PlanOptions {
 
     /// These options, and where they are silent those of `base`.
     ///
-    /// A stopping rule is taken whole: a density here sets aside a core size there, and the other
-    /// way round.
+    /// - A stopping rule is taken whole: a density here sets aside a core size there, and the other
+    ///   way round. So is the seed count of a cover plan: per site, or a total with its sharing.
+    /// - A method here that is another than there sets aside what is the business of that method
+    ///   alone: of another family everything, else `depth` and `covered`.
     #[must_use]
     pub fn over(self, base: &Self) -> Self {
-        let by_density = self.density.is_some() || self.growth.is_some();
-        let by_size = self.core_size.is_some() || self.new_members.is_some();
-        let (base_density, base_growth) = if by_size {
-            (None, None)
-        } else {
-            (base.density, base.growth)
-        };
-        let (base_size, base_members) = if by_density {
-            (None, None)
-        } else {
-            (base.core_size, base.new_members)
-        };
+        let mut base = base.clone();
+        let (old, new) = (
+            base.method.unwrap_or_default(),
+            self.method.or(base.method).unwrap_or_default(),
+        );
+        if old.cover().is_some() != new.cover().is_some() {
+            base = Self::default();
+        } else if old != new {
+            (base.depth, base.covered) = (None, None);
+        }
+        if self.core_size.is_some() || self.new_members.is_some() {
+            (base.density, base.growth) = (None, None);
+        }
+        if self.density.is_some() || self.growth.is_some() {
+            (base.core_size, base.new_members) = (None, None);
+        }
+        if self.per_site.is_some() {
+            (base.seeds, base.share) = (None, None);
+        }
+        if self.seeds.is_some() || self.share.is_some() {
+            base.per_site = None;
+        }
         Self {
             method: self.method.or(base.method),
             seeds: self.seeds.or(base.seeds),
             hits: self.hits.or(base.hits),
             iterations: self.iterations.or(base.iterations),
-            density: self.density.or(base_density),
-            growth: self.growth.or(base_growth),
-            core_size: self.core_size.or(base_size),
-            new_members: self.new_members.or(base_members),
+            density: self.density.or(base.density),
+            growth: self.growth.or(base.growth),
+            core_size: self.core_size.or(base.core_size),
+            new_members: self.new_members.or(base.new_members),
             max_hubs: self.max_hubs.or(base.max_hubs),
             pick: self.pick.or(base.pick),
             keep_spam: self.keep_spam.or(base.keep_spam),
             pages: self.pages.or(base.pages),
+            per_site: self.per_site.or(base.per_site),
+            share: self.share.or(base.share),
+            hops: self.hops.or(base.hops),
+            depth: self.depth.or(base.depth),
+            covered: self.covered.or(base.covered),
+            value_base: self.value_base.or(base.value_base),
+            value_spam: self.value_spam.or(base.value_spam),
+            value_clicked: self.value_clicked.or(base.value_clicked),
+            p_uniq: self.p_uniq.or(base.p_uniq),
+            positive_only: self.positive_only.or(base.positive_only),
+            rng_seed: self.rng_seed.or(base.rng_seed),
         }
     }
 
@@ -148,58 +260,6 @@ impl PlanOptions {
     pub(super) fn to_kept(&self) -> Result<String, EngineError> {
         serde_json::to_string(self)
             .map_err(|_| EngineError::Internal("a plan cannot be written as JSON"))
-    }
-
-    /// Decides every parameter.
-    pub fn decide(&self) -> Result<CorePlan, EngineError> {
-        let by_size = match (self.core_size, self.new_members) {
-            (Some(size), members) => Some((size, members.unwrap_or(1))),
-            (None, Some(_)) => {
-                return Err(EngineError::Plan(
-                    "--new-members goes with --core-size; give that too".to_owned(),
-                ));
-            }
-            (None, None) => None,
-        };
-        let rule = match by_size {
-            Some((size, new_members)) => {
-                if self.density.is_some() || self.growth.is_some() {
-                    return Err(EngineError::Plan(
-                        "a core is extracted by density or by size; give --density and --growth, or --core-size and --new-members"
-                            .to_owned(),
-                    ));
-                }
-                Rule::Size { size, new_members }
-            }
-            None => Rule::Density {
-                density: self.density.unwrap_or(Density::COMPLETE),
-                growth: self.growth.unwrap_or_default(),
-            },
-        };
-        let hits = self.hits.unwrap_or_default();
-        if self.iterations.is_some() && hits != Hits::Classic {
-            return Err(EngineError::Plan(
-                "--iterations goes with --hits classic; converged HITS iterates until it is certain"
-                    .to_owned(),
-            ));
-        }
-        let default = CoreParams::default();
-        let params = CoreParams {
-            seeds: self.seeds.unwrap_or(default.seeds),
-            hits,
-            iterations: self.iterations.unwrap_or(default.iterations),
-            rule,
-            max_hubs: self.max_hubs,
-            pick: self.pick.unwrap_or_default(),
-        };
-        params
-            .validate()
-            .map_err(|e| EngineError::Plan(e.to_string()))?;
-        Ok(CorePlan {
-            params,
-            keep_spam: self.keep_spam.unwrap_or(false),
-            pages: self.pages.unwrap_or_default(),
-        })
     }
 }
 

@@ -1,22 +1,22 @@
 //! Refresh: one run of a plan.
 //!
 //! It computes on the published state and takes the writer's lock only to store what came out,
-//! so an ingest can go on meanwhile.
+//! so an ingest can go on meanwhile. What a refresh does beside that is the business of its
+//! family: `refresh_cores` or `refresh_cover`.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use serde::Serialize;
 
 use super::clock::now;
-use super::hubs::Hubs;
-use super::plan::{CorePlan, DEFAULT_PLAN, PlanOptions, check_name};
+use super::plan::{DEFAULT_PLAN, Plan, PlanOptions, check_name};
+use super::refresh_cores::{self, CoresRun};
+use super::refresh_cover::{self, CoverRun, Earlier};
 use super::{Bank, EngineError};
-use crate::cores::{self, CoresError, Selection};
-use crate::page::{PageId, PageSet};
-use crate::storage::records::{
-    BatchId, CoreRecord, PlanRecord, RefreshId, RefreshRecord, SeedEvidence, SeedRecord,
-};
-use crate::storage::tables::{self, BitmapKey, VectorKey, VectorSide};
+use crate::page::SiteId;
+use crate::storage::records::{BatchId, PlanRecord, RefreshId, RefreshRecord};
+use crate::storage::tables::{self, BitmapKey};
 use crate::storage::{Changes, Reader, Store, Writer};
 use crate::watch::Watch;
 
@@ -56,9 +56,9 @@ pub struct RefreshReport {
     pub cores: u32,
     /// Whether nothing of an earlier refresh was reused.
     pub cold: bool,
-    /// Steps taken over from the previous refresh.
+    /// Steps taken over from the previous refresh: cores, or sites.
     pub steps_reused: u64,
-    /// Steps computed.
+    /// Steps computed: cores, or sites.
     pub steps_recomputed: u64,
     /// Whether every result was proven.
     pub certified: bool,
@@ -76,20 +76,62 @@ pub struct RefreshReport {
     pub pruned: Vec<RefreshId>,
 }
 
+/// What a family's run hands to the frame.
+enum Outcome {
+    Cores(Box<CoresRun>),
+    Cover(CoverRun),
+}
+
+impl Outcome {
+    /// The earlier refresh whose records this one takes over.
+    fn leans_on(&self) -> Option<RefreshId> {
+        match self {
+            Self::Cores(_) => None,
+            Self::Cover(run) => run.leans_on(),
+        }
+    }
+
+    fn put(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+        refresh: RefreshId,
+    ) -> Result<(), EngineError> {
+        match self {
+            Self::Cores(run) => run.put(changes, refresh),
+            Self::Cover(run) => run.put(store, changes, refresh),
+        }
+    }
+
+    /// The refresh that picked each site's seeds.
+    fn picked_by(&self, refresh: RefreshId) -> BTreeMap<SiteId, RefreshId> {
+        match self {
+            Self::Cores(_) => BTreeMap::new(),
+            Self::Cover(run) => run.picked_by(refresh),
+        }
+    }
+}
+
 impl Bank {
     /// Runs a plan on the published state and keeps what came out.
     ///
-    /// A refresh without seeds is kept too.
+    /// A refresh without seeds is kept too. Where the plan was refreshed by somebody else
+    /// meanwhile, and what this run takes over may be deleted, it runs again.
     ///
-    /// Cost: one scan of pages and two of rows; then what [`cores::select`] costs.
+    /// Cost: by cores one scan of pages and two of rows, then what [`cores::select`] costs; by
+    /// cover one scan of sites, the pages and links of those that changed, then what
+    /// [`cover::select_chosen`] costs on them.
+    ///
+    /// [`cores::select`]: crate::cores::select
+    /// [`cover::select_chosen`]: crate::cover::select_chosen
     pub fn refresh(
         &self,
         request: &RefreshRequest,
         watch: &dyn Watch,
     ) -> Result<RefreshReport, EngineError> {
         let begun = Instant::now();
-        let plan = request.plan.as_deref().unwrap_or(DEFAULT_PLAN).to_owned();
-        check_name(&plan)?;
+        let plan = request.plan.as_deref().unwrap_or(DEFAULT_PLAN);
+        check_name(plan)?;
         if request.keep == Some(0) {
             return Err(EngineError::Plan(
                 "--keep 0 would delete the refresh itself; keep at least 1".to_owned(),
@@ -98,6 +140,31 @@ impl Bank {
         if !request.wait {
             Writer::probe(self.path())?;
         }
+        loop {
+            let (outcome, mut report) = self.run(plan, request, watch)?;
+            watch.stage("commit", None);
+            // What was computed is worth waiting for.
+            let writer = Writer::open(self.path(), true, watch)?;
+            let kept = writer.get(&tables::PLANS, &report.plan)?;
+            let last = kept.map(|kept| kept.last_refresh);
+            if outcome
+                .leans_on()
+                .is_none_or(|earlier| last == Some(earlier))
+            {
+                keep(&writer, request, &outcome, &mut report, begun, watch)?;
+                return Ok(report);
+            }
+        }
+    }
+
+    /// Computes; stores nothing.
+    fn run(
+        &self,
+        plan: &str,
+        request: &RefreshRequest,
+        watch: &dyn Watch,
+    ) -> Result<(Outcome, RefreshReport), EngineError> {
+        let plan = plan.to_owned();
         let reader = Reader::open(self.path())?;
         let kept = reader.get(&tables::PLANS, &plan)?;
         let base = match &kept {
@@ -107,207 +174,123 @@ impl Bank {
         let options = request.options.clone().over(&base);
         let decided = options.decide()?;
         let plan_changed = kept.is_some() && base.decide().ok() != Some(decided);
-        let batch = reader.counters()?.batch;
-        let previous = match &kept {
-            Some(kept) => seeds_of(&reader, kept.last_refresh)?,
-            None => Vec::new(),
-        };
-        let hubs = Hubs::load(&reader, decided.keep_spam, decided.pages, watch)?;
-        let selection = select(&hubs, &decided, &previous, watch)?;
-        let method = options.method.unwrap_or_default().name();
+        let previous = kept.map(|kept| kept.last_refresh);
         let mut report = RefreshReport {
             refresh: 0,
             plan,
-            method,
+            method: options.method.unwrap_or_default().name(),
             parameters: options,
             plan_changed,
-            batch,
-            seeds: count(selection.cores.len()),
-            cores: count(selection.cores.len()),
+            batch: reader.counters()?.batch,
+            seeds: 0,
+            cores: 0,
             cold: true,
             steps_reused: 0,
-            steps_recomputed: selection.cores.len() as u64,
-            certified: selection.certified,
-            doubt: selection
-                .uncertified_reason
-                .map(|(rank, doubt)| format!("core {rank}: {doubt}")),
-            link_visits: selection.link_visits,
+            steps_recomputed: 0,
+            certified: true,
+            doubt: None,
+            link_visits: 0,
             page_visits: 0,
-            bytes_read: reader.bytes_read(),
+            bytes_read: 0,
             seconds: 0.0,
             pruned: Vec::new(),
         };
-        drop(reader);
-        self.keep(request, &hubs, &selection, &mut report, begun, watch)?;
-        Ok(report)
+        let outcome = match decided {
+            Plan::Cores(plan) => {
+                let run = refresh_cores::run(&reader, &plan, previous, watch)?;
+                let selection = &run.selection;
+                report.cores = count(selection.cores.len());
+                report.seeds = report.cores;
+                report.steps_recomputed = u64::from(report.cores);
+                report.certified = selection.certified;
+                let doubt = selection.uncertified_reason.as_ref();
+                report.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
+                report.link_visits = selection.link_visits;
+                Outcome::Cores(Box::new(run))
+            }
+            Plan::Cover(choice) => {
+                let earlier = match previous.filter(|_| !request.cold && !plan_changed) {
+                    Some(refresh) => Some(Earlier {
+                        refresh,
+                        batch: reader.need(&tables::REFRESHES, &refresh)?.batch,
+                    }),
+                    None => None,
+                };
+                let run = refresh_cover::run(&reader, &choice, earlier, watch)?;
+                report.cold = earlier.is_none();
+                report.seeds = run.seeds()?;
+                (report.steps_reused, report.steps_recomputed) = run.steps();
+                report.page_visits = run.page_visits;
+                Outcome::Cover(run)
+            }
+        };
+        report.bytes_read = reader.bytes_read();
+        Ok((outcome, report))
     }
+}
 
-    /// Stores a refresh, and deletes what `--keep` says.
-    fn keep(
-        &self,
-        request: &RefreshRequest,
-        hubs: &Hubs,
-        selection: &Selection,
-        report: &mut RefreshReport,
-        begun: Instant,
-        watch: &dyn Watch,
-    ) -> Result<(), EngineError> {
-        watch.stage("commit", None);
-        // What was computed is worth waiting for.
-        let writer = Writer::open(self.path(), true, watch)?;
-        let mut counters = writer.counters()?;
-        counters.refresh += 1;
-        report.refresh = counters.refresh;
-        // Small beside the ledger's own records, and a bulk load where there is more.
-        let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
-        put_cores(&mut changes, report.refresh, hubs, selection)?;
-        let settings = report.parameters.to_kept()?;
-        let plan = PlanRecord {
-            settings: settings.clone(),
-            last_refresh: report.refresh,
-        };
-        changes.put(&tables::PLANS, &report.plan, &plan)?;
-        if let Some(keep) = request.keep {
-            report.pruned = prune(&writer, &mut changes, &report.plan, keep)?;
-        }
-        report.seconds = begun.elapsed().as_secs_f64();
-        let record = RefreshRecord {
-            plan: report.plan.clone(),
-            settings,
-            batch: report.batch,
-            at: now(),
-            seconds: report.seconds,
-            cold: report.cold,
-            certified: report.certified,
-            doubt: report.doubt.clone(),
-            seeds: report.seeds,
-            cores: report.cores,
-            steps_reused: report.steps_reused,
-            steps_recomputed: report.steps_recomputed,
-            link_visits: report.link_visits,
-            page_visits: report.page_visits,
-        };
-        changes.put(&tables::REFRESHES, &report.refresh, &record)?;
-        watch.proceed()?;
-        writer.commit(changes, counters)?;
-        Ok(())
+/// Stores a refresh, and deletes what `--keep` says.
+fn keep(
+    writer: &Writer,
+    request: &RefreshRequest,
+    outcome: &Outcome,
+    report: &mut RefreshReport,
+    begun: Instant,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    let mut counters = writer.counters()?;
+    counters.refresh += 1;
+    report.refresh = counters.refresh;
+    // Small beside the ledger's own records, and a bulk load where there is more.
+    let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
+    outcome.put(writer, &mut changes, report.refresh)?;
+    let settings = report.parameters.to_kept()?;
+    let plan = PlanRecord {
+        settings: settings.clone(),
+        last_refresh: report.refresh,
+    };
+    changes.put(&tables::PLANS, &report.plan, &plan)?;
+    if let Some(keep) = request.keep {
+        let picked_by = outcome.picked_by(report.refresh);
+        report.pruned = prune(writer, &mut changes, &report.plan, keep, picked_by)?;
     }
+    report.seconds = begun.elapsed().as_secs_f64();
+    let record = RefreshRecord {
+        plan: report.plan.clone(),
+        settings,
+        batch: report.batch,
+        at: now(),
+        seconds: report.seconds,
+        cold: report.cold,
+        certified: report.certified,
+        doubt: report.doubt.clone(),
+        seeds: report.seeds,
+        cores: report.cores,
+        steps_reused: report.steps_reused,
+        steps_recomputed: report.steps_recomputed,
+        link_visits: report.link_visits,
+        page_visits: report.page_visits,
+    };
+    changes.put(&tables::REFRESHES, &report.refresh, &record)?;
+    watch.proceed()?;
+    Ok(writer.commit(changes, counters)?)
 }
 
 fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-fn select(
-    hubs: &Hubs,
-    plan: &CorePlan,
-    previous: &[PageId],
-    watch: &dyn Watch,
-) -> Result<Selection, EngineError> {
-    let previous: Vec<u32> = previous
-        .iter()
-        .filter_map(|page| hubs.number(*page))
-        .collect();
-    cores::select(&hubs.graph, &plan.params, &previous, watch).map_err(|e| match e {
-        CoresError::Interrupted(e) => e.into(),
-        CoresError::Params(e) => EngineError::Plan(e.to_string()),
-        e @ CoresError::NoHub { .. } => EngineError::Cores(e),
-    })
-}
-
-/// The seeds of a refresh in order.
-pub(super) fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineError> {
-    let mut seeds = Vec::new();
-    for entry in store.scan_under(&tables::SEEDS, &refresh.to_be_bytes())? {
-        let (_, seed) = entry?;
-        seeds.push(seed.page);
-    }
-    Ok(seeds)
-}
-
-fn put_cores(
-    changes: &mut Changes,
-    refresh: RefreshId,
-    hubs: &Hubs,
-    selection: &Selection,
-) -> Result<(), EngineError> {
-    let page = |number: &u32| hubs.pages[*number as usize];
-    let mut removed = PageSet::new();
-    for (rank, core) in (1_u32..).zip(&selection.cores) {
-        let record = CoreRecord {
-            sigma: core.sigma,
-            edges: core.edges,
-            hubs: core.hubs.iter().map(page).collect(),
-            authorities: core.authorities.iter().map(page).collect(),
-            sides: pack_sides(&core.sides),
-            seed: page(&core.seed),
-        };
-        removed.extend(
-            record
-                .hubs
-                .iter()
-                .chain(&record.authorities)
-                .map(|page| page.0),
-        );
-        changes.put(&tables::CORES, &(refresh, rank), &record)?;
-        for (side, scores) in [
-            (VectorSide::Hubs, &core.hub_scores),
-            (VectorSide::Authorities, &core.authority_scores),
-        ] {
-            let key = VectorKey {
-                refresh,
-                rank,
-                side,
-            };
-            changes.put(&tables::VECTORS, &key, scores)?;
-        }
-        let of_seed = core.hubs.iter().position(|hub| *hub == core.seed);
-        let seed = SeedRecord {
-            page: record.seed,
-            evidence: SeedEvidence::Core {
-                core: rank,
-                sigma: core.sigma,
-                hub_score: of_seed
-                    .and_then(|at| core.hub_scores.get(at))
-                    .copied()
-                    .ok_or(EngineError::Internal("a seed is no hub of its core"))?,
-            },
-        };
-        changes.put(&tables::SEEDS, &(refresh, rank), &seed)?;
-    }
-    Ok(changes.put(&tables::BITMAPS, &BitmapKey::Removed(refresh), &removed)?)
-}
-
-/// Eight additions to a byte, the first in the lowest bit; a hub is a 1.
-fn pack_sides(sides: &str) -> Vec<u8> {
-    sides
-        .as_bytes()
-        .chunks(8)
-        .map(|chunk| {
-            let bits = chunk.iter().enumerate();
-            bits.fold(0, |byte, (bit, side)| {
-                byte | (u8::from(*side == b'h') << bit)
-            })
-        })
-        .collect()
-}
-
-/// The interleaving of `length` additions as `a` and `h`.
-pub(super) fn unpack_sides(packed: &[u8], length: usize) -> String {
-    (0..length)
-        .map(|at| {
-            let byte = packed.get(at / 8).copied().unwrap_or(0);
-            if byte >> (at % 8) & 1 == 1 { 'h' } else { 'a' }
-        })
-        .collect()
-}
-
 /// Deletes all but the newest `keep` refreshes of a plan, the one being stored included.
+///
+/// Covered sets that a deleted refresh picked stay where a refresh that stays took them over. A
+/// site's sets are taken over by consecutive refreshes, so the oldest that stays decides;
+/// `picked_by` says it for the one being stored.
 fn prune(
     store: &Store,
     changes: &mut Changes,
     plan: &str,
     keep: u32,
+    picked_by: BTreeMap<SiteId, RefreshId>,
 ) -> Result<Vec<RefreshId>, EngineError> {
     let mut old = Vec::new();
     for entry in store.scan(&tables::REFRESHES)? {
@@ -317,7 +300,17 @@ fn prune(
         }
     }
     let stay = (keep as usize).saturating_sub(1);
-    old.truncate(old.len().saturating_sub(stay));
+    let oldest = old
+        .split_off(old.len().saturating_sub(stay))
+        .first()
+        .copied();
+    let picked_by = match oldest {
+        Some(refresh) => refresh_cover::records(store, refresh)?
+            .into_iter()
+            .map(|(site, record)| (site, record.since))
+            .collect(),
+        None => picked_by,
+    };
     for &refresh in &old {
         let prefix = refresh.to_be_bytes();
         changes.delete(&tables::REFRESHES, &refresh)?;
@@ -331,18 +324,15 @@ fn prune(
         for entry in store.scan_under(&tables::SEEDS, &prefix)? {
             changes.delete(&tables::SEEDS, &entry?.0)?;
         }
-    }
-    Ok(old)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sides_come_back() {
-        for sides in ["", "a", "ahahahahh", "hhhhhhhha"] {
-            assert_eq!(unpack_sides(&pack_sides(sides), sides.len()), sides);
+        for (site, record) in refresh_cover::records(store, refresh)? {
+            changes.delete(&tables::COVERS, &(refresh, site))?;
+            if picked_by.get(&site) != Some(&record.since) {
+                let sets = BitmapKey::covered_prefix(record.since, site);
+                for entry in store.scan_under(&tables::BITMAPS, &sets)? {
+                    changes.delete(&tables::BITMAPS, &entry?.0)?;
+                }
+            }
         }
     }
+    Ok(old)
 }

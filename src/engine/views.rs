@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::plan::{DEFAULT_PLAN, PlanOptions};
-use super::refresh::unpack_sides;
+use super::refresh_cores::unpack_sides;
 use super::{Bank, EngineError, site_mode};
 use crate::ingest::{self, SiteMode};
 use crate::page::PageId;
@@ -59,12 +59,17 @@ pub enum Evidence {
     },
     /// It covers value on its site.
     Cover {
-        /// The score that it was picked by.
-        gain: f64,
+        /// The score that it was picked by: a weight in units, a PageRank or an out-degree; `null`
+        /// where it was drawn.
+        gain: Option<f64>,
         /// Pages that it covers and no earlier pick of the site does.
         covered_pages: u64,
         /// Their value.
         covered_value: f64,
+        /// Its place among the picks of the site, from 1.
+        pick: u32,
+        /// The refresh that picked it; later ones took it over.
+        since: RefreshId,
         /// The site's seats where seeds are shared out.
         #[serde(skip_serializing_if = "Option::is_none")]
         seats: Option<u32>,
@@ -319,7 +324,9 @@ impl Views {
 }
 
 impl Bank {
-    /// The seeds of a refresh, in order.
+    /// The seeds of a refresh, best first: by cores in the order of the cores; by cover first the
+    /// first pick of every site, then the second ones, and so on, each round by the value that the
+    /// seeds cover, ties by site name.
     pub fn seeds(&self, which: &Which) -> Result<Vec<Seed>, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
@@ -451,26 +458,23 @@ impl Bank {
 }
 
 fn evidence(kept: &SeedEvidence) -> Evidence {
-    match *kept {
+    match kept {
         SeedEvidence::Core {
             core,
             sigma,
             hub_score,
         } => Evidence::Core {
-            core,
-            sigma,
-            hub_score,
+            core: *core,
+            sigma: *sigma,
+            hub_score: *hub_score,
         },
-        SeedEvidence::Cover {
-            gain,
-            covered_pages,
-            covered_value,
-            seats,
-        } => Evidence::Cover {
-            gain,
-            covered_pages,
-            covered_value: covered_value as f64 / 1e6,
-            seats,
+        SeedEvidence::Cover(cover) => Evidence::Cover {
+            gain: cover.gain,
+            covered_pages: cover.covered_pages(),
+            covered_value: cover.covered_value() as f64 / 1e6,
+            pick: cover.pick,
+            since: cover.since,
+            seats: cover.seats,
         },
     }
 }

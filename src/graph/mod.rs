@@ -17,10 +17,12 @@
 mod build;
 mod csr;
 mod remaining;
+mod whole;
 
 pub use build::Rows;
 pub use csr::Csr;
 pub use remaining::{Remaining, Touched};
+pub use whole::WholeGraph;
 
 /// Stands for "no class" where a class number is expected.
 pub const NONE: u32 = u32::MAX;

@@ -3,7 +3,7 @@
 //! A [`Ranker`] tells, for what remains of the graph, where the next core is to be taken and the
 //! scores there: [`Classic`] as the paper does it, [`Converged`] the principal singular pair of
 //! the region with the largest sigma. What a ranker had to read is counted in *link visits*:
-//! entries of merged rows and citers read.
+//! entries of merged rows and citers read. [`pagerank`] ranks the whole graph instead.
 
 mod certificate;
 mod classic;
@@ -11,6 +11,7 @@ mod components;
 mod converged;
 mod dense;
 mod lanczos;
+mod pagerank;
 mod region;
 mod solve;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 pub use classic::Classic;
 pub use converged::Converged;
+pub use pagerank::pagerank;
 pub use region::Region;
 
 use crate::graph::{HubGraph, Remaining, Touched};

@@ -22,6 +22,7 @@ use super::{Hash128, row_hash};
 use crate::page::{PageId, RowId, SiteId};
 use crate::watch::Watch;
 
+mod covers;
 mod links;
 mod refreshes;
 
@@ -492,6 +493,10 @@ fn bitmap_name(key: BitmapKey) -> String {
     match key {
         BitmapKey::Changed(batch) => format!("changed by batch {batch}"),
         BitmapKey::Removed(refresh) => format!("removed by refresh {refresh}"),
+        BitmapKey::Covered(key) => format!(
+            "refresh {}, {}, pick {}, hop {}",
+            key.refresh, key.site, key.pick, key.hop
+        ),
     }
 }
 

@@ -95,6 +95,9 @@ pub struct SiteRecord {
     pub next_row: u32,
     /// The last batch that changed a page of the site, its links, or its value.
     pub changed: BatchId,
+    /// The last batch that changed what cover methods see of the site: its crawled pages, the links
+    /// between them, their values, `P_uniq`.
+    pub cover_changed: BatchId,
     /// Known pages.
     pub known: u32,
     /// Crawled pages.
@@ -309,14 +312,89 @@ pub enum SeedEvidence {
         hub_score: f64,
     },
     /// It covers value on its site.
-    Cover {
-        /// The score that it was picked by: millionths of a value for sums, else as it is.
-        gain: f64,
-        /// Pages within its hops that no earlier pick of the site covers.
-        covered_pages: u64,
-        /// Their value, in millionths.
-        covered_value: i64,
-        /// The site's seats where seeds are shared out.
-        seats: Option<u32>,
-    },
+    Cover(CoverEvidence),
+}
+
+/// Why a page was picked on its site.
+///
+/// The pages that it covers are in `bitmaps`, by hop, under the refresh that picked it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CoverEvidence {
+    /// The refresh that picked it; later ones took it over, the site being as it was.
+    pub since: RefreshId,
+    /// Its place among the picks of the site, from 1.
+    pub pick: u32,
+    /// The score that it was picked by: in units where it is a value; `None` where it was drawn.
+    pub gain: Option<f64>,
+    /// What it covers that no earlier pick of the site does, by hop from 0.
+    pub hops: Vec<HopEvidence>,
+    /// The second best at that moment with its score, where it was known.
+    pub runner_up: Option<(PageId, f64)>,
+    /// The site's seats where seeds are shared out.
+    pub seats: Option<u32>,
+}
+
+impl CoverEvidence {
+    /// Pages within its hops that no earlier pick of the site covers.
+    #[must_use]
+    pub fn covered_pages(&self) -> u64 {
+        self.hops.iter().map(|hop| u64::from(hop.pages)).sum()
+    }
+
+    /// Their value, in millionths.
+    #[must_use]
+    pub fn covered_value(&self) -> i64 {
+        self.hops.iter().map(|hop| hop.value).sum()
+    }
+}
+
+/// What a seed covers first at one distance from it, and what makes up the value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct HopEvidence {
+    /// Pages.
+    pub pages: u32,
+    /// Those of them that are clicked and no spam.
+    pub clicked: u32,
+    /// Those of them that are spam.
+    pub spam: u32,
+    /// Their uncrawled outlinks.
+    pub uncrawled_outlinks: u64,
+    /// Their value, in millionths.
+    pub value: i64,
+    /// The part of it that the uncrawled outlinks make up, in millionths.
+    pub uncrawled_value: i64,
+}
+
+/// What a refresh of a cover method keeps of a site with crawled pages.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CoverRecord {
+    /// The refresh that picked the site's seeds: this one, or the earlier one whose result it
+    /// took over.
+    pub since: RefreshId,
+    /// How many seeds the site was to have.
+    pub seats: u32,
+    /// The ranks of its seeds, in the order in which they were picked, which they keep.
+    pub ranks: Vec<u32>,
+    /// Why it has no more.
+    pub stop: CoverStop,
+    /// Crawled pages of the site.
+    pub crawled: u32,
+    /// Their value, in millionths; `None` where it was not read.
+    pub value: Option<i64>,
+    /// Page visits of the run that picked the seeds.
+    pub page_visits: u64,
+}
+
+/// Why a site got no further seed; the first that holds, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CoverStop {
+    /// Every value is zero by now.
+    NoValueLeft,
+    /// No page is left that could be picked.
+    NoPageLeft,
+    /// It has all the seeds it was to have.
+    Complete,
+    /// The next pick's score would not be positive.
+    NotPositive,
 }

@@ -104,6 +104,7 @@ record_values!(
     super::records::PlanRecord,
     super::records::RefreshRecord,
     super::records::CoreRecord,
+    super::records::CoverRecord,
     super::records::SeedRecord,
 );
 
@@ -202,6 +203,16 @@ impl Key for (u32, u32) {
     fn take(bytes: &[u8]) -> Option<Self> {
         let (first, rest) = split_u32(bytes)?;
         Some((first, u32::take(rest)?))
+    }
+}
+
+impl Key for (u32, SiteId) {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.0, self.1.0).put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (first, site) = Key::take(bytes)?;
+        Some((first, SiteId(site)))
     }
 }
 

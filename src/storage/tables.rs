@@ -6,8 +6,8 @@ use std::fmt::Write;
 use roaring::RoaringBitmap;
 
 use super::records::{
-    BatchRecord, CoreRecord, Hash128, Meta, PageRecord, PlanRecord, RefreshRecord, RowMembers,
-    SeedRecord, SiteRecord,
+    BatchRecord, CoreRecord, CoverRecord, Hash128, Meta, PageRecord, PlanRecord, RefreshRecord,
+    RowMembers, SeedRecord, SiteRecord,
 };
 use super::table::{Access, Key, Table, TableInfo};
 use crate::page::{PageId, PageSet, RowId, SiteId};
@@ -83,9 +83,12 @@ tables! {
     /// Scores of a core's pages, in the order of its record.
     VECTORS = "vectors": VectorKey => Vec<f64>, Scan,
         key "refresh u32, rank u32, side: 0 authorities, 1 hubs", value "scores, little-endian doubles";
+    /// Sites of a refresh of a cover method.
+    COVERS = "covers": (u32, SiteId) => CoverRecord, Scan,
+        key "refresh u32, site u32", value "record: the refresh that picked, seats, ranks, stop, value, costs";
     /// Sets of pages.
     BITMAPS = "bitmaps": BitmapKey => PageSet, Scan,
-        key "kind: 0 changed by a batch, 1 removed by a refresh; number u32", value "page ids, roaring";
+        key "kind: 0 changed by a batch, 1 removed by a refresh, 2 covered; number u32; for kind 2 of the refresh that picked: site u32, pick u32, hop u32", value "page ids, roaring";
     /// Seeds of a refresh in order.
     SEEDS = "seeds": (u32, u32) => SeedRecord, Scan,
         key "refresh u32, rank u32", value "record: page, evidence";
@@ -179,23 +182,72 @@ pub enum BitmapKey {
     Changed(u32),
     /// Pages that the cores of a refresh removed.
     Removed(u32),
+    /// Pages that a seed covers first.
+    Covered(CoveredKey),
 }
+
+/// Which pages a seed covers first, at one distance from it; never empty.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct CoveredKey {
+    /// The refresh that picked the seed.
+    pub refresh: u32,
+    /// The site.
+    pub site: SiteId,
+    /// The seed's place among the picks of the site, from 1.
+    pub pick: u32,
+    /// The distance.
+    pub hop: u32,
+}
+
+impl BitmapKey {
+    /// What the keys of a site's covered sets begin with, under the refresh that picked.
+    #[must_use]
+    pub fn covered_prefix(refresh: u32, site: SiteId) -> Vec<u8> {
+        let mut prefix = vec![COVERED];
+        (refresh, site).put(&mut prefix);
+        prefix
+    }
+}
+
+/// The kinds of bitmaps, as their keys begin.
+const CHANGED: u8 = 0;
+const REMOVED: u8 = 1;
+const COVERED: u8 = 2;
 
 impl Key for BitmapKey {
     fn put(&self, out: &mut Vec<u8>) {
-        let (kind, number) = match self {
-            Self::Changed(batch) => (0, batch),
-            Self::Removed(refresh) => (1, refresh),
-        };
-        out.push(kind);
-        number.put(out);
+        match self {
+            Self::Changed(batch) => {
+                out.push(CHANGED);
+                batch.put(out);
+            }
+            Self::Removed(refresh) => {
+                out.push(REMOVED);
+                refresh.put(out);
+            }
+            Self::Covered(key) => {
+                out.push(COVERED);
+                (key.refresh, key.site).put(out);
+                (key.pick, key.hop).put(out);
+            }
+        }
     }
     fn take(bytes: &[u8]) -> Option<Self> {
         let (kind, rest) = bytes.split_first()?;
-        let number = u32::take(rest)?;
-        match kind {
-            0 => Some(Self::Changed(number)),
-            1 => Some(Self::Removed(number)),
+        match *kind {
+            CHANGED => u32::take(rest).map(Self::Changed),
+            REMOVED => u32::take(rest).map(Self::Removed),
+            COVERED => {
+                let (of_site, of_pick) = rest.split_at_checked(8)?;
+                let (refresh, site) = Key::take(of_site)?;
+                let (pick, hop) = Key::take(of_pick)?;
+                Some(Self::Covered(CoveredKey {
+                    refresh,
+                    site,
+                    pick,
+                    hop,
+                }))
+            }
             _ => None,
         }
     }

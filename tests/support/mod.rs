@@ -9,6 +9,7 @@
 )]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod banks;
 pub mod graphs;
 
 use std::fs::File;

@@ -204,7 +204,20 @@ fn account(
     if other || change.intra.is_some() || change.uncrawled != 0 {
         delta.changed = true;
     }
+    if seen_by_cover(old) != seen_by_cover(Some(new))
+        || (new.state == PageState::Crawled && (change.intra.is_some() || change.uncrawled != 0))
+    {
+        delta.cover_changed = true;
+    }
     Ok(())
+}
+
+/// What cover methods see of a page in its own record, where it is crawled: what its value follows
+/// from, links between pages of the site aside. Its digest counts for the site as a whole.
+fn seen_by_cover(record: Option<&PageRecord>) -> Option<(bool, bool, Option<u32>, Option<u32>)> {
+    let record = record.filter(|record| record.state == PageState::Crawled)?;
+    let clicked = record.clicks > 0;
+    Some((record.spam, clicked, record.uncrawled_given, record.row))
 }
 
 /// Writes how many pages have each content digest.
@@ -264,6 +277,14 @@ pub(super) fn sites_pass(
         while let Some((_, value)) = deltas.next_under(&of_site)? {
             add(site, &mut new, storage::unpack(value)?, passes)?;
         }
+        let digests = |site: &SiteRecord| (site.with_digest, site.distinct_digests);
+        if old
+            .as_ref()
+            .is_some_and(|old| digests(old) != digests(&new))
+        {
+            // P_uniq is another, and with it the values of all pages.
+            new.cover_changed = passes.batch;
+        }
         if old.as_ref() != Some(&new) {
             passes.changes.put(&tables::SITES, &site, &new)?;
         }
@@ -297,6 +318,9 @@ fn add(
     record.next_row = record.next_row.max(delta.next_row);
     if delta.changed {
         record.changed = passes.batch;
+    }
+    if delta.cover_changed {
+        record.cover_changed = passes.batch;
     }
     narrow(&mut record.known, delta.known)?;
     narrow(&mut record.crawled, delta.crawled)?;

@@ -258,6 +258,8 @@ pub(super) struct SiteDelta {
     pub(super) next_row: u32,
     /// Whether a page of the site, its links or its value changed.
     pub(super) changed: bool,
+    /// Whether a crawled page of the site, its links or its value changed.
+    pub(super) cover_changed: bool,
     pub(super) known: i64,
     pub(super) crawled: i64,
     pub(super) gone: i64,

@@ -216,9 +216,10 @@ pub(super) fn row_counts_pass(
         };
         passes.changes.put(&tables::ROW_MEMBERS, &row, &members)?;
         if before != uncrawled {
-            // The values of all its pages have changed with it.
+            // The values of all its pages have changed with it, and only crawled pages have rows.
             let delta = SiteDelta {
                 changed: true,
+                cover_changed: true,
                 ..SiteDelta::default()
             };
             passes.site(row.site(), &delta)?;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::covers::Seeds;
 use super::{Walk, bitmap_name, vector_name};
-use crate::page::PageId;
 use crate::storage::error::StoreError;
 use crate::storage::records::{Counters, RefreshRecord};
 use crate::storage::tables::{self, BitmapKey};
@@ -28,11 +28,17 @@ impl Walk<'_> {
         }
         let refreshes = self.refreshes(counters)?;
         self.plans(&refreshes)?;
-        self.cores(&refreshes)?;
+        let mut seeds = self.seeds()?;
+        let mut picks = self.covers(&refreshes, &mut seeds)?;
+        self.cores(&refreshes, &seeds)?;
         self.walk(&tables::BITMAPS, |walk, key, pages| {
             let there = match key {
                 BitmapKey::Changed(batch) => (1..=counters.batch).contains(&batch),
                 BitmapKey::Removed(refresh) => refreshes.contains_key(&refresh),
+                BitmapKey::Covered(key) => {
+                    walk.covered(key, &pages, &mut picks);
+                    true
+                }
             };
             if !there {
                 walk.report.find(
@@ -49,7 +55,9 @@ impl Walk<'_> {
                 );
             }
             Ok(())
-        })
+        })?;
+        self.uncovered(&picks);
+        Ok(())
     }
 
     fn refreshes(
@@ -91,7 +99,11 @@ impl Walk<'_> {
         })
     }
 
-    fn cores(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
+    fn cores(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+        seeds: &Seeds,
+    ) -> Result<(), StoreError> {
         let mut cores: BTreeMap<u32, u32> = BTreeMap::new();
         self.walk(&tables::CORES, |walk, (refresh, rank), core| {
             *cores.entry(refresh).or_default() += 1;
@@ -127,19 +139,6 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
-        let mut seeds: BTreeMap<u32, u32> = BTreeMap::new();
-        self.walk(&tables::SEEDS, |walk, (refresh, rank), seed| {
-            *seeds.entry(refresh).or_default() += 1;
-            let page: PageId = seed.page;
-            if !walk.pages.contains(page.0) {
-                walk.report.find(
-                    "seeds",
-                    format!("refresh {refresh}, rank {rank}"),
-                    format!("{page} does not exist"),
-                );
-            }
-            Ok(())
-        })?;
         self.walk(&tables::VECTORS, |walk, key, _| {
             if walk
                 .store
@@ -151,10 +150,11 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
+        let mut counted = seeds.by_refresh.clone();
         for (number, record) in refreshes {
             for (table, counted, kept) in [
                 ("cores", cores.remove(number), record.cores),
-                ("seeds", seeds.remove(number), record.seeds),
+                ("seeds", counted.remove(number), record.seeds),
             ] {
                 if counted.unwrap_or(0) != kept {
                     self.report.find(
@@ -168,7 +168,7 @@ impl Walk<'_> {
                 }
             }
         }
-        for (table, left) in [("cores", cores), ("seeds", seeds)] {
+        for (table, left) in [("cores", cores), ("seeds", counted)] {
             for refresh in left.keys() {
                 self.report.find(
                     table,

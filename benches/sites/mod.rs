@@ -1,0 +1,107 @@
+//! Synthetic sites, and what full recomputation visits on them.
+#![allow(unreachable_pub, reason = "a module of several benches")]
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+use seedbank::cover::{CoverParams, PUniq, PageFacts, Site, SiteGraph, Weights, page_value, plain};
+use seedbank::watch::Unwatched;
+
+/// Full recomputation is run up to this size.
+const RUN_UP_TO: u32 = 2_000;
+/// Above it, counted on so many pages.
+const SAMPLE: u32 = 1_024;
+
+/// What kind of site is made.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// Every page carries the menu: the home page and the main sections.
+    Menu,
+    /// Pages know only their own section: many small neighbourhoods.
+    Sections,
+}
+
+struct Draw(Pcg64);
+
+impl Draw {
+    fn below(&mut self, bound: u32) -> u32 {
+        u32::try_from((u64::from(self.0.next_u32()) * u64::from(bound)) >> 32).unwrap()
+    }
+
+    /// Small numbers far more often than large ones, as popularity is spread on sites.
+    fn popular(&mut self, bound: u32) -> u32 {
+        let bound = self.below(bound) + 1;
+        let bound = self.below(bound) + 1;
+        self.below(bound)
+    }
+}
+
+/// A site grown page by page, each under a parent that is more often a popular one, linked from it,
+/// linking back and to some siblings and popular pages. As measured on a real crawl of many sites,
+/// one page in five is a dead end, and on sites below a thousand pages one in ten, on larger ones
+/// one in fifty, is linked from no crawled page of its site.
+pub fn synthetic(pages: u32, kind: Kind, rng_seed: u64) -> SiteGraph {
+    let mut draw = Draw(Pcg64::seed_from_u64(rng_seed));
+    let menu = (pages / 50).clamp(3, 12);
+    let mut links = Vec::new();
+    let mut last_child = vec![None; pages as usize];
+    let mut values = Vec::new();
+    let p_uniq = PUniq::of_digests(u64::from(pages) * 8 / 10, u64::from(pages));
+    for page in 0..pages {
+        let spam = draw.below(33) == 0;
+        let clicked = draw.below(page / 8 + 4) == 0 || draw.below(12) == 0;
+        let facts = PageFacts {
+            spam,
+            clicks: u64::from(clicked),
+            uncrawled_outlinks: if draw.below(3) == 0 {
+                draw.popular(40)
+            } else {
+                0
+            },
+        };
+        values.push(page_value(facts, p_uniq, &Weights::default()));
+        if page == 0 {
+            continue;
+        }
+        let parent = if page < menu { 0 } else { draw.popular(page) };
+        if draw.below(if pages < 1_000 { 10 } else { 50 }) > 0 {
+            links.push((parent, page));
+        }
+        if draw.below(5) == 0 && page >= menu {
+            // A dead end: a document, an image.
+            continue;
+        }
+        links.push((page, parent));
+        if let Some(sibling) = last_child[parent as usize].replace(page) {
+            links.extend([(page, sibling), (sibling, page)]);
+        }
+        match kind {
+            Kind::Menu => {
+                links.extend((0..menu).map(|item| (page, item)));
+                links.extend((0..3).map(|_| (page, draw.popular(pages))));
+            }
+            Kind::Sections => {
+                let near = page.saturating_sub(draw.below(40));
+                links.push((page, near));
+            }
+        }
+    }
+    SiteGraph::new(values, links).unwrap()
+}
+
+/// Page visits of full recomputation, run or counted.
+pub fn plain_visits(site: Site<'_>, seats: u32, params: &CoverParams) -> u64 {
+    let graph = site.graph;
+    if graph.pages() <= RUN_UP_TO {
+        return plain::select(site, seats, params, &Unwatched)
+            .unwrap()
+            .page_visits;
+    }
+    let depth = params.choose().unwrap().depth;
+    let step = usize::try_from(graph.pages() / SAMPLE).unwrap();
+    let sample: Vec<u32> = (0..graph.pages()).step_by(step).collect();
+    let visits = plain::visits_of_searches(graph, &sample, depth);
+    let candidates: u64 = (0..u64::from(seats))
+        .map(|picks| u64::from(graph.pages()) - picks)
+        .sum();
+    visits * candidates / sample.len() as u64
+}

@@ -1,0 +1,156 @@
+//! Refresh by cores: loads the host-pruned graph, selects, and keeps the ledger.
+
+use super::EngineError;
+use super::hubs::Hubs;
+use super::plan::CorePlan;
+use crate::cores::{self, CoresError, Selection};
+use crate::page::{PageId, PageSet};
+use crate::storage::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord};
+use crate::storage::tables::{self, BitmapKey, VectorKey, VectorSide};
+use crate::storage::{Changes, Store};
+use crate::watch::Watch;
+
+/// The cores that a refresh found, on their way to the store.
+pub(super) struct CoresRun {
+    hubs: Hubs,
+    pub(super) selection: Selection,
+}
+
+/// Cost: one scan of pages and two of rows; then what [`cores::select`] costs.
+pub(super) fn run(
+    store: &Store,
+    plan: &CorePlan,
+    previous: Option<RefreshId>,
+    watch: &dyn Watch,
+) -> Result<CoresRun, EngineError> {
+    let previous = match previous {
+        Some(refresh) => seeds_of(store, refresh)?,
+        None => Vec::new(),
+    };
+    let hubs = Hubs::load(store, plan.keep_spam, plan.pages, watch)?;
+    let selection = select(&hubs, plan, &previous, watch)?;
+    Ok(CoresRun { hubs, selection })
+}
+
+fn select(
+    hubs: &Hubs,
+    plan: &CorePlan,
+    previous: &[PageId],
+    watch: &dyn Watch,
+) -> Result<Selection, EngineError> {
+    let previous: Vec<u32> = previous
+        .iter()
+        .filter_map(|page| hubs.number(*page))
+        .collect();
+    cores::select(&hubs.graph, &plan.params, &previous, watch).map_err(|e| match e {
+        CoresError::Interrupted(e) => e.into(),
+        CoresError::Params(e) => EngineError::Plan(e.to_string()),
+        e @ CoresError::NoHub { .. } => EngineError::Cores(e),
+    })
+}
+
+/// The seeds of a refresh in order.
+fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineError> {
+    let mut seeds = Vec::new();
+    for entry in store.scan_under(&tables::SEEDS, &refresh.to_be_bytes())? {
+        let (_, seed) = entry?;
+        seeds.push(seed.page);
+    }
+    Ok(seeds)
+}
+
+impl CoresRun {
+    /// Hands the seeds, cores, vectors and the removed set to `changes`.
+    pub(super) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<(), EngineError> {
+        put_cores(changes, refresh, &self.hubs, &self.selection)
+    }
+}
+
+fn put_cores(
+    changes: &mut Changes,
+    refresh: RefreshId,
+    hubs: &Hubs,
+    selection: &Selection,
+) -> Result<(), EngineError> {
+    let page = |number: &u32| hubs.pages[*number as usize];
+    let mut removed = PageSet::new();
+    for (rank, core) in (1_u32..).zip(&selection.cores) {
+        let record = CoreRecord {
+            sigma: core.sigma,
+            edges: core.edges,
+            hubs: core.hubs.iter().map(page).collect(),
+            authorities: core.authorities.iter().map(page).collect(),
+            sides: pack_sides(&core.sides),
+            seed: page(&core.seed),
+        };
+        removed.extend(
+            record
+                .hubs
+                .iter()
+                .chain(&record.authorities)
+                .map(|page| page.0),
+        );
+        changes.put(&tables::CORES, &(refresh, rank), &record)?;
+        for (side, scores) in [
+            (VectorSide::Hubs, &core.hub_scores),
+            (VectorSide::Authorities, &core.authority_scores),
+        ] {
+            let key = VectorKey {
+                refresh,
+                rank,
+                side,
+            };
+            changes.put(&tables::VECTORS, &key, scores)?;
+        }
+        let of_seed = core.hubs.iter().position(|hub| *hub == core.seed);
+        let seed = SeedRecord {
+            page: record.seed,
+            evidence: SeedEvidence::Core {
+                core: rank,
+                sigma: core.sigma,
+                hub_score: of_seed
+                    .and_then(|at| core.hub_scores.get(at))
+                    .copied()
+                    .ok_or(EngineError::Internal("a seed is no hub of its core"))?,
+            },
+        };
+        changes.put(&tables::SEEDS, &(refresh, rank), &seed)?;
+    }
+    Ok(changes.put(&tables::BITMAPS, &BitmapKey::Removed(refresh), &removed)?)
+}
+
+/// Eight additions to a byte, the first in the lowest bit; a hub is a 1.
+fn pack_sides(sides: &str) -> Vec<u8> {
+    sides
+        .as_bytes()
+        .chunks(8)
+        .map(|chunk| {
+            let bits = chunk.iter().enumerate();
+            bits.fold(0, |byte, (bit, side)| {
+                byte | (u8::from(*side == b'h') << bit)
+            })
+        })
+        .collect()
+}
+
+/// The interleaving of `length` additions as `a` and `h`.
+pub(super) fn unpack_sides(packed: &[u8], length: usize) -> String {
+    (0..length)
+        .map(|at| {
+            let byte = packed.get(at / 8).copied().unwrap_or(0);
+            if byte >> (at % 8) & 1 == 1 { 'h' } else { 'a' }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_come_back() {
+        for sides in ["", "a", "ahahahahh", "hhhhhhhha"] {
+            assert_eq!(unpack_sides(&pack_sides(sides), sides.len()), sides);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Loads the whole graph, all crawled and known pages with all links between them, and what of its
+//! PageRank is on each site.
+
+use super::EngineError;
+use crate::graph::{Csr, WholeGraph};
+use crate::page::{PageId, SiteId};
+use crate::rank::pagerank;
+use crate::storage::{Store, StoreError, tables};
+use crate::watch::Watch;
+
+/// The whole graph, and which page each of its numbers is: by site name and then URL, so that
+/// nothing depends on ids.
+pub(super) struct Whole {
+    pub(super) graph: WholeGraph,
+    /// Sites by name, each with the numbers of its pages.
+    pub(super) sites: Vec<(SiteId, std::ops::Range<u32>)>,
+}
+
+/// From page ids to numbers.
+struct Numbers {
+    by_id: Vec<(PageId, u32)>,
+}
+
+impl Numbers {
+    fn of(&self, page: PageId) -> Option<u32> {
+        let at = self.by_id.binary_search_by_key(&page, |(id, _)| *id).ok()?;
+        Some(self.by_id[at].1)
+    }
+
+    /// The numbers of those that take part, ascending.
+    fn of_all(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
+        let mut numbers: Vec<u32> = pages.filter_map(|page| self.of(page)).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+impl Whole {
+    /// Loads it. Cost: one scan each of sites, pages, intra-site links, rows and row members, in
+    /// the order of site names. Memory: 12 bytes a page while it is built, the URLs of one site,
+    /// and the graph twice.
+    pub(super) fn load(store: &Store, watch: &dyn Watch) -> Result<Self, EngineError> {
+        watch.stage("load pages", None);
+        let mut sites = Vec::new();
+        let mut by_id = Vec::new();
+        let mut next = 0_u32;
+        for entry in store.scan(&tables::SITE_IDS)? {
+            watch.proceed()?;
+            let (_, site) = entry?;
+            let first = next;
+            let mut live = Vec::new();
+            for entry in store.scan_under(&tables::PAGES, &site.0.to_be_bytes())? {
+                let (page, record) = entry?;
+                if record.state.is_live() {
+                    live.push((record.local, page));
+                }
+            }
+            live.sort_unstable();
+            for (_, page) in live {
+                by_id.push((page, next));
+                // The last number stays free.
+                next = next
+                    .checked_add(1)
+                    .ok_or(StoreError::Full("page to rank"))?;
+            }
+            if next > first {
+                sites.push((site, first..next));
+            }
+        }
+        by_id.sort_unstable();
+        let numbers = Numbers { by_id };
+        watch.stage("load links", None);
+        let mut intra_in = Csr::default();
+        let mut members = Csr::default();
+        let mut targets = Csr::default();
+        for (site, pages) in &sites {
+            watch.proceed()?;
+            push_intra(store, *site, pages.clone(), &numbers, &mut intra_in)?;
+            push_rows(store, *site, &numbers, &mut members, &mut targets)?;
+        }
+        let graph = WholeGraph::new(intra_in, members, &targets)
+            .map_err(|e| EngineError::Plan(e.to_string()))?;
+        Ok(Self { graph, sites })
+    }
+
+    /// The PageRank of each site's pages together, and the page visits that it took.
+    pub(super) fn by_site(
+        &self,
+        watch: &dyn Watch,
+    ) -> Result<(Vec<(SiteId, f64)>, u64), EngineError> {
+        watch.stage("rank the whole graph", None);
+        let (scores, visits) = pagerank(&self.graph, watch)?;
+        let sum = |pages: &std::ops::Range<u32>| -> f64 {
+            scores[pages.start as usize..pages.end as usize]
+                .iter()
+                .sum()
+        };
+        let sites = self.sites.iter();
+        let by_site = sites.map(|(site, pages)| (*site, sum(pages))).collect();
+        Ok((by_site, visits))
+    }
+}
+
+/// Appends for each page of a site the pages of the site that link to it.
+fn push_intra(
+    store: &Store,
+    site: SiteId,
+    pages: std::ops::Range<u32>,
+    numbers: &Numbers,
+    intra_in: &mut Csr,
+) -> Result<(), EngineError> {
+    let mut arcs = Vec::new();
+    for entry in store.scan_under(&tables::INTRA, &site.0.to_be_bytes())? {
+        let (page, targets) = entry?;
+        if let Some(source) = numbers.of(page) {
+            let targets = targets.into_iter().map(|index| PageId::new(site, index));
+            let targets = targets.filter_map(|target| numbers.of(target));
+            arcs.extend(targets.map(|target| (target, source)));
+        }
+    }
+    arcs.sort_unstable();
+    let mut arcs = arcs.as_slice();
+    for page in pages {
+        let of_page = arcs.partition_point(|arc| arc.0 <= page);
+        intra_in.push(arcs[..of_page].iter().map(|arc| arc.1));
+        arcs = &arcs[of_page..];
+    }
+    Ok(())
+}
+
+/// Appends the rows of a site by their first pages.
+fn push_rows(
+    store: &Store,
+    site: SiteId,
+    numbers: &Numbers,
+    members: &mut Csr,
+    targets: &mut Csr,
+) -> Result<(), EngineError> {
+    let prefix = site.0.to_be_bytes();
+    let mut rows = Vec::new();
+    for entry in store.scan_under(&tables::ROW_MEMBERS, &prefix)? {
+        let (row, of_row) = entry?;
+        let pages = of_row.pages.iter().map(|index| PageId::new(site, index));
+        let of_row = numbers.of_all(pages);
+        if !of_row.is_empty() {
+            let to = store.need(&tables::ROWS, &row)?;
+            rows.push((of_row, numbers.of_all(to.into_iter())));
+        }
+    }
+    rows.sort_unstable();
+    for (pages, to) in rows {
+        if !to.is_empty() {
+            members.push(pages);
+            targets.push(to);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::engine::{Bank, IngestRequest};
+    use crate::ingest::{Input, SiteMode};
+    use crate::storage::Reader;
+    use crate::synth::{SynthOptions, day_text};
+    use crate::watch::Unwatched;
+
+    /// PageRank by URL, from the records alone: every live page with all its links.
+    fn judge(records: &BTreeMap<String, serde_json::Value>) -> BTreeMap<String, f64> {
+        let mut links: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (url, record) in records.iter().filter(|(_, r)| r["gone"] != true) {
+            let targets = record["outlinks"].as_array().into_iter().flatten();
+            let live = |to: &&str| records.get(*to).is_none_or(|r| r["gone"] != true);
+            let targets = targets.map(|to| to.as_str().unwrap()).filter(live);
+            let of_page: BTreeSet<&str> = targets.filter(|to| to != url).collect();
+            for to in &of_page {
+                links.entry(to).or_default();
+            }
+            links.insert(url, of_page);
+        }
+        let count = links.len() as f64;
+        let mut scores: BTreeMap<&str, f64> = links.keys().map(|url| (*url, 1.0 / count)).collect();
+        for _ in 0..200 {
+            let dangling: f64 = links
+                .iter()
+                .filter(|l| l.1.is_empty())
+                .map(|l| scores[l.0])
+                .sum();
+            let base = (0.15 + 0.85 * dangling) / count;
+            let mut next: BTreeMap<&str, f64> = links.keys().map(|url| (*url, base)).collect();
+            for (url, targets) in &links {
+                for to in targets {
+                    *next.get_mut(to).unwrap() += 0.85 * scores[url] / targets.len() as f64;
+                }
+            }
+            scores = next;
+        }
+        scores
+            .into_iter()
+            .map(|(url, s)| (url.to_owned(), s))
+            .collect()
+    }
+
+    #[test]
+    fn sites_have_the_rank_of_their_pages() {
+        let folder = tempfile::tempdir().unwrap();
+        let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
+        let crawl = SynthOptions {
+            days: 2,
+            ..SynthOptions::new(400)
+        };
+        let mut records: BTreeMap<String, serde_json::Value> = BTreeMap::new();
+        for day in 0..=2 {
+            let mut text = day_text(&crawl, day).unwrap();
+            // Pages that go, so that links to them count for nothing.
+            let leaving = records
+                .keys()
+                .step_by(17)
+                .take(if day == 2 { 20 } else { 0 });
+            for url in leaving {
+                text += &format!(
+                    "{{\"url\": \"{url}\", \"gone\": true, \"fetched\": \"2999-01-01T00:00:00Z\"}}\n"
+                );
+            }
+            let file = folder.path().join(format!("{day}.jsonl"));
+            std::fs::write(&file, &text).unwrap();
+            let request = IngestRequest {
+                inputs: vec![Input::File(file)],
+                ..IngestRequest::default()
+            };
+            bank.ingest(&request, &Unwatched).unwrap();
+            for line in text.lines() {
+                let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+                let url = record["url"].as_str().unwrap().to_owned();
+                if record["gone"] != true
+                    && record.get("outlinks").is_none()
+                    && let Some(old) = records.get(&url)
+                {
+                    record["outlinks"] = old["outlinks"].clone();
+                }
+                records.insert(url, record);
+            }
+        }
+        let mut wanted: BTreeMap<String, f64> = BTreeMap::new();
+        for (url, score) in judge(&records) {
+            let host = url::Url::parse(&url)
+                .unwrap()
+                .host_str()
+                .unwrap()
+                .to_owned();
+            *wanted.entry(host).or_default() += score;
+        }
+        let reader = Reader::open(bank.path()).unwrap();
+        let whole = Whole::load(&reader, &Unwatched).unwrap();
+        let (found, visits) = whole.by_site(&Unwatched).unwrap();
+        assert!(visits > u64::from(whole.graph.pages()));
+        assert_eq!(found.len(), wanted.len());
+        for ((site, score), (name, wanted)) in found.into_iter().zip(wanted) {
+            assert_eq!(reader.need(&tables::SITES, &site).unwrap().name, name);
+            assert!(
+                (score - wanted).abs() < 1e-9 * wanted,
+                "{name}: {score} is not {wanted}"
+            );
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! PageRank of the whole graph.
+
+use rayon::prelude::*;
+
+use crate::graph::WholeGraph;
+use crate::watch::{Interrupted, Watch};
+
+/// The damping factor.
+const DAMPING: f64 = 0.85;
+/// Stop when no page's score moved by more than this, relative to itself; what is still missing
+/// then is at most 0.85 / 0.15 times that.
+const TOLERANCE: f64 = 1e-13;
+/// The error shrinks by 0.85 each time, so this many are never needed; a guard only.
+const MAX_ITERATIONS: usize = 1000;
+/// Sums run over chunks of this size and then over the chunks, so threads make no difference.
+const CHUNK: usize = 4096;
+
+/// The PageRank of each page (they add up to 1) and the page visits it took.
+///
+/// `x = 0.85 (A x + dangling / n) + 0.15 / n`, where `A` spreads a page's score evenly over its
+/// targets and `dangling` is the score of pages without links (Brin and Page 1998; uniform
+/// teleport, and dangling pages link to all). Power iteration from the uniform vector. What the
+/// pages of a row spread is summed once a row and handed to each of its targets, which changes
+/// the rounding and nothing else. Sums follow the order of the lists, so the result is the same
+/// to the bit on any number of threads.
+///
+/// Cost: up to around 200 passes over pages and lists. Memory: 24 bytes a page, 8 a row.
+pub fn pagerank(graph: &WholeGraph, watch: &dyn Watch) -> Result<(Vec<f64>, u64), Interrupted> {
+    let pages = graph.pages();
+    let count = f64::from(pages);
+    let mut scores = vec![1.0 / count; pages as usize];
+    let mut spread = vec![0.0; pages as usize];
+    let mut by_row = vec![0.0; graph.members.len()];
+    let mut visits = 0;
+    for _ in 0..MAX_ITERATIONS {
+        watch.proceed()?;
+        let dangling: Vec<f64> = spread
+            .par_chunks_mut(CHUNK)
+            .zip(scores.par_chunks(CHUNK))
+            .zip(graph.out_degree.par_chunks(CHUNK))
+            .map(|((spread, scores), degrees)| {
+                let mut dangling = 0.0;
+                for ((degree, score), spread) in degrees.iter().zip(scores).zip(spread) {
+                    match degree {
+                        0 => dangling += score,
+                        degree => *spread = score / f64::from(*degree),
+                    }
+                }
+                dangling
+            })
+            .collect();
+        let dangling: f64 = dangling.iter().sum();
+        let everywhere = ((1.0 - DAMPING) + DAMPING * dangling) / count;
+        let sum_of = |pages: &[u32]| -> f64 { pages.iter().map(|&p| spread[p as usize]).sum() };
+        by_row
+            .par_iter_mut()
+            .zip(0..u32::MAX)
+            .for_each(|(sum, row)| *sum = sum_of(graph.members.list(row)));
+        let moved = scores
+            .par_iter_mut()
+            .zip(0..pages)
+            .map(|(score, page)| {
+                let rows = graph.citers.list(page).iter();
+                let received = sum_of(graph.intra_in.list(page))
+                    + rows.map(|&row| by_row[row as usize]).sum::<f64>();
+                let old = std::mem::replace(score, DAMPING.mul_add(received, everywhere));
+                (*score - old).abs() / *score
+            })
+            .reduce(|| 0.0, f64::max);
+        visits += u64::from(pages) + graph.entries();
+        if moved <= TOLERANCE {
+            break;
+        }
+    }
+    Ok((scores, visits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Csr;
+    use crate::watch::Unwatched;
+
+    fn csr(lists: &[&[u32]]) -> Csr {
+        let mut csr = Csr::default();
+        for list in lists {
+            csr.push(list.iter().copied());
+        }
+        csr
+    }
+
+    fn scores(intra_in: &[&[u32]], members: &[&[u32]], targets: &[&[u32]]) -> Vec<f64> {
+        let graph = WholeGraph::new(csr(intra_in), csr(members), &csr(targets)).unwrap();
+        pagerank(&graph, &Unwatched).unwrap().0
+    }
+
+    fn close(found: &[f64], wanted: &[f64]) {
+        assert_eq!(found.len(), wanted.len());
+        for (a, b) in found.iter().zip(wanted) {
+            assert!((a - b).abs() < 1e-12, "{found:?} is not {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn rings_are_uniform_whatever_links_make_them() {
+        close(&scores(&[&[2], &[0], &[1]], &[], &[]), &[1.0 / 3.0; 3]);
+        let none: &[u32] = &[];
+        let rows: [&[u32]; 3] = [&[0], &[1], &[2]];
+        close(
+            &scores(&[none; 3], &rows, &[&[1], &[2], &[0]]),
+            &[1.0 / 3.0; 3],
+        );
+        close(&scores(&[none; 4], &[], &[]), &[0.25; 4]);
+        assert!(scores(&[], &[], &[]).is_empty());
+    }
+
+    #[test]
+    fn a_star_is_the_same_by_rows_and_by_links() {
+        // Leaves l, dangling centre c, n = 4: l = (0.15 + 0.85 c) / 4, c = l + 0.85 * 3 l, 3 l + c = 1.
+        let leaf = 1.0 / 6.55;
+        let wanted = [3.55 * leaf, leaf, leaf, leaf];
+        let none: &[u32] = &[];
+        close(&scores(&[&[1, 2, 3], none, none, none], &[], &[]), &wanted);
+        close(&scores(&[none; 4], &[&[1, 2, 3]], &[&[0]]), &wanted);
+        close(
+            &scores(&[&[2], none, none, none], &[&[1, 3]], &[&[0]]),
+            &wanted,
+        );
+    }
+
+    #[test]
+    fn numbers_beyond_the_pages_are_refused() {
+        assert!(WholeGraph::new(csr(&[&[1]]), csr(&[]), &csr(&[])).is_err());
+        assert!(WholeGraph::new(csr(&[&[0]]), csr(&[&[0]]), &csr(&[])).is_err());
+    }
+}

@@ -1,0 +1,90 @@
+//! Banks for tests: in a folder of their own, filled from files or text.
+
+use std::path::{Path, PathBuf};
+
+use seedbank::engine::{
+    Bank, Evidence, Format, IngestRequest, PlanOptions, RefreshReport, RefreshRequest, Seed, Which,
+};
+use seedbank::ingest::{Input, SiteMode};
+use seedbank::watch::Unwatched;
+
+/// A bank that goes with the test.
+pub struct TestBank {
+    folder: tempfile::TempDir,
+    pub bank: Bank,
+}
+
+impl TestBank {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
+        Self { folder, bank }
+    }
+
+    /// A bank with one of the real graphs.
+    pub fn real(shared: &Path, name: &str) -> Self {
+        let bank = Self::new();
+        let folder = shared.join("data").join(name);
+        let crawl = folder.join("crawl.jsonl.gz");
+        if crawl.exists() {
+            bank.ingest(crawl, Format::JsonLines);
+        } else {
+            let pages = Some(folder.join("pages.tsv.gz"));
+            bank.ingest(folder.join("links.tsv.gz"), Format::Links { pages });
+        }
+        bank
+    }
+
+    fn ingest(&self, file: PathBuf, format: Format) {
+        let request = IngestRequest {
+            inputs: vec![Input::File(file)],
+            format,
+            ..IngestRequest::default()
+        };
+        self.bank.ingest(&request, &Unwatched).unwrap();
+    }
+
+    /// Ingests JSON Lines as a delta.
+    pub fn delta(&self, lines: &str) {
+        let file = self.folder.path().join("delta.jsonl");
+        std::fs::write(&file, lines).unwrap();
+        self.ingest(file, Format::JsonLines);
+    }
+
+    pub fn refresh(&self, plan: &str, options: &PlanOptions, cold: bool) -> RefreshReport {
+        let request = RefreshRequest {
+            plan: Some(plan.to_owned()),
+            options: options.clone(),
+            cold,
+            ..RefreshRequest::default()
+        };
+        self.bank.refresh(&request, &Unwatched).unwrap()
+    }
+
+    /// The seeds of a plan's last refresh.
+    pub fn seeds(&self, plan: &str) -> Vec<Seed> {
+        let which = Which {
+            plan: Some(plan.to_owned()),
+            refresh: None,
+        };
+        self.bank.seeds(&which).unwrap()
+    }
+
+    /// The seeds of a plan's last refresh without what names the plan and its refreshes.
+    pub fn bare_seeds(&self, plan: &str) -> Vec<(u32, String, Evidence)> {
+        let bare = self.seeds(plan).into_iter().map(|seed| {
+            let mut evidence = seed.evidence;
+            if let Evidence::Cover { since, .. } = &mut evidence {
+                *since = 0;
+            }
+            (seed.rank, seed.url, evidence)
+        });
+        bare.collect()
+    }
+
+    #[track_caller]
+    pub fn is_sound(&self) {
+        let (report, live) = self.bank.check(&Unwatched).unwrap();
+        assert!(live && report.is_clean(), "{:?}", report.findings);
+    }
+}
