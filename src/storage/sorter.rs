@@ -6,7 +6,9 @@
 //! results do not depend on it. A small input never touches the disk.
 //!
 //! Memory: the budget, plus one read buffer per run while merging (runs are merged down to
-//! [`FAN_IN`] first). Disk: each entry is written once, and once more for each such merge.
+//! [`FAN_IN`] first). Disk: each entry is written once, and once more for each such merge. Open
+//! files: below [`GROUP`] for each power of it in the number of runs, since every so many runs
+//! are merged into one as they come; so a small budget costs time and never runs out of files.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -20,6 +22,12 @@ use super::error::StoreError;
 
 /// The most runs that are read at the same time.
 const FAN_IN: usize = 64;
+
+/// So many runs of one size become one of the next.
+const GROUP: usize = 16;
+
+/// The least bytes that are held in memory.
+const LEAST_BUDGET: usize = 1 << 10;
 
 /// Bytes that an entry takes beside its key and value.
 const ENTRY_OVERHEAD: usize = size_of::<Place>();
@@ -37,7 +45,8 @@ pub struct Sorter {
     budget: usize,
     arena: Vec<u8>,
     places: Vec<Place>,
-    runs: Vec<File>,
+    /// Runs by how often their entries were merged; later runs first, each list in their order.
+    runs: Vec<Vec<File>>,
 }
 
 impl Sorter {
@@ -46,7 +55,7 @@ impl Sorter {
     pub fn new(folder: &Path, budget: usize) -> Self {
         Self {
             folder: folder.to_path_buf(),
-            budget: budget.max(1 << 16),
+            budget: budget.max(LEAST_BUDGET),
             arena: Vec::new(),
             places: Vec::new(),
             runs: Vec::new(),
@@ -94,9 +103,23 @@ impl Sorter {
             let (key, value) = entry_of(&self.arena, place);
             run.push(key, value)?;
         }
-        self.runs.push(run.finish()?);
         self.arena.clear();
         self.places.clear();
+        self.add_run(run.finish()?)
+    }
+
+    fn add_run(&mut self, mut run: File) -> Result<(), StoreError> {
+        for times in 0.. {
+            if times == self.runs.len() {
+                self.runs.push(Vec::with_capacity(GROUP));
+            }
+            let runs = &mut self.runs[times];
+            runs.push(run);
+            if runs.len() < GROUP {
+                break;
+            }
+            run = merge_runs(std::mem::take(runs), &self.folder)?;
+        }
         Ok(())
     }
 
@@ -115,26 +138,29 @@ impl Sorter {
         }
         self.arena = Vec::new();
         self.places = Vec::new();
-        // Neighbouring runs are merged, so that equal keys stay in their order.
-        while self.runs.len() > FAN_IN {
+        // Oldest first, and neighbours are merged, so that equal keys stay in their order.
+        let mut runs: Vec<File> = self.runs.into_iter().rev().flatten().collect();
+        while runs.len() > FAN_IN {
             let mut merged = Vec::new();
-            let mut runs = std::mem::take(&mut self.runs).into_iter().peekable();
-            while runs.peek().is_some() {
-                let group: Vec<File> = runs.by_ref().take(FAN_IN).collect();
-                let mut merge = Merge::new(group, &self.folder)?;
-                let mut run = RunWriter::new(&self.folder)?;
-                while let Some((key, value)) = merge.next()? {
-                    run.push(key, value)?;
-                }
-                merged.push(run.finish()?);
+            let mut left = runs.into_iter().peekable();
+            while left.peek().is_some() {
+                let group: Vec<File> = left.by_ref().take(FAN_IN).collect();
+                merged.push(merge_runs(group, &self.folder)?);
             }
-            self.runs = merged;
+            runs = merged;
         }
-        Ok(Sorted::new(Source::Disk(Merge::new(
-            self.runs,
-            &self.folder,
-        )?)))
+        Ok(Sorted::new(Source::Disk(Merge::new(runs, &self.folder)?)))
     }
+}
+
+/// One run of the entries of several, which are in the order in which they were written.
+fn merge_runs(runs: Vec<File>, folder: &Path) -> Result<File, StoreError> {
+    let mut merge = Merge::new(runs, folder)?;
+    let mut run = RunWriter::new(folder)?;
+    while let Some((key, value)) = merge.next()? {
+        run.push(key, value)?;
+    }
+    run.finish()
 }
 
 fn key_of<'a>(arena: &'a [u8], place: &Place) -> &'a [u8] {

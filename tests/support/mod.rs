@@ -1,4 +1,5 @@
-//! What several test programs share: where the real graphs and golden results are.
+//! What several test programs share: where the real graphs and golden results are, random batches,
+//! and a model of a bank.
 #![allow(
     dead_code,
     reason = "each test program uses its own part of this module"
@@ -11,6 +12,8 @@
 
 pub mod banks;
 pub mod graphs;
+pub mod model;
+pub mod records;
 
 use std::fs::File;
 use std::io::Read;
@@ -32,6 +35,18 @@ pub fn shared(test: &str) -> Option<PathBuf> {
         folder.display()
     );
     None
+}
+
+/// A folder for banks: in memory where the system has such a place, since every commit waits for
+/// the disk.
+pub fn scratch() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir()
+        && let Ok(folder) = tempfile::tempdir_in(memory)
+    {
+        return folder;
+    }
+    tempfile::tempdir().unwrap()
 }
 
 /// The whole text of a gzip file.

@@ -1,0 +1,332 @@
+//! What DESIGN section 3 says of a bank, as a map that is worked out anew from the whole state.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest, PageView};
+use seedbank::ingest::Input;
+use seedbank::storage::records::PageState;
+use seedbank::storage::{Reader, tables};
+use seedbank::watch::Unwatched;
+
+use super::records::{Batch, Record, Uncrawled, site, url};
+
+/// What is known of a page of the universe.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Page {
+    state: PageState,
+    recorded: bool,
+    spam: bool,
+    clicks: u64,
+    given: Option<u32>,
+    digest: Option<u8>,
+    outlinks: BTreeSet<usize>,
+}
+
+/// What a batch does, as far as the model tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    pub overruled: u64,
+    pub born: u64,
+    pub became_crawled: u64,
+    pub became_gone: u64,
+    pub changed: u64,
+    pub links_added: u64,
+    pub links_removed: u64,
+}
+
+/// The totals that `status` tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Totals {
+    pub sites: u64,
+    pub known: u64,
+    pub crawled: u64,
+    pub gone: u64,
+    pub spam: u64,
+    pub intra_links: u64,
+    pub inter_links: u64,
+    pub rows: u64,
+    pub row_links: u64,
+}
+
+/// Crawled pages with a digest and distinct digests, by site that has any.
+pub type Digests = BTreeMap<String, (u32, u32)>;
+
+/// A bank as a map.
+#[derive(Clone, Debug)]
+pub struct Model {
+    by_domain: bool,
+    pages: BTreeMap<usize, Page>,
+}
+
+impl Model {
+    pub fn new(by_domain: bool) -> Self {
+        Self {
+            by_domain,
+            pages: BTreeMap::new(),
+        }
+    }
+
+    fn page(&mut self, page: usize) -> &mut Page {
+        self.pages.entry(page).or_insert_with(|| Page {
+            state: PageState::Unlinked,
+            recorded: false,
+            spam: false,
+            clicks: 0,
+            given: None,
+            digest: None,
+            outlinks: BTreeSet::new(),
+        })
+    }
+
+    /// Works a batch in.
+    pub fn apply(&mut self, batch: &Batch) -> Counts {
+        let before = self.pages.clone();
+        let mut winners: BTreeMap<usize, &Record> = BTreeMap::new();
+        for record in &batch.records {
+            let wins = winners
+                .get(&record.page)
+                .is_none_or(|best| record.order() >= best.order());
+            if wins {
+                winners.insert(record.page, record);
+            }
+        }
+        for record in winners.values() {
+            self.record(record);
+        }
+        if batch.snapshot {
+            for (number, page) in &mut self.pages {
+                if page.state == PageState::Crawled && !winners.contains_key(number) {
+                    page.state = PageState::Gone;
+                    page.outlinks.clear();
+                }
+            }
+        }
+        let linked: BTreeSet<usize> = self
+            .pages
+            .values()
+            .flat_map(|page| page.outlinks.iter().copied())
+            .collect();
+        for (number, page) in &mut self.pages {
+            if !page.recorded {
+                page.state = if linked.contains(number) {
+                    PageState::Known
+                } else {
+                    PageState::Unlinked
+                };
+            }
+        }
+        let mut counts = self.compare(&before);
+        counts.overruled = (batch.records.len() - winners.len()) as u64;
+        counts
+    }
+
+    fn record(&mut self, record: &Record) {
+        let page = self.page(record.page);
+        page.recorded = true;
+        if record.gone == Some(true) {
+            page.state = PageState::Gone;
+            page.outlinks.clear();
+            return;
+        }
+        let is_crawl =
+            record.outlinks.is_some() || record.digest.is_some() || record.fetched.is_some();
+        // A page that comes back without being fetched is known only.
+        if is_crawl {
+            page.state = PageState::Crawled;
+        } else if page.state != PageState::Crawled {
+            page.state = PageState::Known;
+        }
+        page.spam = record.spam.unwrap_or(page.spam);
+        page.clicks = record.clicks.unwrap_or(page.clicks);
+        match record.uncrawled {
+            Uncrawled::Absent => {}
+            Uncrawled::Null => page.given = None,
+            Uncrawled::Given(count) => page.given = Some(count),
+        }
+        page.digest = record.digest.or(page.digest);
+        if let Some(outlinks) = &record.outlinks {
+            let mut outlinks: BTreeSet<usize> = outlinks.iter().copied().collect();
+            outlinks.remove(&record.page);
+            page.outlinks.clone_from(&outlinks);
+            for target in outlinks {
+                self.page(target);
+            }
+        }
+    }
+
+    fn compare(&self, before: &BTreeMap<usize, Page>) -> Counts {
+        let mut counts = Counts::default();
+        let none = BTreeSet::new();
+        for (number, page) in &self.pages {
+            let old = before.get(number);
+            let links = old.map_or(&none, |old| &old.outlinks);
+            counts.links_added += page.outlinks.difference(links).count() as u64;
+            counts.links_removed += links.difference(&page.outlinks).count() as u64;
+            counts.born += u64::from(old.is_none());
+            counts.changed += u64::from(old.is_none_or(|old| {
+                let recorded = old.recorded;
+                *old != Page {
+                    recorded,
+                    ..page.clone()
+                }
+            }));
+            if old.map(|old| old.state) != Some(page.state) {
+                counts.became_crawled += u64::from(page.state == PageState::Crawled);
+                counts.became_gone += u64::from(page.state == PageState::Gone);
+            }
+        }
+        counts
+    }
+
+    /// The pages as a bank shows them.
+    pub fn pages(&self) -> BTreeMap<String, PageView> {
+        let shown = self
+            .pages
+            .iter()
+            .filter(|(_, page)| page.state != PageState::Unlinked);
+        shown
+            .map(|(&number, page)| {
+                let known = |target: &&usize| self.pages[*target].state == PageState::Known;
+                let counted = page.outlinks.iter().filter(known).count() as u64;
+                let mut outlinks: Vec<String> = page.outlinks.iter().map(|&t| url(t)).collect();
+                outlinks.sort();
+                let view = PageView {
+                    url: url(number),
+                    site: site(number, self.by_domain).to_owned(),
+                    state: page.state,
+                    spam: page.spam,
+                    clicks: page.clicks,
+                    uncrawled_outlinks: page.given.map_or(counted, u64::from),
+                    uncrawled_given: page.given.is_some(),
+                    outlinks,
+                };
+                (view.url.clone(), view)
+            })
+            .collect()
+    }
+
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        let mut sites = BTreeSet::new();
+        let mut rows = BTreeSet::new();
+        for (&number, page) in &self.pages {
+            let own = site(number, self.by_domain);
+            match page.state {
+                PageState::Known => totals.known += 1,
+                PageState::Crawled => totals.crawled += 1,
+                PageState::Gone => totals.gone += 1,
+                PageState::Unlinked => continue,
+            }
+            sites.insert(own);
+            totals.spam += u64::from(page.spam && page.state != PageState::Gone);
+            let (intra, inter): (Vec<usize>, Vec<usize>) = page
+                .outlinks
+                .iter()
+                .partition(|&&target| site(target, self.by_domain) == own);
+            totals.intra_links += intra.len() as u64;
+            totals.inter_links += inter.len() as u64;
+            if !inter.is_empty() {
+                rows.insert((own, inter));
+            }
+        }
+        totals.sites = sites.len() as u64;
+        totals.rows = rows.len() as u64;
+        totals.row_links = rows.iter().map(|(_, targets)| targets.len() as u64).sum();
+        totals
+    }
+
+    pub fn digests(&self) -> Digests {
+        let mut found: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        for (&number, page) in &self.pages {
+            if let (PageState::Crawled, Some(digest)) = (page.state, page.digest) {
+                let own = site(number, self.by_domain).to_owned();
+                found.entry(own).or_default().push(digest);
+            }
+        }
+        let counts = found.into_iter().map(|(site, digests)| {
+            let distinct: BTreeSet<u8> = digests.iter().copied().collect();
+            let count = |n: usize| u32::try_from(n).unwrap();
+            (site, (count(digests.len()), count(distinct.len())))
+        });
+        counts.collect()
+    }
+}
+
+/// All pages of a bank by URL.
+pub fn pages_of(bank: &Bank) -> BTreeMap<String, PageView> {
+    let mut pages = BTreeMap::new();
+    bank.pages::<EngineError>(|page| {
+        assert!(
+            pages.insert(page.url.clone(), page).is_none(),
+            "a URL twice"
+        );
+        Ok(())
+    })
+    .unwrap();
+    pages
+}
+
+/// The totals of a bank's status.
+pub fn totals_of(bank: &Bank) -> Totals {
+    let status = bank.status().unwrap();
+    Totals {
+        sites: status.sites,
+        known: status.counters.known,
+        crawled: status.counters.crawled,
+        gone: status.counters.gone,
+        spam: status.counters.spam,
+        intra_links: status.counters.intra_links,
+        inter_links: status.counters.inter_links,
+        rows: status.counters.rows,
+        row_links: status.counters.row_links,
+    }
+}
+
+/// What P_uniq is made of, from the bank's site records.
+pub fn digests_of(bank: &Bank) -> Digests {
+    let reader = Reader::open(bank.path()).unwrap();
+    let sites = reader.scan(&tables::SITES).unwrap();
+    sites
+        .map(|entry| entry.unwrap().1)
+        .filter(|site| site.with_digest > 0)
+        .map(|site| (site.name, (site.with_digest, site.distinct_digests)))
+        .collect()
+}
+
+/// `check`, with its findings where there are any.
+pub fn assert_clean(bank: &Bank) {
+    let (report, live) = bank.check(&Unwatched).unwrap();
+    assert!(live, "the live database is looked at");
+    assert!(report.is_clean(), "{:#?}", report.findings);
+}
+
+/// A request to ingest one file, whatever it holds.
+pub fn request(file: &Path) -> IngestRequest {
+    IngestRequest {
+        inputs: vec![Input::File(file.to_path_buf())],
+        max_rejects: 100.0,
+        ..IngestRequest::default()
+    }
+}
+
+/// Ingests a batch; one that was there before is applied again.
+pub fn ingest(bank: &Bank, batch: &Batch, memory: usize) -> IngestReport {
+    let file = bank.path().with_extension("jsonl");
+    std::fs::write(&file, batch.text()).unwrap();
+    let request = IngestRequest {
+        snapshot: batch.snapshot,
+        again: true,
+        memory,
+        ..request(&file)
+    };
+    bank.ingest(&request, &Unwatched).unwrap()
+}
+
+/// Whether the bank's last commit was a bulk load: its folder stays until the next open.
+pub fn was_bulk(bank: &Bank) -> bool {
+    std::fs::read_dir(bank.path().join("loads"))
+        .unwrap()
+        .next()
+        .is_some()
+}

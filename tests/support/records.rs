@@ -1,0 +1,248 @@
+//! Random batches over a small universe of URLs, as JSON Lines.
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::{Map, Value, json};
+
+/// Hosts, with the registrable domain that each belongs to.
+const HOSTS: [(&str, &str); 5] = [
+    ("a.example", "a.example"),
+    ("www.a.example", "a.example"),
+    ("b.example", "b.example"),
+    ("news.c.co.uk", "c.co.uk"),
+    ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+];
+
+/// What follows `SCHEME://HOST`: schemes, ports and paths mixed, so that the order of URLs is not
+/// that of paths.
+const PLACES: [(&str, &str); 6] = [
+    ("http", "/"),
+    ("https", "/"),
+    ("http", ":8080/"),
+    ("http", "/x?q=1"),
+    ("https", ":8443/x"),
+    ("http", "/x"),
+];
+
+/// The number of pages of the universe.
+pub const PAGES: usize = HOSTS.len() * PLACES.len();
+
+/// The normalised URL of a page.
+pub fn url(page: usize) -> String {
+    let (host, _) = HOSTS[page / PLACES.len()];
+    let (scheme, rest) = PLACES[page % PLACES.len()];
+    format!("{scheme}://{host}{rest}")
+}
+
+/// The name of a page's site: its host, or its registrable domain.
+pub fn site(page: usize, by_domain: bool) -> &'static str {
+    let (host, domain) = HOSTS[page / PLACES.len()];
+    if by_domain { domain } else { host }
+}
+
+/// Another way to write the same URL.
+fn spelled(page: usize, spelling: u8) -> String {
+    let plain = url(page);
+    let (host, _) = HOSTS[page / PLACES.len()];
+    match spelling {
+        1 => format!("{plain}#part"),
+        2 => plain.replace(host, &host.to_uppercase()),
+        3 => plain.replacen("://", "://user:secret@", 1),
+        4 => plain.replace(
+            &format!("{host}/"),
+            &format!("{host}:{}/", default_port(page)),
+        ),
+        5 => format!(" {plain}\t"),
+        _ => plain,
+    }
+}
+
+fn default_port(page: usize) -> u16 {
+    if PLACES[page % PLACES.len()].0 == "https" {
+        443
+    } else {
+        80
+    }
+}
+
+/// Outlinks that are dropped.
+const NO_LINKS: [&str; 4] = ["mailto:a@b.example", "javascript:void(0)", "/relative", ""];
+
+/// What a record says of `uncrawled_outlinks`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Uncrawled {
+    Absent,
+    Null,
+    Given(u32),
+}
+
+/// One record.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Record {
+    pub page: usize,
+    pub spelling: u8,
+    /// Targets, in any order, repeated, the page itself among them.
+    pub outlinks: Option<Vec<usize>>,
+    /// Whether an outlink that is no link stands among them.
+    pub junk: Option<usize>,
+    pub spam: Option<bool>,
+    pub clicks: Option<u64>,
+    pub uncrawled: Uncrawled,
+    pub digest: Option<u8>,
+    pub fetched: Option<u8>,
+    pub gone: Option<bool>,
+}
+
+impl Record {
+    /// What decides between records of one page; a record of a gone page says nothing else.
+    pub fn order(&self) -> Option<u8> {
+        self.fetched.filter(|_| self.gone != Some(true))
+    }
+
+    /// The record as a line of JSON.
+    pub fn line(&self) -> String {
+        let mut record = Map::new();
+        record.insert("url".to_owned(), json!(spelled(self.page, self.spelling)));
+        if let Some(outlinks) = &self.outlinks {
+            let mut links: Vec<String> = (0_u8..)
+                .zip(outlinks)
+                .map(|(at, page)| spelled(*page, (self.spelling + at) % 6))
+                .collect();
+            if let Some(junk) = self.junk {
+                links.insert(links.len() / 2, NO_LINKS[junk].to_owned());
+            }
+            record.insert("outlinks".to_owned(), json!(links));
+        }
+        let mut put = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                record.insert(name.to_owned(), value);
+            }
+        };
+        put("spam", self.spam.map(Value::from));
+        put("clicks", self.clicks.map(Value::from));
+        put(
+            "uncrawled_outlinks",
+            match self.uncrawled {
+                Uncrawled::Absent => None,
+                Uncrawled::Null => Some(Value::Null),
+                Uncrawled::Given(count) => Some(json!(count)),
+            },
+        );
+        put("digest", self.digest.map(|d| json!(format!("digest-{d}"))));
+        put(
+            "fetched",
+            self.fetched
+                .map(|hour| json!(format!("2026-11-19T{hour:02}:00:00Z"))),
+        );
+        put("gone", self.gone.map(Value::from));
+        Value::Object(record).to_string()
+    }
+}
+
+/// One batch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Batch {
+    pub snapshot: bool,
+    pub records: Vec<Record>,
+    /// Whether a line that is no record stands among them.
+    pub bad_line: bool,
+}
+
+impl Batch {
+    pub fn delta(records: Vec<Record>) -> Self {
+        Self {
+            snapshot: false,
+            records,
+            bad_line: false,
+        }
+    }
+
+    /// The batch as JSON Lines.
+    pub fn text(&self) -> String {
+        let mut lines: Vec<String> = self.records.iter().map(Record::line).collect();
+        if self.bad_line {
+            lines.insert(lines.len() / 2, "{\"url\": \"nowhere\"}".to_owned());
+        }
+        lines.join("\n") + "\n"
+    }
+}
+
+/// A random record. Pages are skewed, so that several records of a page and links between pages
+/// that have records are common; half of the link lists come from a few templates, so that pages
+/// share rows.
+pub fn record() -> impl Strategy<Value = Record> {
+    let page = || prop_oneof![2 => 0..PAGES, 1 => select(vec![0, 6, 7, 12, 13, 18])];
+    let links = prop_oneof![
+        3 => proptest::collection::vec(page(), 0..7),
+        2 => select(vec![
+            vec![0, 12, 18, 24],
+            vec![12, 18, 24],
+            vec![0, 6, 13],
+            vec![1, 2, 3],
+            vec![],
+        ]),
+    ];
+    let attributes = (
+        proptest::option::weighted(0.2, any::<bool>()),
+        proptest::option::weighted(0.2, 0_u64..5),
+        prop_oneof![
+            6 => Just(Uncrawled::Absent),
+            1 => Just(Uncrawled::Null),
+            1 => (0_u32..9).prop_map(Uncrawled::Given),
+        ],
+        proptest::option::weighted(0.2, 0_u8..3),
+        proptest::option::weighted(0.3, 0_u8..4),
+        prop_oneof![8 => Just(None), 1 => Just(Some(false)), 2 => Just(Some(true))],
+    );
+    (
+        page(),
+        prop_oneof![2 => Just(0_u8), 1 => 1_u8..6],
+        proptest::option::weighted(0.7, links),
+        proptest::option::weighted(0.1, 0..NO_LINKS.len()),
+        attributes,
+    )
+        .prop_map(
+            |(page, spelling, outlinks, junk, (spam, clicks, uncrawled, digest, fetched, gone))| {
+                Record {
+                    page,
+                    spelling,
+                    outlinks,
+                    junk,
+                    spam,
+                    clicks,
+                    uncrawled,
+                    digest,
+                    fetched,
+                    gone,
+                }
+            },
+        )
+}
+
+/// A random batch of at least one record.
+pub fn batch(most: usize) -> impl Strategy<Value = Batch> {
+    (
+        proptest::bool::weighted(0.15),
+        proptest::collection::vec(record(), 1..most),
+        proptest::bool::weighted(0.1),
+    )
+        .prop_map(|(snapshot, records, bad_line)| Batch {
+            snapshot,
+            records,
+            bad_line,
+        })
+}
+
+/// A random batch of one record for each of its pages.
+pub fn distinct(most: usize) -> impl Strategy<Value = Vec<Record>> {
+    proptest::collection::vec(record(), 1..most).prop_map(|mut records| {
+        let mut seen = [false; PAGES];
+        records.retain(|record| !std::mem::replace(&mut seen[record.page], true));
+        records
+    })
+}
+
+/// Where to cut a list into pieces, none of them empty.
+pub fn cuts() -> impl Strategy<Value = Vec<Index>> {
+    proptest::collection::vec(any::<Index>(), 0..5)
+}
