@@ -5,8 +5,12 @@
 //! Entries of equal keys come out in the order in which they went in, whatever the budget, so
 //! results do not depend on it. A small input never touches the disk.
 //!
-//! Memory: the budget, plus one read buffer per run while merging (runs are merged down to
-//! [`FAN_IN`] first). Disk: each entry is written once, and once more for each such merge.
+//! Runs are merged as soon as there are [`FAN_IN`] of one size, so that the open files of a sort
+//! grow with the logarithm of its input: a process may have 1,024, and an ingest sorts several
+//! things at a time.
+//!
+//! Memory: the budget, plus one read buffer per run while merging. Disk: each entry is written
+//! once, and once more for each merge that it goes through.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -19,7 +23,7 @@ use rayon::slice::ParallelSliceMut;
 use super::error::StoreError;
 
 /// The most runs that are read at the same time.
-const FAN_IN: usize = 64;
+const FAN_IN: usize = 32;
 
 /// Bytes that an entry takes beside its key and value.
 const ENTRY_OVERHEAD: usize = size_of::<Place>();
@@ -37,7 +41,9 @@ pub struct Sorter {
     budget: usize,
     arena: Vec<u8>,
     places: Vec<Place>,
-    runs: Vec<File>,
+    /// Runs by how often their entries were merged, which is how old they are: all of a level
+    /// are older than those of the level before it. Within a level the oldest is first.
+    levels: Vec<Vec<File>>,
 }
 
 impl Sorter {
@@ -49,7 +55,7 @@ impl Sorter {
             budget: budget.max(1 << 16),
             arena: Vec::new(),
             places: Vec::new(),
-            runs: Vec::new(),
+            levels: Vec::new(),
         }
     }
 
@@ -76,7 +82,7 @@ impl Sorter {
     /// Whether anything was put to disk.
     #[must_use]
     pub fn spilled(&self) -> bool {
-        !self.runs.is_empty()
+        !self.levels.is_empty()
     }
 
     fn sort(&mut self) {
@@ -94,15 +100,38 @@ impl Sorter {
             let (key, value) = entry_of(&self.arena, place);
             run.push(key, value)?;
         }
-        self.runs.push(run.finish()?);
         self.arena.clear();
         self.places.clear();
+        self.add_run(0, run.finish()?);
+        let mut level = 0;
+        while self.levels[level].len() >= FAN_IN {
+            self.merge_level(level)?;
+            level += 1;
+        }
+        Ok(())
+    }
+
+    fn add_run(&mut self, level: usize, run: File) {
+        if level == self.levels.len() {
+            self.levels.push(Vec::new());
+        }
+        self.levels[level].push(run);
+    }
+
+    /// Makes the runs of a level one run of the next.
+    fn merge_level(&mut self, level: usize) -> Result<(), StoreError> {
+        let mut merge = Merge::new(std::mem::take(&mut self.levels[level]), &self.folder)?;
+        let mut run = RunWriter::new(&self.folder)?;
+        while let Some((key, value)) = merge.next()? {
+            run.push(key, value)?;
+        }
+        self.add_run(level + 1, run.finish()?);
         Ok(())
     }
 
     /// Ends the collection and gives the entries in key order.
     pub fn finish(mut self) -> Result<Sorted, StoreError> {
-        if self.runs.is_empty() {
+        if self.levels.is_empty() {
             self.sort();
             return Ok(Sorted::new(Source::Memory {
                 arena: self.arena,
@@ -115,23 +144,15 @@ impl Sorter {
         }
         self.arena = Vec::new();
         self.places = Vec::new();
-        // Neighbouring runs are merged, so that equal keys stay in their order.
-        while self.runs.len() > FAN_IN {
-            let mut merged = Vec::new();
-            let mut runs = std::mem::take(&mut self.runs).into_iter().peekable();
-            while runs.peek().is_some() {
-                let group: Vec<File> = runs.by_ref().take(FAN_IN).collect();
-                let mut merge = Merge::new(group, &self.folder)?;
-                let mut run = RunWriter::new(&self.folder)?;
-                while let Some((key, value)) = merge.next()? {
-                    run.push(key, value)?;
-                }
-                merged.push(run.finish()?);
-            }
-            self.runs = merged;
+        // The smallest runs first, so that as little as possible is written once more.
+        let mut level = 0;
+        while self.levels.iter().map(Vec::len).sum::<usize>() > FAN_IN {
+            self.merge_level(level)?;
+            level += 1;
         }
+        let oldest_first = self.levels.into_iter().rev().flatten().collect();
         Ok(Sorted::new(Source::Disk(Merge::new(
-            self.runs,
+            oldest_first,
             &self.folder,
         )?)))
     }
@@ -421,6 +442,30 @@ mod tests {
             expected.sort_by(|a, b| a.0.cmp(&b.0));
             prop_assert_eq!(sorted(&entries, budget), expected);
         }
+    }
+
+    /// A system may allow a process 1,024 open files, and an ingest has several sorters.
+    #[test]
+    fn open_files_grow_slower_than_the_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(folder.path(), 0);
+        sorter.budget = 1;
+        for number in 0..2 * u32::try_from(FAN_IN * FAN_IN).unwrap() {
+            sorter
+                .push(&(number / 2).to_be_bytes(), &number.to_be_bytes())
+                .unwrap();
+            let open: usize = sorter.levels.iter().map(Vec::len).sum();
+            assert!(
+                open <= 3 * FAN_IN,
+                "{open} runs are open after {number} entries"
+            );
+        }
+        let mut entries = sorter.finish().unwrap();
+        for number in 0..2 * u32::try_from(FAN_IN * FAN_IN).unwrap() {
+            let (_, value) = entries.next_entry().unwrap().unwrap();
+            assert_eq!(value, number.to_be_bytes());
+        }
+        assert!(entries.next_entry().unwrap().is_none());
     }
 
     #[test]
