@@ -6,7 +6,7 @@
 //! surrogate) costs the outlink and not the record.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -113,7 +113,8 @@ fn parse_structure(line: &str) -> Result<Fields<'_>, Fault> {
 struct Fields<'a> {
     /// As in [`RECORD_FIELDS`]; null is none, but for `uncrawled_outlinks`.
     known: [Option<&'a RawValue>; RECORD_FIELDS.len()],
-    unknown: HashSet<Cow<'a, str>>,
+    /// In order, since only the first names are kept.
+    unknown: BTreeSet<Cow<'a, str>>,
     seen: usize,
     duplicate: Option<String>,
 }

@@ -79,13 +79,38 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
+/// Removes what is in a folder.
+fn clear_folder(folder: &Path) -> Result<(), StoreError> {
+    let entries = fs::read_dir(folder).map_err(StoreError::io("read", folder))?;
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let removed = if path.is_dir() {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
+        removed.map_err(StoreError::io("remove", &path))?;
+    }
+    Ok(())
+}
+
 /// Makes an empty bank in a folder that does not exist or is empty.
+///
+/// A folder that does not exist is made beside its place and moved there whole, so that there is
+/// never half a bank. One that exists may be the current folder, a symbolic link or a mount, which
+/// nothing can be moved onto: it is filled in place, the marker last.
 pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
     match fs::read_dir(path) {
         Ok(mut entries) => {
             if entries.next().is_some() {
                 return Err(StoreError::Occupied(path.to_path_buf()));
             }
+            let filled = fill(path, settings);
+            if filled.is_err() {
+                // Best effort: the error is what the user needs to know. The folder was empty.
+                let _ = clear_folder(path);
+            }
+            return filled;
         }
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
         Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
@@ -93,7 +118,6 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
         }
         Err(e) => return Err(StoreError::io("read", path)(e)),
     }
-    // Made beside its place and moved there whole, so that there is never half a bank.
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -103,23 +127,7 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
         .prefix(".seedbank-init-")
         .tempdir_in(parent)
         .map_err(StoreError::io("write to", parent))?;
-    let place = fresh.path();
-    for folder in ["published", "loads", "spill", "rejects"] {
-        fs::create_dir(place.join(folder)).map_err(StoreError::io("make", place.join(folder)))?;
-    }
-    {
-        let store = Store {
-            rocks: Rocks::create(&place.join("live"))?,
-        };
-        let values = [
-            (MetaKey::Format, Meta::Format(FORMAT)),
-            (MetaKey::Settings, Meta::Settings(settings.clone())),
-            (MetaKey::Counters, Meta::Counters(Counters::default())),
-        ];
-        write_meta(&store, &values, None)?;
-        publish(place, &store, 0)?;
-    }
-    replace_file(&place.join(MARKER), &format!("{MARKER_TEXT}{FORMAT}\n"))?;
+    fill(fresh.path(), settings)?;
     let place = fresh.keep();
     let moved = fs::rename(&place, path);
     if moved.is_err() {
@@ -128,6 +136,25 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
     }
     moved.map_err(StoreError::io("make", path))?;
     sync_folder(parent).map_err(StoreError::io("write to", parent))
+}
+
+/// Makes an empty bank in an empty folder; the marker that makes it one comes last.
+fn fill(place: &Path, settings: &Settings) -> Result<(), StoreError> {
+    for folder in ["published", "loads", "spill", "rejects"] {
+        fs::create_dir(place.join(folder)).map_err(StoreError::io("make", place.join(folder)))?;
+    }
+    let store = Store {
+        rocks: Rocks::create(&place.join("live"))?,
+    };
+    let values = [
+        (MetaKey::Format, Meta::Format(FORMAT)),
+        (MetaKey::Settings, Meta::Settings(settings.clone())),
+        (MetaKey::Counters, Meta::Counters(Counters::default())),
+    ];
+    write_meta(&store, &values, None)?;
+    publish(place, &store, 0)?;
+    drop(store);
+    replace_file(&place.join(MARKER), &format!("{MARKER_TEXT}{FORMAT}\n"))
 }
 
 fn write_meta(
@@ -207,9 +234,25 @@ fn published_epoch(bank: &Path) -> Result<Option<u64>, StoreError> {
     let pointer = bank.join("published/CURRENT");
     match fs::read_to_string(&pointer) {
         Ok(text) => Ok(text.trim().parse().ok()),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e)
+            if matches!(
+                e.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::InvalidData
+            ) =>
+        {
+            Ok(None)
+        }
         Err(e) => Err(StoreError::io("read", &pointer)(e)),
     }
+}
+
+/// Whether readers find the state of this epoch: what they are pointed to, its lock and its files,
+/// of which a copy of a bank may lack some.
+fn is_published(bank: &Path, epoch: u64) -> Result<bool, StoreError> {
+    let folder = bank.join("published");
+    Ok(published_epoch(bank)? == Some(epoch)
+        && folder.join(format!("{epoch}.lock")).is_file()
+        && folder.join(format!("{epoch}/CURRENT")).is_file())
 }
 
 /// The published state of a bank, as it was at one moment.
@@ -227,7 +270,7 @@ impl Reader {
         let nothing_published = || StoreError::Damaged {
             table: "published",
             key: "CURRENT".to_owned(),
-            what: "no published state; any write to the bank publishes one".to_owned(),
+            what: "no published state; `seedbank check` publishes one".to_owned(),
         };
         let folder = path.join("published");
         // A writer may publish and remove the state between reading the pointer and locking it.
@@ -328,11 +371,11 @@ impl Writer {
             writer.finish_load(&intent)?;
         }
         let epoch = writer.counters()?.epoch;
-        if published_epoch(path)? != Some(epoch) {
+        if !is_published(path, epoch)? {
             publish(path, &writer.store, epoch)?;
         }
-        writer.clear("loads")?;
-        writer.clear("spill")?;
+        clear_folder(&path.join("loads"))?;
+        clear_folder(&path.join("spill"))?;
         Ok(writer)
     }
 
@@ -344,23 +387,6 @@ impl Writer {
             Err(TryLockError::WouldBlock) => Err(StoreError::Busy(path.to_path_buf())),
             Err(TryLockError::Error(e)) => Err(StoreError::io("lock", path)(e)),
         }
-    }
-
-    fn clear(&self, folder: &str) -> Result<(), StoreError> {
-        let folder = self.bank.join(folder);
-        for entry in fs::read_dir(&folder)
-            .map_err(StoreError::io("read", &folder))?
-            .flatten()
-        {
-            let path = entry.path();
-            if path.is_dir() {
-                fs::remove_dir_all(&path)
-            } else {
-                fs::remove_file(&path)
-            }
-            .map_err(StoreError::io("remove", &path))?;
-        }
-        Ok(())
     }
 
     /// The folder for runs of sorts.

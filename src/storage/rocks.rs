@@ -36,7 +36,8 @@ fn database_options() -> Options {
     options.set_keep_log_file_num(2);
     options.set_max_log_file_size(4 << 20);
     options.set_log_level(rocksdb::LogLevel::Warn);
-    options.set_max_open_files(1024);
+    // Half of what a process usually may have open; the runs of sorts need the rest.
+    options.set_max_open_files(512);
     // All tables share this bound, so that memory does not follow the number of tables.
     options.set_db_write_buffer_size(64 << 20);
     options.set_max_total_wal_size(128 << 20);

@@ -21,7 +21,7 @@ use rayon::slice::ParallelSliceMut;
 use super::error::StoreError;
 
 /// The most runs that are read at the same time.
-const FAN_IN: usize = 64;
+const FAN_IN: usize = 32;
 
 /// So many runs of one size become one of the next.
 const GROUP: usize = 16;

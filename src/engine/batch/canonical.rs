@@ -1,7 +1,9 @@
 //! From input events to canonical records: one per URL, in URL order within each site.
 //!
 //! Of several records for one URL the one with the latest fetch time wins, else the last. Links
-//! and attribute lines of the TSV formats are gathered into one record per page.
+//! and attribute lines of the TSV formats are gathered into one record per page. Such a record
+//! replaces the page's links where a line has it as the source, and in a snapshot; in a delta a page
+//! that is only pointed to, or only has a line of attributes, keeps its links.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,9 +38,9 @@ impl Claim {
         digest: None,
     };
 
-    /// A page that is named in a list of links.
+    /// A page that a list of links points to: that says nothing of its own links.
     const NAMED: Self = Self {
-        links: true,
+        links: false,
         crawled: true,
         gone: false,
         spam: None,
@@ -60,6 +62,8 @@ enum Piece {
 pub(super) struct Canonical {
     pub(super) key: Vec<u8>,
     pub(super) claim: Claim,
+    /// When the record was fetched, as a number that grows with the time; 0 without one.
+    pub(super) order: u64,
     /// Distinct targets other than the page itself, in the order of [`url_key`].
     pub(super) outlinks: Vec<Vec<u8>>,
 }
@@ -92,14 +96,16 @@ pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str), EngineError> {
 /// Collects input events by URL.
 pub(super) struct Gather {
     sorter: Sorter,
+    snapshot: bool,
 }
 
 impl Gather {
-    pub(super) fn new(sorter: Sorter) -> Self {
-        Self { sorter }
+    pub(super) fn new(sorter: Sorter, snapshot: bool) -> Self {
+        Self { sorter, snapshot }
     }
 
-    pub(super) fn add(&mut self, event: Event) -> Result<(), EngineError> {
+    /// `of_links`: the event comes from a list of links, where a page alone is one without them.
+    pub(super) fn add(&mut self, event: Event, of_links: bool) -> Result<(), EngineError> {
         match event {
             Event::Record(record) => self.record(record),
             Event::Link { from, to } => {
@@ -114,6 +120,7 @@ impl Gather {
                 uncrawled_outlinks,
             }) => {
                 let claim = Claim {
+                    links: of_links,
                     spam,
                     clicks,
                     uncrawled: uncrawled_outlinks,
@@ -158,6 +165,7 @@ impl Gather {
     pub(super) fn finish(self) -> Result<Winners, EngineError> {
         Ok(Winners {
             sorted: self.sorter.finish()?,
+            snapshot: self.snapshot,
             overruled: 0,
         })
     }
@@ -166,6 +174,7 @@ impl Gather {
 /// The canonical records, in the order of [`url_key`].
 pub(super) struct Winners {
     sorted: Sorted,
+    snapshot: bool,
     /// Records that another one of the same URL overruled, so far.
     pub(super) overruled: u64,
 }
@@ -184,9 +193,13 @@ impl Winners {
         let key = prefix[..prefix.len().saturating_sub(1)].to_vec();
         let mut record: Option<(Claim, Vec<Location>)> = None;
         let mut records = 0_u64;
-        let mut attributes: Option<Claim> = None;
+        let mut order = 0;
+        let mut attributes = Claim::NAMED;
+        // The whole state has a page's links even where that is none.
+        let mut has_links = self.snapshot;
         let mut links = Vec::new();
-        while let Some((_, value)) = self.sorted.next_under(&prefix)? {
+        while let Some((key, value)) = self.sorted.next_under(&prefix)? {
+            order = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
             match storage::unpack(value)? {
                 Piece::Record(claim, outlinks) => {
                     records += 1;
@@ -194,16 +207,21 @@ impl Winners {
                 }
                 Piece::Link(to) => links.push(to),
                 Piece::Attributes(claim) => {
+                    has_links |= claim.links;
                     // A page that is merely named says nothing of its attributes.
-                    if attributes.is_none() || claim != Claim::NAMED {
-                        attributes = Some(claim);
+                    let claim = Claim {
+                        links: false,
+                        ..claim
+                    };
+                    if claim != Claim::NAMED {
+                        attributes = claim;
                     }
                 }
             }
         }
         self.overruled += records.saturating_sub(1);
-        let (claim, outlinks) =
-            record.unwrap_or_else(|| (attributes.unwrap_or(Claim::NAMED), links));
+        attributes.links = has_links || !links.is_empty();
+        let (claim, outlinks) = record.unwrap_or((attributes, links));
         let mut outlinks: Vec<Vec<u8>> = outlinks.iter().map(url_key).collect();
         outlinks.sort_unstable();
         outlinks.dedup();
@@ -211,6 +229,7 @@ impl Winners {
         Ok(Some(Canonical {
             key,
             claim,
+            order,
             outlinks,
         }))
     }

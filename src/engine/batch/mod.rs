@@ -263,10 +263,11 @@ fn read(
             reader: &PagesTsv,
         });
     }
-    let mut gather = Gather::new(sorter);
-    let read = read_batch(&sources, mode, watch, &mut |_, event| match event {
+    let mut gather = Gather::new(sorter, request.snapshot);
+    let read = read_batch(&sources, mode, watch, &mut |position, event| match event {
         Event::Rejected(reject) => rejects.list(&reject),
-        event => gather.add(event),
+        // After the inputs comes the file of pages.
+        event => gather.add(event, (position.source as usize) < request.inputs.len()),
     });
     let read = match read {
         Ok(read) => read,

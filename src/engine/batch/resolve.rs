@@ -40,12 +40,15 @@ pub(super) fn mentions(
         let Canonical {
             key,
             claim,
+            order,
             outlinks,
         } = record;
         let packed = storage::pack(&claim)?;
         for part in [&key, &packed] {
             hash_part(hasher, part);
         }
+        // The same words at another time are no repetition: a page may change and change back.
+        hasher.update(&order.to_le_bytes());
         hasher.update(&(outlinks.len() as u64).to_le_bytes());
         passes.records.push(&by_record(count, 0), &packed)?;
         mentions.push(&key, &Bytes::default().byte(AS_RECORD).u64(count).done())?;
