@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use super::changes::Changes;
 use super::error::StoreError;
+use super::published::{is_published, publish, remove_unread};
 use super::records::{Counters, Intent, IntentFiles, Meta, Settings};
 use super::rocks::Rocks;
 use super::store::Store;
@@ -33,6 +34,10 @@ use crate::watch::Watch;
 
 const MARKER: &str = "SEEDBANK";
 const MARKER_TEXT: &str = "seedbank bank, format ";
+const WRITER_LOCK: &str = "writer.lock";
+
+/// A bank that is being made has such a name, beside its place.
+const UNFINISHED: &str = ".seedbank-init-";
 
 /// Sorted files of a bulk load are cut at about this many bytes.
 const LOAD_FILE: u64 = 128 << 20;
@@ -40,7 +45,7 @@ const LOAD_FILE: u64 = 128 << 20;
 /// How often a process that waits for the writer's lock looks again.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
-fn marker_format(path: &Path) -> Result<u32, StoreError> {
+pub(super) fn marker_format(path: &Path) -> Result<u32, StoreError> {
     let text = match fs::read_to_string(path.join(MARKER)) {
         Ok(text) => text,
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
@@ -63,7 +68,7 @@ fn marker_format(path: &Path) -> Result<u32, StoreError> {
 }
 
 /// Replaces a small file in one step that survives a crash.
-fn replace_file(path: &Path, text: &str) -> Result<(), StoreError> {
+pub(super) fn replace_file(path: &Path, text: &str) -> Result<(), StoreError> {
     let fresh = path.with_extension("new");
     let write = || {
         let mut file = File::create(&fresh)?;
@@ -103,9 +108,12 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
     match fs::read_dir(path) {
         Ok(mut entries) => {
             if entries.next().is_some() {
-                return Err(StoreError::Occupied(path.to_path_buf()));
+                if !is_unfinished(path) {
+                    return Err(StoreError::Occupied(path.to_path_buf()));
+                }
+                clear_folder(path)?;
             }
-            let filled = fill(path, settings);
+            let filled = fill(path, settings).map(drop);
             if filled.is_err() {
                 // Best effort: the error is what the user needs to know. The folder was empty.
                 let _ = clear_folder(path);
@@ -123,11 +131,12 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
         _ => Path::new("."),
     };
     fs::create_dir_all(parent).map_err(StoreError::io("make", parent))?;
+    remove_unfinished(parent);
     let fresh = tempfile::Builder::new()
-        .prefix(".seedbank-init-")
+        .prefix(UNFINISHED)
         .tempdir_in(parent)
         .map_err(StoreError::io("write to", parent))?;
-    fill(fresh.path(), settings)?;
+    let lock = fill(fresh.path(), settings)?;
     let place = fresh.keep();
     let moved = fs::rename(&place, path);
     if moved.is_err() {
@@ -135,11 +144,16 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
         let _ = fs::remove_dir_all(&place);
     }
     moved.map_err(StoreError::io("make", path))?;
+    drop(lock);
     sync_folder(parent).map_err(StoreError::io("write to", parent))
 }
 
-/// Makes an empty bank in an empty folder; the marker that makes it one comes last.
-fn fill(place: &Path, settings: &Settings) -> Result<(), StoreError> {
+/// Makes an empty bank in an empty folder; the marker that makes it one comes last. Returns the
+/// lock, which tells others that somebody is at work.
+fn fill(place: &Path, settings: &Settings) -> Result<File, StoreError> {
+    let lock = lock_file(&place.join(WRITER_LOCK))?;
+    lock.lock()
+        .map_err(StoreError::io("lock", place.join(WRITER_LOCK)))?;
     for folder in ["published", "loads", "spill", "rejects"] {
         fs::create_dir(place.join(folder)).map_err(StoreError::io("make", place.join(folder)))?;
     }
@@ -154,7 +168,47 @@ fn fill(place: &Path, settings: &Settings) -> Result<(), StoreError> {
     write_meta(&store, &values, None)?;
     publish(place, &store, 0)?;
     drop(store);
-    replace_file(&place.join(MARKER), &format!("{MARKER_TEXT}{FORMAT}\n"))
+    replace_file(&place.join(MARKER), &format!("{MARKER_TEXT}{FORMAT}\n"))?;
+    Ok(lock)
+}
+
+/// Whether a folder holds a bank that was being made in place by a process that died: nothing but
+/// a bank's own entries, no marker, and a lock that nobody holds.
+fn is_unfinished(path: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(path) else {
+        return false;
+    };
+    let own = [
+        WRITER_LOCK,
+        "live",
+        "published",
+        "loads",
+        "spill",
+        "rejects",
+        "SEEDBANK.new",
+    ];
+    let mut names = entries.flatten().map(|entry| entry.file_name());
+    names.all(|name| own.iter().any(|own| name == *own))
+        && File::open(path.join(WRITER_LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
+}
+
+/// Removes banks that were being made by processes that died. Best effort: they harm nobody.
+fn remove_unfinished(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if !name.to_string_lossy().starts_with(UNFINISHED) {
+            continue;
+        }
+        // Whoever still makes one holds its lock; the lock is the first thing in it.
+        if let Ok(lock) = File::open(entry.path().join(WRITER_LOCK))
+            && lock.try_lock().is_ok()
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 fn write_meta(
@@ -182,132 +236,13 @@ fn write_meta(
     )
 }
 
-fn lock_file(path: &Path) -> Result<File, StoreError> {
+pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
     OpenOptions::new()
         .create(true)
         .truncate(false)
         .write(true)
         .open(path)
         .map_err(StoreError::io("write", path))
-}
-
-fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<(), StoreError> {
-    let folder = bank.join("published");
-    let place = folder.join(epoch.to_string());
-    if place.exists() {
-        // Left by a process that died between the checkpoint and the pointer.
-        fs::remove_dir_all(&place).map_err(StoreError::io("remove", &place))?;
-    }
-    lock_file(&folder.join(format!("{epoch}.lock")))?;
-    store.rocks.checkpoint(&place)?;
-    replace_file(&folder.join("CURRENT"), &format!("{epoch}\n"))?;
-    remove_unread(&folder, epoch);
-    Ok(())
-}
-
-/// Removes published states that nobody reads any more. Best effort: what stays is tried again.
-fn remove_unread(folder: &Path, current: u64) {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(epoch) = name.to_str().and_then(|name| name.strip_suffix(".lock")) else {
-            continue;
-        };
-        if epoch.parse() == Ok(current) {
-            continue;
-        }
-        let Ok(lock) = File::open(entry.path()) else {
-            continue;
-        };
-        if lock.try_lock().is_ok() {
-            let place = folder.join(epoch);
-            if !place.exists() || fs::remove_dir_all(&place).is_ok() {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
-    }
-}
-
-fn published_epoch(bank: &Path) -> Result<Option<u64>, StoreError> {
-    let pointer = bank.join("published/CURRENT");
-    match fs::read_to_string(&pointer) {
-        Ok(text) => Ok(text.trim().parse().ok()),
-        Err(e)
-            if matches!(
-                e.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::InvalidData
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(e) => Err(StoreError::io("read", &pointer)(e)),
-    }
-}
-
-/// Whether readers find the state of this epoch: what they are pointed to, its lock and its files,
-/// of which a copy of a bank may lack some.
-fn is_published(bank: &Path, epoch: u64) -> Result<bool, StoreError> {
-    let folder = bank.join("published");
-    Ok(published_epoch(bank)? == Some(epoch)
-        && folder.join(format!("{epoch}.lock")).is_file()
-        && folder.join(format!("{epoch}/CURRENT")).is_file())
-}
-
-/// The published state of a bank, as it was at one moment.
-pub struct Reader {
-    store: Store,
-    epoch: u64,
-    /// Keeps the state from being removed.
-    _lock: File,
-}
-
-impl Reader {
-    /// Opens the state that was published last. Any number of readers, beside any writer.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        marker_format(path)?;
-        let nothing_published = || StoreError::Damaged {
-            table: "published",
-            key: "CURRENT".to_owned(),
-            what: "no published state; `seedbank check` publishes one".to_owned(),
-        };
-        let folder = path.join("published");
-        // A writer may publish and remove the state between reading the pointer and locking it.
-        for _ in 0..1000 {
-            let epoch = published_epoch(path)?.ok_or_else(nothing_published)?;
-            let place = folder.join(epoch.to_string());
-            let Ok(lock) = File::open(folder.join(format!("{epoch}.lock"))) else {
-                std::thread::sleep(Duration::from_millis(2));
-                continue;
-            };
-            if lock.lock_shared().is_ok() && place.is_dir() {
-                let store = Store {
-                    rocks: Rocks::open_reader(&place)?,
-                };
-                return Ok(Self {
-                    store,
-                    epoch,
-                    _lock: lock,
-                });
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        Err(nothing_published())
-    }
-
-    /// The epoch of the state.
-    #[must_use]
-    pub fn epoch(&self) -> u64 {
-        self.epoch
-    }
-}
-
-impl Deref for Reader {
-    type Target = Store;
-    fn deref(&self) -> &Store {
-        &self.store
-    }
 }
 
 /// The one writer of a bank.
@@ -331,7 +266,7 @@ impl Writer {
     /// With `wait` it waits for another writer to finish, else it is [`StoreError::Busy`].
     pub fn open(path: &Path, wait: bool, watch: &dyn Watch) -> Result<Self, StoreError> {
         marker_format(path)?;
-        let lock = lock_file(&path.join("writer.lock"))?;
+        let lock = lock_file(&path.join(WRITER_LOCK))?;
         loop {
             match lock.try_lock() {
                 Ok(()) => break,
@@ -371,7 +306,9 @@ impl Writer {
             writer.finish_load(&intent)?;
         }
         let epoch = writer.counters()?.epoch;
-        if !is_published(path, epoch)? {
+        if is_published(path, epoch)? {
+            remove_unread(&path.join("published"), epoch);
+        } else {
             publish(path, &writer.store, epoch)?;
         }
         clear_folder(&path.join("loads"))?;
@@ -382,7 +319,7 @@ impl Writer {
     /// Fails with [`StoreError::Busy`] where another process writes to the bank right now.
     pub fn probe(path: &Path) -> Result<(), StoreError> {
         marker_format(path)?;
-        match lock_file(&path.join("writer.lock"))?.try_lock() {
+        match lock_file(&path.join(WRITER_LOCK))?.try_lock() {
             Ok(()) => Ok(()),
             Err(TryLockError::WouldBlock) => Err(StoreError::Busy(path.to_path_buf())),
             Err(TryLockError::Error(e)) => Err(StoreError::io("lock", path)(e)),
@@ -494,3 +431,7 @@ impl Writer {
         )
     }
 }
+
+#[cfg(test)]
+#[path = "bank_tests.rs"]
+mod tests;

@@ -1,0 +1,365 @@
+//! What a killed writer can leave, made step by step, and what the next open makes of it.
+//!
+//! Every state between two steps of a commit, of publishing and of making a bank is built by
+//! hand; a reader must see the state before, and the next open must end in the state before or
+//! after the commit, entry by entry, with nothing left over. `tests/crash.rs` has the kills.
+
+use std::os::unix::fs::MetadataExt;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::page::SiteId;
+use crate::storage::Reader;
+use crate::storage::tables::{DIGESTS, PAGE_IDS, SITE_IDS};
+use crate::watch::Unwatched;
+
+/// Every entry of every table.
+type Dump = Vec<(&'static str, Vec<u8>, Vec<u8>)>;
+
+fn dump(store: &Store) -> Dump {
+    let mut all = Vec::new();
+    for table in ALL {
+        let mut scan = store.rocks.scan(table.name, &[], None).unwrap();
+        while let Some(entry) = scan
+            .next_with(|key, value| (table.name, key.to_vec(), value.to_vec()))
+            .unwrap()
+        {
+            all.push(entry);
+        }
+    }
+    all
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// A bank with one commit, and what it held then.
+struct Place {
+    folder: TempDir,
+    before: Dump,
+}
+
+fn settings() -> Settings {
+    Settings {
+        site_mode: "host".to_owned(),
+        suffix_list: String::new(),
+    }
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bank");
+        create(&path, &settings()).unwrap();
+        let writer = Writer::open(&path, false, &Unwatched).unwrap();
+        let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
+        for index in 0..3000_u32 {
+            let key = (SiteId(index % 7), format!("/old/{index}"));
+            changes.put(&PAGE_IDS, &key, &index).unwrap();
+        }
+        let counters = writer.counters().unwrap();
+        writer.commit(changes, counters).unwrap();
+        let before = dump(&writer);
+        Self { folder, before }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("bank")
+    }
+
+    fn writer(&self) -> Writer {
+        Writer::open(&self.path(), false, &Unwatched).unwrap()
+    }
+
+    /// Three tables, with new, altered and deleted keys.
+    fn changes(writer: &Writer, budget: usize) -> (Changes, Counters) {
+        let mut changes = Changes::new(&writer.spill_folder(), budget);
+        for index in 0..3000_u32 {
+            let site = SiteId(index % 7);
+            let old = (site, format!("/old/{index}"));
+            match index % 3 {
+                0 => changes.delete(&PAGE_IDS, &old).unwrap(),
+                1 => changes.put(&PAGE_IDS, &old, &(index + 1)).unwrap(),
+                _ => (),
+            }
+            let new = (site, format!("/new/{index}"));
+            changes.put(&PAGE_IDS, &new, &index).unwrap();
+            let hash = (site, u128::from(index).to_be_bytes());
+            changes.put(&DIGESTS, &hash, &1).unwrap();
+            let name = format!("{index}.example");
+            changes.put(&SITE_IDS, &name, &site).unwrap();
+        }
+        assert_eq!(changes.is_large(), budget == 0);
+        let mut counters = writer.counters().unwrap();
+        counters.epoch += 1;
+        counters.batch += 1;
+        (changes, counters)
+    }
+
+    /// What the whole commit makes of such a bank.
+    fn after() -> Dump {
+        let place = Self::new();
+        let writer = place.writer();
+        let (changes, counters) = Self::changes(&writer, 64 << 20);
+        writer.commit(changes, counters).unwrap();
+        dump(&writer)
+    }
+
+    /// A reader sees this state now.
+    #[track_caller]
+    fn reads(&self, expected: &Dump) {
+        assert!(dump(&Reader::open(&self.path()).unwrap()) == *expected);
+    }
+
+    /// The next open ends in this state, publishes it, and leaves nothing over.
+    #[track_caller]
+    fn opens_as(&self, expected: &Dump) {
+        let writer = self.writer();
+        assert!(dump(&writer) == *expected);
+        assert_eq!(writer.get(&META, &MetaKey::Intent).unwrap(), None);
+        self.reads(expected);
+        let epoch = writer.counters().unwrap().epoch;
+        let published = names(&self.path().join("published"));
+        let lock = format!("{epoch}.lock");
+        assert_eq!(published, [epoch.to_string(), lock, "CURRENT".to_owned()]);
+        for folder in ["loads", "spill"] {
+            assert!(names(&self.path().join(folder)).is_empty(), "{folder}");
+        }
+        drop(writer);
+        // And it stays so.
+        assert!(dump(&self.writer()) == *expected);
+    }
+}
+
+fn write_intent(writer: &Writer, intent: &Intent) {
+    let value = Meta::Intent(intent.clone());
+    write_meta(&writer.store, &[(MetaKey::Intent, value)], None).unwrap();
+}
+
+fn take_in(writer: &Writer, intent: &Intent, tables: usize) {
+    let place = writer.bank.join("loads").join(&intent.folder);
+    for part in &intent.tables[..tables] {
+        let table = ALL.iter().find(|table| table.name == part.table).unwrap();
+        let files = part.files.iter().map(|file| place.join(file)).collect();
+        writer.store.rocks.take_in(table.name, files).unwrap();
+    }
+}
+
+#[test]
+fn sorted_files_without_an_intent_are_undone() {
+    let place = Place::new();
+    let writer = place.writer();
+    let (changes, counters) = Place::changes(&writer, 0);
+    let intent = writer.write_load(changes, counters).unwrap();
+    assert_eq!(intent.tables.len(), 3);
+    drop(writer);
+    place.reads(&place.before);
+    place.opens_as(&place.before);
+}
+
+#[test]
+fn an_intent_is_finished_whatever_was_taken_in() {
+    let after = Place::after();
+    for taken in 0..=3 {
+        let place = Place::new();
+        let writer = place.writer();
+        let (changes, counters) = Place::changes(&writer, 0);
+        let intent = writer.write_load(changes, counters).unwrap();
+        write_intent(&writer, &intent);
+        take_in(&writer, &intent, taken);
+        drop(writer);
+        place.reads(&place.before);
+        place.opens_as(&after);
+    }
+}
+
+#[test]
+fn a_file_that_is_in_and_not_yet_gone_is_taken_in_again() {
+    let after = Place::after();
+    for taken in 1..=3 {
+        let place = Place::new();
+        let writer = place.writer();
+        let (changes, counters) = Place::changes(&writer, 0);
+        let intent = writer.write_load(changes, counters).unwrap();
+        write_intent(&writer, &intent);
+        // Files are linked into the database first, and lose their old name when they are in.
+        let loads = writer.bank.join("loads").join(&intent.folder);
+        let kept = place.folder.path().join("kept.sst");
+        let last = loads.join(&intent.tables[taken - 1].files[0]);
+        fs::hard_link(&last, &kept).unwrap();
+        take_in(&writer, &intent, taken);
+        assert!(!last.exists());
+        assert!(fs::metadata(&kept).unwrap().nlink() > 1, "it was copied");
+        fs::rename(&kept, &last).unwrap();
+        drop(writer);
+        place.reads(&place.before);
+        place.opens_as(&after);
+    }
+}
+
+#[test]
+fn one_of_two_files_gone_means_both_are_in() {
+    let place = Place::new();
+    let writer = place.writer();
+    let mut counters = writer.counters().unwrap();
+    counters.epoch += 1;
+    let loads = writer.bank.join("loads").join("two");
+    fs::create_dir(&loads).unwrap();
+    let files = ["a.sst".to_owned(), "b.sst".to_owned()];
+    for (name, key) in files.iter().zip(["a.example", "b.example"]) {
+        let mut file = writer.store.rocks.sorted_file(&loads.join(name)).unwrap();
+        let mut value = Vec::new();
+        SiteId(9).encode(&mut value).unwrap();
+        file.push((key.as_bytes(), Some(&value))).unwrap();
+        file.finish().unwrap();
+    }
+    let intent = Intent {
+        folder: "two".to_owned(),
+        tables: vec![IntentFiles {
+            table: SITE_IDS.name.to_owned(),
+            files: files.to_vec(),
+        }],
+        counters,
+    };
+    write_intent(&writer, &intent);
+    let kept = place.folder.path().join("kept.sst");
+    fs::hard_link(loads.join("b.sst"), &kept).unwrap();
+    take_in(&writer, &intent, 1);
+    fs::rename(&kept, loads.join("b.sst")).unwrap();
+    drop(writer);
+    let writer = place.writer();
+    for name in ["a.example", "b.example"] {
+        let found = writer.get(&SITE_IDS, &name.to_owned()).unwrap();
+        assert_eq!(found, Some(SiteId(9)));
+    }
+    assert_eq!(writer.counters().unwrap(), counters);
+    assert!(names(&place.path().join("loads")).is_empty());
+}
+
+/// A bank with a commit that is durable and not published.
+fn unpublished(budget: usize) -> (Place, Dump, u64) {
+    let place = Place::new();
+    let writer = place.writer();
+    let (changes, counters) = Place::changes(&writer, budget);
+    // Publishing fails, since a file is where the state's folder has to be.
+    let obstacle = place.path().join(format!("published/{}", counters.epoch));
+    fs::write(&obstacle, "").unwrap();
+    assert!(writer.commit(changes, counters).is_err());
+    fs::remove_file(&obstacle).unwrap();
+    let after = dump(&writer);
+    (place, after, counters.epoch)
+}
+
+#[test]
+fn a_commit_is_published_at_the_next_open() {
+    let expected = Place::after();
+    for budget in [0, 64 << 20] {
+        let (place, after, _) = unpublished(budget);
+        assert!(after == expected);
+        place.reads(&place.before);
+        place.opens_as(&after);
+    }
+}
+
+#[test]
+fn what_publishing_left_is_overwritten() {
+    type Step = fn(&Path, &Path, u64);
+    let steps: [Step; 5] = [
+        // The checkpoint is being made: RocksDB renames it when it is whole.
+        |published, _, epoch| {
+            let half = published.join(format!("{epoch}.tmp"));
+            fs::create_dir(&half).unwrap();
+            fs::write(half.join("000001.sst"), "half").unwrap();
+        },
+        // Another state has its place.
+        |published, bank, epoch| {
+            let store = Store {
+                rocks: Rocks::open_reader(&bank.join("live")).unwrap(),
+            };
+            assert!(store.counters().unwrap().epoch == epoch);
+            fs::create_dir(published.join(epoch.to_string())).unwrap();
+            fs::write(published.join(format!("{epoch}/CURRENT")), "junk").unwrap();
+        },
+        // The pointer is being replaced.
+        |published, _, _| fs::write(published.join("CURRENT.new"), "").unwrap(),
+        // A copy of the bank lost the pointer.
+        |published, _, _| fs::remove_file(published.join("CURRENT")).unwrap(),
+        // It lost the whole folder.
+        |published, _, _| fs::remove_dir_all(published).unwrap(),
+    ];
+    for step in steps {
+        let (place, after, epoch) = unpublished(64 << 20);
+        step(&place.path().join("published"), &place.path(), epoch);
+        place.opens_as(&after);
+    }
+}
+
+#[test]
+fn old_states_and_half_removed_ones_go() {
+    let place = Place::new();
+    let published = place.path().join("published");
+    // Epoch 1 is current; of these the writer was killed before, in and after the removal.
+    for epoch in 5..8 {
+        fs::write(published.join(format!("{epoch}.lock")), "").unwrap();
+    }
+    fs::create_dir(published.join("5")).unwrap();
+    fs::write(published.join("5/000009.sst"), "").unwrap();
+    fs::create_dir(published.join("6")).unwrap();
+    place.reads(&place.before);
+    place.opens_as(&place.before);
+}
+
+#[test]
+fn a_state_stays_while_it_is_read() {
+    let place = Place::new();
+    let reader = Reader::open(&place.path()).unwrap();
+    let writer = place.writer();
+    let (changes, counters) = Place::changes(&writer, 0);
+    writer.commit(changes, counters).unwrap();
+    let after = dump(&writer);
+    drop(writer);
+    drop(place.writer());
+    assert!(dump(&reader) == place.before);
+    place.reads(&after);
+    drop(reader);
+    place.opens_as(&after);
+}
+
+#[test]
+fn leftover_runs_and_loads_go() {
+    let place = Place::new();
+    for folder in ["spill", "loads"] {
+        let folder = place.path().join(folder);
+        fs::write(folder.join("run"), "left").unwrap();
+        fs::create_dir_all(folder.join("7/deep")).unwrap();
+        fs::write(folder.join("7/deep/pages-000000.sst"), "left").unwrap();
+    }
+    place.opens_as(&place.before);
+}
+
+#[test]
+fn a_bank_half_made_is_removed_unless_it_is_being_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let half = |name: &str| {
+        let place = folder.path().join(name);
+        fs::create_dir_all(place.join("live")).unwrap();
+        fs::write(place.join(WRITER_LOCK), "").unwrap();
+        place
+    };
+    let (dead, alive, other) = (
+        half(".seedbank-init-1"),
+        half(".seedbank-init-2"),
+        half("mine"),
+    );
+    let lock = File::open(alive.join(WRITER_LOCK)).unwrap();
+    lock.lock().unwrap();
+    create(&folder.path().join("bank"), &settings()).unwrap();
+    assert!(!dead.exists() && alive.exists() && other.exists());
+}
