@@ -212,6 +212,14 @@ fn published_epoch(bank: &Path) -> Result<Option<u64>, StoreError> {
     }
 }
 
+/// Whether readers find this epoch: the pointer, the lock and a database.
+fn is_published(bank: &Path, epoch: u64) -> Result<bool, StoreError> {
+    let folder = bank.join("published");
+    Ok(published_epoch(bank)? == Some(epoch)
+        && folder.join(format!("{epoch}.lock")).is_file()
+        && folder.join(epoch.to_string()).join("CURRENT").is_file())
+}
+
 /// The published state of a bank, as it was at one moment.
 pub struct Reader {
     store: Store,
@@ -328,7 +336,9 @@ impl Writer {
             writer.finish_load(&intent)?;
         }
         let epoch = writer.counters()?.epoch;
-        if published_epoch(path)? != Some(epoch) {
+        if is_published(path, epoch)? {
+            remove_unread(&path.join("published"), epoch);
+        } else {
             publish(path, &writer.store, epoch)?;
         }
         writer.clear("loads")?;

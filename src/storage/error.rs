@@ -64,6 +64,19 @@ pub enum StoreError {
     Interrupted(#[from] Interrupted),
 }
 
+/// Whether a file of the database is missing or makes no sense; a disk that is full, or may not
+/// be read, is another matter.
+fn rocks_damage(error: &rocksdb::Error) -> bool {
+    match error.kind() {
+        rocksdb::ErrorKind::Corruption
+        | rocksdb::ErrorKind::NotFound
+        | rocksdb::ErrorKind::NotSupported
+        | rocksdb::ErrorKind::InvalidArgument => true,
+        rocksdb::ErrorKind::IOError => error.as_ref().contains("No such file or directory"),
+        _ => false,
+    }
+}
+
 impl StoreError {
     /// What the user can do about it.
     #[must_use]
@@ -108,7 +121,7 @@ impl StoreError {
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Damaged { .. } => true,
-            Self::Rocks { source, .. } => source.kind() == rocksdb::ErrorKind::Corruption,
+            Self::Rocks { source, .. } => rocks_damage(source),
             _ => false,
         }
     }
