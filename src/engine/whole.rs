@@ -221,9 +221,9 @@ mod tests {
                 .step_by(17)
                 .take(if day == 2 { 20 } else { 0 });
             for url in leaving {
-                text += &format!(
-                    "{{\"url\": \"{url}\", \"gone\": true, \"fetched\": \"2999-01-01T00:00:00Z\"}}\n"
-                );
+                text.push_str(r#"{"gone": true, "fetched": "2999-01-01T00:00:00Z", "url": ""#);
+                text.push_str(url);
+                text.push_str("\"}\n");
             }
             let file = folder.path().join(format!("{day}.jsonl"));
             std::fs::write(&file, &text).unwrap();

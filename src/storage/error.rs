@@ -128,7 +128,13 @@ impl StoreError {
         match self {
             Self::Damaged { .. } => true,
             Self::Rocks { source, .. } => {
-                source.kind() == rocksdb::ErrorKind::Corruption || is_missing(source)
+                matches!(
+                    source.kind(),
+                    rocksdb::ErrorKind::Corruption
+                        | rocksdb::ErrorKind::NotFound
+                        | rocksdb::ErrorKind::NotSupported
+                        | rocksdb::ErrorKind::InvalidArgument
+                ) || is_missing(source)
             }
             _ => false,
         }
