@@ -270,7 +270,7 @@ impl Reader {
         let nothing_published = || StoreError::Damaged {
             table: "published",
             key: "CURRENT".to_owned(),
-            what: "no published state; `seedbank check` publishes one".to_owned(),
+            what: "no published state; any write to the bank publishes one".to_owned(),
         };
         let folder = path.join("published");
         // A writer may publish and remove the state between reading the pointer and locking it.
@@ -399,9 +399,15 @@ impl Writer {
     ///
     /// The epoch in `counters` is set to the next one.
     pub fn commit(&self, changes: Changes, mut counters: Counters) -> Result<(), StoreError> {
-        counters.epoch = self.counters()?.epoch + 1;
+        let epoch = self.counters()?.epoch;
+        counters.epoch = epoch.checked_add(1).ok_or(StoreError::Full("commit"))?;
         if changes.is_large() {
-            let intent = self.write_load(changes, counters)?;
+            let intent = self.write_load(changes, counters);
+            if intent.is_err() {
+                // Best effort: on a full disk the half-written files are what is in the way.
+                let _ = clear_folder(&self.bank.join("loads"));
+            }
+            let intent = intent?;
             write_meta(
                 &self.store,
                 &[(MetaKey::Intent, Meta::Intent(intent.clone()))],
