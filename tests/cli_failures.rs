@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use command::{Place, names, wait};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn wrong_usage_is_2() {
     let place = Place::with_seeds();
     place.write("bad.toml", "seeds = \"many\"\n");
