@@ -336,9 +336,15 @@ impl Writer {
     ///
     /// The epoch in `counters` is set to the next one.
     pub fn commit(&self, changes: Changes, mut counters: Counters) -> Result<(), StoreError> {
-        counters.epoch = self.counters()?.epoch + 1;
+        let epoch = self.counters()?.epoch;
+        counters.epoch = epoch.checked_add(1).ok_or(StoreError::Full("commit"))?;
         if changes.is_large() {
-            let intent = self.write_load(changes, counters)?;
+            let intent = self.write_load(changes, counters);
+            if intent.is_err() {
+                // Best effort: on a full disk the half-written files are what is in the way.
+                let _ = clear_folder(&self.bank.join("loads"));
+            }
+            let intent = intent?;
             write_meta(
                 &self.store,
                 &[(MetaKey::Intent, Meta::Intent(intent.clone()))],

@@ -95,7 +95,7 @@ impl Reader {
         let nothing_published = || StoreError::Damaged {
             table: "published",
             key: "CURRENT".to_owned(),
-            what: "no published state; `seedbank check` publishes one".to_owned(),
+            what: "no published state; any write to the bank publishes one".to_owned(),
         };
         let folder = path.join("published");
         // A writer may publish and remove the state between reading the pointer and locking it.

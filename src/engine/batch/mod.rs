@@ -178,7 +178,8 @@ impl Bank {
         let begun = Instant::now();
         let writer = Writer::open(self.path(), request.wait, watch)?;
         let mode = writable_mode(&writer)?;
-        let batch = writer.counters()?.batch + 1;
+        let last = writer.counters()?.batch;
+        let batch = last.checked_add(1).ok_or(StoreError::Full("batch"))?;
         let spill = writer.spill_folder();
         let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch);
         let rejects = Rejects {

@@ -10,16 +10,17 @@ use crate::storage::tables::{self, BitmapKey};
 
 impl Walk<'_> {
     pub(super) fn history(&mut self, counters: &Counters) -> Result<(), StoreError> {
-        let mut next = 1;
+        // Wider than the numbers, since a damaged one may be the last that there is.
+        let mut next = 1_u64;
         self.walk(&tables::BATCHES, |walk, batch, _| {
-            if batch != next {
+            if u64::from(batch) != next {
                 walk.report
                     .find("batches", batch, format!("batch {next} was expected here"));
             }
-            next = batch + 1;
+            next = u64::from(batch) + 1;
             Ok(())
         })?;
-        if next != counters.batch + 1 {
+        if next != u64::from(counters.batch) + 1 {
             self.report.find(
                 "batches",
                 next,
@@ -178,5 +179,42 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::storage::records::{BatchCounts, BatchKind, BatchRecord, Settings};
+    use crate::storage::{Changes, Writer, create, tables};
+    use crate::watch::Unwatched;
+
+    /// A damaged number may be the last that there is.
+    #[test]
+    fn the_highest_batch_number_is_a_finding() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("bank");
+        let settings = Settings {
+            site_mode: "host".to_owned(),
+            suffix_list: String::new(),
+        };
+        create(&place, &settings).unwrap();
+        let writer = Writer::open(&place, false, &Unwatched).unwrap();
+        let record = BatchRecord {
+            name: String::new(),
+            kind: BatchKind::Delta,
+            inputs: Vec::new(),
+            digest: [0; 32],
+            at: 0,
+            seconds: 0.0,
+            counts: BatchCounts::default(),
+        };
+        let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);
+        changes.put(&tables::BATCHES, &u32::MAX, &record).unwrap();
+        let mut counters = writer.counters().unwrap();
+        counters.batch = u32::MAX;
+        writer.commit(changes, counters).unwrap();
+        let report = writer.check(&Unwatched).unwrap();
+        assert_eq!(report.count, 1, "{:?}", report.findings);
+        assert_eq!(report.findings[0].what, "batch 1 was expected here");
     }
 }
