@@ -253,10 +253,10 @@ impl Writer {
             writer.finish_load(&intent)?;
         }
         let epoch = writer.counters()?.epoch;
-        if published_epoch(path)? != Some(epoch) {
-            publish(path, &writer.store, epoch)?;
-        } else {
+        if published_epoch(path)? == Some(epoch) {
             remove_unread(&path.join("published"), epoch);
+        } else {
+            publish(path, &writer.store, epoch)?;
         }
         writer.clear("loads")?;
         writer.clear("spill")?;
