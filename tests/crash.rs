@@ -125,7 +125,7 @@ impl<'a> Moments<'a> {
         }
         let sight = self.sights[turn as usize % self.sights.len()];
         // A stage takes milliseconds.
-        Moment::Sight(sight, Duration::from_micros(4000).mul_f64(spread(turn)))
+        Moment::Sight(sight, Duration::from_millis(4).mul_f64(spread(turn)))
     }
 
     /// Another undisturbed run took so long: the shortest counts, or kills come too late on a

@@ -86,7 +86,11 @@ fn ingest(place: &Place, name: &str, number: u32) {
     let request = IngestRequest {
         inputs: vec![Input::named(day(place, number).into())],
         // Every fourth day is a bulk load.
-        memory: if number % 4 == 0 { 0 } else { 64 << 20 },
+        memory: if number.is_multiple_of(4) {
+            0
+        } else {
+            64 << 20
+        },
         ..IngestRequest::default()
     };
     let bank = Bank::at(&place.path(name));
@@ -94,7 +98,7 @@ fn ingest(place: &Place, name: &str, number: u32) {
 }
 
 fn refresh(place: &Place, name: &str, number: u32) {
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         let seeds = SEEDS.to_string();
         place.run(&["refresh", name, "--seeds", &seeds]).done();
         return;
