@@ -221,9 +221,11 @@ mod tests {
                 .step_by(17)
                 .take(if day == 2 { 20 } else { 0 });
             for url in leaving {
-                text += &format!(
-                    "{{\"url\": \"{url}\", \"gone\": true, \"fetched\": \"2999-01-01T00:00:00Z\"}}\n"
-                );
+                let record = serde_json::json!({
+                    "url": url, "gone": true, "fetched": "2999-01-01T00:00:00Z"
+                });
+                text += &record.to_string();
+                text.push('\n');
             }
             let file = folder.path().join(format!("{day}.jsonl"));
             std::fs::write(&file, &text).unwrap();
