@@ -10,7 +10,7 @@
 //! Three things keep the searches few and cheap:
 //!
 //! - They run 256 at a time, a bit for each ([`lanes`](super::lanes)).
-//! - Where they cost more than a pass over the links, bounds are lowered ([`bounds`](super::bounds))
+//! - Where they cost more than a pass over the links, bounds are lowered ([`bounds`](mod@super::bounds))
 //!   before they go on.
 //! - Where fewer pages have any value left than are still to be searched, the search goes backward
 //!   from those: it gives the exact weight of every page. While pages are only zeroed these stay

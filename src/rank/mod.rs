@@ -3,7 +3,7 @@
 //! A [`Ranker`] tells, for what remains of the graph, where the next core is to be taken and the
 //! scores there: [`Classic`] as the paper does it, [`Converged`] the principal singular pair of
 //! the region with the largest sigma. What a ranker had to read is counted in *link visits*:
-//! entries of merged rows and citers read. [`pagerank`] ranks the whole graph instead.
+//! entries of merged rows and citers read. [`pagerank()`] ranks the whole graph instead.
 
 mod certificate;
 mod classic;
