@@ -165,6 +165,14 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
     let report = bank.ingest(&request, &watch);
     drop(watch);
     let report = report?;
+    if report.read.records == 0 {
+        session.warn("the input has no records");
+    }
+    if let Some(batch) = report.repeats {
+        session.warn(format_args!(
+            "batch {batch} had the same records without fetch times; applied again, since other batches came between"
+        ));
+    }
     let unknown = &report.read.unknown_fields;
     if !unknown.names.is_empty() {
         let others = match unknown.others {

@@ -44,7 +44,8 @@ pub const MAX_FIELDS: usize = 1_024;
 ///   `uncrawled_outlinks`, where it means that the bank counts;
 /// * a field given twice, known or not, rejects the record; objects inside ignored values are
 ///   not looked at;
-/// * with `gone: true` only `url` is read: any JSON passes in the other fields;
+/// * with `gone: true` only `url` is read, and `fetched` where it is a timestamp, to find the latest
+///   of several records: any JSON passes in the other fields;
 /// * an outlink that is no string is dropped and counted, like one that is no URL;
 /// * an empty `digest` is a digest like any other.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,6 +65,12 @@ impl RecordReader for JsonLines {
         let mut record = PageRecord::new(url);
         if fields.truth("gone")? == Some(true) {
             record.gone = true;
+            // It says which of several records is the latest, and cannot reject this one.
+            record.fetched = fields
+                .text("fetched")
+                .ok()
+                .flatten()
+                .and_then(|text| parse_timestamp(&text).ok());
             return Ok(Event::Record(record));
         }
         record.spam = fields.truth("spam")?;

@@ -42,7 +42,7 @@ pub struct PageRecord {
     pub digest: Option<[u8; 16]>,
     /// When the page was fetched: microseconds since 1970-01-01T00:00:00Z.
     pub fetched: Option<i64>,
-    /// The page is gone; then everything else is absent.
+    /// The page is gone; then everything else but the fetch time is absent.
     pub gone: bool,
 }
 

@@ -132,7 +132,11 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
     };
     fs::create_dir_all(parent).map_err(StoreError::io("make", parent))?;
     remove_unfinished(parent);
-    let fresh = tempfile::Builder::new()
+    let mut fresh = tempfile::Builder::new();
+    // As any other folder; temporary ones are their owner's alone.
+    #[cfg(unix)]
+    fresh.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+    let fresh = fresh
         .prefix(UNFINISHED)
         .tempdir_in(parent)
         .map_err(StoreError::io("write to", parent))?;
@@ -365,6 +369,7 @@ impl Writer {
             )?;
         }
         publish(&self.bank, &self.store, counters.epoch)
+            .map_err(|e| StoreError::Unpublished(Box::new(e)))
     }
 
     /// Writes the changes as sorted files and describes them.

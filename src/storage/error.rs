@@ -59,6 +59,9 @@ pub enum StoreError {
     /// Something that is numbered by 32 bits ran out of numbers.
     #[error("no number is left for another {0}")]
     Full(&'static str),
+    /// It is in the bank, and readers do not see it yet.
+    #[error("it is stored, and could not be published for readers")]
+    Unpublished(#[source] Box<StoreError>),
     /// The caller asked for the work to stop.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
@@ -91,6 +94,9 @@ impl StoreError {
             Self::Busy(_) => "try again when it has finished, or add --wait",
             e if e.is_damage() => {
                 "run `seedbank check`; then restore the bank from a copy or ingest a snapshot into a new one"
+            }
+            Self::Unpublished(_) => {
+                "make room if the disk is full; `seedbank check`, or the next command that writes, publishes it"
             }
             Self::Full(_) => "cut the crawl into several banks",
             Self::Io { source, .. }

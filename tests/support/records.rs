@@ -96,7 +96,7 @@ pub struct Record {
 impl Record {
     /// What decides between records of one page; a record of a gone page says nothing else.
     pub fn order(&self) -> Option<u8> {
-        self.fetched.filter(|_| self.gone != Some(true))
+        self.fetched
     }
 
     /// The record as a line of JSON.

@@ -101,6 +101,9 @@ pub struct IngestReport {
     pub kind: BatchKind,
     /// The earlier batch that had the same records; then nothing was changed.
     pub same_as: Option<BatchId>,
+    /// An earlier batch that had the same records without saying when they were fetched; other
+    /// batches came since, so this one was applied.
+    pub repeats: Option<BatchId>,
     /// Whether it was only tried.
     pub dry_run: bool,
     /// What reading counted.
@@ -148,6 +151,20 @@ impl Rejects {
         Ok(())
     }
 
+    /// Removes what an earlier, refused batch listed, so that a file of rejects is always this
+    /// batch's.
+    fn clear(&self) -> Result<(), EngineError> {
+        match &self.path {
+            Some(path) if path.is_file() => {
+                std::fs::remove_file(path).map_err(|source| EngineError::Write {
+                    path: path.clone(),
+                    source,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The file, if there is one.
     fn finish(self) -> Result<Option<PathBuf>, EngineError> {
         match (self.writer, self.path) {
@@ -163,7 +180,9 @@ impl Rejects {
 impl Bank {
     /// Ingests a batch: all of it, or nothing where an error comes back.
     ///
-    /// The same records as an earlier batch's change nothing, unless asked for [`again`].
+    /// The same records as an earlier batch's change nothing, unless asked for [`again`]. Records
+    /// that do not all say when they were fetched are the same only right after that batch: a page
+    /// may change and change back.
     ///
     /// Cost: sorts of the batch's records and links, in `memory` bytes or outside memory; one
     /// lookup for every distinct URL and every changed page, row and target; for a snapshot also
@@ -189,6 +208,7 @@ impl Bank {
             }),
             writer: None,
         };
+        rejects.clear()?;
         let (gather, read, rejects_file) = read(request, mode, passes.sorter(), rejects, watch)?;
         let kind = if request.snapshot {
             BatchKind::Snapshot
@@ -200,6 +220,7 @@ impl Bank {
             name: request.name.clone().unwrap_or_else(|| first_name(request)),
             kind,
             same_as: None,
+            repeats: None,
             dry_run: request.dry_run,
             counts: BatchCounts::default(),
             rejects_file,
@@ -311,15 +332,16 @@ fn writable_mode(writer: &Writer) -> Result<SiteMode, EngineError> {
     Ok(mode)
 }
 
-/// An earlier batch with this digest.
+/// The last batch with this digest.
 fn earlier(writer: &Writer, digest: &blake3::Hash) -> Result<Option<BatchId>, StoreError> {
+    let mut last = None;
     for entry in writer.scan(&tables::BATCHES)? {
         let (number, record) = entry?;
         if record.digest == *digest.as_bytes() {
-            return Ok(Some(number));
+            last = Some(number);
         }
     }
-    Ok(None)
+    Ok(last)
 }
 
 /// All passes; what they come to is in `passes` and `report`. Returns the batch's digest.
@@ -342,8 +364,13 @@ fn work_in(
     if !request.again
         && let Some(number) = earlier(writer, &digest)?
     {
-        report.same_as = Some(number);
-        return Ok(digest);
+        // Records that say their time are the same only if they are. Without it a page may have
+        // changed, and changed back: only right after itself a batch is sure to say nothing new.
+        if mentioned.dated || number == passes.counters.batch {
+            report.same_as = Some(number);
+            return Ok(digest);
+        }
+        report.repeats = Some(number);
     }
     watch.stage("find", None);
     resolve::resolve(writer, mentioned.urls, passes, watch)?;

@@ -21,6 +21,8 @@ pub(super) struct Mentioned {
     pub(super) urls: Sorted,
     /// Canonical records.
     pub(super) records: u64,
+    /// Whether every one says when it was fetched.
+    pub(super) dated: bool,
     /// Records that another one of the same URL overruled.
     pub(super) overruled: u64,
 }
@@ -36,6 +38,7 @@ pub(super) fn mentions(
 ) -> Result<Mentioned, EngineError> {
     let mut mentions = passes.sorter();
     let mut count = 0_u64;
+    let mut dated = true;
     while let Some(record) = winners.next_record(watch)? {
         let Canonical {
             key,
@@ -49,6 +52,7 @@ pub(super) fn mentions(
         }
         // The same words at another time are no repetition: a page may change and change back.
         hasher.update(&order.to_le_bytes());
+        dated &= order > 0;
         hasher.update(&(outlinks.len() as u64).to_le_bytes());
         passes.records.push(&by_record(count, 0), &packed)?;
         mentions.push(&key, &Bytes::default().byte(AS_RECORD).u64(count).done())?;
@@ -61,6 +65,7 @@ pub(super) fn mentions(
     Ok(Mentioned {
         urls: mentions.finish()?,
         records: count,
+        dated,
         overruled: winners.overruled,
     })
 }
