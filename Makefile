@@ -77,7 +77,7 @@ deny:
 	 else echo "SKIPPED cargo deny: it is not installed (cargo install --locked cargo-deny)"; fi
 
 bench: deps
-	$(CARGO) bench --locked
+	$(CARGO) bench --locked --profile dev
 
 install: deps
 	$(CARGO) install --locked --path .
