@@ -1,6 +1,7 @@
 //! The engine joins the rooms: it loads graphs from the store, hands them to the algorithms, and
 //! stores what comes back.
 
+mod answers;
 mod batch;
 mod clock;
 mod cover_evidence;
@@ -18,14 +19,14 @@ mod whole;
 
 use std::path::{Path, PathBuf};
 
+pub use answers::{
+    BatchSummary, BatchView, CoreView, CounterView, Evidence, History, PageView, PlanView,
+    RefreshView, Seed, Status, TableSize, Which,
+};
 pub use batch::{Format, IngestReport, IngestRequest};
 pub use error::{EngineError, Failure};
 pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
 pub use refresh::{RefreshReport, RefreshRequest};
-pub use views::{
-    BatchSummary, BatchView, CoreView, CounterView, Evidence, History, PageView, PlanView,
-    RefreshView, Seed, Status, TableSize, Which,
-};
 
 use crate::ingest::{SUFFIX_LIST, SiteMode};
 use crate::storage::records::Settings;
