@@ -22,6 +22,7 @@ use crate::page::{PageId, RowId, SiteId};
 use crate::watch::Watch;
 
 mod links;
+mod meta;
 mod refreshes;
 
 /// Something that is wrong with a bank.
@@ -187,21 +188,6 @@ impl Walk<'_> {
         }
         self.report.entries.insert(table.name, entries);
         Ok(())
-    }
-
-    fn meta(&mut self) -> Result<Counters, StoreError> {
-        for (what, found) in [
-            ("Settings", self.store.settings().map(|_| ())),
-            ("Counters", self.store.counters().map(|_| ())),
-        ] {
-            match found {
-                Ok(()) => {}
-                Err(StoreError::Damaged { what, key, .. }) => self.report.find("meta", key, what),
-                Err(e) if e.is_damage() => self.report.find("meta", what, source(&e)),
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(self.store.counters().unwrap_or_default())
     }
 
     fn site(&mut self, site: SiteId) -> &mut SiteCounts {

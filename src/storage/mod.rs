@@ -14,6 +14,7 @@ mod changes;
 mod check;
 mod codec;
 mod error;
+mod raw;
 pub mod records;
 mod rocks;
 mod sorter;
@@ -26,6 +27,8 @@ pub use changes::Changes;
 pub use check::{CheckReport, Finding};
 pub use codec::Malformed;
 pub use error::StoreError;
+#[doc(hidden)]
+pub use raw::{RawEntry, raw_entries, raw_write};
 pub use records::Hash128;
 pub use sorter::{Sorted, Sorter};
 pub use store::{Entries, Store};

@@ -1,6 +1,6 @@
 //! Batches, plans and refreshes: their numbers, and that nothing of them dangles.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Walk, bitmap_name, vector_name};
 use crate::page::PageId;
@@ -29,10 +29,27 @@ impl Walk<'_> {
         let refreshes = self.refreshes(counters)?;
         self.plans(&refreshes)?;
         self.cores(&refreshes)?;
+        self.bitmaps(counters, &refreshes)
+    }
+
+    /// Every batch has the set of what it changed, every refresh with cores of what they removed.
+    fn bitmaps(
+        &mut self,
+        counters: &Counters,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+    ) -> Result<(), StoreError> {
+        let mut changed = BTreeSet::new();
+        let mut removed = BTreeSet::new();
         self.walk(&tables::BITMAPS, |walk, key, pages| {
             let there = match key {
-                BitmapKey::Changed(batch) => (1..=counters.batch).contains(&batch),
-                BitmapKey::Removed(refresh) => refreshes.contains_key(&refresh),
+                BitmapKey::Changed(batch) => {
+                    changed.insert(batch);
+                    (1..=counters.batch).contains(&batch)
+                }
+                BitmapKey::Removed(refresh) => {
+                    removed.insert(refresh);
+                    refreshes.contains_key(&refresh)
+                }
             };
             if !there {
                 walk.report.find(
@@ -49,7 +66,19 @@ impl Walk<'_> {
                 );
             }
             Ok(())
-        })
+        })?;
+        let batches = (1..=counters.batch).filter(|batch| !changed.contains(batch));
+        let with_cores = refreshes.iter().filter(|(_, record)| record.cores > 0);
+        let missing = batches.map(BitmapKey::Changed).chain(
+            with_cores
+                .filter(|(number, _)| !removed.contains(number))
+                .map(|(number, _)| BitmapKey::Removed(*number)),
+        );
+        for key in missing {
+            self.report
+                .find("bitmaps", bitmap_name(key), "it is not there");
+        }
+        Ok(())
     }
 
     fn refreshes(
@@ -76,7 +105,9 @@ impl Walk<'_> {
     }
 
     fn plans(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
+        let mut plans = BTreeSet::new();
         self.walk(&tables::PLANS, |walk, name, plan| {
+            plans.insert(name.clone());
             if refreshes
                 .get(&plan.last_refresh)
                 .is_none_or(|r| r.plan != name)
@@ -88,7 +119,17 @@ impl Walk<'_> {
                 );
             }
             Ok(())
-        })
+        })?;
+        for (number, refresh) in refreshes {
+            if !plans.contains(&refresh.plan) {
+                self.report.find(
+                    "plans",
+                    &refresh.plan,
+                    format!("refresh {number} is one of it, and it is not there"),
+                );
+            }
+        }
+        Ok(())
     }
 
     fn cores(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
