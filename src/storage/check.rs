@@ -14,7 +14,7 @@ use roaring::RoaringTreemap;
 use serde::Serialize;
 
 use super::error::StoreError;
-use super::records::{Counters, PageState, SiteRecord};
+use super::records::{PageState, SiteRecord};
 use super::store::Store;
 use super::table::{Key, Table, Value};
 use super::tables::{self, BitmapKey, VectorKey};
@@ -24,6 +24,7 @@ use crate::watch::Watch;
 
 mod covers;
 mod links;
+mod meta;
 mod refreshes;
 mod sites;
 
@@ -190,21 +191,6 @@ impl Walk<'_> {
         }
         self.report.entries.insert(table.name, entries);
         Ok(())
-    }
-
-    fn meta(&mut self) -> Result<Counters, StoreError> {
-        for (what, found) in [
-            ("Settings", self.store.settings().map(|_| ())),
-            ("Counters", self.store.counters().map(|_| ())),
-        ] {
-            match found {
-                Ok(()) => {}
-                Err(StoreError::Damaged { what, key, .. }) => self.report.find("meta", key, what),
-                Err(e) if e.is_damage() => self.report.find("meta", what, source(&e)),
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(self.store.counters().unwrap_or_default())
     }
 
     fn site(&mut self, site: SiteId) -> &mut SiteCounts {

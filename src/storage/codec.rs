@@ -143,7 +143,12 @@ pub(crate) fn take_scores(bytes: &[u8]) -> Result<Vec<f64>, Malformed> {
     if !rest.is_empty() {
         return Err(malformed("scores are cut off"));
     }
-    Ok(chunks.iter().map(|c| f64::from_le_bytes(*c)).collect())
+    let scores: Vec<f64> = chunks.iter().map(|c| f64::from_le_bytes(*c)).collect();
+    if scores.iter().all(|score| score.is_finite()) {
+        Ok(scores)
+    } else {
+        Err(malformed("a score is no number"))
+    }
 }
 
 /// Appends a bitmap in roaring's portable format.

@@ -15,6 +15,7 @@ mod check;
 mod codec;
 mod error;
 mod published;
+mod raw;
 pub mod records;
 mod rocks;
 mod sorter;
@@ -28,6 +29,8 @@ pub use check::{CheckReport, Finding};
 pub use codec::Malformed;
 pub use error::StoreError;
 pub use published::Reader;
+#[doc(hidden)]
+pub use raw::{RawEntry, raw_entries, raw_write};
 pub use records::Hash128;
 pub use sorter::{Entry, Sorted, Sorter};
 pub use store::{Entries, Store};

@@ -169,6 +169,7 @@ impl Rocks {
             rocks: self,
             iterator,
             begun: false,
+            ended: false,
         })
     }
 
@@ -268,14 +269,19 @@ pub(super) struct Scan<'a> {
     rocks: &'a Rocks,
     iterator: DBRawIterator<'a>,
     begun: bool,
+    /// Nothing comes any more: an iterator that failed would tell its error for ever.
+    ended: bool,
 }
 
 impl Scan<'_> {
-    /// Hands the next key and value to `read`; `None` at the end.
+    /// Hands the next key and value to `read`; `None` at the end, which an error is too.
     pub(super) fn next_with<T>(
         &mut self,
         read: impl FnOnce(&[u8], &[u8]) -> T,
     ) -> Result<Option<T>, StoreError> {
+        if self.ended {
+            return Ok(None);
+        }
         if self.begun {
             self.iterator.next();
         }
@@ -284,7 +290,7 @@ impl Scan<'_> {
             self.rocks.count(key.len() + value.len());
             return Ok(Some(read(key, value)));
         }
-        self.begun = false;
+        self.ended = true;
         self.iterator
             .status()
             .map_err(StoreError::rocks("reading a table"))?;

@@ -1,8 +1,8 @@
 //! Batches, plans and refreshes: their numbers, and that nothing of them dangles.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::covers::Seeds;
+use super::covers::{Picks, Seeds};
 use super::{Walk, bitmap_name, vector_name};
 use crate::storage::error::StoreError;
 use crate::storage::records::{Counters, RefreshRecord};
@@ -32,12 +32,32 @@ impl Walk<'_> {
         let mut seeds = self.seeds()?;
         let mut picks = self.covers(&refreshes, &mut seeds)?;
         self.cores(&refreshes, &seeds)?;
+        self.bitmaps(counters, &refreshes, &mut picks)?;
+        self.uncovered(&picks);
+        Ok(())
+    }
+
+    /// Every batch has the set of what it changed, every refresh with cores of what they removed.
+    fn bitmaps(
+        &mut self,
+        counters: &Counters,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+        picks: &mut Picks,
+    ) -> Result<(), StoreError> {
+        let mut changed = BTreeSet::new();
+        let mut removed = BTreeSet::new();
         self.walk(&tables::BITMAPS, |walk, key, pages| {
             let there = match key {
-                BitmapKey::Changed(batch) => (1..=counters.batch).contains(&batch),
-                BitmapKey::Removed(refresh) => refreshes.contains_key(&refresh),
+                BitmapKey::Changed(batch) => {
+                    changed.insert(batch);
+                    (1..=counters.batch).contains(&batch)
+                }
+                BitmapKey::Removed(refresh) => {
+                    removed.insert(refresh);
+                    refreshes.contains_key(&refresh)
+                }
                 BitmapKey::Covered(key) => {
-                    walk.covered(key, &pages, &mut picks);
+                    walk.covered(key, &pages, picks);
                     true
                 }
             };
@@ -57,7 +77,17 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
-        self.uncovered(&picks);
+        let batches = (1..=counters.batch).filter(|batch| !changed.contains(batch));
+        let with_cores = refreshes.iter().filter(|(_, record)| record.cores > 0);
+        let missing = batches.map(BitmapKey::Changed).chain(
+            with_cores
+                .filter(|(number, _)| !removed.contains(number))
+                .map(|(number, _)| BitmapKey::Removed(*number)),
+        );
+        for key in missing {
+            self.report
+                .find("bitmaps", bitmap_name(key), "it is not there");
+        }
         Ok(())
     }
 
@@ -85,7 +115,9 @@ impl Walk<'_> {
     }
 
     fn plans(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
+        let mut plans = BTreeSet::new();
         self.walk(&tables::PLANS, |walk, name, plan| {
+            plans.insert(name.clone());
             if refreshes
                 .get(&plan.last_refresh)
                 .is_none_or(|r| r.plan != name)
@@ -97,7 +129,17 @@ impl Walk<'_> {
                 );
             }
             Ok(())
-        })
+        })?;
+        for (number, refresh) in refreshes {
+            if !plans.contains(&refresh.plan) {
+                self.report.find(
+                    "plans",
+                    &refresh.plan,
+                    format!("refresh {number} is one of it, and it is not there"),
+                );
+            }
+        }
+        Ok(())
     }
 
     fn cores(

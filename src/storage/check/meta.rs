@@ -1,0 +1,50 @@
+//! What there is one of: each record is there, and is the one that its key says.
+
+use super::Walk;
+use crate::storage::error::StoreError;
+use crate::storage::records::{Counters, Meta};
+use crate::storage::tables::{FORMAT, META, MetaKey};
+
+impl Walk<'_> {
+    /// Returns the counters, zeros where they are lost.
+    pub(super) fn meta(&mut self) -> Result<Counters, StoreError> {
+        let mut counters = None;
+        let mut settings = false;
+        let mut format = false;
+        self.walk(&META, |walk, key, record| {
+            match (key, record) {
+                (MetaKey::Format, Meta::Format(found)) => {
+                    format = true;
+                    if found > FORMAT {
+                        walk.report.find(
+                            "meta",
+                            "Format",
+                            format!("it is {found}, above {FORMAT}"),
+                        );
+                    }
+                }
+                (MetaKey::Settings, Meta::Settings(_)) => settings = true,
+                (MetaKey::Counters, Meta::Counters(found)) => counters = Some(found),
+                (MetaKey::Intent, Meta::Intent(_)) => {
+                    walk.report
+                        .find("meta", "Intent", "a bulk load is unfinished");
+                }
+                _ => walk
+                    .report
+                    .find("meta", format!("{key:?}"), "it is another record"),
+            }
+            Ok(())
+        })?;
+        let there = [
+            ("Format", format),
+            ("Settings", settings),
+            ("Counters", counters.is_some()),
+        ];
+        for (name, there) in there {
+            if !there {
+                self.report.find("meta", name, "the record is missing");
+            }
+        }
+        Ok(counters.unwrap_or_default())
+    }
+}

@@ -1,0 +1,41 @@
+//! Raw bytes of a bank that nobody has open: for tests that damage banks, and for repair tools.
+
+use std::path::Path;
+
+use super::error::StoreError;
+use super::rocks::Rocks;
+use super::tables::ALL;
+
+/// A key and its value, as they are stored.
+pub type RawEntry = (Vec<u8>, Vec<u8>);
+
+fn open(bank: &Path, table: &str) -> Result<(Rocks, &'static str), StoreError> {
+    let found = ALL.iter().find(|info| info.name == table);
+    let table = found.ok_or(StoreError::NoBank(bank.join("live").join(table)))?;
+    Ok((Rocks::open_writer(&bank.join("live"))?, table.name))
+}
+
+/// All entries of a table in key order, held in memory.
+pub fn raw_entries(bank: &Path, table: &str) -> Result<Vec<RawEntry>, StoreError> {
+    let (rocks, table) = open(bank, table)?;
+    let mut entries = Vec::new();
+    let mut scan = rocks.scan(table, &[], None)?;
+    while let Some(entry) = scan.next_with(|key, value| (key.to_vec(), value.to_vec()))? {
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+/// Sets or deletes keys of a table, whatever that does to the bank. Nothing is published.
+pub fn raw_write(
+    bank: &Path,
+    table: &str,
+    changes: &[(Vec<u8>, Option<Vec<u8>>)],
+) -> Result<(), StoreError> {
+    let (rocks, table) = open(bank, table)?;
+    rocks.write(
+        changes
+            .iter()
+            .map(|(key, value)| (table, (key.as_slice(), value.as_deref()))),
+    )
+}

@@ -1,0 +1,356 @@
+//! `check` finds damage: entries deleted, altered, swapped and added in every table; files of the
+//! database with flipped bytes, cut short, and missing. Nothing panics, and what cannot be opened
+//! is told as such.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use seedbank::engine::{Bank, EngineError, Failure, PlanOptions, RefreshRequest, Which};
+use seedbank::ingest::SiteMode;
+use seedbank::storage::{RawEntry, raw_entries, raw_write, tables};
+use seedbank::watch::Unwatched;
+use support::model::{assert_clean, ingest, pages_of, totals_of};
+use support::records::{Batch, PAGES, Record, Uncrawled};
+use tempfile::TempDir;
+
+fn record(page: usize, round: usize) -> Record {
+    Record {
+        page,
+        spelling: 0,
+        outlinks: Some(
+            (1..2 + page % 5)
+                .map(|step| (page + step * (5 + round)) % PAGES)
+                .collect(),
+        ),
+        junk: None,
+        spam: (page % 7 == 3).then_some(true),
+        clicks: Some(page as u64),
+        uncrawled: Uncrawled::Absent,
+        digest: u8::try_from(page % 4).ok(),
+        fetched: None,
+        gone: (page % 9 == 8 && round == 2).then_some(true),
+    }
+}
+
+/// A bank with entries in every table, several in all but one.
+fn bank() -> (TempDir, Bank) {
+    let place = support::scratch();
+    let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
+    for round in 1..=2 {
+        let pages = (0..PAGES).filter(|page| page % 3 != round);
+        let records = pages.map(|page| record(page, round)).collect();
+        ingest(&bank, &Batch::delta(records), 512 << 20);
+        for plan in ["one", "two"] {
+            let request = RefreshRequest {
+                plan: Some(plan.to_owned()),
+                options: PlanOptions {
+                    seeds: Some(3),
+                    keep_spam: Some(plan == "two"),
+                    ..PlanOptions::default()
+                },
+                ..RefreshRequest::default()
+            };
+            assert!(bank.refresh(&request, &Unwatched).unwrap().seeds > 1);
+        }
+    }
+    assert_clean(&bank);
+    (place, bank)
+}
+
+/// The tables that may tell of damage to one: itself and those that mirror it.
+fn mirrors(table: &str) -> &'static [&'static str] {
+    match table {
+        "sites" => &["sites", "site_ids", "meta"],
+        "site_ids" => &["site_ids", "sites"],
+        "pages" => &["pages", "page_ids", "sites", "row_members"],
+        "page_ids" => &["page_ids", "pages", "sites"],
+        "intra" => &["intra", "intra_in", "sites", "pages"],
+        "intra_in" => &["intra_in", "intra", "pages"],
+        "rows" => &["rows", "row_hashes", "row_members", "citers"],
+        "row_hashes" => &["row_hashes", "rows"],
+        "row_members" => &["row_members", "rows", "pages", "sites"],
+        "citers" => &["citers", "rows"],
+        "digests" => &["digests", "sites", "pages"],
+        "batches" => &["batches", "bitmaps"],
+        "plans" => &["plans", "refreshes"],
+        "refreshes" => &["refreshes", "plans", "cores", "seeds"],
+        "cores" => &["cores", "vectors", "refreshes"],
+        "vectors" => &["vectors", "cores"],
+        "bitmaps" => &["bitmaps", "batches", "refreshes"],
+        "seeds" => &["seeds", "cores", "refreshes"],
+        "meta" => &["meta"],
+        other => panic!("a table that this test does not know: {other}"),
+    }
+}
+
+/// The tables that `check` names; or the one that keeps the bank from being opened.
+fn named(bank: &Bank) -> BTreeSet<String> {
+    match bank.check(&Unwatched) {
+        Ok((report, _)) => {
+            let tables = report.findings.iter().map(|f| f.table.to_owned());
+            tables.collect()
+        }
+        Err(error) => {
+            assert_eq!(error.failure(), Failure::Unavailable, "{error}");
+            assert!(error.hint().is_some(), "{error}");
+            let text = error.to_string();
+            let tables = tables::ALL.iter().map(|table| table.name.to_owned());
+            tables
+                .filter(|name| text.contains(&format!("table {name},")))
+                .collect()
+        }
+    }
+}
+
+/// Asks the bank for everything; errors are errors and no panics.
+fn ask(bank: &Bank) {
+    let _ = bank.status();
+    let _ = bank.history();
+    let _ = bank.pages::<EngineError>(|_| Ok(()));
+    for plan in ["one", "two"] {
+        let which = Which {
+            plan: Some(plan.to_owned()),
+            refresh: None,
+        };
+        let _ = bank.seeds(&which);
+        let _ = bank.cores::<EngineError>(&which, |_| Ok(()));
+    }
+}
+
+/// Has the damage published, and asks for it.
+fn ask_damaged(bank: &Bank) {
+    let published = bank.path().join("published");
+    let kept = bank.path().join("kept");
+    fs::rename(&published, &kept).unwrap();
+    // Fails, or makes the checkpoint that is missing.
+    let _ = bank.check(&Unwatched);
+    ask(bank);
+    let _ = fs::remove_dir_all(&published);
+    fs::rename(&kept, &published).unwrap();
+}
+
+type Change = (Vec<u8>, Option<Vec<u8>>);
+
+/// The key after this one that is of the same length.
+fn next_key(key: &[u8]) -> Vec<u8> {
+    let mut next = key.to_vec();
+    for byte in next.iter_mut().rev() {
+        *byte = byte.wrapping_add(1);
+        if *byte != 0 {
+            break;
+        }
+    }
+    next
+}
+
+/// Damages of a table: what they are and what they write.
+fn damages(table: &str, entries: &[RawEntry]) -> Vec<(String, Vec<Change>)> {
+    let mut damages = Vec::new();
+    let places = BTreeSet::from([0, entries.len() - 1]);
+    for place in places {
+        let (key, value) = &entries[place];
+        let mut push = |what: &str, value: Option<Vec<u8>>| {
+            damages.push((format!("{what} {place}"), vec![(key.clone(), value)]));
+        };
+        push("delete", None);
+        push("empty", Some(Vec::new()));
+        push("cut", Some(value[..value.len() - 1].to_vec()));
+        let mut longer = value.clone();
+        longer.push(1);
+        push("lengthen", Some(longer));
+        push("garble", Some(vec![0xff; value.len()]));
+    }
+    let (key, value) = &entries[entries.len() - 1];
+    damages.push(("add".to_owned(), vec![(next_key(key), Some(value.clone()))]));
+    damages.push((
+        "add a key that is none".to_owned(),
+        vec![(vec![0xff, 0xfe], Some(value.clone()))],
+    ));
+    // Where nothing else tells what a value must be, another good one is not damage to be found.
+    let swappable = [
+        "sites",
+        "site_ids",
+        "pages",
+        "page_ids",
+        "intra",
+        "intra_in",
+        "rows",
+        "row_hashes",
+        "row_members",
+        "citers",
+        "digests",
+        "plans",
+        "cores",
+        "meta",
+    ];
+    let pair = entries
+        .iter()
+        .zip(entries.iter().skip(1))
+        .find(|(a, b)| a.1 != b.1);
+    if swappable.contains(&table)
+        && let Some(((one, value), (other, other_value))) = pair
+    {
+        damages.push((
+            "swap".to_owned(),
+            vec![
+                (one.clone(), Some(other_value.clone())),
+                (other.clone(), Some(value.clone())),
+            ],
+        ));
+    }
+    damages
+}
+
+fn check_table(table: &str) {
+    let (_place, bank) = bank();
+    let entries = raw_entries(bank.path(), table).unwrap();
+    assert!(entries.len() > 1, "{table} has {} entries", entries.len());
+    let before: BTreeMap<Vec<u8>, Vec<u8>> = entries.iter().cloned().collect();
+    let mut unfound = Vec::new();
+    for (number, (what, changes)) in damages(table, &entries).into_iter().enumerate() {
+        raw_write(bank.path(), table, &changes).unwrap();
+        let found = named(&bank);
+        if !mirrors(table).iter().any(|name| found.contains(*name)) {
+            unfound.push(format!("{what}: {found:?}"));
+        }
+        // What readers are asked is the published state, which a commit would carry damage into.
+        if number % 5 == 0 {
+            ask_damaged(&bank);
+        }
+        let undone: Vec<Change> = changes
+            .into_iter()
+            .map(|(key, _)| (key.clone(), before.get(&key).cloned()))
+            .collect();
+        raw_write(bank.path(), table, &undone).unwrap();
+    }
+    assert_eq!(unfound, Vec::<String>::new(), "not found in {table}");
+    assert_clean(&bank);
+}
+
+#[test]
+fn damage_to_sites_and_pages_is_found() {
+    for table in ["sites", "site_ids", "pages", "page_ids", "digests"] {
+        check_table(table);
+    }
+}
+
+#[test]
+fn damage_to_links_is_found() {
+    for table in [
+        "intra",
+        "intra_in",
+        "rows",
+        "row_hashes",
+        "row_members",
+        "citers",
+    ] {
+        check_table(table);
+    }
+}
+
+#[test]
+fn damage_to_history_is_found() {
+    let tables = [
+        "batches",
+        "plans",
+        "refreshes",
+        "cores",
+        "vectors",
+        "bitmaps",
+        "seeds",
+        "meta",
+    ];
+    for table in tables {
+        check_table(table);
+    }
+}
+
+#[test]
+fn every_table_is_damaged_here() {
+    for table in tables::ALL {
+        assert!(mirrors(table.name).contains(&table.name));
+    }
+    assert_eq!(tables::ALL.len(), 19);
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Files of the live database that hold data.
+fn files(bank: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(bank.join("live"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let is_table = path.extension().is_some_and(|end| end == "sst");
+            (is_table || name == "CURRENT" || name.starts_with("MANIFEST"))
+                && fs::metadata(path).unwrap().len() > 0
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// Damage to files is found, or keeps the bank from being opened; or nothing that anyone can see
+/// has changed (not every byte of a file counts).
+#[test]
+fn damage_to_files_is_found() {
+    let (place, whole) = bank();
+    let before = (pages_of(&whole), totals_of(&whole));
+    let mut rng = Pcg64Mcg::seed_from_u64(7);
+    let mut outcomes: BTreeMap<&str, u32> = BTreeMap::new();
+    for number in 0..60 {
+        let bank = Bank::at(&place.path().join("damaged"));
+        copy(whole.path(), bank.path());
+        // What readers see would be a second copy of the damaged files.
+        fs::remove_dir_all(bank.path().join("published")).unwrap();
+        let files = files(bank.path());
+        let file = &files[rng.random_range(0..files.len())];
+        let mut bytes = fs::read(file).unwrap();
+        let at = rng.random_range(0..bytes.len());
+        match number % 4 {
+            0 => bytes.truncate(at),
+            1 => bytes[at..].fill(0),
+            _ => bytes[at] ^= 1 << rng.random_range(0..8),
+        }
+        if number % 15 == 0 {
+            fs::remove_file(file).unwrap();
+        } else {
+            fs::write(file, &bytes).unwrap();
+        }
+        let outcome = match bank.check(&Unwatched) {
+            Err(error) => {
+                assert_eq!(error.failure(), Failure::Unavailable, "{error:?}");
+                "cannot be opened"
+            }
+            Ok((report, _)) if report.is_clean() => {
+                assert_eq!((pages_of(&bank), totals_of(&bank)), before, "{file:?}");
+                "nothing lost"
+            }
+            Ok(_) => "found",
+        };
+        ask(&bank);
+        *outcomes.entry(outcome).or_default() += 1;
+        fs::remove_dir_all(bank.path()).unwrap();
+    }
+    println!("{outcomes:?}");
+    assert!(outcomes["cannot be opened"] > 5, "{outcomes:?}");
+    assert!(outcomes["found"] > 5, "{outcomes:?}");
+}
