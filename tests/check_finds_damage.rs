@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use seedbank::engine::{Bank, EngineError, Failure, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{Bank, EngineError, Failure, Method, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::SiteMode;
-use seedbank::storage::{RawEntry, raw_entries, raw_write, tables};
+use seedbank::storage::records::{Counters, Meta};
+use seedbank::storage::tables::MetaKey;
+use seedbank::storage::{Key, RawEntry, Value, raw_entries, raw_write, tables};
 use seedbank::watch::Unwatched;
 use support::model::{assert_clean, ingest, pages_of, totals_of};
 use support::records::{Batch, PAGES, Record, Uncrawled};
@@ -46,14 +48,24 @@ fn bank() -> (TempDir, Bank) {
         let pages = (0..PAGES).filter(|page| page % 3 != round);
         let records = pages.map(|page| record(page, round)).collect();
         ingest(&bank, &Batch::delta(records), 512 << 20);
-        for plan in ["one", "two"] {
+        let cover = PlanOptions {
+            method: Some(Method::MaxWeight),
+            per_site: Some(2),
+            ..PlanOptions::default()
+        };
+        let cores = |keep_spam| PlanOptions {
+            seeds: Some(3),
+            keep_spam: Some(keep_spam),
+            ..PlanOptions::default()
+        };
+        for (plan, options) in [
+            ("one", cores(false)),
+            ("two", cores(true)),
+            ("sites", cover),
+        ] {
             let request = RefreshRequest {
                 plan: Some(plan.to_owned()),
-                options: PlanOptions {
-                    seeds: Some(3),
-                    keep_spam: Some(plan == "two"),
-                    ..PlanOptions::default()
-                },
+                options,
                 ..RefreshRequest::default()
             };
             assert!(bank.refresh(&request, &Unwatched).unwrap().seeds > 1);
@@ -79,11 +91,12 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "digests" => &["digests", "sites", "pages"],
         "batches" => &["batches", "bitmaps"],
         "plans" => &["plans", "refreshes"],
-        "refreshes" => &["refreshes", "plans", "cores", "seeds"],
+        "refreshes" => &["refreshes", "plans", "cores", "seeds", "covers"],
         "cores" => &["cores", "vectors", "refreshes"],
         "vectors" => &["vectors", "cores"],
-        "bitmaps" => &["bitmaps", "batches", "refreshes"],
-        "seeds" => &["seeds", "cores", "refreshes"],
+        "covers" => &["covers", "seeds", "bitmaps", "refreshes"],
+        "bitmaps" => &["bitmaps", "batches", "refreshes", "covers"],
+        "seeds" => &["seeds", "cores", "covers", "refreshes"],
         "meta" => &["meta"],
         other => panic!("a table that this test does not know: {other}"),
     }
@@ -113,7 +126,7 @@ fn ask(bank: &Bank) {
     let _ = bank.status();
     let _ = bank.history();
     let _ = bank.pages::<EngineError>(|_| Ok(()));
-    for plan in ["one", "two"] {
+    for plan in ["one", "two", "sites"] {
         let which = Which {
             plan: Some(plan.to_owned()),
             refresh: None,
@@ -258,6 +271,7 @@ fn damage_to_links_is_found() {
 fn damage_to_history_is_found() {
     let tables = [
         "batches",
+        "covers",
         "plans",
         "refreshes",
         "cores",
@@ -271,12 +285,35 @@ fn damage_to_history_is_found() {
     }
 }
 
+/// A number of batches that is far off is one finding, and does not send `check` on a long way.
+#[test]
+fn a_damaged_number_of_batches_is_found() {
+    let (_place, bank) = bank();
+    let key = MetaKey::Counters.bytes();
+    let entries = raw_entries(bank.path(), "meta").unwrap();
+    let (_, value) = entries.iter().find(|entry| entry.0 == key).unwrap();
+    let Meta::Counters(counters) = Meta::decode(value).unwrap() else {
+        panic!("other counters");
+    };
+    for batch in [0, u32::MAX] {
+        let mut damaged = Vec::new();
+        Meta::Counters(Counters { batch, ..counters })
+            .encode(&mut damaged)
+            .unwrap();
+        let change = (key.clone(), Some(damaged));
+        raw_write(bank.path(), "meta", &[change]).unwrap();
+        let (report, _) = bank.check(&Unwatched).unwrap();
+        assert!((1..200).contains(&report.count), "{}", report.count);
+        ask(&bank);
+    }
+}
+
 #[test]
 fn every_table_is_damaged_here() {
     for table in tables::ALL {
         assert!(mirrors(table.name).contains(&table.name));
     }
-    assert_eq!(tables::ALL.len(), 19);
+    assert_eq!(tables::ALL.len(), 20);
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -20,7 +20,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::changes::Changes;
 use super::error::StoreError;
@@ -30,7 +30,7 @@ use super::rocks::Rocks;
 use super::store::Store;
 use super::table::{Key, Value};
 use super::tables::{ALL, FORMAT, META, MetaKey};
-use crate::watch::Watch;
+use crate::watch::{Unwatched, Watch};
 
 const MARKER: &str = "SEEDBANK";
 const MARKER_TEXT: &str = "seedbank bank, format ";
@@ -44,6 +44,10 @@ const LOAD_FILE: u64 = 128 << 20;
 
 /// How often a process that waits for the writer's lock looks again.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
+
+/// The writer's lock must be held for so long to mean a writer. A probe holds it for a moment, and
+/// so does a child process of a former writer between its fork and its program.
+const LOCK_GRACE: Duration = Duration::from_millis(100);
 
 pub(super) fn marker_format(path: &Path) -> Result<u32, StoreError> {
     let text = match fs::read_to_string(path.join(MARKER)) {
@@ -249,6 +253,27 @@ pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
         .map_err(StoreError::io("write", path))
 }
 
+/// The lock of the one writer; [`StoreError::Busy`] where another has it, unless with `wait`.
+fn writer_lock(path: &Path, wait: bool, watch: &dyn Watch) -> Result<File, StoreError> {
+    let lock = lock_file(&path.join(WRITER_LOCK))?;
+    let begun = Instant::now();
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", path)(e)),
+        }
+        watch.proceed()?;
+        if begun.elapsed() < LOCK_GRACE {
+            std::thread::sleep(LOCK_GRACE / 50);
+        } else if wait {
+            std::thread::sleep(LOCK_PAUSE);
+        } else {
+            return Err(StoreError::Busy(path.to_path_buf()));
+        }
+    }
+}
+
 /// The one writer of a bank.
 pub struct Writer {
     store: Store,
@@ -270,20 +295,7 @@ impl Writer {
     /// With `wait` it waits for another writer to finish, else it is [`StoreError::Busy`].
     pub fn open(path: &Path, wait: bool, watch: &dyn Watch) -> Result<Self, StoreError> {
         marker_format(path)?;
-        let lock = lock_file(&path.join(WRITER_LOCK))?;
-        loop {
-            match lock.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if wait => {
-                    watch.proceed()?;
-                    std::thread::sleep(LOCK_PAUSE);
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(StoreError::Busy(path.to_path_buf()));
-                }
-                Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", path)(e)),
-            }
-        }
+        let lock = writer_lock(path, wait, watch)?;
         // Restoring a bank from a copy may lose empty folders.
         for folder in ["published", "loads", "spill", "rejects"] {
             fs::create_dir_all(path.join(folder))
@@ -323,11 +335,7 @@ impl Writer {
     /// Fails with [`StoreError::Busy`] where another process writes to the bank right now.
     pub fn probe(path: &Path) -> Result<(), StoreError> {
         marker_format(path)?;
-        match lock_file(&path.join(WRITER_LOCK))?.try_lock() {
-            Ok(()) => Ok(()),
-            Err(TryLockError::WouldBlock) => Err(StoreError::Busy(path.to_path_buf())),
-            Err(TryLockError::Error(e)) => Err(StoreError::io("lock", path)(e)),
-        }
+        writer_lock(path, false, &Unwatched).map(drop)
     }
 
     /// The folder for runs of sorts.

@@ -12,7 +12,6 @@ use super::*;
 use crate::page::SiteId;
 use crate::storage::Reader;
 use crate::storage::tables::{DIGESTS, PAGE_IDS, SITE_IDS};
-use crate::watch::Unwatched;
 
 /// Every entry of every table.
 type Dump = Vec<(&'static str, Vec<u8>, Vec<u8>)>;
@@ -362,4 +361,23 @@ fn a_bank_half_made_is_removed_unless_it_is_being_made() {
     lock.lock().unwrap();
     create(&folder.path().join("bank"), &settings()).unwrap();
     assert!(!dead.exists() && alive.exists() && other.exists());
+}
+
+#[test]
+fn a_lock_that_is_held_for_a_moment_is_no_writer() {
+    let place = Place::new();
+    let path = place.folder.path().join("bank");
+    let lock = lock_file(&path.join(WRITER_LOCK)).unwrap();
+    lock.lock().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(LOCK_GRACE / 4);
+            lock.unlock().unwrap();
+        });
+        Writer::probe(&path).unwrap();
+        drop(Writer::open(&path, false, &Unwatched).unwrap());
+    });
+    lock.lock().unwrap();
+    let busy = Writer::open(&path, false, &Unwatched).err();
+    assert!(matches!(busy, Some(StoreError::Busy(_))), "{busy:?}");
 }

@@ -12,7 +12,9 @@ impl Walk<'_> {
     pub(super) fn history(&mut self, counters: &Counters) -> Result<(), StoreError> {
         // Wider than the numbers, since a damaged one may be the last that there is.
         let mut next = 1_u64;
+        let mut batches = BTreeSet::new();
         self.walk(&tables::BATCHES, |walk, batch, _| {
+            batches.insert(batch);
             if u64::from(batch) != next {
                 walk.report
                     .find("batches", batch, format!("batch {next} was expected here"));
@@ -30,19 +32,18 @@ impl Walk<'_> {
         let refreshes = self.refreshes(counters)?;
         self.plans(&refreshes)?;
         let mut seeds = self.seeds()?;
-        let mut picks = self.covers(&refreshes, &mut seeds)?;
+        let picks = self.covers(&refreshes, &mut seeds)?;
         self.cores(&refreshes, &seeds)?;
-        self.bitmaps(counters, &refreshes, &mut picks)?;
-        self.uncovered(&picks);
-        Ok(())
+        self.bitmaps(&batches, &refreshes, picks)
     }
 
-    /// Every batch has the set of what it changed, every refresh with cores of what they removed.
+    /// Every batch has the set of what it changed, every refresh with cores of what they removed,
+    /// every pick of a cover the set that it covers.
     fn bitmaps(
         &mut self,
-        counters: &Counters,
+        batches: &BTreeSet<u32>,
         refreshes: &BTreeMap<u32, RefreshRecord>,
-        picks: &mut Picks,
+        mut picks: Picks,
     ) -> Result<(), StoreError> {
         let mut changed = BTreeSet::new();
         let mut removed = BTreeSet::new();
@@ -50,14 +51,14 @@ impl Walk<'_> {
             let there = match key {
                 BitmapKey::Changed(batch) => {
                     changed.insert(batch);
-                    (1..=counters.batch).contains(&batch)
+                    batches.contains(&batch)
                 }
                 BitmapKey::Removed(refresh) => {
                     removed.insert(refresh);
                     refreshes.contains_key(&refresh)
                 }
                 BitmapKey::Covered(key) => {
-                    walk.covered(key, &pages, picks);
+                    walk.covered(key, &pages, &mut picks);
                     true
                 }
             };
@@ -77,13 +78,15 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
-        let batches = (1..=counters.batch).filter(|batch| !changed.contains(batch));
+        self.uncovered(&picks);
         let with_cores = refreshes.iter().filter(|(_, record)| record.cores > 0);
-        let missing = batches.map(BitmapKey::Changed).chain(
-            with_cores
-                .filter(|(number, _)| !removed.contains(number))
-                .map(|(number, _)| BitmapKey::Removed(*number)),
-        );
+        let of_batches = batches.difference(&changed);
+        let of_refreshes = with_cores
+            .map(|(number, _)| *number)
+            .filter(|number| !removed.contains(number));
+        let missing = of_batches
+            .map(|batch| BitmapKey::Changed(*batch))
+            .chain(of_refreshes.map(BitmapKey::Removed));
         for key in missing {
             self.report
                 .find("bitmaps", bitmap_name(key), "it is not there");
@@ -226,7 +229,9 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::page::PageSet;
     use crate::storage::records::{BatchCounts, BatchKind, BatchRecord, Settings};
+    use crate::storage::tables::BitmapKey;
     use crate::storage::{Changes, Writer, create, tables};
     use crate::watch::Unwatched;
 
@@ -252,6 +257,10 @@ mod tests {
         };
         let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);
         changes.put(&tables::BATCHES, &u32::MAX, &record).unwrap();
+        let changed = BitmapKey::Changed(u32::MAX);
+        changes
+            .put(&tables::BITMAPS, &changed, &PageSet::new())
+            .unwrap();
         let mut counters = writer.counters().unwrap();
         counters.batch = u32::MAX;
         writer.commit(changes, counters).unwrap();
