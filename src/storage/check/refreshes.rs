@@ -257,9 +257,9 @@ mod tests {
         };
         let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);
         changes.put(&tables::BATCHES, &u32::MAX, &record).unwrap();
-        let changed = BitmapKey::Changed(u32::MAX);
+        let of_batch = BitmapKey::Changed(u32::MAX);
         changes
-            .put(&tables::BITMAPS, &changed, &PageSet::new())
+            .put(&tables::BITMAPS, &of_batch, &PageSet::new())
             .unwrap();
         let mut counters = writer.counters().unwrap();
         counters.batch = u32::MAX;
