@@ -152,7 +152,14 @@ impl<'a> Pair<'a> {
             }
         }
         if self.settings_differ {
-            return Ok(Because::new(Cause::Settings, None));
+            // Where it is a page of a core, that is worth telling.
+            let core = run.in_cores.get(&page).map(|(rank, _)| *rank);
+            let by = core.map(|rank| self.core(run, rank)).transpose()?;
+            return Ok(Because {
+                core,
+                by: by.map(|core| core.seed),
+                ..Because::new(Cause::Settings, None)
+            });
         }
         if by_cores {
             self.absent_from_cores(page, there, run, &line)

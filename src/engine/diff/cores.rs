@@ -108,7 +108,7 @@ impl Pair<'_> {
         }
     }
 
-    fn core(&self, run: &Run, rank: u32) -> Result<CoreRecord, EngineError> {
+    pub(super) fn core(&self, run: &Run, rank: u32) -> Result<CoreRecord, EngineError> {
         let cores = &tables::CORES;
         Ok(self.views.reader.need(cores, &(run.refresh, rank))?)
     }
