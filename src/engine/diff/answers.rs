@@ -83,9 +83,11 @@ pub enum Cause {
     AsAuthority,
     /// Gained, cores: it left the graph as an authority of a core of the first.
     WasAuthority,
-    /// Lost, cores: the second has all its seeds from cores of a larger sigma than its core had.
+    /// Lost, cores: the second has all its seeds from cores of a larger sigma than its core had; or
+    /// of no smaller one, where its core is there whole.
     Displaced,
-    /// Gained, cores: the first had all its seeds from cores of a larger sigma than its core has.
+    /// Gained, cores: the first had all its seeds from cores of a larger sigma than its core has; or
+    /// of no smaller one, where its core was there whole.
     MovedUp,
     /// Lost, cores: links of its core are not there at the second.
     LinksLost,

@@ -93,6 +93,13 @@ impl Pair<'_> {
         let taken = pages.iter().filter_map(|page| run.in_cores.get(page));
         let batch = self.touched(&pages);
         match taken.map(|(rank, _)| *rank).min() {
+            // Of the same sigma, the order of the best authorities' URLs decided.
+            None if run
+                .full_down_to
+                .is_some_and(|last| core.sigma <= last * (1.0 + TIED)) =>
+            {
+                Ok(Because::new(Cause::Displaced, self.newcomers(there, run)))
+            }
             None => Ok(Because::new(Cause::RegionWeakened, batch)),
             Some(rank) => {
                 let taker = self.core(run, rank)?;
