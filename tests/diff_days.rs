@@ -1,5 +1,5 @@
-//! `diff` between the refreshes of thirty days, each cause judged by the records alone, and who
-//! follows seeds that died: on a generated crawl and on the days of a real one.
+//! `diff` between the refreshes of many days, each cause judged by the records alone: on a generated
+//! crawl and on the days of a real one.
 //!
 //! The judge goes by the definitions: what pages were on which day comes from a plain reading of
 //! the records, seeds and cores from what the refreshes printed.
@@ -9,108 +9,11 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use seedbank::engine::{
-    Bank, Change, CoreView, DiffRequest, EngineError, IngestRequest, PlanOptions, RefreshRequest,
-    SeedChange, Which,
-};
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::engine::{Change, DiffRequest, SeedChange};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
-use support::days::Day;
+use support::days::{Day, Life, Printed, friendlinks, options};
 use support::model::assert_clean;
-
-/// A bank with a batch and a refresh of each plan for every day.
-struct Life {
-    _place: tempfile::TempDir,
-    bank: Bank,
-    /// After each batch; before the first, an empty one.
-    days: Vec<Day>,
-    /// Refreshes by plan, one a day.
-    refreshes: BTreeMap<&'static str, Vec<u32>>,
-}
-
-fn options(seeds: u32, succeed: bool) -> PlanOptions {
-    PlanOptions {
-        seeds: Some(seeds),
-        succeed: Some(succeed),
-        ..PlanOptions::default()
-    }
-}
-
-fn live(texts: impl Iterator<Item = String>, plans: &[(&'static str, PlanOptions)]) -> Life {
-    let place = support::scratch();
-    let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
-    let mut days = vec![Day::default()];
-    let mut refreshes: BTreeMap<&'static str, Vec<u32>> = BTreeMap::new();
-    let file = place.path().join("day.jsonl");
-    for text in texts {
-        std::fs::write(&file, &text).unwrap();
-        let request = IngestRequest {
-            inputs: vec![Input::File(file.clone())],
-            ..IngestRequest::default()
-        };
-        bank.ingest(&request, &Unwatched).unwrap();
-        days.push(days.last().unwrap().next(&text));
-        for (plan, options) in plans {
-            let request = RefreshRequest {
-                plan: Some((*plan).to_owned()),
-                options: options.clone(),
-                ..RefreshRequest::default()
-            };
-            let report = bank.refresh(&request, &Unwatched).unwrap();
-            assert_eq!(report.batch as usize + 1, days.len());
-            refreshes.entry(plan).or_default().push(report.refresh);
-        }
-    }
-    Life {
-        _place: place,
-        bank,
-        days,
-        refreshes,
-    }
-}
-
-/// What a refresh printed.
-struct Printed {
-    batch: usize,
-    seeds: Vec<String>,
-    cores: Vec<CoreView>,
-    asked: usize,
-}
-
-impl Printed {
-    /// The core that a page is in, as a hub or as an authority.
-    fn core_of(&self, url: &str, hubs: bool) -> Option<&CoreView> {
-        self.cores.iter().find(|core| {
-            let pages = if hubs { &core.hubs } else { &core.authorities };
-            pages.iter().any(|page| page == url)
-        })
-    }
-
-    fn core_with(&self, url: &str) -> Option<&CoreView> {
-        self.core_of(url, true).or(self.core_of(url, false))
-    }
-}
-
-fn print(bank: &Bank, refresh: u32, batch: usize, asked: usize) -> Printed {
-    let which = Which {
-        plan: None,
-        refresh: Some(refresh),
-    };
-    let mut cores = Vec::new();
-    bank.cores::<EngineError>(&which, |core| {
-        cores.push(core);
-        Ok(())
-    })
-    .unwrap();
-    let seeds = bank.seeds(&which).unwrap();
-    Printed {
-        batch,
-        seeds: seeds.into_iter().map(|seed| seed.url).collect(),
-        cores,
-        asked,
-    }
-}
 
 /// The cause, named as of a lost seed, with what the diff must say beside it.
 #[derive(PartialEq, Eq, Debug, Default)]
@@ -301,50 +204,31 @@ fn check(
     }
 }
 
-/// Who follows the seeds that died from one refresh of a plan to the next.
-#[derive(Default, Debug)]
-struct Deaths {
-    died: u32,
-    same_core: u32,
-    similar: u32,
-    /// Sum of the similarities of both.
-    similarity: f64,
-}
-
-fn deaths(bank: &Bank, refreshes: &[u32], deaths: &mut Deaths) {
-    // Successors are told as the bank stands: right after the second refresh, for its day.
-    let request = DiffRequest {
-        refreshes: refreshes.to_vec(),
-        ..DiffRequest::default()
-    };
-    let diff = bank.diff(&request, &Unwatched).unwrap();
-    for seed in diff.seeds.iter().filter(|s| s.change == Change::Lost) {
-        let name = serde_json::to_value(seed.cause).unwrap();
-        if !["gone", "unlinked", "spam", "no-links"].contains(&name.as_str().unwrap()) {
-            assert_eq!(seed.successor, None, "{seed:?}");
-            continue;
-        }
-        deaths.died += 1;
-        if let Some(successor) = &seed.successor {
-            deaths.same_core += u32::from(successor.same_core);
-            deaths.similar += u32::from(!successor.same_core);
-            deaths.similarity += successor.similarity;
+/// Judges the diffs of these pairs of days; gives how often each cause was told.
+fn check_pairs(
+    life: &Life,
+    seeds: usize,
+    judged: impl Fn(usize, usize) -> bool,
+) -> BTreeMap<String, u32> {
+    let numbers = &life.refreshes["p"];
+    let printed: Vec<Printed> = numbers
+        .iter()
+        .zip(1..)
+        .map(|(number, batch)| Printed::of(&life.bank, *number, batch, seeds))
+        .collect();
+    let mut causes = BTreeMap::new();
+    for first in 0..numbers.len() {
+        for second in (first + 1..numbers.len()).filter(|second| judged(first, *second)) {
+            let both = [numbers[first], numbers[second]];
+            check(life, both, &printed[first], &printed[second], &mut causes);
         }
     }
+    println!("{causes:?}");
+    causes
 }
 
-fn row(name: &str, deaths: &Deaths) {
-    println!(
-        "| {name} | {} | {} | {} | {} | {:.2} |",
-        deaths.died,
-        deaths.same_core,
-        deaths.similar,
-        deaths.died - deaths.same_core - deaths.similar,
-        deaths.similarity / f64::from((deaths.same_core + deaths.similar).max(1))
-    );
-}
-
-/// All pairs of refreshes of thirty days.
+/// Each day with the next, and with each later one at some distance: a quarter of all pairs, since a
+/// diff of each would take longer than a test should.
 #[test]
 fn every_cause_of_thirty_days_is_true() {
     let crawl = SynthOptions {
@@ -352,21 +236,23 @@ fn every_cause_of_thirty_days_is_true() {
         ..SynthOptions::new(500)
     };
     let texts = (0..=30).map(|day| day_text(&crawl, day).unwrap());
-    let life = live(texts, &[("p", options(12, false))]);
+    let life = Life::live(texts, &[("p", options(12))]);
     assert_clean(&life.bank);
-    let numbers = &life.refreshes["p"];
-    let printed: Vec<Printed> = numbers
-        .iter()
-        .zip(1..)
-        .map(|(number, batch)| print(&life.bank, *number, batch, 12))
-        .collect();
-    let mut causes = BTreeMap::new();
-    for first in 0..numbers.len() {
-        for second in first + 1..numbers.len() {
-            let both = [numbers[first], numbers[second]];
-            check(&life, both, &printed[first], &printed[second], &mut causes);
-        }
-    }
-    println!("{causes:?}");
+    let causes = check_pairs(&life, 12, |first, second| {
+        second - first == 1 || (first + second) % 5 == 0
+    });
     assert!(causes.len() > 8, "{causes:?}");
+}
+
+/// The days of a real crawl: jumpy, with many pages that go.
+#[test]
+fn every_cause_of_real_days_is_true() {
+    let Some(shared) = support::shared("every_cause_of_real_days_is_true") else {
+        return;
+    };
+    let texts = friendlinks(&shared);
+    let life = Life::live(texts.take(10), &[("p", options(10))]);
+    assert_clean(&life.bank);
+    let causes = check_pairs(&life, 10, |_, _| true);
+    assert!(causes.len() > 12 && causes["gone"] > 5, "{causes:?}");
 }

@@ -1,7 +1,13 @@
-//! What pages were on every day of a crawl, from the records alone.
+//! What pages were on every day of a crawl, from the records alone; and banks that live such days.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
+use seedbank::engine::{
+    Bank, CoreView, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which,
+};
+use seedbank::ingest::{Input, SiteMode};
+use seedbank::watch::Unwatched;
 use serde_json::Value;
 
 /// A page on one day.
@@ -86,5 +92,114 @@ impl Day {
     pub fn is_hub(&self, url: &str) -> bool {
         let page = self.pages.get(url);
         page.is_some_and(|page| page.links.iter().any(|to| self.has_link(url, to)))
+    }
+}
+
+/// A bank with a batch and a refresh of each plan for every day.
+pub struct Life {
+    _place: tempfile::TempDir,
+    pub bank: Bank,
+    /// After each batch; before the first, an empty one.
+    pub days: Vec<Day>,
+    /// Refreshes by plan, one a day.
+    pub refreshes: BTreeMap<&'static str, Vec<u32>>,
+}
+
+/// A plan by cores.
+pub fn options(seeds: u32) -> PlanOptions {
+    PlanOptions {
+        seeds: Some(seeds),
+        ..PlanOptions::default()
+    }
+}
+
+/// The records of the real days, in order.
+pub fn friendlinks(shared: &Path) -> impl Iterator<Item = String> {
+    let folder = shared.join("data/friendlinks");
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files.into_iter().map(|file| super::gunzip(&file))
+}
+
+impl Life {
+    pub fn live(
+        texts: impl Iterator<Item = String>,
+        plans: &[(&'static str, PlanOptions)],
+    ) -> Life {
+        let place = super::scratch();
+        let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
+        let mut days = vec![Day::default()];
+        let mut refreshes: BTreeMap<&'static str, Vec<u32>> = BTreeMap::new();
+        let file = place.path().join("day.jsonl");
+        for text in texts {
+            std::fs::write(&file, &text).unwrap();
+            let request = IngestRequest {
+                inputs: vec![Input::File(file.clone())],
+                ..IngestRequest::default()
+            };
+            bank.ingest(&request, &Unwatched).unwrap();
+            days.push(days.last().unwrap().next(&text));
+            for (plan, options) in plans {
+                let request = RefreshRequest {
+                    plan: Some((*plan).to_owned()),
+                    options: options.clone(),
+                    ..RefreshRequest::default()
+                };
+                let report = bank.refresh(&request, &Unwatched).unwrap();
+                assert_eq!(report.batch as usize + 1, days.len());
+                refreshes.entry(plan).or_default().push(report.refresh);
+            }
+        }
+        Life {
+            _place: place,
+            bank,
+            days,
+            refreshes,
+        }
+    }
+}
+
+/// What a refresh printed.
+pub struct Printed {
+    /// The batch that it ran after, that is the day in [`Life::days`].
+    pub batch: usize,
+    pub seeds: Vec<String>,
+    pub cores: Vec<CoreView>,
+    /// How many seeds it was to have.
+    pub asked: usize,
+}
+
+impl Printed {
+    pub fn of(bank: &Bank, refresh: u32, batch: usize, asked: usize) -> Self {
+        let which = Which {
+            plan: None,
+            refresh: Some(refresh),
+        };
+        let mut cores = Vec::new();
+        bank.cores::<EngineError>(&which, |core| {
+            cores.push(core);
+            Ok(())
+        })
+        .unwrap();
+        let seeds = bank.seeds(&which).unwrap();
+        Self {
+            batch,
+            seeds: seeds.into_iter().map(|seed| seed.url).collect(),
+            cores,
+            asked,
+        }
+    }
+
+    /// The core that a page is in, as a hub or as an authority.
+    pub fn core_of(&self, url: &str, hubs: bool) -> Option<&CoreView> {
+        self.cores.iter().find(|core| {
+            let pages = if hubs { &core.hubs } else { &core.authorities };
+            pages.iter().any(|page| page == url)
+        })
+    }
+
+    pub fn core_with(&self, url: &str) -> Option<&CoreView> {
+        self.core_of(url, true).or(self.core_of(url, false))
     }
 }
