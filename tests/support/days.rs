@@ -123,40 +123,51 @@ pub fn friendlinks(shared: &Path) -> impl Iterator<Item = String> {
 }
 
 impl Life {
+    /// Lives these days.
     pub fn live(
         texts: impl Iterator<Item = String>,
         plans: &[(&'static str, PlanOptions)],
-    ) -> Life {
+    ) -> Self {
+        Self::lived(texts, plans, |_| {})
+    }
+
+    /// Lives these days, and hands the bank to `each` at the end of each.
+    pub fn lived(
+        texts: impl Iterator<Item = String>,
+        plans: &[(&'static str, PlanOptions)],
+        mut each: impl FnMut(&Self),
+    ) -> Self {
         let place = super::scratch();
         let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
-        let mut days = vec![Day::default()];
-        let mut refreshes: BTreeMap<&'static str, Vec<u32>> = BTreeMap::new();
         let file = place.path().join("day.jsonl");
+        let mut life = Self {
+            _place: place,
+            bank,
+            days: vec![Day::default()],
+            refreshes: BTreeMap::new(),
+        };
         for text in texts {
             std::fs::write(&file, &text).unwrap();
             let request = IngestRequest {
                 inputs: vec![Input::File(file.clone())],
                 ..IngestRequest::default()
             };
-            bank.ingest(&request, &Unwatched).unwrap();
-            days.push(days.last().unwrap().next(&text));
+            life.bank.ingest(&request, &Unwatched).unwrap();
+            let day = life.days.last().unwrap().next(&text);
+            life.days.push(day);
             for (plan, options) in plans {
                 let request = RefreshRequest {
                     plan: Some((*plan).to_owned()),
                     options: options.clone(),
                     ..RefreshRequest::default()
                 };
-                let report = bank.refresh(&request, &Unwatched).unwrap();
-                assert_eq!(report.batch as usize + 1, days.len());
-                refreshes.entry(plan).or_default().push(report.refresh);
+                let report = life.bank.refresh(&request, &Unwatched).unwrap();
+                assert_eq!(report.batch as usize + 1, life.days.len());
+                life.refreshes.entry(plan).or_default().push(report.refresh);
             }
+            each(&life);
         }
-        Life {
-            _place: place,
-            bank,
-            days,
-            refreshes,
-        }
+        life
     }
 }
 
