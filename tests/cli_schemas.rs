@@ -165,7 +165,9 @@ fn what_diff_and_the_history_of_a_page_print_fits() {
     }
     let seeds = place.run(&["seeds", "bank", "--format", "jsonl"]);
     let seeds = seeds.json_lines();
-    seeds.iter().for_each(|seed| fits("seeds", seed));
+    for seed in &seeds {
+        fits("seeds", seed);
+    }
     let succeeds = &seeds[0]["succeeds"];
     assert_eq!(seeds[0]["url"], "http://h2.example/");
     assert_eq!(

@@ -115,12 +115,12 @@ fn tell(story: &Story) -> SeedDiff {
     );
     let batch = if story.noise.is_empty() { 2 } else { 3 };
     assert_eq!(lost.batch, Some(batch), "{lost:?}");
-    let back = find(&diff(&bank, &[2, 1]), &story.lost);
+    let reverse = find(&diff(&bank, &[2, 1]), &story.lost);
     assert_eq!(
-        (back.change, back.cause),
+        (reverse.change, reverse.cause),
         (Change::Gained, Some(story.reverse))
     );
-    assert_eq!(back.batch, Some(batch));
+    assert_eq!(reverse.batch, Some(batch));
     // Later batches change nothing of what was.
     bank.delta(&gone("elsewhere"));
     bank.delta(&(spam(&story.lost) + &page(&story.lost, &[url("elsewhere2")])));
@@ -275,8 +275,8 @@ fn other_parameters_are_settings() {
     assert!(told.summary.settings_differ);
     let lost = find(&told, &url("yh1"));
     assert_eq!((lost.cause, lost.batch), (Some(Cause::Settings), None));
-    let back = diff(&bank, &[2, 1]);
-    assert_eq!(find(&back, &url("yh1")).cause, Some(Cause::Settings));
+    let reverse = diff(&bank, &[2, 1]);
+    assert_eq!(find(&reverse, &url("yh1")).cause, Some(Cause::Settings));
 }
 
 /// A page of a site with several.

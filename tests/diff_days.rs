@@ -15,11 +15,20 @@ use seedbank::watch::Unwatched;
 use support::days::{Day, Life, Printed, friendlinks, options};
 use support::model::assert_clean;
 
+/// The batch that must be told.
+#[derive(PartialEq, Eq, Debug, Default)]
+enum Brought {
+    /// Whatever it is.
+    #[default]
+    Unjudged,
+    By(Option<u32>),
+}
+
 /// The cause, named as of a lost seed, with what the diff must say beside it.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Judged {
     cause: &'static str,
-    batch: Option<Option<u32>>,
+    batch: Brought,
     by: Option<String>,
     links: Option<(u64, u64)>,
 }
@@ -37,7 +46,7 @@ fn judge(days: &[Day], url: &str, has: &Printed, lacks: &Printed) -> Judged {
     let day = &days[lacks.batch];
     let state = |cause, holds: &dyn Fn(&Day) -> bool| Judged {
         cause,
-        batch: Some(turned(low, high, |at| holds(&days[at]))),
+        batch: Brought::By(turned(low, high, |at| holds(&days[at]))),
         ..Judged::default()
     };
     if day.gone(url) {
@@ -98,7 +107,7 @@ fn judge(days: &[Day], url: &str, has: &Printed, lacks: &Printed) -> Judged {
             |link: &&(&String, &String)| turned(low, high, |at| days[at].has_link(link.0, link.1));
         return Judged {
             cause: "links-lost",
-            batch: Some(lost.iter().filter_map(|link| of_link(link)).max()),
+            batch: Brought::By(lost.iter().filter_map(of_link).max()),
             links: Some((lost.len() as u64, core.edges)),
             ..Judged::default()
         };
@@ -141,7 +150,7 @@ fn same(told: &SeedChange, cause: &str, judged: &Judged) {
     assert_eq!(name, cause, "{told:?} {judged:?}");
     assert_eq!(told.by, judged.by, "{told:?}");
     assert_eq!(told.links.zip(told.links_of), judged.links, "{told:?}");
-    if let Some(batch) = judged.batch {
+    if let Brought::By(batch) = judged.batch {
         assert_eq!(told.batch, batch, "{told:?}");
     }
 }
@@ -169,8 +178,10 @@ fn check(
     assert_eq!(of(Change::Lost), &before - &after);
     assert_eq!(&of(Change::Kept) | &of(Change::Moved), &before & &after);
     let summary = &diff.summary;
-    let change = i64::from(summary.gained) - i64::from(summary.lost);
-    assert_eq!(change, to.seeds.len() as i64 - from.seeds.len() as i64);
+    assert_eq!(
+        from.seeds.len() + summary.gained as usize,
+        to.seeds.len() + summary.lost as usize
+    );
     for seed in &diff.seeds {
         match seed.change {
             Change::Lost => {

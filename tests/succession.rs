@@ -159,28 +159,20 @@ fn stability(life: &Life, plan: &str) -> f64 {
 #[test]
 fn seeds_that_died_have_the_right_successors() {
     let crawl = SynthOptions {
-        days: 30,
-        ..SynthOptions::new(1000)
-    };
-    let stable = PlanOptions {
-        pick: Some(Pick::Stable),
-        ..options(20)
+        days: 12,
+        ..SynthOptions::new(600)
     };
     let succeed = PlanOptions {
         succeed: Some(true),
-        ..options(20)
+        ..options(15)
     };
-    let plans = [
-        ("best", options(20)),
-        ("stable", stable),
-        ("succeed", succeed),
-    ];
-    let texts = (0..=30).map(|day| day_text(&crawl, day).unwrap());
-    let (life, deaths) = follow(texts, &plans, 20);
+    let plans = [("best", options(15)), ("succeed", succeed)];
+    let texts = (0..=12).map(|day| day_text(&crawl, day).unwrap());
+    let (life, deaths) = follow(texts, &plans, 15);
     println!("| crawl | died | same core | similar row | none | mean similarity |");
-    deaths.print("30 generated days");
-    assert!(deaths.died > 3, "{}", deaths.died);
-    for plan in ["best", "stable", "succeed"] {
+    deaths.print("12 generated days");
+    assert!(deaths.died > 1, "{}", deaths.died);
+    for plan in ["best", "succeed"] {
         println!("{plan}: {:.1} % of the seeds stay", stability(&life, plan));
     }
     assert!(stability(&life, "succeed") >= stability(&life, "best"));
@@ -193,10 +185,10 @@ fn seeds_that_died_on_real_days_have_the_right_successors() {
     let Some(shared) = support::shared(name) else {
         return;
     };
-    let (life, deaths) = follow(friendlinks(&shared), &[("p", options(10))], 10);
+    let (life, deaths) = follow(friendlinks(&shared).take(11), &[("p", options(10))], 10);
     println!("| crawl | died | same core | similar row | none | mean similarity |");
-    deaths.print("17 days of friendlinks");
-    assert!(deaths.died > 5, "{}", deaths.died);
+    deaths.print("11 days of friendlinks");
+    assert!(deaths.died > 2, "{}", deaths.died);
     assert_clean(&life.bank);
 }
 

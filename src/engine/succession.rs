@@ -45,13 +45,13 @@ pub(super) struct OldSeed {
 impl<'a> Successors<'a> {
     pub(super) fn new(store: &'a Store, mode: SiteMode, plan: &Plan, past: &'a Past<'a>) -> Self {
         let by_cores = matches!(plan, Plan::Cores(_));
-        let mut part = Part::of(plan);
+        let mut of_plan = Part::of(plan);
         // Cover methods take spam as any page, and yet nobody wants to begin there.
-        part.spam &= by_cores;
+        of_plan.spam &= by_cores;
         Self {
             store,
             mode,
-            part,
+            part: of_plan,
             by_cores,
             past,
         }

@@ -15,12 +15,11 @@ use serde_json::Value;
 pub struct Page {
     pub gone: bool,
     pub crawled: bool,
-    pub has_record: bool,
     pub spam: bool,
     pub links: BTreeSet<String>,
 }
 
-/// Pages by URL after each batch; known ones that have no record are in `linked`.
+/// Pages that ever had a record by URL, after each batch; targets of links are in `linked`.
 #[derive(Clone, Default)]
 pub struct Day {
     pub pages: BTreeMap<String, Page>,
@@ -39,7 +38,6 @@ impl Day {
             let record: Value = serde_json::from_str(line).unwrap();
             let url = record["url"].as_str().unwrap().to_owned();
             let page = day.pages.entry(url.clone()).or_default();
-            page.has_record = true;
             page.gone = record["gone"] == true;
             if page.gone {
                 page.links.clear();
@@ -73,8 +71,7 @@ impl Day {
 
     /// Known, crawled or gone.
     pub fn is_page(&self, url: &str) -> bool {
-        let has_record = self.pages.get(url).is_some_and(|page| page.has_record);
-        has_record || self.linked.contains(url)
+        self.pages.contains_key(url) || self.linked.contains(url)
     }
 
     /// Whether cores may have it, spam left out.

@@ -90,9 +90,9 @@ impl Pair<'_> {
             });
         }
         let pages = pages_of(&core);
-        let taken = pages.iter().filter_map(|page| run.in_cores.get(page));
+        let elsewhere = pages.iter().filter_map(|page| run.in_cores.get(page));
         let batch = self.touched(&pages);
-        match taken.map(|(rank, _)| *rank).min() {
+        match elsewhere.map(|(rank, _)| *rank).min() {
             // Of the same sigma, the order of the best authorities' URLs decided.
             None if run
                 .full_down_to

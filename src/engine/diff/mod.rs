@@ -48,36 +48,35 @@ impl Bank {
         let mut lost = Vec::new();
         let mut moved = Vec::new();
         let mut kept = Vec::new();
-        let moves = order::moves(&from.order, &to.order);
+        let causes = order::moves(&from.order, &to.order);
         for &page in &to.order {
             watch.proceed()?;
             let rank_after = to.ranks.get(&page).copied();
             let rank_before = from.ranks.get(&page).copied();
-            let because = match rank_before {
-                None => Some(pair.gained(page)?),
-                Some(_) => {
-                    let cause = moves.get(&page).filter(|_| rank_before != rank_after);
-                    cause.map(|cause| Because::new(*cause, None))
-                }
+            let because = if rank_before.is_none() {
+                Some(pair.gained(page)?)
+            } else {
+                let cause = causes.get(&page).filter(|_| rank_before != rank_after);
+                cause.map(|cause| Because::new(*cause, None))
             };
-            let (change, list) = match (rank_before, &because) {
+            let (change, seeds) = match (rank_before, &because) {
                 (None, _) => (Change::Gained, &mut gained),
                 (_, Some(_)) => (Change::Moved, &mut moved),
                 _ => (Change::Kept, &mut kept),
             };
-            let mut seed = seed_change(&views, change, page, because)?;
+            let mut seed = seed_change(&views, change, page, because.as_ref())?;
             (seed.rank_before, seed.rank_after) = (rank_before, rank_after);
             let run = to.run.as_ref();
             let succeeds = run.and_then(|run| run.seeds.get(&page)?.succeeds);
             seed.succeeds = succeeds
                 .map(|succession| successor_view(&views, succession.page, succession))
                 .transpose()?;
-            list.push(seed);
+            seeds.push(seed);
         }
         for &page in &from.order {
             watch.proceed()?;
             if !to.ranks.contains_key(&page) {
-                let mut seed = seed_change(&views, Change::Lost, page, Some(pair.lost(page)?))?;
+                let mut seed = seed_change(&views, Change::Lost, page, Some(&pair.lost(page)?))?;
                 seed.rank_before = from.ranks.get(&page).copied();
                 seed.successor = successor(&views, &pair, page)?;
                 lost.push(seed);
@@ -234,13 +233,13 @@ fn seed_change(
     views: &Views,
     change: Change,
     page: PageId,
-    because: Option<Because>,
+    because: Option<&Because>,
 ) -> Result<SeedChange, EngineError> {
-    let by = because.as_ref().and_then(|because| because.by);
+    let by = because.and_then(|because| because.by);
     let by = by.map(|page| views.name(page)).transpose()?;
     Ok(SeedChange {
         by: by.map(|(_, url)| url),
-        ..bare(change, views.name(page)?.1, because.as_ref())
+        ..bare(change, views.name(page)?.1, because)
     })
 }
 

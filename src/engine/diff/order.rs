@@ -1,6 +1,6 @@
 //! Whether a seed that both lists have moved by itself, or only others before it came or went.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::Cause;
 use crate::page::PageId;
@@ -19,7 +19,7 @@ pub(super) fn moves(from: &[PageId], to: &[PageId]) -> BTreeMap<PageId, Cause> {
         let pages = list.iter().copied();
         pages.filter(|page| seen.get(page) == Some(&2)).collect()
     };
-    let mut open: BTreeMap<PageId, ()> = BTreeMap::new();
+    let mut open: BTreeSet<PageId> = BTreeSet::new();
     let mut moves = BTreeMap::new();
     for (before, after) in both(from).into_iter().zip(both(to)) {
         if before == after && open.is_empty() {
@@ -28,8 +28,8 @@ pub(super) fn moves(from: &[PageId], to: &[PageId]) -> BTreeMap<PageId, Cause> {
         }
         for page in [before, after] {
             moves.insert(page, Cause::Reordered);
-            if open.remove(&page).is_none() {
-                open.insert(page, ());
+            if !open.remove(&page) {
+                open.insert(page);
             }
         }
     }
