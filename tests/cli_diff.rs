@@ -90,9 +90,15 @@ fn the_history_of_a_page_is_told_to_people() {
     let came =
         "  refresh 2 (after batch 2): rank 2; came: took-over, seed http://h1.example/, batch 2";
     assert_eq!(text.lines().last(), Some(came));
+    place.run(&["refresh", "bank"]).done();
+    let text = place.run(&["history", "bank", "http://h2.example/"]).done();
+    let stayed = came
+        .replace("refresh 2", "refresh 2 to 3")
+        .replace("batch 2)", "batch 2 to 2)");
+    assert_eq!(text.lines().last(), Some(stayed.as_str()));
     let never = place.run(&["history", "bank", "http://a1.example/"]).done();
     assert!(
-        never.ends_with("plan default: a seed in 0 of 2 kept refreshes\n"),
+        never.ends_with("plan default: a seed in 0 of 3 kept refreshes\n"),
         "{never}"
     );
     assert!(

@@ -13,18 +13,18 @@ pub(super) fn text(history: &PageHistory) -> String {
         PageState::Gone => "gone",
         PageState::Unlinked => "no page any more: nobody links to it",
     };
+    let record = history.last_seen.map_or_else(
+        || "no record".to_owned(),
+        |batch| format!("last record in batch {batch}"),
+    );
     // Writing to a String cannot fail.
-    let _ = write!(
+    let _ = writeln!(
         text,
-        "{}\n{state}{}, first named by batch {}",
+        "{}\n{state}{}, first named by batch {}, {record}",
         history.url,
         if history.spam { ", spam" } else { "" },
         history.first_seen
     );
-    match history.last_seen {
-        Some(batch) => text.push_str(&format!(", last record in batch {batch}\n")),
-        None => text.push_str(", no record\n"),
-    }
     if history.plans.is_empty() {
         text.push_str("no refreshes\n");
     }
@@ -34,36 +34,49 @@ pub(super) fn text(history: &PageHistory) -> String {
             "plan {}: a seed in {} of {} kept refreshes",
             plan.plan, plan.seed_in, plan.refreshes
         );
-        for appearance in &plan.appearances {
-            text.push_str(&line(appearance));
+        let same = |a: &Appearance, b: &Appearance| a.rank == b.rank && b.cause.is_none();
+        for run in plan.appearances.chunk_by(same) {
+            if let [first, .., last] = run {
+                text.push_str(&line(first, Some(last)));
+            } else {
+                for one in run {
+                    text.push_str(&line(one, None));
+                }
+            }
         }
     }
     text
 }
 
-fn line(appearance: &Appearance) -> String {
-    let mut text = format!(
-        "  refresh {} (after batch {}): ",
-        appearance.refresh, appearance.state_after
-    );
-    match appearance.rank {
-        Some(rank) => text.push_str(&format!("rank {rank}")),
-        None => text.push_str("lost"),
-    }
+/// What happened, and until which refresh nothing else did.
+fn line(appearance: &Appearance, until: Option<&Appearance>) -> String {
+    let to = |number: fn(&Appearance) -> u32| {
+        until.map_or_else(String::new, |until| format!(" to {}", number(until)))
+    };
+    let mut parts = Vec::new();
+    parts.extend(appearance.rank.map(|rank| format!("rank {rank}")));
     if let Some(cause) = appearance.cause {
-        let came = if appearance.rank.is_some() {
-            "; came"
+        let change = if appearance.rank.is_some() {
+            "came"
         } else {
-            ""
+            "lost"
         };
-        text.push_str(&format!("{came}: {}", super::diff::name(cause)));
+        let mut because = format!("{change}: {}", super::diff::name(cause));
+        // Writing to a String cannot fail.
+        if let Some(by) = &appearance.by {
+            let _ = write!(because, ", seed {by}");
+        }
+        if let Some(batch) = appearance.batch {
+            let _ = write!(because, ", batch {batch}");
+        }
+        parts.push(because);
     }
-    if let Some(by) = &appearance.by {
-        text.push_str(&format!(", seed {by}"));
-    }
-    if let Some(batch) = appearance.batch {
-        text.push_str(&format!(", batch {batch}"));
-    }
-    text.push('\n');
-    text
+    format!(
+        "  refresh {}{} (after batch {}{}): {}\n",
+        appearance.refresh,
+        to(|until| until.refresh),
+        appearance.state_after,
+        to(|until| until.state_after),
+        parts.join("; ")
+    )
 }
