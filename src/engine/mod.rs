@@ -7,13 +7,17 @@ mod clock;
 mod cover_evidence;
 mod cover_seats;
 mod decide;
+mod diff;
 mod error;
 mod hubs;
+mod page_history;
+mod past;
 mod plan;
 mod refresh;
 mod refresh_cores;
 mod refresh_cover;
 mod sites;
+mod succession;
 mod views;
 mod whole;
 
@@ -24,7 +28,12 @@ pub use answers::{
     RefreshView, Seed, Status, TableSize, Which,
 };
 pub use batch::{Format, IngestReport, IngestRequest};
+pub use diff::{
+    Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, SeedList,
+    SuccessorView,
+};
 pub use error::{EngineError, Failure};
+pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
 pub use refresh::{RefreshReport, RefreshRequest};
 

@@ -14,6 +14,7 @@ mod changes;
 mod check;
 mod codec;
 mod error;
+mod former;
 mod published;
 mod raw;
 pub mod records;

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::page::PageId;
 
+pub use super::former::{FormerPage, FormerRow, Succession};
+
 /// Numbers batches from 1.
 pub type BatchId = u32;
 
@@ -122,6 +124,7 @@ pub struct SiteRecord {
 
 /// What a page is to the crawler.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PageState {
     /// Only linked to, or named by a record with attributes only.
     Known,
@@ -297,6 +300,8 @@ pub struct SeedRecord {
     pub page: PageId,
     /// Why it was selected.
     pub evidence: SeedEvidence,
+    /// The old seed in whose place it stands, where the plan keeps the list stable.
+    pub succeeds: Option<Succession>,
 }
 
 /// Why a seed was selected.
