@@ -4,6 +4,8 @@
 mod args;
 mod check;
 mod cores;
+mod explain;
+mod explain_text;
 mod failure;
 mod history;
 mod ingest;
@@ -73,6 +75,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Refresh(args) => refresh::run(*args, session),
         Command::Seeds(args) => seeds::run(args),
         Command::Cores(args) => cores::run(args, session),
+        Command::Explain(args) => explain::run(args, session),
         Command::History(args) => history::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::ingest::InputError;
+use crate::ingest::{InputError, UrlProblem};
 use crate::storage::StoreError;
 use crate::watch::Interrupted;
 
@@ -52,6 +52,28 @@ pub enum EngineError {
     /// There is no such refresh.
     #[error("the bank has no refresh {0}")]
     NoRefresh(u32),
+    /// The refresh was deleted, as `--keep` said.
+    #[error("refresh {0} was forgotten: a later refresh of its plan kept fewer")]
+    Forgotten(u32),
+    /// What was given is no URL of a page.
+    #[error("{url:?} is no URL of a page: {problem}")]
+    NoUrl {
+        /// As it was given.
+        url: String,
+        /// What is wrong.
+        problem: UrlProblem,
+    },
+    /// The bank does not know the page.
+    #[error("the bank does not know {url}")]
+    NotKnown {
+        /// The page.
+        url: String,
+        /// The nearest pages that it knows.
+        nearest: Vec<String>,
+    },
+    /// The bank does not know the site.
+    #[error("the bank knows no page of site {0:?}")]
+    NoSite(String),
     /// The plan has no refresh yet, or another plan's was asked for.
     #[error("refresh {refresh} is one of plan {found:?}, not of {asked:?}")]
     OtherPlan {
@@ -112,9 +134,14 @@ impl EngineError {
             },
             Self::Input(_) | Self::TooManyRejects { .. } | Self::EmptySnapshot => Failure::Refused,
             Self::SuffixList { .. } => Failure::Unavailable,
-            Self::Plan(_) | Self::NoPlan(_) | Self::NoRefresh(_) | Self::OtherPlan { .. } => {
-                Failure::Usage
-            }
+            Self::Plan(_)
+            | Self::NoPlan(_)
+            | Self::NoRefresh(_)
+            | Self::Forgotten(_)
+            | Self::NoUrl { .. }
+            | Self::NotKnown { .. }
+            | Self::NoSite(_)
+            | Self::OtherPlan { .. } => Failure::Usage,
             Self::Cores(_) | Self::Write { .. } | Self::Internal(_) => Failure::Failed,
             Self::Interrupted(_) => Failure::Interrupted,
         }
@@ -140,7 +167,17 @@ impl EngineError {
                 "use the build that made the bank, or make a new bank and ingest a snapshot"
                     .to_owned(),
             ),
-            Self::NoPlan(_) | Self::NoRefresh(_) => {
+            Self::NotKnown { nearest, .. } if nearest.is_empty() => {
+                Some("it knows no page of that site either".to_owned())
+            }
+            Self::NotKnown { nearest, .. } => {
+                Some(format!("the nearest pages that it knows: {}", nearest.join(", ")))
+            }
+            Self::NoSite(_) => Some(
+                "give the name of a host (of a registrable domain where the bank was made with --site domain)"
+                    .to_owned(),
+            ),
+            Self::NoPlan(_) | Self::NoRefresh(_) | Self::Forgotten(_) => {
                 Some("`seedbank history` lists plans and refreshes".to_owned())
             }
             Self::Internal(_) => {

@@ -5,9 +5,12 @@ mod answers;
 mod batch;
 mod clock;
 mod cover_evidence;
+mod cover_reach;
 mod cover_seats;
 mod decide;
 mod error;
+mod evidence_cores;
+mod explain;
 mod hubs;
 mod plan;
 mod refresh;
@@ -25,6 +28,11 @@ pub use answers::{
 };
 pub use batch::{Format, IngestReport, IngestRequest};
 pub use error::{EngineError, Failure};
+pub use explain::{
+    Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explanation,
+    LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, ReadCost, Role, RowSums,
+    ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Why,
+};
 pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
 pub use refresh::{RefreshReport, RefreshRequest};
 

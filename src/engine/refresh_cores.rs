@@ -1,6 +1,7 @@
 //! Refresh by cores: loads the host-pruned graph, selects, and keeps the ledger.
 
 use super::EngineError;
+use super::evidence_cores::{self, CoresEvidence};
 use super::hubs::Hubs;
 use super::plan::CorePlan;
 use crate::cores::{self, CoresError, Selection};
@@ -14,6 +15,7 @@ use crate::watch::Watch;
 pub(super) struct CoresRun {
     hubs: Hubs,
     pub(super) selection: Selection,
+    pub(super) evidence: CoresEvidence,
 }
 
 /// Cost: one scan of pages and two of rows; then what [`cores::select`] costs.
@@ -29,7 +31,12 @@ pub(super) fn run(
     };
     let hubs = Hubs::load(store, plan.keep_spam, plan.pages, watch)?;
     let selection = select(&hubs, plan, &previous, watch)?;
-    Ok(CoresRun { hubs, selection })
+    let evidence = evidence_cores::gather(&hubs, &selection, plan.params.rule);
+    Ok(CoresRun {
+        hubs,
+        selection,
+        evidence,
+    })
 }
 
 fn select(

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::evidence::SeriesRecord;
 use crate::page::PageId;
 
 /// Numbers batches from 1.
@@ -122,6 +123,7 @@ pub struct SiteRecord {
 
 /// What a page is to the crawler.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PageState {
     /// Only linked to, or named by a record with attributes only.
     Known,
@@ -271,6 +273,8 @@ pub struct RefreshRecord {
     pub link_visits: u64,
     /// Pages settled plus adjacency entries scanned.
     pub page_visits: u64,
+    /// Where its standings are, if it is one by cores.
+    pub standings: Option<SeriesRecord>,
 }
 
 /// A core of a refresh; its scores are in `vectors`.

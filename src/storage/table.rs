@@ -106,6 +106,8 @@ record_values!(
     super::records::CoreRecord,
     super::records::CoverRecord,
     super::records::SeedRecord,
+    super::evidence::Member,
+    super::evidence::CoreEvidence,
 );
 
 fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
@@ -213,6 +215,17 @@ impl Key for (u32, SiteId) {
     fn take(bytes: &[u8]) -> Option<Self> {
         let (first, site) = Key::take(bytes)?;
         Some((first, SiteId(site)))
+    }
+}
+
+impl Key for (u32, PageId) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        self.1.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (first, rest) = split_u32(bytes)?;
+        Some((first, PageId::take(rest)?))
     }
 }
 
