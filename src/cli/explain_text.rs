@@ -350,10 +350,9 @@ fn cover_of_site(lines: &mut Lines, site: &CoverOfSite) {
     ));
     let value = site
         .value
-        .map_or_else(String::new, |value| format!(", value {value}"));
+        .map_or_else(String::new, |value| format!(", worth {value} together"));
     lines.add(format_args!(
-        "together they cover {} of {} crawled pages: {}{value}",
-        site.covers.pages,
+        "of {} crawled pages{value}, they cover {}",
         site.crawled_then,
         parts(&site.covers)
     ));

@@ -29,9 +29,10 @@ pub use answers::{
 pub use batch::{Format, IngestReport, IngestRequest};
 pub use error::{EngineError, Failure};
 pub use explain::{
-    Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explanation,
-    LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, ReadCost, Role, RowSums,
-    ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Why,
+    Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
+    Explanation, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, ReadCost,
+    Role, RowSums, ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy,
+    Uncovered, Why,
 };
 pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
 pub use refresh::{RefreshReport, RefreshRequest};

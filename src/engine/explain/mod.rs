@@ -104,16 +104,38 @@ impl Case {
     }
 }
 
+/// A refresh that can be asked about many pages, all in one published state.
+pub struct Explainer {
+    case: Case,
+    /// What opening took.
+    opened: ReadCost,
+}
+
 impl Bank {
-    /// Why a page is a seed of a refresh, or why not.
+    /// A refresh to be asked; one that `--keep` deleted is [`EngineError::Forgotten`].
+    pub fn explainer(&self, which: &Which) -> Result<Explainer, EngineError> {
+        let case = Case::open(self, which)?;
+        let opened = case.cost();
+        Ok(Explainer { case, opened })
+    }
+
+    /// Why a page is a seed of a refresh, or why not: [`Explainer::page`] on the published state.
+    pub fn explain(&self, url: &str, which: &Which) -> Result<Explanation, EngineError> {
+        self.explainer(which)?.page(url)
+    }
+}
+
+impl Explainer {
+    /// Why a page is a seed of the refresh, or why not.
     ///
     /// The URL is normalised as ingest does. One that is no URL is [`EngineError::NoUrl`], one that
-    /// the bank does not know [`EngineError::NotKnown`], with the nearest that it knows; a refresh
-    /// that `--keep` deleted is [`EngineError::Forgotten`].
+    /// the bank does not know [`EngineError::NotKnown`], with the nearest that it knows.
     ///
-    /// Cost: at most 20 point reads, and well below 1 MB, whatever the size of the bank.
-    pub fn explain(&self, url: &str, which: &Which) -> Result<Explanation, EngineError> {
-        let case = Case::open(self, which)?;
+    /// Cost, opening included: at most 20 point reads, and well below 1 MB, whatever the size of
+    /// the bank.
+    pub fn page(&self, url: &str) -> Result<Explanation, EngineError> {
+        let case = &self.case;
+        let before = case.cost();
         let views = &case.views;
         let location = ingest::parse(url, views.mode).map_err(|problem| EngineError::NoUrl {
             url: url.to_owned(),
@@ -125,9 +147,9 @@ impl Bank {
                 nearest: nearest::to(views, &location)?,
             });
         };
-        let why = match case.plan {
-            Plan::Cores(plan) => cores::why(&case, &plan, page, &record)?,
-            Plan::Cover(_) => cover::why(&case, page, &record)?,
+        let why = match &case.plan {
+            Plan::Cores(plan) => cores::why(case, plan, page, &record)?,
+            Plan::Cover(_) => cover::why(case, page, &record)?,
         };
         Ok(Explanation {
             url: location.url(views.mode),
@@ -141,7 +163,16 @@ impl Bank {
                 recorded_since: record.last_seen > Some(case.record.batch),
             },
             why,
-            cost: case.cost(),
+            cost: self.cost_since(before),
         })
+    }
+
+    /// What an answer took that began with this cost, as if it were the only one.
+    fn cost_since(&self, before: ReadCost) -> ReadCost {
+        let now = self.case.cost();
+        ReadCost {
+            reads: self.opened.reads + now.reads - before.reads,
+            bytes: self.opened.bytes + now.bytes - before.bytes,
+        }
     }
 }

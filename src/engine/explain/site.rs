@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::answers::{Asked, CoreSeed, Parts, ReadCost, ScoredUrl};
-use super::{Case, cores, cover};
+use super::{Case, Explainer, cores, cover};
 use crate::engine::plan::Plan;
 use crate::engine::{Bank, EngineError, Which};
 use crate::ingest;
@@ -132,14 +132,22 @@ pub struct SeedOfSite {
 }
 
 impl Bank {
-    /// What a refresh made of a site: its seeds, what they cover, and what no seed reaches.
+    /// What a refresh made of a site: [`Explainer::site`] on the published state.
+    pub fn explain_site(&self, site: &str, which: &Which) -> Result<SiteExplanation, EngineError> {
+        self.explainer(which)?.site(site)
+    }
+}
+
+impl Explainer {
+    /// What the refresh made of a site: its seeds, what they cover, and what no seed reaches.
     ///
     /// The site is given by its name, or by a URL of one of its pages; one that the bank does not
     /// know is [`EngineError::NoSite`].
     ///
     /// Cost: what is kept of the site.
-    pub fn explain_site(&self, site: &str, which: &Which) -> Result<SiteExplanation, EngineError> {
-        let case = Case::open(self, which)?;
+    pub fn site(&self, site: &str) -> Result<SiteExplanation, EngineError> {
+        let case = &self.case;
+        let before = case.cost();
         let mode = case.views.mode;
         let url = if site.contains("://") {
             site.to_owned()
@@ -157,9 +165,9 @@ impl Bank {
         };
         let today: SiteRecord = store.need(&tables::SITES, &id)?;
         let why = match case.plan {
-            Plan::Cores(_) => SiteWhy::CoresOfSite(of_cores(&case, id)?),
+            Plan::Cores(_) => SiteWhy::CoresOfSite(of_cores(case, id)?),
             Plan::Cover(_) => match store.get(&tables::COVERS, &(case.refresh, id))? {
-                Some(record) => SiteWhy::CoverOfSite(of_cover(&case, id, &record)?),
+                Some(record) => SiteWhy::CoverOfSite(of_cover(case, id, &record)?),
                 None => SiteWhy::NothingCrawled,
             },
         };
@@ -171,7 +179,7 @@ impl Bank {
             gone: today.gone,
             spam: today.spam,
             why,
-            cost: case.cost(),
+            cost: self.cost_since(before),
         })
     }
 }
