@@ -4,7 +4,9 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 use seedbank::storage::tables::FORMAT;
 
-use super::{check, cores, diff, history, ingest, init, refresh, seeds, shell, status, synth};
+use super::{
+    check, cores, diff, explain, history, ingest, init, refresh, seeds, shell, status, synth,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,6 +71,7 @@ pub(super) enum Command {
     Seeds(seeds::SeedsArgs),
     Cores(cores::CoresArgs),
     Diff(diff::DiffArgs),
+    Explain(explain::ExplainArgs),
     History(history::HistoryArgs),
     Status(status::StatusArgs),
     Check(check::CheckArgs),

@@ -5,6 +5,8 @@ mod args;
 mod check;
 mod cores;
 mod diff;
+mod explain;
+mod explain_text;
 mod failure;
 mod history;
 mod ingest;
@@ -76,6 +78,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Seeds(args) => seeds::run(args),
         Command::Cores(args) => cores::run(args, session),
         Command::Diff(args) => diff::run(args, session),
+        Command::Explain(args) => explain::run(args, session),
         Command::History(args) => history::run(&args, session),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),

@@ -72,8 +72,13 @@ pub enum EngineError {
         problem: UrlProblem,
     },
     /// The bank does not know the page.
-    #[error("the bank has no page {0}")]
-    UnknownPage(String),
+    #[error("the bank does not know {url}")]
+    NotKnown {
+        /// The page.
+        url: String,
+        /// The nearest pages that it knows.
+        nearest: Vec<String>,
+    },
     /// A list of seeds has a line that is no URL.
     #[error("line {line} of {list} is no URL of a page: {problem}")]
     SeedList {
@@ -84,6 +89,9 @@ pub enum EngineError {
         /// What is wrong.
         problem: UrlProblem,
     },
+    /// The bank does not know the site.
+    #[error("the bank knows no page of site {0:?}")]
+    NoSite(String),
     /// The plan has no refresh yet, or another plan's was asked for.
     #[error("refresh {refresh} is one of plan {found:?}, not of {asked:?}")]
     OtherPlan {
@@ -153,7 +161,8 @@ impl EngineError {
             | Self::Forgotten(_)
             | Self::OneRefresh { .. }
             | Self::NoUrl { .. }
-            | Self::UnknownPage(_)
+            | Self::NotKnown { .. }
+            | Self::NoSite(_)
             | Self::OtherPlan { .. } => Failure::Usage,
             Self::Cores(_) | Self::Write { .. } | Self::Internal(_) => Failure::Failed,
             Self::Interrupted(_) => Failure::Interrupted,
@@ -180,6 +189,16 @@ impl EngineError {
                 "use the build that made the bank, or make a new bank and ingest a snapshot"
                     .to_owned(),
             ),
+            Self::NotKnown { nearest, .. } if nearest.is_empty() => {
+                Some("it knows no page of that site either".to_owned())
+            }
+            Self::NotKnown { nearest, .. } => {
+                Some(format!("the nearest pages that it knows: {}", nearest.join(", ")))
+            }
+            Self::NoSite(_) => Some(
+                "give the name of a host (of a registrable domain where the bank was made with --site domain)"
+                    .to_owned(),
+            ),
             Self::NoPlan(_) | Self::NoRefresh(_) | Self::Forgotten(_) => {
                 Some("`seedbank history` lists plans and refreshes".to_owned())
             }
@@ -187,9 +206,6 @@ impl EngineError {
                 "refresh the plan again after the next batch, or name two refreshes or `--against` another plan"
                     .to_owned(),
             ),
-            Self::UnknownPage(_) => {
-                Some("no batch has named this URL; look at how it is written".to_owned())
-            }
             Self::SeedList { .. } => Some(
                 "give one URL a line; lines that begin with # are passed over".to_owned(),
             ),

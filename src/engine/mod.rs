@@ -5,11 +5,15 @@ mod answers;
 mod batch;
 mod clock;
 mod cover_evidence;
+mod cover_reach;
 mod cover_seats;
 mod decide;
 mod diff;
 mod error;
+mod evidence_cores;
+mod explain;
 mod hubs;
+mod nearest;
 mod page_history;
 mod past;
 mod plan;
@@ -33,6 +37,12 @@ pub use diff::{
     SuccessorView,
 };
 pub use error::{EngineError, Failure};
+pub use explain::{
+    Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
+    Explanation, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, ReadCost,
+    Role, RowSums, ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy,
+    Uncovered, Why,
+};
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
 pub use refresh::{RefreshReport, RefreshRequest};

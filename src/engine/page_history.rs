@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::diff::{Cause, Pair, Side, refreshes_of};
 use super::views::Views;
-use super::{Bank, EngineError};
-use crate::ingest::{self, Location};
+use super::{Bank, EngineError, nearest};
 use crate::page::PageId;
 use crate::storage::records::{BatchId, PageState, RefreshId};
 use crate::storage::tables;
@@ -63,16 +62,6 @@ pub struct Appearance {
     pub by: Option<String>,
 }
 
-/// The page at a location, if the bank knows it.
-pub(super) fn find_page(views: &Views, at: &Location) -> Result<Option<PageId>, EngineError> {
-    let store = &views.reader;
-    let Some(site) = store.get(&tables::SITE_IDS, &at.site)? else {
-        return Ok(None);
-    };
-    let index = store.get(&tables::PAGE_IDS, &(site, at.local.clone()))?;
-    Ok(index.map(|index| PageId::new(site, index)))
-}
-
 impl Bank {
     /// When a page was a seed, in the kept refreshes of one plan or of all.
     ///
@@ -85,13 +74,7 @@ impl Bank {
         watch: &dyn Watch,
     ) -> Result<PageHistory, EngineError> {
         let views = Views::open(self)?;
-        let at = ingest::parse(url, views.mode).map_err(|problem| EngineError::NoUrl {
-            url: url.to_owned(),
-            problem,
-        })?;
-        let page = find_page(&views, &at)?;
-        let page = page.ok_or_else(|| EngineError::UnknownPage(at.url(views.mode)))?;
-        let record = views.reader.need(&tables::PAGES, &page)?;
+        let (at, page, record) = nearest::named(&views, url)?;
         let mut history = PageHistory {
             url: at.url(views.mode),
             state: record.state,

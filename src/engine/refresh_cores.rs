@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::evidence_cores::{self, CoresEvidence};
 use super::hubs::Hubs;
 use super::plan::CorePlan;
 use super::{EngineError, succession};
@@ -18,6 +19,7 @@ pub(super) struct CoresRun {
     pub(super) selection: Selection,
     /// Successors of dead seeds, where the plan says so.
     succeeding: BTreeMap<PageId, Succession>,
+    pub(super) evidence: CoresEvidence,
 }
 
 /// Cost: one scan of pages and two of rows; then what [`cores::select`] costs.
@@ -39,10 +41,12 @@ pub(super) fn run(
     };
     let hubs = Hubs::load(store, plan.keep_spam, plan.pages, watch)?;
     let selection = select(&hubs, plan, &previous, watch)?;
+    let evidence = evidence_cores::gather(&hubs, &selection, plan.params.rule);
     Ok(CoresRun {
         hubs,
         selection,
         succeeding,
+        evidence,
     })
 }
 

@@ -23,6 +23,7 @@ use crate::page::{PageId, RowId, SiteId};
 use crate::watch::Watch;
 
 mod covers;
+mod evidence;
 mod former;
 mod links;
 mod meta;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::evidence::SeriesRecord;
 use crate::page::PageId;
 
 pub use super::former::{FormerPage, FormerRow, Succession};
@@ -274,6 +275,8 @@ pub struct RefreshRecord {
     pub link_visits: u64,
     /// Pages settled plus adjacency entries scanned.
     pub page_visits: u64,
+    /// Where its standings are, if it is one by cores.
+    pub standings: Option<SeriesRecord>,
 }
 
 /// A core of a refresh; its scores are in `vectors`.

@@ -107,6 +107,8 @@ record_values!(
     super::records::CoverRecord,
     super::records::SeedRecord,
     super::records::FormerPage,
+    super::evidence::Member,
+    super::evidence::CoreEvidence,
 );
 
 fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {

@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 use roaring::RoaringBitmap;
 
+use super::blocks::Block;
+use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
 use super::records::{
     BatchRecord, CoreRecord, CoverRecord, FormerPage, FormerRow, Hash128, Meta, PageRecord,
     PlanRecord, RefreshRecord, RowMembers, SeedRecord, SiteRecord,
@@ -98,6 +100,18 @@ tables! {
     /// Seeds of a refresh in order.
     SEEDS = "seeds": (u32, u32) => SeedRecord, Scan,
         key "refresh u32, rank u32", value "record: page, evidence";
+    /// Pages of the cores of a refresh.
+    MEMBERS = "members": (u32, PageId) => Member, Lookup,
+        key "refresh u32, site u32, index u32", value "record: core, place and score in each role";
+    /// What the cores of a refresh are compared by.
+    CORE_EVIDENCE = "core_evidence": (u32, u32) => CoreEvidence, Scan,
+        key "refresh u32, rank u32", value "record: sigma, counts, seed, runner-up, weakest, what one more page needs";
+    /// What pages on inter-site links came to in refreshes by cores: written where it changed; a refresh of the series has the last one that is not later.
+    STANDINGS = "standings": StandingKey => Standings, Scan,
+        key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "facts, each once, and pages with gaps; row sums and the first core that it was near; empty where no page is left";
+    /// What crawled pages came to on their site in a refresh of a cover method.
+    REACH = "reach": ReachKey => Block<Reach>, Lookup,
+        key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "facts, each once, and pages with gaps; pick, covering pick and hop, score";
     /// What there is one of: format version, settings, counters, the intent of a bulk load.
     META = "meta": MetaKey => Meta, Lookup,
         key "0 format, 1 settings, 2 counters, 3 intent", value "record";

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::{DiffSide, SeedList};
-use crate::engine::page_history::find_page;
+use crate::engine::nearest;
 use crate::engine::plan::{Plan, PlanOptions};
 use crate::engine::views::Views;
 use crate::engine::{EngineError, past::Part};
@@ -120,7 +120,7 @@ impl Side {
                 line: *line,
                 problem,
             })?;
-            let new = match find_page(views, &at)? {
+            let new = match nearest::find(views, &at)?.map(|found| found.0) {
                 Some(page) => {
                     let new = !ranks.contains_key(&page);
                     if new {

@@ -34,6 +34,7 @@ impl Walk<'_> {
         let mut seeds = self.seeds()?;
         let picks = self.covers(&refreshes, &mut seeds)?;
         self.cores(&refreshes, &seeds)?;
+        self.evidence(&refreshes)?;
         self.bitmaps(&batches, &refreshes, picks)
     }
 
