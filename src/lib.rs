@@ -14,6 +14,7 @@
 //! | [`engine`] | joins the rooms below: loads graphs, hands them over, stores what comes back |
 //! | [`ingest`] | reads formats into page records; URLs; rejects |
 //! | [`synth`] | generates a living crawl |
+//! | [`evaluate`] | judging seeds: searches over the whole graph, statistics of what they find |
 //! | [`cores`] | cores and their seeds |
 //! | [`cover`] | per-site coverage of page value |
 //! | [`rank`] | HITS and its proof: numerics on in-memory graphs |
@@ -61,6 +62,7 @@
 pub mod cores;
 pub mod cover;
 pub mod engine;
+pub mod evaluate;
 pub mod graph;
 pub mod ingest;
 pub mod page;

@@ -5,6 +5,7 @@ mod args;
 mod check;
 mod cores;
 mod diff;
+mod evaluate;
 mod explain;
 mod explain_text;
 mod failure;
@@ -21,6 +22,8 @@ mod session;
 mod shell;
 mod status;
 mod synth;
+mod table;
+mod url_list;
 mod values;
 
 use std::process::ExitCode;
@@ -79,6 +82,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Cores(args) => cores::run(args, session),
         Command::Diff(args) => diff::run(args, session),
         Command::Explain(args) => explain::run(args, session),
+        Command::Evaluate(args) => evaluate::run(*args, session),
         Command::History(args) => history::run(&args, session),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),

@@ -10,6 +10,7 @@ mod cover_seats;
 mod decide;
 mod diff;
 mod error;
+mod evaluate;
 mod evidence_cores;
 mod explain;
 mod hubs;
@@ -33,10 +34,15 @@ pub use answers::{
 };
 pub use batch::{Format, IngestReport, IngestRequest};
 pub use diff::{
-    Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, SeedList,
-    SuccessorView,
+    Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, SuccessorView, UrlList,
 };
 pub use error::{EngineError, Failure};
+pub use evaluate::{
+    AbsentSeed, AbsentWhy, BudgetEvaluation, BudgetRequest, BudgetRow, Claim, CorePlace,
+    CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare, CrawlDepth,
+    CrawlEvaluation, CrawlRequest, DistanceSpread, DistancesEvaluation, DistancesRequest,
+    GraphDistance, ListView, RandomDepth, SeedList, StateView, TopPage,
+};
 pub use explain::{
     Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
     Explanation, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, ReadCost,
