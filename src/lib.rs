@@ -14,12 +14,13 @@
 //! | [`engine`] | joins the rooms below: loads graphs, hands them over, stores what comes back |
 //! | [`ingest`] | reads formats into page records; URLs; rejects |
 //! | [`synth`] | generates a living crawl |
+//! | [`report`] | a refresh as one page for people: data in, HTML out |
 //! | [`cores`] | cores and their seeds |
 //! | [`cover`] | per-site coverage of page value |
 //! | [`rank`] | HITS and its proof: numerics on in-memory graphs |
 //! | [`graph`] | the compact graph, built once and read only |
 //! | [`storage`] | the only user of RocksDB: tables, commits, published states, check |
-//! | [`page`], [`watch`] | the words everyone shares; progress and interruption |
+//! | [`page`], [`watch`], [`clock`] | the words everyone shares; progress and interruption; times |
 //!
 //! `storage` never sees the algorithms, and they never see it: algorithms are tested without a
 //! database, and the database without algorithms.
@@ -58,6 +59,7 @@
 //! # }
 //! ```
 
+pub mod clock;
 pub mod cores;
 pub mod cover;
 pub mod engine;
@@ -65,6 +67,7 @@ pub mod graph;
 pub mod ingest;
 pub mod page;
 pub mod rank;
+pub mod report;
 pub mod storage;
 pub mod synth;
 pub mod watch;
