@@ -15,6 +15,7 @@
 //! | [`ingest`] | reads formats into page records; URLs; rejects |
 //! | [`synth`] | generates a living crawl |
 //! | [`report`] | a refresh as one page for people: data in, HTML out |
+//! | [`evaluate`] | judging seeds: searches over the whole graph, statistics of what they find |
 //! | [`cores`] | cores and their seeds |
 //! | [`cover`] | per-site coverage of page value |
 //! | [`rank`] | HITS and its proof: numerics on in-memory graphs |
@@ -63,6 +64,7 @@ pub mod clock;
 pub mod cores;
 pub mod cover;
 pub mod engine;
+pub mod evaluate;
 pub mod graph;
 pub mod ingest;
 pub mod page;

@@ -62,6 +62,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("rank", &["graph", "page", "watch"]),
     ("cores", &["graph", "rank", "page", "watch"]),
     ("cover", &["graph", "rank", "page", "watch"]),
+    ("evaluate", &["graph", "rank", "cover", "page", "watch"]),
     ("storage", &["page", "watch"]),
     ("ingest", &["page", "watch"]),
     ("synth", &["page", "watch"]),

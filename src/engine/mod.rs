@@ -8,6 +8,7 @@ mod cover_evidence;
 mod cover_seats;
 mod decide;
 mod error;
+mod evaluate;
 mod hubs;
 mod plan;
 mod refresh;
@@ -25,6 +26,12 @@ pub use answers::{
 };
 pub use batch::{Format, IngestReport, IngestRequest};
 pub use error::{EngineError, Failure};
+pub use evaluate::{
+    AbsentSeed, AbsentWhy, BudgetEvaluation, BudgetRequest, BudgetRow, Claim, CorePlace,
+    CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare, CrawlDepth,
+    CrawlEvaluation, CrawlRequest, DistanceSpread, DistancesEvaluation, DistancesRequest,
+    GraphDistance, ListView, RandomDepth, SeedList, StateView, TopPage,
+};
 pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
 pub use refresh::{RefreshReport, RefreshRequest};
 
