@@ -128,11 +128,11 @@ fn little_or_nothing_is_told_too() {
     unmeasured.crawl = None;
     unmeasured.distances = None;
     unmeasured.coverage = None;
-    unmeasured.judged_batch = 4;
+    unmeasured.bank_batch = 4;
     let unmeasured = page(&unmeasured, "report.json");
     assert!(unmeasured.contains("Not measured"));
     assert!(unmeasured.contains("--no-evaluate"));
-    assert!(unmeasured.contains("Selected after batch 3, judged on the state after batch 4."));
+    assert!(unmeasured.contains("Selected after batch 3; the bank has taken batches up to 4"));
     assert!(!unmeasured.contains("href=\"#worth\""));
 }
 

@@ -4,7 +4,7 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 use seedbank::storage::tables::FORMAT;
 
-use super::{check, cores, history, ingest, init, refresh, seeds, shell, status, synth};
+use super::{check, cores, history, ingest, init, refresh, report, seeds, shell, status, synth};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,6 +69,7 @@ pub(super) enum Command {
     Seeds(seeds::SeedsArgs),
     Cores(cores::CoresArgs),
     History(history::HistoryArgs),
+    Report(report::ReportArgs),
     Status(status::StatusArgs),
     Check(check::CheckArgs),
     Synth(synth::SynthArgs),

@@ -14,6 +14,7 @@ mod plan;
 mod refresh;
 mod refresh_cores;
 mod refresh_cover;
+mod report;
 mod sites;
 mod views;
 mod whole;
@@ -34,6 +35,7 @@ pub use evaluate::{
 };
 pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
 pub use refresh::{RefreshReport, RefreshRequest};
+pub use report::ReportRequest;
 
 use crate::ingest::{SUFFIX_LIST, SiteMode};
 use crate::storage::records::Settings;

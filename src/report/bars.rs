@@ -6,6 +6,8 @@ use super::text::{put, tick};
 const LINE: f64 = 22.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 40.0;
+/// Without words under the axis.
+const BOTTOM_BARE: f64 = 20.0;
 
 /// One bar.
 pub(super) struct Bar {
@@ -33,7 +35,12 @@ pub(super) fn bars(frame: &Frame<'_>, bars: &[Bar], names: f64, numbers: f64) ->
     let x_of = |x: f64| left + (x - low) / (high - low) * (right - left);
 
     let mut out = String::new();
-    open(&mut out, frame, bottom + BOTTOM);
+    let below = if frame.x.is_empty() {
+        BOTTOM_BARE
+    } else {
+        BOTTOM
+    };
+    open(&mut out, frame, bottom + below);
     label(&mut out, 2.0, 12.0, "axis", frame.y);
     for &x in &xs {
         let class = if x == 0.0 { "zero" } else { "grid" };
@@ -41,7 +48,9 @@ pub(super) fn bars(frame: &Frame<'_>, bars: &[Bar], names: f64, numbers: f64) ->
         label(&mut out, x_of(x), bottom + 16.0, "mid", &tick(x));
     }
     let middle = f64::midpoint(left, right);
-    label(&mut out, middle, bottom + BOTTOM - 6.0, "mid axis", frame.x);
+    if !frame.x.is_empty() {
+        label(&mut out, middle, bottom + below - 6.0, "mid axis", frame.x);
+    }
     for (at, bar) in (0..).zip(bars) {
         let top = TOP + LINE * f64::from(at);
         let middle = top + LINE / 2.0;

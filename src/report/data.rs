@@ -20,8 +20,8 @@ pub struct Report {
     pub at: u64,
     /// The last batch of the state that it ran on.
     pub batch: u32,
-    /// The last batch of the state that the seeds were judged on.
-    pub judged_batch: u32,
+    /// The last batch that the bank has taken; what is measured is measured on the state after it.
+    pub bank_batch: u32,
     /// Whether every result was proven.
     pub certified: bool,
     /// Why not, where it was not.
@@ -213,8 +213,9 @@ pub struct Distances {
     pub neighbours: Option<f64>,
     /// Ordered pairs of different cores without a way.
     pub unreachable: u64,
-    /// The average distance between two pages of the web that have a way, from a sample.
-    pub average: Mean,
+    /// The average distance between two pages of the web that have a way, from a sample; `null`
+    /// where none has.
+    pub average: Option<Mean>,
 }
 
 /// What cover methods cover on a sample of sites.

@@ -7,6 +7,9 @@ use super::data::{Coverage, CoveragePoint, Crawl, Distances, Mean, MethodCurve, 
 use super::map;
 use super::text::{counted, escape, put, short, signed_percent, whole, with_error};
 
+/// Where curves are told in numbers; a column for every point would be wider than the page.
+const IN_TABLE: [u32; 4] = [1, 2, 3, 5];
+
 /// Whether anything was measured.
 pub(super) fn any(report: &Report) -> bool {
     report.crawl.is_some() || report.distances.is_some() || report.coverage.is_some()
@@ -358,14 +361,14 @@ fn covered(
     };
     out.push_str(&lines(&frame, &series, 100.0));
     let mut heads = vec!["Above random (%)".to_owned()];
-    let longest = methods.iter().max_by_key(|curve| curve.points.len());
-    for point in longest.iter().flat_map(|curve| &curve.points) {
-        heads.push(along(point).to_string());
-    }
+    heads.extend(IN_TABLE.iter().map(ToString::to_string));
     let rows: Vec<Vec<String>> = methods
         .iter()
         .map(|curve| {
-            let cells = curve.points.iter().map(|p| optional(p.more_value));
+            let cells = IN_TABLE.iter().map(|&at| {
+                let here = curve.points.iter().find(|p| along(p) == at);
+                optional(here.and_then(|p| p.more_value))
+            });
             std::iter::once(name(curve)).chain(cells).collect()
         })
         .collect();
@@ -378,25 +381,23 @@ fn distance_map(out: &mut String, distances: &Distances) {
     let all = distances.matrix.len();
     let shown = all.min(map::SHOWN);
     let title = "How far the cores are from each other";
-    let mut about = format!(
-        "Links on the shortest way from a core (row) to another (column). Between two pages of the web it is {} on average",
-        with_error(distances.average)
-    );
-    if let Some(neighbours) = distances.neighbours {
-        put(
-            &mut about,
-            format_args!(
-                ", between cores that are neighbours in rank {}",
-                short(neighbours)
-            ),
-        );
-    }
-    if let Some(mean) = distances.mean {
-        put(
-            &mut about,
-            format_args!(", between any two cores {}", short(mean)),
-        );
-    }
+    let mut about =
+        "Links on the shortest way from a core (row) to another (column). On average".to_owned();
+    let means = [
+        (
+            distances.neighbours.map(short),
+            "between cores that are neighbours in rank",
+        ),
+        (distances.mean.map(short), "between any two cores"),
+        (
+            distances.average.map(with_error),
+            "between two pages of the web",
+        ),
+    ];
+    let known = means
+        .into_iter()
+        .filter_map(|(mean, of)| Some(format!(" {} {of}", mean?)));
+    about.push_str(&known.collect::<Vec<String>>().join(","));
     put(
         &mut about,
         format_args!(

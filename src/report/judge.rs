@@ -4,6 +4,8 @@
 //! A number is above or below random where it is more than two standard errors away from the
 //! random mean, else level with it.
 
+use super::bars::{Bar, bars};
+use super::chart::Frame;
 use super::data::{Crawl, CrawlDepth, Mean, Report};
 use super::text::{counted, escape, short, signed_percent, whole, with_error};
 
@@ -89,6 +91,39 @@ fn covered(report: &Report) -> Option<(usize, usize, String)> {
         counted(coverage.sites, "site", "sites")
     );
     Some((good, more.len(), sentence))
+}
+
+/// The answer at a glance: what a crawl finds from the seeds and from random pages.
+pub(super) fn chart(report: &Report) -> Option<String> {
+    let crawl = report.crawl.as_ref()?;
+    let near = crawl.depths.iter().filter(|d| (1..=3).contains(&d.depth));
+    let depth = near.last()?;
+    let random = depth.reached_random;
+    let both = [
+        Bar {
+            name: "these seeds".to_owned(),
+            number: depth.reached as f64,
+            error: 0.0,
+            text: whole(depth.reached),
+            ours: true,
+        },
+        Bar {
+            name: "random".to_owned(),
+            number: random.mean,
+            error: random.error,
+            text: short(random.mean),
+            ours: false,
+        },
+    ];
+    let within = counted(depth.depth.into(), "link", "links");
+    let frame = Frame {
+        id: "answer-chart",
+        title: &format!("Pages found within {within}"),
+        description: "Two bars, for the seeds and for random pages, with their numbers.",
+        x: "",
+        y: &format!("pages found within {within}"),
+    };
+    Some(bars(&frame, &both, 84.0, 62.0))
 }
 
 fn reached(crawl: &Crawl, depth: &CrawlDepth) -> String {

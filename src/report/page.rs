@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::data::{Reason, Report, SeedLine};
-use super::judge::verdict;
+use super::judge::{self, verdict};
 use super::text::{counted, escape, link, put, short, some_of, whole};
 use super::{experiments, sections};
 use crate::clock::time;
@@ -102,12 +102,15 @@ fn notices(out: &mut String, report: &Report) {
             ),
         );
     }
-    if report.judged_batch != report.batch {
+    if report.bank_batch != report.batch {
         put(
             out,
             format_args!(
-                "<p class=\"notice\">Selected after batch {}, judged on the state after batch {}. <code>seedbank refresh</code> selects anew.</p>\n",
-                report.batch, report.judged_batch
+                "<p class=\"notice\">Selected after batch {}; the bank has taken batches up to {} since, and what is measured here is measured on its state now. <code>seedbank refresh {} --plan {}</code> selects anew.</p>\n",
+                report.batch,
+                report.bank_batch,
+                escape(&report.bank),
+                escape(&report.plan)
             ),
         );
     }
@@ -221,6 +224,9 @@ fn worth(out: &mut String, report: &Report) {
             verdict.class, verdict.word
         ),
     );
+    if let Some(chart) = judge::chart(report) {
+        out.push_str(&chart);
+    }
     for sentence in &verdict.sentences {
         put(out, format_args!("<p class=\"small\">{sentence}</p>\n"));
     }

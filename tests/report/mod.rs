@@ -69,7 +69,7 @@ pub fn of_cores(count: u32) -> Report {
         refresh: 2,
         at: 1_795_060_800,
         batch: 3,
-        judged_batch: 3,
+        bank_batch: 3,
         certified: true,
         doubt: None,
         web: Web {
@@ -90,7 +90,7 @@ pub fn of_cores(count: u32) -> Report {
             mean: Some(5.4),
             neighbours: Some(5.9),
             unreachable: 44,
-            average: mean(5.1, 0.04),
+            average: Some(mean(5.1, 0.04)),
         }),
         coverage: Some(coverage()),
         claims: vec![
