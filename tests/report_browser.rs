@@ -141,7 +141,7 @@ fn it_fits_on_every_screen_and_asks_nobody() {
                     "{name}: text outside its chart: {frame}"
                 );
                 assert!(
-                    frame["smallest"].as_f64().unwrap() >= 9.0,
+                    frame["smallest"].as_f64().unwrap() >= 10.0,
                     "{name}: {frame}"
                 );
             }

@@ -101,13 +101,13 @@ mod tests {
             y: "",
         };
         let drawn = bars(&frame, &[bar(10.0), bar(-10.0)], 90.0, 90.0);
-        // The axis goes from 90 to 290, zero is in the middle.
+        // The axis goes from 90 to 254, zero is in the middle.
         assert!(
-            drawn.contains("x=\"190.0\" y=\"26.0\" width=\"100.0\""),
+            drawn.contains("x=\"172.0\" y=\"26.0\" width=\"82.0\""),
             "{drawn}"
         );
         assert!(
-            drawn.contains("x=\"90.0\" y=\"48.0\" width=\"100.0\""),
+            drawn.contains("x=\"90.0\" y=\"48.0\" width=\"82.0\""),
             "{drawn}"
         );
         assert!(drawn.contains("&lt;b&gt;"));

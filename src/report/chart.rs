@@ -7,7 +7,7 @@
 use super::text::{escape, put, tick};
 
 /// The width of every chart, in its own units.
-pub(super) const WIDTH: f64 = 380.0;
+pub(super) const WIDTH: f64 = 344.0;
 const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 44.0;
 const TOP: f64 = 30.0;
@@ -302,7 +302,7 @@ mod tests {
         let drawn = lines(&frame, &[line(9.0)], 80.0);
         // 0 is at the foot of the axis, 9 of 0..10 at nine tenths of its height.
         assert!(
-            drawn.contains("points=\"52.0,206.0 292.0,47.6\""),
+            drawn.contains("points=\"52.0,206.0 256.0,47.6\""),
             "{drawn}"
         );
         assert!(drawn.contains("<title id=\"c-t\">&lt;t&gt;</title>"));

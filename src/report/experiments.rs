@@ -166,7 +166,7 @@ fn pages_found(out: &mut String, crawl: &Crawl) {
         x: "depth (links from the nearest seed)",
         y: "pages found up to this depth (% of the web)",
     };
-    out.push_str(&lines(&frame, &series, 82.0));
+    out.push_str(&lines(&frame, &series, 88.0));
     let rows: Vec<Vec<String>> = crawl
         .depths
         .iter()
@@ -219,7 +219,7 @@ fn rank_found(out: &mut String, crawl: &Crawl) {
         x: "depth (links from the nearest seed)",
         y: "mean PageRank of new pages (× average page)",
     };
-    out.push_str(&lines(&frame, &series, 82.0));
+    out.push_str(&lines(&frame, &series, 88.0));
     let number = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), short);
     let rows: Vec<Vec<String>> = crawl
         .depths

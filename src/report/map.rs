@@ -11,7 +11,7 @@ use super::text::put;
 pub(super) const SHOWN: usize = 40;
 /// Up to so many cores the distances are written into the squares.
 const NUMBERED: usize = 24;
-const LEFT: f64 = 40.0;
+const LEFT: f64 = 36.0;
 const TOP: f64 = 34.0;
 /// Shades from near to far; the style has a colour for each.
 const SHADES: u32 = 7;
@@ -88,7 +88,7 @@ pub(super) fn map(frame: &Frame<'_>, distances: &Distances) -> String {
 fn legend(out: &mut String, y: f64) {
     label(out, 2.0, y + 11.0, "", "links:");
     for shade in 1..=SHADES {
-        let x = LEFT + 38.0 * f64::from(shade - 1);
+        let x = LEFT + 33.0 * f64::from(shade - 1);
         put(
             out,
             format_args!(
@@ -98,7 +98,7 @@ fn legend(out: &mut String, y: f64) {
         let more = if shade == SHADES { "+" } else { "" };
         label(out, x + 17.0, y + 11.0, "", &format!("{shade}{more}"));
     }
-    let x = LEFT + 38.0 * f64::from(SHADES) + 2.0;
+    let x = LEFT + 33.0 * f64::from(SHADES) + 5.0;
     put(
         out,
         format_args!(
