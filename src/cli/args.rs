@@ -4,7 +4,9 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 use seedbank::storage::tables::FORMAT;
 
-use super::{check, cores, history, ingest, init, refresh, report, seeds, shell, status, synth};
+use super::{
+    check, cores, evaluate, history, ingest, init, refresh, report, seeds, shell, status, synth,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -13,6 +15,7 @@ Examples:
   seedbank ingest bank day1.jsonl.zst        what changed since
   seedbank refresh bank --seeds 50           select seeds
   seedbank seeds bank                        one URL a line, best first
+  seedbank evaluate bank crawl               are they better than random ones?
 
 Exit status:
   0  done                      1  failed
@@ -68,6 +71,7 @@ pub(super) enum Command {
     Refresh(Box<refresh::RefreshArgs>),
     Seeds(seeds::SeedsArgs),
     Cores(cores::CoresArgs),
+    Evaluate(Box<evaluate::EvaluateArgs>),
     History(history::HistoryArgs),
     Report(report::ReportArgs),
     Status(status::StatusArgs),

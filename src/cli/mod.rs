@@ -4,6 +4,7 @@
 mod args;
 mod check;
 mod cores;
+mod evaluate;
 mod failure;
 mod history;
 mod ingest;
@@ -18,6 +19,7 @@ mod session;
 mod shell;
 mod status;
 mod synth;
+mod table;
 mod values;
 
 use std::process::ExitCode;
@@ -75,6 +77,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Report(args) => report::run(args, session),
         Command::Seeds(args) => seeds::run(args),
         Command::Cores(args) => cores::run(args, session),
+        Command::Evaluate(args) => evaluate::run(*args, session),
         Command::History(args) => history::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),

@@ -18,20 +18,20 @@ use crate::storage::{CheckReport, Reader, Store, StoreError, Writer};
 use crate::watch::Watch;
 
 /// The published state, with URLs.
-struct Views {
-    reader: Reader,
-    mode: SiteMode,
+pub(super) struct Views {
+    pub(super) reader: Reader,
+    pub(super) mode: SiteMode,
 }
 
 impl Views {
-    fn open(bank: &Bank) -> Result<Self, EngineError> {
+    pub(super) fn open(bank: &Bank) -> Result<Self, EngineError> {
         let reader = Reader::open(bank.path())?;
         let mode = site_mode(&reader.settings()?)?;
         Ok(Self { reader, mode })
     }
 
     /// A page's site and URL.
-    fn name(&self, page: PageId) -> Result<(String, String), StoreError> {
+    pub(super) fn name(&self, page: PageId) -> Result<(String, String), StoreError> {
         let site = self.reader.need(&tables::SITES, &page.site())?.name;
         let record = self.reader.need(&tables::PAGES, &page)?;
         let url = ingest::url(&site, &record.local, self.mode);
@@ -43,7 +43,7 @@ impl Views {
     }
 
     /// The refresh that is meant.
-    fn find(&self, which: &Which) -> Result<(RefreshId, RefreshRecord), EngineError> {
+    pub(super) fn find(&self, which: &Which) -> Result<(RefreshId, RefreshRecord), EngineError> {
         let Some(refresh) = which.refresh else {
             let plan = which.plan.as_deref().unwrap_or(DEFAULT_PLAN);
             let found = self.reader.get(&tables::PLANS, &plan.to_owned())?;

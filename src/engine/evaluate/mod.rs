@@ -4,6 +4,12 @@
 //! memory, as for a refresh that shares seeds out by PageRank; coverage loads sites in groups.
 
 mod answers;
+mod budget;
+mod coverage;
+mod crawl;
+mod distances;
+mod lists;
+mod today;
 
 pub use answers::{
     AbsentSeed, AbsentWhy, BudgetEvaluation, BudgetRequest, BudgetRow, Claim, CorePlace,
@@ -16,39 +22,51 @@ use super::{Bank, EngineError};
 use crate::watch::Watch;
 
 impl Bank {
-    /// Crawls breadth first from seeds and from random seeds.
+    /// Crawls breadth first from seeds that were selected on this state or an earlier one, or from
+    /// any URLs, and from random sets of as many crawled pages.
+    ///
+    /// Cost: the whole graph is loaded and ranked, and searched once for each draw, in parallel.
     pub fn evaluate_crawl(
         &self,
-        _request: &CrawlRequest,
-        _watch: &dyn Watch,
+        request: &CrawlRequest,
+        watch: &dyn Watch,
     ) -> Result<CrawlEvaluation, EngineError> {
-        Err(EngineError::Internal("crawl is not there yet"))
+        crawl::run(self, request, watch)
     }
 
-    /// Measures the distances between the cores of a refresh, and the graph's average distance.
+    /// Measures the distances between the cores of a refresh, over all links of today's state, and
+    /// the average distance between pages.
+    ///
+    /// Cost: the whole graph is loaded, and searched once for each core and sample, in parallel.
     pub fn evaluate_distances(
         &self,
-        _request: &DistancesRequest,
-        _watch: &dyn Watch,
+        request: &DistancesRequest,
+        watch: &dyn Watch,
     ) -> Result<DistancesEvaluation, EngineError> {
-        Err(EngineError::Internal("distances are not there yet"))
+        distances::run(self, request, watch)
     }
 
     /// Selects by every cover method on the same sites and compares what they cover.
+    ///
+    /// Cost: the sites are loaded once, group by group, and selected on by each method for each
+    /// number of hops.
     pub fn evaluate_coverage(
         &self,
-        _request: &CoverageRequest,
-        _watch: &dyn Watch,
+        request: &CoverageRequest,
+        watch: &dyn Watch,
     ) -> Result<CoverageEvaluation, EngineError> {
-        Err(EngineError::Internal("coverage is not there yet"))
+        coverage::run(self, request, watch)
     }
 
-    /// Crawls so many pages from each of several lists.
+    /// Crawls so many pages breadth first from each of several lists; where a depth does not fit
+    /// whole, its pages in URL order.
+    ///
+    /// Cost: the whole graph is loaded and ranked, and searched once for each list.
     pub fn evaluate_budget(
         &self,
-        _request: &BudgetRequest,
-        _watch: &dyn Watch,
+        request: &BudgetRequest,
+        watch: &dyn Watch,
     ) -> Result<BudgetEvaluation, EngineError> {
-        Err(EngineError::Internal("budget is not there yet"))
+        budget::run(self, request, watch)
     }
 }
