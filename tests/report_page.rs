@@ -83,10 +83,11 @@ fn the_answer_stands_first() {
         "Why these?",
         "stands for 350 pages that link to 21 pages on",
         "<p class=\"verdict holds\">Yes</p>",
+        "<b>1.49 times the pages, and more important ones</b>",
         "Within 3 links of the seeds lie <b>41,000 pages</b>; within as many links of 20 random \
          pages, 27,500 ± 2,292: <b>1.49 times</b> as many.",
-        "Those at depth 3 are more important: mean PageRank 2.25 times the average page, from \
-         random pages 1 ± 0.4.",
+        "They are more important: mean PageRank 3 times the average page at depth 2 (random: \
+         1.33 ± 0.40), 2.25 times the average page at depth 3 (random: 1.00 ± 0.40).",
     ] {
         assert!(answer.contains(said), "{said}\n{answer}");
     }
@@ -96,8 +97,8 @@ fn the_answer_stands_first() {
 fn a_cover_plan_is_judged_by_what_it_covers() {
     let page = page(&of_cover(12), "report.json");
     is_harmless(&page);
-    let said = "With 10 seeds for each site, max-weight covers <b>+18.8 % ± 3.1</b> more value \
-                than random pages (mean of 120 sites).";
+    let said = "With 10 seeds for each site, max-weight covers <b>+18.8 ± 3.1 %</b> of value beyond \
+                what random pages cover (mean of 120 sites).";
     assert!(page.contains(said), "{page}");
     assert!(!page.contains("id=\"cores\""));
     assert!(page.contains("Covers 418 pages worth 1,510"));

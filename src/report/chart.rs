@@ -38,6 +38,9 @@ pub(super) struct Point {
     pub(super) error: f64,
 }
 
+/// How many looks the style knows.
+pub(super) const LOOKS: usize = 10;
+
 /// One line.
 pub(super) struct Series {
     pub(super) name: String,

@@ -2,10 +2,11 @@
 //! what cover methods cover. Each chart has its numbers in a table under it.
 
 use super::bars::{Bar, bars};
-use super::chart::{Frame, Point, Series, lines};
+use super::chart::{Frame, LOOKS, Point, Series, lines};
 use super::data::{Coverage, CoveragePoint, Crawl, Distances, Mean, MethodCurve, Report};
+use super::judge::is_ours;
 use super::map;
-use super::text::{counted, escape, put, short, signed_percent, whole, with_error};
+use super::text::{counted, escape, put, short, whole, with_error};
 
 /// Where curves are told in numbers; a column for every point would be wider than the page.
 const IN_TABLE: [u32; 4] = [1, 2, 3, 5];
@@ -245,8 +246,9 @@ fn rank_found(out: &mut String, crawl: &Crawl) {
 /// A method's name, with the depth of its weight.
 fn name(curve: &MethodCurve) -> String {
     match curve.depth {
-        Some(depth) => format!("{} d{depth}", curve.method),
-        None => curve.method.clone(),
+        // Greedy looks as far as a seed reaches.
+        Some(depth) if curve.method != "greedy" => format!("{} d{depth}", curve.method),
+        _ => curve.method.clone(),
     }
 }
 
@@ -258,9 +260,9 @@ fn covered_by_method(out: &mut String, report: &Report, coverage: &Coverage) {
         counted(most.max().unwrap_or(0).into(), "seed", "seeds")
     );
     let about = format!(
-        "More than random pages cover (mean over {} of the {} with {} crawled pages or more, whiskers: ± standard error).",
-        counted(coverage.sites, "site", "sites"),
-        whole(coverage.sites_all),
+        "Beyond what random pages cover: mean over {} of the {} with {} crawled pages or more, whiskers: ± standard error. d2 weighs what lies within 2 links.",
+        whole(coverage.sites),
+        counted(coverage.sites_all, "site", "sites"),
         coverage.min_pages
     );
     let mut of_methods: Vec<(Mean, String, bool)> = coverage
@@ -268,7 +270,7 @@ fn covered_by_method(out: &mut String, report: &Report, coverage: &Coverage) {
         .iter()
         .filter_map(|curve| {
             let more = curve.points.last()?.more_value?;
-            Some((more, name(curve), curve.method == report.method))
+            Some((more, name(curve), is_ours(report, curve)))
         })
         .collect();
     of_methods.sort_by(|a, b| b.0.mean.total_cmp(&a.0.mean).then(a.1.cmp(&b.1)));
@@ -278,7 +280,10 @@ fn covered_by_method(out: &mut String, report: &Report, coverage: &Coverage) {
             name,
             number: more.mean,
             error: more.error,
-            text: signed_percent(more),
+            text: {
+                let plus = if more.mean > 0.0 { "+" } else { "" };
+                format!("{plus}{} %", short(more.mean))
+            },
             ours,
         })
         .collect();
@@ -290,7 +295,7 @@ fn covered_by_method(out: &mut String, report: &Report, coverage: &Coverage) {
         x: "value covered above random (%)",
         y: "",
     };
-    out.push_str(&bars(&frame, &all, 98.0, 96.0));
+    out.push_str(&bars(&frame, &all, 96.0, 58.0));
     let rows: Vec<Vec<String>> = coverage
         .by_seeds
         .iter()
@@ -298,10 +303,9 @@ fn covered_by_method(out: &mut String, report: &Report, coverage: &Coverage) {
             let last = curve.points.last()?;
             Some(vec![
                 name(curve),
+                optional(last.more_value),
                 with_error(last.value),
                 with_error(last.pages),
-                last.more_pages
-                    .map_or_else(|| "–".to_owned(), signed_percent),
             ])
         })
         .collect();
@@ -309,9 +313,9 @@ fn covered_by_method(out: &mut String, report: &Report, coverage: &Coverage) {
         out,
         &[
             "Method",
+            "Value above random (%)",
             "Value (% of site)",
             "Pages (% of site)",
-            "Pages above random",
         ],
         &rows,
     );
@@ -335,7 +339,7 @@ fn covered(
         .enumerate()
         .map(|(look, curve)| Series {
             name: name(curve),
-            look: look % 8,
+            look: look % LOOKS,
             points: curve
                 .points
                 .iter()
@@ -350,7 +354,7 @@ fn covered(
     figure(
         out,
         title,
-        &format!("More than random pages cover, {about}; random itself is zero."),
+        &format!("Beyond what random pages cover, {about}. Zero is random itself."),
     );
     let frame = Frame {
         id,

@@ -4,14 +4,16 @@
 //! A number is above or below random where it is more than two standard errors away from the
 //! random mean, else level with it.
 
+use std::cmp::Ordering;
+
 use super::bars::{Bar, bars};
 use super::chart::Frame;
-use super::data::{Crawl, CrawlDepth, Mean, Report};
+use super::data::{Crawl, CrawlDepth, Mean, MethodCurve, Report};
 use super::text::{counted, escape, short, signed_percent, whole, with_error};
 
 /// Where a number is beside random.
-pub(super) fn side(number: f64, random: Mean) -> std::cmp::Ordering {
-    use std::cmp::Ordering::{Equal, Greater, Less};
+pub(super) fn side(number: f64, random: Mean) -> Ordering {
+    use Ordering::{Equal, Greater, Less};
     let margin = (2.0 * random.error).max(1e-9 * random.mean.abs());
     match number - random.mean {
         far if far > margin => Greater,
@@ -24,14 +26,18 @@ pub(super) fn side(number: f64, random: Mean) -> std::cmp::Ordering {
 pub(super) struct Verdict {
     pub(super) word: &'static str,
     pub(super) class: &'static str,
+    /// A few words on why.
+    pub(super) brief: Option<String>,
     pub(super) sentences: Vec<String>,
 }
 
 /// The verdict goes by what the plan is for: a cover plan by the value that its method covers, with
-/// any number of seeds; cores by the pages that a crawl of up to three links finds.
+/// any number of seeds; cores by the pages that a crawl of up to three links finds, which should not
+/// be less important ones.
 pub(super) fn verdict(report: &Report) -> Verdict {
     let mut sentences = Vec::new();
     let mut counts = None;
+    let mut brief = None;
     if let Some((good, all, sentence)) = covered(report) {
         counts = Some((good, all));
         sentences.push(sentence);
@@ -41,15 +47,17 @@ pub(super) fn verdict(report: &Report) -> Verdict {
     if let (Some(crawl), Some(last)) = (&report.crawl, near.last()) {
         let above = |d: &&&CrawlDepth| side(d.reached as f64, d.reached_random).is_gt();
         let good = near.iter().filter(above).count();
-        counts = counts.or(Some((good, near.len())));
         sentences.push(reached(crawl, last));
-        let mut ranked = near
-            .iter()
-            .rev()
-            .filter_map(|d| Some((d.depth, d.rank?, d.rank_random?)));
-        if let Some((depth, rank, random)) = ranked.next() {
-            sentences.push(quality(depth, rank, random));
+        let quality = quality(&near);
+        if counts.is_none() {
+            counts = Some((good, near.len()));
+            brief = Some(in_brief(last, quality.as_ref().map(|(better, _)| *better)));
+            if let Some((Ordering::Less, _)) = quality {
+                // More pages, but less important ones: half a reason to start from them.
+                counts = Some((good, near.len() + 1));
+            }
         }
+        sentences.extend(quality.map(|(_, sentence)| sentence));
     }
     let (word, class) = match counts {
         None => ("Not measured", "unknown"),
@@ -68,8 +76,42 @@ pub(super) fn verdict(report: &Report) -> Verdict {
     Verdict {
         word,
         class,
+        brief,
         sentences,
     }
+}
+
+/// The verdict on a crawl in a few words.
+fn in_brief(depth: &CrawlDepth, quality: Option<Ordering>) -> String {
+    let more = side(depth.reached as f64, depth.reached_random);
+    let mut text = match more {
+        Ordering::Equal => "no more pages than from random pages".to_owned(),
+        _ => format!("{} times the pages", times(depth)),
+    };
+    text.push_str(match (quality, more) {
+        (Some(Ordering::Greater), Ordering::Greater) => ", and more important ones",
+        (Some(Ordering::Greater), _) => ", but more important ones",
+        (Some(Ordering::Less), Ordering::Greater) => ", but less important ones",
+        (Some(Ordering::Less), _) => ", and less important ones",
+        _ => "",
+    });
+    text
+}
+
+fn times(depth: &CrawlDepth) -> String {
+    short(depth.reached as f64 / depth.reached_random.mean)
+}
+
+/// Whether a curve is that of the plan's method, with its depth where it has one.
+pub(super) fn is_ours(report: &Report, curve: &MethodCurve) -> bool {
+    let depth = parameter(report, "depth").unwrap_or(2);
+    let same_depth = curve.depth.is_none_or(|of_curve| of_curve == depth);
+    curve.method == report.method && (same_depth || report.method == "greedy")
+}
+
+fn parameter(report: &Report, name: &str) -> Option<u32> {
+    let found = report.parameters.iter().find(|p| p.name == name);
+    found.and_then(|parameter| parameter.value.parse().ok())
 }
 
 /// Where the plan is a cover plan: with how many numbers of seeds its method covers more value than
@@ -80,17 +122,22 @@ fn covered(report: &Report) -> Option<(usize, usize, String)> {
     let ours = of_plan
         .filter(|curve| curve.method == report.method)
         .next()?;
-    let more: Vec<Mean> = ours.points.iter().filter_map(|p| p.more_value).collect();
-    let last = more.last()?;
-    let good = more.iter().filter(|more| side(0.0, **more).is_lt()).count();
+    let points = ours.points.iter();
+    let more: Vec<(u32, Mean)> = points
+        .filter_map(|p| Some((p.per_site, p.more_value?)))
+        .collect();
+    let wanted = parameter(report, "per-site");
+    let of_plan = more.iter().find(|(seeds, _)| Some(*seeds) == wanted);
+    let (seeds, value) = of_plan.or(more.last())?;
+    let good = more.iter().filter(|(_, more)| side(0.0, *more).is_lt());
     let sentence = format!(
-        "With {} for each site, {} covers <b>{}</b> more value than random pages (mean of {}).",
-        counted(more.len() as u64, "seed", "seeds"),
+        "With {} for each site, {} covers <b>{}</b> of value beyond what random pages cover (mean of {}).",
+        counted((*seeds).into(), "seed", "seeds"),
         escape(&report.method),
-        signed_percent(*last),
+        signed_percent(*value),
         counted(coverage.sites, "site", "sites")
     );
-    Some((good, more.len(), sentence))
+    Some((good.count(), more.len(), sentence))
 }
 
 /// The answer at a glance: what a crawl finds from the seeds and from random pages.
@@ -123,17 +170,14 @@ pub(super) fn chart(report: &Report) -> Option<String> {
         x: "",
         y: &format!("pages found within {within}"),
     };
-    Some(bars(&frame, &both, 84.0, 62.0))
+    Some(bars(&frame, &both, 94.0, 62.0))
 }
 
 fn reached(crawl: &Crawl, depth: &CrawlDepth) -> String {
     let random = depth.reached_random;
     let beside = match side(depth.reached as f64, random) {
-        std::cmp::Ordering::Equal => "no clear difference".to_owned(),
-        _ => format!(
-            "<b>{} times</b> as many",
-            short(depth.reached as f64 / random.mean)
-        ),
+        Ordering::Equal => "no clear difference".to_owned(),
+        _ => format!("<b>{} times</b> as many", times(depth)),
     };
     format!(
         "Within {} links of the seeds lie <b>{} pages</b>; within as many links of {} random pages, {}: {beside}.",
@@ -144,17 +188,42 @@ fn reached(crawl: &Crawl, depth: &CrawlDepth) -> String {
     )
 }
 
-fn quality(depth: u32, rank: f64, random: Mean) -> String {
-    let word = match side(rank, random) {
-        std::cmp::Ordering::Greater => "more important",
-        std::cmp::Ordering::Less => "less important",
-        std::cmp::Ordering::Equal => "about as important",
+/// How the mean PageRank of the pages found at depths 2 and 3 compares, where all that were measured
+/// agree, and the sentence for it.
+fn quality(near: &[&CrawlDepth]) -> Option<(Ordering, String)> {
+    let ranked: Vec<(u32, f64, Mean)> = near
+        .iter()
+        .filter(|d| d.depth > 1)
+        .filter_map(|d| Some((d.depth, d.rank?, d.rank_random?)))
+        .collect();
+    let sides: Vec<Ordering> = ranked
+        .iter()
+        .map(|(_, r, random)| side(*r, *random))
+        .collect();
+    let first = *sides.first()?;
+    let agreed = match sides.iter().all(|side| *side == first) {
+        true => first,
+        false => Ordering::Equal,
     };
-    format!(
-        "Those at depth {depth} are {word}: mean PageRank {} times the average page, from random pages {}.",
-        short(rank),
-        with_error(random)
-    )
+    let word = match agreed {
+        Ordering::Greater => "more important",
+        Ordering::Less => "less important",
+        Ordering::Equal => "about as important",
+    };
+    let figures: Vec<String> = ranked
+        .iter()
+        .map(|(depth, rank, random)| {
+            format!(
+                "{} times the average page at depth {depth} (random: {})",
+                short(*rank),
+                with_error(*random)
+            )
+        })
+        .collect();
+    Some((
+        agreed,
+        format!("They are {word}: mean PageRank {}.", figures.join(", ")),
+    ))
 }
 
 #[cfg(test)]
@@ -214,6 +283,13 @@ mod tests {
         assert_eq!(verdict(&partly).word, "In part");
         let bad = judged(vec![depth(1, 10, 20.0, 1.0)]);
         assert_eq!(verdict(&bad).word, "No");
+        let common = judged(vec![depth(1, 20, 10.0, 9.0), depth(2, 40, 20.0, 1.0)]);
+        assert_eq!(verdict(&common).word, "In part");
+        let brief = verdict(&common).brief;
+        assert_eq!(
+            brief.as_deref(),
+            Some("2 times the pages, but less important ones")
+        );
         assert_eq!(verdict(&Report::default()).word, "Not measured");
     }
 }

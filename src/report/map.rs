@@ -36,9 +36,15 @@ pub(super) fn map(frame: &Frame<'_>, distances: &Distances) -> String {
         let y = TOP + size * f64::from(row);
         if (row as usize).is_multiple_of(every) {
             let name = (row + 1).to_string();
-            label(&mut out, LEFT - 5.0, y + size / 2.0 + 4.0, "end", &name);
+            label(
+                &mut out,
+                LEFT - 5.0,
+                y + size / 2.0 + 4.0,
+                "end tiny",
+                &name,
+            );
             let x = LEFT + size * (f64::from(row) + 0.5);
-            label(&mut out, x, TOP - 5.0, "mid", &name);
+            label(&mut out, x, TOP - 5.0, "mid tiny", &name);
         }
         for (column, distance) in (0_u32..).zip(from.iter().take(shown)) {
             let x = LEFT + size * f64::from(column);

@@ -224,6 +224,9 @@ fn worth(out: &mut String, report: &Report) {
             verdict.class, verdict.word
         ),
     );
+    if let Some(brief) = &verdict.brief {
+        put(out, format_args!("<p><b>{brief}</b></p>\n"));
+    }
     if let Some(chart) = judge::chart(report) {
         out.push_str(&chart);
     }

@@ -110,15 +110,32 @@ pub(super) fn tick(number: f64) -> String {
     }
 }
 
-/// A mean and its standard error.
+/// A mean and its standard error, both with the digits that the error leaves.
 pub(super) fn with_error(mean: Mean) -> String {
-    format!("{} ± {}", short(mean.mean), short(mean.error))
+    let places = match mean.error.abs() {
+        e if e >= 9.95 || !e.is_finite() => 0,
+        e if e >= 0.995 => 1,
+        e if e >= 0.0995 => 2,
+        e if e >= 0.000_1 => 3,
+        _ => return format!("{} ± 0", short(mean.mean)),
+    };
+    let fixed = |number: f64| {
+        let size = number.abs();
+        if size >= 999.5 || !size.is_finite() {
+            return short(number);
+        }
+        let text = format!("{size:.places$}");
+        let zero = text.chars().all(|c| matches!(c, '0' | '.'));
+        let sign = if number < 0.0 && !zero { "−" } else { "" };
+        format!("{sign}{text}")
+    };
+    format!("{} ± {}", fixed(mean.mean), fixed(mean.error))
 }
 
-/// A signed number in per cent with its standard error.
+/// A mean in per cent, its sign and its standard error.
 pub(super) fn signed_percent(mean: Mean) -> String {
     let plus = if mean.mean > 0.0 { "+" } else { "" };
-    format!("{plus}{} % ± {}", short(mean.mean), short(mean.error))
+    format!("{plus}{} %", with_error(mean))
 }
 
 /// A list of names, of which a few are shown.
@@ -172,6 +189,17 @@ mod tests {
             (f64::NAN, "–"),
         ] {
             assert_eq!(short(number), text, "{number}");
+        }
+        for (mean, error, text) in [
+            (1.163, 0.0175, "1.163 ± 0.018"),
+            (11.84, 0.72, "11.84 ± 0.72"),
+            (18.62, 3.83, "18.6 ± 3.8"),
+            (-0.04, 2.0, "0.0 ± 2.0"),
+            (-7.0, 12.3, "−7 ± 12"),
+            (21_951.6, 1_121.9, "21,952 ± 1,122"),
+            (20.0, 0.0, "20 ± 0"),
+        ] {
+            assert_eq!(with_error(Mean { mean, error }), text);
         }
         assert_eq!(whole(1_234_567), "1,234,567");
         assert_eq!(tick(25_000.0), "25k");

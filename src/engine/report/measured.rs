@@ -80,6 +80,8 @@ fn claim(report: &mut Report, found: &[Found]) {
 fn coverage_request(request: &ReportRequest, plan: &PlanOptions) -> CoverageRequest {
     let usual = CoverageRequest::default();
     CoverageRequest {
+        // More would say little and cost a run each.
+        hops: plan.hops.unwrap_or(usual.hops).clamp(1, 10),
         max_sites: request.max_sites,
         draws: request.draws.min(usual.draws),
         rng_seed: request.rng_seed,
