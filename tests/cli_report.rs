@@ -50,6 +50,12 @@ fn a_report_is_a_page_and_a_json_file() {
     // From the two seeds all five authorities are one link away.
     assert_eq!(json["crawl"]["depths"][1]["reached"], 7);
     assert_eq!(json["crawl"]["draws"], 20);
+    // No site is large enough to compare cover methods on.
+    assert!(json["coverage"].is_null());
+    assert_eq!(
+        json["left_out"],
+        serde_json::json!(["no site has 10 crawled pages"])
+    );
     let page = read(&place, "r.html");
     assert!(page.contains("2 pages to start the next crawl from"));
     assert!(page.contains("href=\"http://k1.example/x,y\""));

@@ -119,6 +119,7 @@ impl Bank {
             crawl: None,
             distances: None,
             coverage: None,
+            left_out: Vec::new(),
             claims: Vec::new(),
             changes,
             costs: earlier.iter().copied().chain([refresh]).map(cost).collect(),

@@ -38,6 +38,8 @@ pub struct Report {
     pub distances: Option<Distances>,
     /// What cover methods cover.
     pub coverage: Option<Coverage>,
+    /// Why an experiment could not be made, one sentence each.
+    pub left_out: Vec<String>,
     /// What is claimed of such seeds, and whether it holds here.
     pub claims: Vec<Claim>,
     /// What the plan's refresh before this one had.
@@ -187,6 +189,10 @@ pub struct CrawlDepth {
     pub reached: u64,
     /// The same from random pages.
     pub reached_random: Mean,
+    /// PageRank of the pages up to this depth, in per cent of the web's.
+    pub pagerank: f64,
+    /// The same from random pages; the error is a bound, the sum of those of the depths.
+    pub pagerank_random: Mean,
     /// Mean PageRank of the pages at this depth, in times the average of the web; `null` where
     /// there are none.
     pub rank: Option<f64>,

@@ -32,8 +32,9 @@ pub(super) struct Verdict {
 }
 
 /// The verdict goes by what the plan is for: a cover plan by the value that its method covers, with
-/// any number of seeds; cores by the pages that a crawl of up to three links finds, which should not
-/// be less important ones.
+/// any number of seeds; cores by the pages that a crawl of up to three links finds, and by the
+/// PageRank of those together. (A mean over the pages falls where more of them are found, so it is
+/// told but does not decide.)
 pub(super) fn verdict(report: &Report) -> Verdict {
     let mut sentences = Vec::new();
     let mut counts = None;
@@ -48,16 +49,13 @@ pub(super) fn verdict(report: &Report) -> Verdict {
         let above = |d: &&&CrawlDepth| side(d.reached as f64, d.reached_random).is_gt();
         let good = near.iter().filter(above).count();
         sentences.push(reached(crawl, last));
-        let quality = quality(&near);
         if counts.is_none() {
-            counts = Some((good, near.len()));
-            brief = Some(in_brief(last, quality.as_ref().map(|(better, _)| *better)));
-            if let Some((Ordering::Less, _)) = quality {
-                // More pages, but less important ones: half a reason to start from them.
-                counts = Some((good, near.len() + 1));
-            }
+            // That it reaches more of the PageRank counts as much as one depth.
+            let pagerank = side(last.pagerank, last.pagerank_random).is_gt();
+            counts = Some((good + usize::from(pagerank), near.len() + 1));
+            brief = Some(in_brief(last));
         }
-        sentences.extend(quality.map(|(_, sentence)| sentence));
+        sentences.extend(quality(&near));
     }
     let (word, class) = match counts {
         None => ("Not measured", "unknown"),
@@ -82,20 +80,12 @@ pub(super) fn verdict(report: &Report) -> Verdict {
 }
 
 /// The verdict on a crawl in a few words.
-fn in_brief(depth: &CrawlDepth, quality: Option<Ordering>) -> String {
-    let more = side(depth.reached as f64, depth.reached_random);
-    let mut text = match more {
-        Ordering::Equal => "no more pages than from random pages".to_owned(),
-        _ => format!("{} times the pages", times(depth)),
-    };
-    text.push_str(match (quality, more) {
-        (Some(Ordering::Greater), Ordering::Greater) => ", and more important ones",
-        (Some(Ordering::Greater), _) => ", but more important ones",
-        (Some(Ordering::Less), Ordering::Greater) => ", but less important ones",
-        (Some(Ordering::Less), _) => ", and less important ones",
-        _ => "",
-    });
-    text
+fn in_brief(depth: &CrawlDepth) -> String {
+    format!(
+        "{} times the pages and {} times the PageRank of random pages",
+        times(depth),
+        short(depth.pagerank / depth.pagerank_random.mean)
+    )
 }
 
 fn times(depth: &CrawlDepth) -> String {
@@ -174,55 +164,44 @@ pub(super) fn chart(report: &Report) -> Option<String> {
 }
 
 fn reached(crawl: &Crawl, depth: &CrawlDepth) -> String {
-    let random = depth.reached_random;
-    let beside = match side(depth.reached as f64, random) {
-        Ordering::Equal => "no clear difference".to_owned(),
-        _ => format!("<b>{} times</b> as many", times(depth)),
-    };
     format!(
-        "Within {} links of the seeds lie <b>{} pages</b>; within as many links of {} random pages, {}: {beside}.",
-        depth.depth,
+        "Within {} of the seeds lie <b>{} pages</b> with {} % of all PageRank; within as many of {} random pages, {} with {} %.",
+        counted(depth.depth.into(), "link", "links"),
         whole(depth.reached),
+        short(depth.pagerank),
         whole(crawl.seeds),
-        with_error(random)
+        with_error(depth.reached_random),
+        with_error(depth.pagerank_random)
     )
 }
 
-/// How the mean PageRank of the pages found at depths 2 and 3 compares, where all that were measured
-/// agree, and the sentence for it.
-fn quality(near: &[&CrawlDepth]) -> Option<(Ordering, String)> {
+/// How the mean PageRank of the pages found at depths 2 and 3 compares.
+fn quality(near: &[&CrawlDepth]) -> Option<String> {
     let ranked: Vec<(u32, f64, Mean)> = near
         .iter()
         .filter(|d| d.depth > 1)
         .filter_map(|d| Some((d.depth, d.rank?, d.rank_random?)))
         .collect();
-    let sides: Vec<Ordering> = ranked
-        .iter()
-        .map(|(_, r, random)| side(*r, *random))
-        .collect();
-    let first = *sides.first()?;
-    let agreed = match sides.iter().all(|side| *side == first) {
-        true => first,
-        false => Ordering::Equal,
-    };
-    let word = match agreed {
-        Ordering::Greater => "more important",
-        Ordering::Less => "less important",
-        Ordering::Equal => "about as important",
+    let sides = ranked.iter().map(|(_, rank, random)| side(*rank, *random));
+    let (least, most) = (sides.clone().min()?, sides.max()?);
+    let word = match (least, most) {
+        (Ordering::Greater, _) => "higher",
+        (_, Ordering::Less) => "lower",
+        _ => "not clearly higher",
     };
     let figures: Vec<String> = ranked
         .iter()
         .map(|(depth, rank, random)| {
             format!(
-                "{} times the average page at depth {depth} (random: {})",
+                "{} against {} at depth {depth}",
                 short(*rank),
                 with_error(*random)
             )
         })
         .collect();
-    Some((
-        agreed,
-        format!("They are {word}: mean PageRank {}.", figures.join(", ")),
+    Some(format!(
+        "Page by page the PageRank is {word}: {} (1 is the average page).",
+        figures.join(", ")
     ))
 }
 
@@ -236,6 +215,8 @@ mod tests {
             depth,
             reached,
             reached_random: mean(random),
+            pagerank: rank,
+            pagerank_random: mean(5.0),
             rank: Some(rank),
             rank_random: Some(mean(5.0)),
             spam: None,
@@ -288,7 +269,7 @@ mod tests {
         let brief = verdict(&common).brief;
         assert_eq!(
             brief.as_deref(),
-            Some("2 times the pages, but less important ones")
+            Some("2 times the pages and 0.2 times the PageRank of random pages")
         );
         assert_eq!(verdict(&Report::default()).word, "Not measured");
     }

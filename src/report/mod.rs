@@ -5,7 +5,7 @@
 //! judge.rs     the papers' claims beside what was measured; whether it is worth it
 //! page.rs      the page: which pages, why, is it worth it; then the sections
 //! sections.rs  seeds, cores, changes, costs
-//! experiments.rs  the crawl, the distances, the coverage
+//! experiments.rs, crawl.rs, coverage.rs  what was measured
 //! chart.rs, bars.rs, map.rs  inline SVG
 //! text.rs      escaping, links, numbers
 //! page.css     light, dark, phone and paper
@@ -18,6 +18,8 @@
 
 mod bars;
 mod chart;
+mod coverage;
+mod crawl;
 mod data;
 mod experiments;
 mod judge;

@@ -93,6 +93,7 @@ pub fn of_cores(count: u32) -> Report {
             average: Some(mean(5.1, 0.04)),
         }),
         coverage: Some(coverage()),
+        left_out: Vec::new(),
         claims: vec![
             Claim {
                 holds: true,
@@ -134,6 +135,8 @@ fn crawl() -> Crawl {
         depth,
         reached,
         reached_random: mean(random, random / 12.0),
+        pagerank: reached as f64 / 1_200.0,
+        pagerank_random: mean(random / 1_400.0, 1.0),
         rank: Some(9.0 / f64::from(depth + 1)),
         rank_random: Some(mean(4.0 / f64::from(depth + 1), 0.4)),
         spam: Some(1.5),

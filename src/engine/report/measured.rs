@@ -31,41 +31,56 @@ impl Bank {
     ) -> Result<(), EngineError> {
         let by_cores = !report.cores.is_empty();
         if !report.seeds.is_empty() {
-            let crawl = self.evaluate_crawl(
-                &CrawlRequest {
-                    list: SeedList::Refresh(which.clone()),
-                    draws: request.draws,
-                    rng_seed: request.rng_seed,
-                    top: 0,
-                    ..CrawlRequest::default()
-                },
-                watch,
-            )?;
-            if by_cores {
-                claim(report, &crawl.claims);
+            let asked = CrawlRequest {
+                list: SeedList::Refresh(which.clone()),
+                draws: request.draws,
+                rng_seed: request.rng_seed,
+                top: 0,
+                ..CrawlRequest::default()
+            };
+            let found = self.evaluate_crawl(&asked, watch);
+            if let Some(crawl) = made(report, found)? {
+                if by_cores {
+                    claim(report, &crawl.claims);
+                }
+                report.crawl = Some(crawled(&crawl));
             }
-            report.crawl = Some(crawled(&crawl));
         }
         if report.cores.len() > 1 {
-            let distances = self.evaluate_distances(
-                &DistancesRequest {
-                    which: which.clone(),
-                    cores: CORES,
-                    samples: SAMPLES,
-                    rng_seed: request.rng_seed,
-                },
-                watch,
-            )?;
-            claim(report, &distances.claims);
-            report.distances = Some(measured(&distances));
+            let asked = DistancesRequest {
+                which: which.clone(),
+                cores: CORES,
+                samples: SAMPLES,
+                rng_seed: request.rng_seed,
+            };
+            let found = self.evaluate_distances(&asked, watch);
+            if let Some(distances) = made(report, found)? {
+                claim(report, &distances.claims);
+                report.distances = Some(measured(&distances));
+            }
         }
         let asked = coverage_request(request, plan);
-        let coverage = self.evaluate_coverage(&asked, watch)?;
-        if coverage.sites > 0 {
+        let found = self.evaluate_coverage(&asked, watch);
+        if let Some(coverage) = made(report, found)? {
             claim(report, &coverage.claims);
             report.coverage = Some(covered(&coverage, &asked));
         }
         Ok(())
+    }
+}
+
+/// An experiment that makes no sense on this bank is left out, and the report says why; any other
+/// error is one of the report.
+fn made<T>(report: &mut Report, found: Result<T, EngineError>) -> Result<Option<T>, EngineError> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(EngineError::Plan(why)) => {
+            // What follows names flags that only `evaluate` has.
+            let why = why.split("; ").next().unwrap_or_default();
+            report.left_out.push(why.to_owned());
+            Ok(None)
+        }
+        Err(e) => Err(e),
     }
 }
 
@@ -103,10 +118,21 @@ fn mean(estimate: Estimate) -> Mean {
 fn crawled(found: &CrawlEvaluation) -> Crawl {
     // PageRank adds up to 1, so this makes the average page 1.
     let web = found.state.pages as f64;
+    let (mut pagerank, mut pagerank_random) = (0.0, Mean::default());
     let depths = found.depths.iter().map(|depth| CrawlDepth {
         depth: depth.depth,
         reached: depth.pages,
         reached_random: mean(depth.random.pages),
+        pagerank: {
+            pagerank += 100.0 * depth.pagerank;
+            pagerank
+        },
+        pagerank_random: {
+            let here = mean(depth.random.pagerank.times(100.0));
+            pagerank_random.mean += here.mean;
+            pagerank_random.error += here.error;
+            pagerank_random
+        },
         rank: depth.mean_pagerank.map(|rank| rank * web),
         rank_random: depth.random.mean_pagerank.map(|rank| mean(rank.times(web))),
         spam: depth.spam_share.map(|share| share * 100.0),
