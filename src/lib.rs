@@ -14,13 +14,14 @@
 //! | [`engine`] | joins the rooms below: loads graphs, hands them over, stores what comes back |
 //! | [`ingest`] | reads formats into page records; URLs; rejects |
 //! | [`synth`] | generates a living crawl |
+//! | [`report`] | a refresh as one page for people: data in, HTML out |
 //! | [`evaluate`] | judging seeds: searches over the whole graph, statistics of what they find |
 //! | [`cores`] | cores and their seeds |
 //! | [`cover`] | per-site coverage of page value |
 //! | [`rank`] | HITS and its proof: numerics on in-memory graphs |
 //! | [`graph`] | the compact graph, built once and read only |
 //! | [`storage`] | the only user of RocksDB: tables, commits, published states, check |
-//! | [`page`], [`watch`] | the words everyone shares; progress and interruption |
+//! | [`page`], [`watch`], [`clock`] | the words everyone shares; progress and interruption; times |
 //!
 //! `storage` never sees the algorithms, and they never see it: algorithms are tested without a
 //! database, and the database without algorithms.
@@ -59,6 +60,7 @@
 //! # }
 //! ```
 
+pub mod clock;
 pub mod cores;
 pub mod cover;
 pub mod engine;
@@ -67,6 +69,7 @@ pub mod graph;
 pub mod ingest;
 pub mod page;
 pub mod rank;
+pub mod report;
 pub mod storage;
 pub mod synth;
 pub mod watch;

@@ -5,8 +5,8 @@ use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 use seedbank::storage::tables::FORMAT;
 
 use super::{
-    check, cores, diff, evaluate, explain, history, ingest, init, refresh, seeds, shell, status,
-    synth,
+    check, cores, diff, evaluate, explain, history, ingest, init, refresh, report, seeds, shell,
+    status, synth,
 };
 
 const EXAMPLES: &str = "\
@@ -76,6 +76,7 @@ pub(super) enum Command {
     Explain(explain::ExplainArgs),
     Evaluate(Box<evaluate::EvaluateArgs>),
     History(history::HistoryArgs),
+    Report(report::ReportArgs),
     Status(status::StatusArgs),
     Check(check::CheckArgs),
     Synth(synth::SynthArgs),

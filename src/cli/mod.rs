@@ -17,6 +17,7 @@ mod page_history;
 mod plan_flags;
 mod progress;
 mod refresh;
+mod report;
 mod seeds;
 mod session;
 mod shell;
@@ -78,6 +79,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Init(args) => init::run(&args, session),
         Command::Ingest(args) => ingest::run(args, session),
         Command::Refresh(args) => refresh::run(*args, session),
+        Command::Report(args) => report::run(args, session),
         Command::Seeds(args) => seeds::run(args),
         Command::Cores(args) => cores::run(args, session),
         Command::Diff(args) => diff::run(args, session),

@@ -21,6 +21,7 @@ mod plan;
 mod refresh;
 mod refresh_cores;
 mod refresh_cover;
+mod report;
 mod sites;
 mod succession;
 mod views;
@@ -52,6 +53,7 @@ pub use explain::{
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
 pub use refresh::{RefreshReport, RefreshRequest};
+pub use report::ReportRequest;
 
 use crate::ingest::{SUFFIX_LIST, SiteMode};
 use crate::storage::records::Settings;

@@ -66,6 +66,7 @@ pub fn gain(pairs: &[(f64, f64)]) -> Option<Gain> {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use super::*;
     use crate::cover::{CoverParams, Method, Site, select};

@@ -173,6 +173,7 @@ pub fn spend<E: From<Interrupted>>(
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use super::*;
     use crate::evaluate::web::tests::web;

@@ -120,6 +120,7 @@ pub fn average(
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use super::*;
     use crate::evaluate::web::tests::web;

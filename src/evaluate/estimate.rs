@@ -79,6 +79,7 @@ impl Estimate {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these results are exact")]
 mod tests {
     use super::*;
 

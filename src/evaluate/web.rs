@@ -153,7 +153,7 @@ pub(super) mod tests {
     pub(in crate::evaluate) fn web(links: &[&[u32]], intra: u32) -> Web {
         let same = |a: u32, b: u32| a < intra && b < intra;
         let mut intra_in = Csr::default();
-        for page in 0..links.len() as u32 {
+        for (page, _) in (0_u32..).zip(links) {
             let sources = (0_u32..)
                 .zip(links)
                 .filter(|(from, to)| to.contains(&page) && same(*from, page));

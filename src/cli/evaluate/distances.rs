@@ -36,7 +36,7 @@ pub(super) struct DistancesArgs {
         value_parser = clap::value_parser!(u32).range(1..=10_000))]
     cores: u32,
     /// From how many pages the average distance is sampled
-    #[arg(long, value_name = "N", default_value_t = 1000,
+    #[arg(long, value_name = "N", default_value_t = 400,
         value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
     /// The seed of the sample

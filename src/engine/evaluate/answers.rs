@@ -69,7 +69,7 @@ impl Default for DistancesRequest {
         Self {
             which: Which::default(),
             cores: 100,
-            samples: 1000,
+            samples: 400,
             rng_seed: 0,
         }
     }
@@ -258,6 +258,8 @@ pub struct RandomDepth {
     pub pages: Estimate,
     /// Their share of the web.
     pub share: Estimate,
+    /// PageRank of the new pages together.
+    pub pagerank: Estimate,
     /// Mean PageRank of the new pages, over the draws that have any.
     pub mean_pagerank: Option<Estimate>,
     /// Share of spam among the new pages, over the draws that have any.

@@ -128,6 +128,7 @@ fn random_depth(drawn: &[Tally], up_to: &[f64], web: f64) -> RandomDepth {
         new_pages: all(&|tally| tally.pages as f64),
         pages,
         share: pages.times(1.0 / web),
+        pagerank: all(&|tally| tally.pagerank),
         mean_pagerank: some(&Tally::mean_pagerank),
         spam_share: some(&Tally::spam_share),
         value: all(&Tally::units),
@@ -177,65 +178,98 @@ fn top_pages(
 /// Scores that differ by less than this, relatively, are tied.
 const TIED: f64 = 1e-9;
 
-/// What Daneshpajouh, Mohammadi Nasiri and Ghodsi claim of their seeds, section 3.5.
+/// What Daneshpajouh, Mohammadi Nasiri and Ghodsi claim of their seeds, section 3.5; and since a
+/// mean falls where more pages are reached, also whether the PageRank reached is more.
 fn claims(depths: &[CrawlDepth]) -> Vec<Claim> {
-    let mut claims = Vec::new();
     let below: Vec<&CrawlDepth> = depths.iter().filter(|d| d.depth > 0).collect();
-    if let Some(last) = below.last() {
-        let fewer: Vec<String> = below
+    let Some(last) = below.last() else {
+        return Vec::new();
+    };
+    let mut claims = vec![at_every_depth(
+        "more-pages-at-every-depth",
+        "pages",
+        last.depth,
+        below
             .iter()
-            .filter(|d| d.pages as f64 <= d.random.pages.mean)
-            .map(|d| d.depth.to_string())
-            .collect();
-        let holds = fewer.is_empty();
-        let text = if holds {
+            .map(|d| (d.depth, d.pages as f64, d.random.pages.mean)),
+    )];
+    let (mut found, mut drawn) = (0.0, 0.0);
+    let up_to: Vec<(u32, f64, f64)> = depths
+        .iter()
+        .map(|d| {
+            found += d.pagerank;
+            drawn += d.random.pagerank.mean;
+            (d.depth, found, drawn)
+        })
+        .filter(|(depth, ..)| *depth > 0)
+        .collect();
+    claims.push(at_every_depth(
+        "more-pagerank-at-every-depth",
+        "PageRank",
+        last.depth,
+        up_to.into_iter(),
+    ));
+    claims.extend(mean_pagerank(depths));
+    claims
+}
+
+/// Whether seeds are above random ones at every depth; of each depth both figures.
+fn at_every_depth(
+    claim: &'static str,
+    what: &str,
+    last: u32,
+    depths: impl Iterator<Item = (u32, f64, f64)>,
+) -> Claim {
+    let not: Vec<String> = depths
+        .filter(|(_, seeds, random)| seeds <= random)
+        .map(|(depth, ..)| depth.to_string())
+        .collect();
+    Claim {
+        claim,
+        holds: not.is_empty(),
+        text: if not.is_empty() {
             format!(
-                "The seeds reach more pages than random ones at every depth from 1 to {}.",
-                last.depth
+                "The seeds reach more {what} than random ones within every depth from 1 to {last}."
             )
         } else {
             format!(
-                "The seeds do not reach more pages than random ones at every depth: not up to depth {}.",
-                fewer.join(", ")
+                "The seeds do not reach more {what} than random ones within depth {}.",
+                not.join(", ")
             )
-        };
-        claims.push(Claim {
-            claim: "more-pages-at-every-depth",
-            holds,
-            text,
-        });
+        },
     }
-    let of_interest: Vec<(&CrawlDepth, f64, f64)> = depths
+}
+
+fn mean_pagerank(depths: &[CrawlDepth]) -> Option<Claim> {
+    let of_interest: Vec<(u32, f64)> = depths
         .iter()
         .filter(|d| (2..=3).contains(&d.depth))
-        .filter_map(|d| Some((d, d.mean_pagerank?, d.random.mean_pagerank?.mean)))
+        .filter_map(|d| {
+            let random = d.random.mean_pagerank?.mean;
+            Some((d.depth, d.mean_pagerank? / random))
+        })
         .collect();
-    if !of_interest.is_empty() {
-        let holds = of_interest.iter().all(|(_, seeds, random)| seeds > random);
-        let parts: Vec<String> = of_interest
-            .iter()
-            .map(|(d, seeds, random)| {
-                format!(
-                    "{:.2} times that of random seeds at depth {}",
-                    seeds / random,
-                    d.depth
-                )
-            })
-            .collect();
-        let text = format!(
-            "The mean PageRank of new pages is {}: {}.",
-            if holds {
-                "higher than from random seeds"
-            } else {
-                "not higher than from random seeds at both depths"
-            },
-            parts.join(", ")
-        );
-        claims.push(Claim {
-            claim: "higher-pagerank-at-depths-2-and-3",
-            holds,
-            text,
-        });
-    }
-    claims
+    let part = |(depth, times): &(u32, f64)| {
+        format!("{times:.2} times that of random seeds at depth {depth}")
+    };
+    let parts: Vec<String> = of_interest.iter().map(part).collect();
+    let not: Vec<String> = of_interest
+        .iter()
+        .filter(|(_, times)| *times <= 1.0)
+        .map(|(depth, _)| depth.to_string())
+        .collect();
+    let holds = not.is_empty();
+    let lead = if holds {
+        "The mean PageRank of new pages is higher than from random seeds".to_owned()
+    } else {
+        format!(
+            "The mean PageRank of new pages is not higher than from random seeds at depth {}",
+            not.join(" and ")
+        )
+    };
+    (!of_interest.is_empty()).then(|| Claim {
+        claim: "higher-pagerank-at-depths-2-and-3",
+        holds,
+        text: format!("{lead}: {}.", parts.join(", ")),
+    })
 }
