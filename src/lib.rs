@@ -3,7 +3,8 @@
 //! A [`Bank`](engine::Bank) is one directory. Crawl snapshots and daily deltas go in
 //! ([`ingest`](engine::Bank::ingest)), a plan selects seeds ([`refresh`](engine::Bank::refresh)),
 //! and they come out with their reasons ([`seeds`](engine::Bank::seeds),
-//! [`cores`](engine::Bank::cores)).
+//! [`cores`](engine::Bank::cores)) and with what changed, and why ([`diff`](engine::Bank::diff),
+//! [`page_history`](engine::Bank::page_history)).
 //!
 //! # Architecture
 //!
