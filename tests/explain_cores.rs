@@ -306,7 +306,12 @@ fn every_page(name: &str, web: &Web, bank: &TestBank, plan: &str, options: &Plan
     let explainer = bank.bank.explainer(&which).unwrap();
     let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
     let mut most = (0, 0);
-    for url in web.pages.keys() {
+    // Pages without a record and without inter-site links are most of a crawl, and all alike.
+    let dull = |number: usize, page: &Page| !page.crawled && !judge.links.linked[number];
+    for (number, (url, page)) in web.pages.iter().enumerate() {
+        if dull(number, page) && number % 16 > 0 {
+            continue;
+        }
         let answer = explainer.page(url).unwrap();
         assert_eq!(answer.url, *url);
         *kinds.entry(judge.judge(web, &answer)).or_default() += 1;
