@@ -372,6 +372,15 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
     assert_eq!(state["check"]["entries"]["members"], 0, "{state}");
 }
 
+/// Tells whoever asks to finish, also where the writer fails.
+struct Finish<'a>(&'a AtomicBool);
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 /// While days go in and are refreshed by other processes, each answer is that of one refresh.
 #[test]
 fn answers_are_those_of_one_state_while_others_write() {
@@ -398,12 +407,6 @@ fn answers_are_those_of_one_state_while_others_write() {
                 }
             }
         });
-        struct Finish<'a>(&'a AtomicBool);
-        impl Drop for Finish<'_> {
-            fn drop(&mut self) {
-                self.0.store(true, Ordering::SeqCst);
-            }
-        }
         let finish = Finish(&finished);
         for day in 1..=6 {
             let all = [
