@@ -105,6 +105,17 @@ fn what_is_printed_fits() {
             fits("cores", &core);
         }
     }
+    for url in [
+        "http://h1.example/",
+        "http://h2.example/",
+        "http://a1.example/",
+    ] {
+        fits("explain", &json(&["explain", "bank", url]).json());
+    }
+    fits(
+        "explain",
+        &json(&["explain", "bank", "--site", "h1.example"]).json(),
+    );
     fits("status", &json(&["status", "bank"]).json());
     fits("history", &json(&["history", "bank"]).json());
     fits("check", &json(&["check", "bank"]).json());
@@ -185,8 +196,8 @@ fn schemas_are_sound_strict_and_described() {
         .filter_map(|name| name.strip_suffix(".schema.json"))
         .collect();
     for needed in [
-        "check", "cores", "diff", "history", "ingest", "record", "refresh", "report", "seeds",
-        "status", "synth",
+        "check", "cores", "diff", "explain", "history", "ingest", "record", "refresh", "report",
+        "seeds", "status", "synth",
     ] {
         assert!(schemas.contains(&needed), "{needed}");
     }

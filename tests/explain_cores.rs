@@ -94,6 +94,15 @@ fn same(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-9 * b.abs(), "{a} is not {b}");
 }
 
+fn fits(place: &PlaceView, at: usize, scores: &[f64]) {
+    same(place.score, scores[at]);
+    assert_eq!(place.taken as usize, at + 1);
+    let better = scores.iter().filter(|s| **s > scores[at] * (1.0 + 2e-9));
+    let as_good = scores.iter().filter(|s| **s >= scores[at] * (1.0 - 2e-9));
+    let between = better.count() + 1..=as_good.count();
+    assert!(between.contains(&(place.rank as usize)), "{place:?}");
+}
+
 impl<'a> Judge<'a> {
     fn new(links: Links, cores: &'a [CoreView], options: &'a PlanOptions) -> Self {
         let mut members: BTreeMap<usize, InCore> = BTreeMap::new();
@@ -115,15 +124,6 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn place(&self, place: &PlaceView, at: usize, scores: &[f64]) {
-        same(place.score, scores[at]);
-        assert_eq!(place.taken as usize, at + 1);
-        let better = scores.iter().filter(|s| **s > scores[at] * (1.0 + 2e-9));
-        let as_good = scores.iter().filter(|s| **s >= scores[at] * (1.0 - 2e-9));
-        let between = better.count() + 1..=as_good.count();
-        assert!(between.contains(&(place.rank as usize)), "{place:?}");
-    }
-
     fn row_sums(&self, page: usize, sums: &RowSums) {
         assert_eq!((sums.as_authority, sums.as_hub), self.links.sums(page));
         let lambda = self.cores.last().map(|core| core.sigma.powi(2));
@@ -139,7 +139,7 @@ impl<'a> Judge<'a> {
             Why::CoreSeed(seed) => {
                 assert_eq!((url, seed.core.rank), (view.seed.as_str(), view.rank));
                 assert_eq!((seed.rank, seed.since), (view.rank, view.refresh));
-                self.place(&seed.hub, member.hub.unwrap(), &view.hub_scores);
+                fits(&seed.hub, member.hub.unwrap(), &view.hub_scores);
                 let out = &self.links.out[self.links.numbers[url]];
                 let leads = |a: &&String| out.binary_search(&self.links.numbers[*a]).is_ok();
                 let leads_to: Vec<&String> = view.authorities.iter().filter(leads).collect();
@@ -169,10 +169,10 @@ impl<'a> Judge<'a> {
                 assert_eq!(found.hub.is_some(), member.hub.is_some());
                 assert_eq!(found.authority.is_some(), member.authority.is_some());
                 if let Some((place, at)) = hub {
-                    self.place(place, at, &view.hub_scores);
+                    fits(place, at, &view.hub_scores);
                 }
                 if let Some((place, at)) = authority {
-                    self.place(place, at, &view.authority_scores);
+                    fits(place, at, &view.authority_scores);
                 }
             }
             other => panic!("{url} is in core {}: {other:?}", view.rank),
@@ -306,7 +306,12 @@ fn every_page(name: &str, web: &Web, bank: &TestBank, plan: &str, options: &Plan
     let explainer = bank.bank.explainer(&which).unwrap();
     let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
     let mut most = (0, 0);
-    for url in web.pages.keys() {
+    // Pages without a record and without inter-site links are most of a crawl, and all alike.
+    let dull = |number: usize, page: &Page| !page.crawled && !judge.links.linked[number];
+    for (number, (url, page)) in web.pages.iter().enumerate() {
+        if dull(number, page) && number % 16 > 0 {
+            continue;
+        }
         let answer = explainer.page(url).unwrap();
         assert_eq!(answer.url, *url);
         *kinds.entry(judge.judge(web, &answer)).or_default() += 1;
@@ -328,19 +333,19 @@ fn seeds(seeds: u32) -> PlanOptions {
 
 fn plans() -> Vec<(&'static str, PlanOptions)> {
     vec![
-        ("maximal", seeds(40)),
+        ("maximal", seeds(25)),
         (
             "literal",
             PlanOptions {
                 growth: Some(Growth::Literal),
-                ..seeds(15)
+                ..seeds(6)
             },
         ),
         (
             "crawled",
             PlanOptions {
                 pages: Some(Pages::Crawled),
-                ..seeds(15)
+                ..seeds(6)
             },
         ),
         (
@@ -348,14 +353,14 @@ fn plans() -> Vec<(&'static str, PlanOptions)> {
             PlanOptions {
                 keep_spam: Some(true),
                 max_hubs: Some(5),
-                ..seeds(15)
+                ..seeds(6)
             },
         ),
         (
             "dense",
             PlanOptions {
                 density: Some("60".parse().unwrap()),
-                ..seeds(10)
+                ..seeds(3)
             },
         ),
         (
@@ -363,14 +368,14 @@ fn plans() -> Vec<(&'static str, PlanOptions)> {
             PlanOptions {
                 core_size: Some(20),
                 new_members: Some(2),
-                ..seeds(10)
+                ..seeds(3)
             },
         ),
         (
             "classic",
             PlanOptions {
                 hits: Some(Hits::Classic),
-                ..seeds(5)
+                ..seeds(3)
             },
         ),
     ]

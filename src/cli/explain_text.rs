@@ -80,7 +80,7 @@ fn no_seed(lines: &mut Lines, why: &Why, site: &str) {
         Why::LeftOut { reason } => lines.add(match reason {
             LeftOut::Spam => "it took no part: it is spam (`refresh --keep-spam` would let it)",
             LeftOut::Gone => "it took no part: it is gone",
-            LeftOut::NotCrawled => "it took no part: it was known and not crawled",
+            LeftOut::NotCrawled => "it took no part: it was not crawled",
             LeftOut::NoPage => "it took no part: nobody links to it any more",
         }),
         Why::Later => lines.add("the bank did not know it then; refresh again"),

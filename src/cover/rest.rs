@@ -137,7 +137,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::samples::{site, within};
-    use super::super::{CoverParams, Site, run};
+    use super::super::{CoverParams, Pick, Site, run};
     use super::*;
     use crate::page::SiteId;
     use crate::watch::Unwatched;
@@ -160,14 +160,14 @@ mod tests {
         let cover = run::run(site, seats, &choice, &Unwatched).unwrap();
         let found = rest(graph, &cover, &choice, &Unwatched).unwrap();
         let mut all: Vec<u32> = found.pages.iter().map(|scored| scored.page).collect();
-        let covers = cover.picks.iter().flat_map(|pick| pick.covered());
+        let covers = cover.picks.iter().flat_map(Pick::covered);
         all.extend(covers);
         all.sort_unstable();
         assert_eq!(all, (0..graph.pages()).collect::<Vec<_>>());
         let mut residual = left(graph, &cover, choice.hops);
         if choice.covered == Covered::Zero {
             residual = Residual::new(graph);
-            for page in cover.picks.iter().flat_map(|pick| pick.covered()) {
+            for page in cover.picks.iter().flat_map(Pick::covered) {
                 residual.zero(page);
             }
         }

@@ -6,7 +6,7 @@ use super::answers::{
 use super::{Case, ScoredUrl};
 use crate::cores::{Growth, Rule};
 use crate::engine::EngineError;
-use crate::engine::plan::{CorePlan, Pages};
+use crate::engine::plan::CorePlan;
 use crate::page::PageId;
 use crate::storage::blocks::place;
 use crate::storage::evidence::{CoreEvidence, Links, Near, Place, Standing, StandingKey};
@@ -34,11 +34,11 @@ pub(super) fn why(
         })));
     }
     let Some(standing) = standing(case, page)? else {
-        let crawled_only = plan.pages == Pages::Crawled;
-        let why = case.without_evidence(record, crawled_only, !plan.keep_spam);
-        return Ok(why.unwrap_or(Why::Unlinked {
+        let unlinked = Why::Unlinked {
             others_left_out: false,
-        }));
+        };
+        let reason = case.without_evidence(record)?;
+        return Ok(reason.map_or(unlinked, |reason| Why::LeftOut { reason }));
     };
     let reason = match standing.links {
         Links::Spam => LeftOut::Spam,

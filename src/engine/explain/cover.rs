@@ -17,16 +17,13 @@ pub(super) fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why,
         None => None,
     };
     let (Some(site), Some(reach)) = (&site, reach) else {
-        if let Some(why) = case.without_evidence(record, true, false) {
-            return Ok(why);
-        }
-        return Ok(match site {
-            Some(site) if site.seats == 0 => Why::NoSeats {
+        let reason = case.without_evidence(record)?;
+        return Ok(match (site, reason) {
+            (Some(site), None) if site.seats == 0 => Why::NoSeats {
                 crawled: site.crawled,
             },
-            // Crawled today, and not when the site's seeds were picked.
-            _ => Why::LeftOut {
-                reason: LeftOut::NotCrawled,
+            (_, reason) => Why::LeftOut {
+                reason: reason.unwrap_or(LeftOut::NotCrawled),
             },
         });
     };

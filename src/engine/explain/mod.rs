@@ -4,6 +4,10 @@
 //! of the bank: records of one page, one core or one site, and one block of neighbouring pages.
 //! Nothing is computed from links. What the page is today is told beside it, since batches may
 //! have come in after the refresh.
+//!
+//! A refresh keeps nothing of a page that has no inter-site links (cores) or is not crawled
+//! (cover), and that is what is told of it. That it is gone or spam besides is told from the page's
+//! record, so only while no batch has come in since.
 
 mod answers;
 mod cores;
@@ -19,7 +23,7 @@ pub use site::{
     CoresOfSite, CoverOfSite, PagesOfCore, SeedOfCore, SeedOfSite, SiteExplanation, SiteWhy,
 };
 
-use super::plan::{Plan, PlanOptions};
+use super::plan::{Pages, Plan, PlanOptions};
 use super::views::Views;
 use super::{Bank, EngineError, Which, nearest};
 use crate::page::PageId;
@@ -83,22 +87,23 @@ impl Case {
         }
     }
 
-    /// What the page's present record says where the refresh kept nothing of it.
-    fn without_evidence(
-        &self,
-        page: &PageRecord,
-        crawled_only: bool,
-        no_spam: bool,
-    ) -> Option<Why> {
-        let reason = match page.state {
-            _ if page.first_seen > self.record.batch => return Some(Why::Later),
-            PageState::Gone => LeftOut::Gone,
-            PageState::Unlinked => LeftOut::NoPage,
-            _ if page.spam && no_spam => LeftOut::Spam,
-            PageState::Known if crawled_only => LeftOut::NotCrawled,
-            PageState::Known | PageState::Crawled => return None,
+    /// What the page's present record says where the refresh kept nothing of it. The record tells
+    /// of the state that the refresh ran on only while no batch has come in since.
+    fn without_evidence(&self, page: &PageRecord) -> Result<Option<LeftOut>, StoreError> {
+        if self.views.reader.counters()?.batch != self.record.batch {
+            return Ok(None);
+        }
+        let (crawled_only, no_spam) = match self.plan {
+            Plan::Cores(plan) => (plan.pages == Pages::Crawled, !plan.keep_spam),
+            Plan::Cover(_) => (true, false),
         };
-        Some(Why::LeftOut { reason })
+        Ok(match page.state {
+            PageState::Gone => Some(LeftOut::Gone),
+            PageState::Unlinked => Some(LeftOut::NoPage),
+            _ if page.spam && no_spam => Some(LeftOut::Spam),
+            PageState::Known if crawled_only => Some(LeftOut::NotCrawled),
+            PageState::Known | PageState::Crawled => None,
+        })
     }
 }
 
@@ -137,6 +142,7 @@ impl Explainer {
         let views = &case.views;
         let (location, page, record) = nearest::named(views, url)?;
         let why = match &case.plan {
+            _ if record.first_seen > case.record.batch => Why::Later,
             Plan::Cores(plan) => cores::why(case, plan, page, &record)?,
             Plan::Cover(_) => cover::why(case, page, &record)?,
         };
