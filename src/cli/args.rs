@@ -4,7 +4,10 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 use seedbank::storage::tables::FORMAT;
 
-use super::{check, cores, evaluate, history, ingest, init, refresh, seeds, shell, status, synth};
+use super::{
+    check, cores, diff, evaluate, explain, history, ingest, init, refresh, seeds, shell, status,
+    synth,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,6 +72,8 @@ pub(super) enum Command {
     Refresh(Box<refresh::RefreshArgs>),
     Seeds(seeds::SeedsArgs),
     Cores(cores::CoresArgs),
+    Diff(diff::DiffArgs),
+    Explain(explain::ExplainArgs),
     Evaluate(Box<evaluate::EvaluateArgs>),
     History(history::HistoryArgs),
     Status(status::StatusArgs),
