@@ -362,7 +362,7 @@ fn wrong_input_is_told() {
         (&["crawl", "--refresh", "9"], "no refresh 9"),
         (
             &["crawl", "--seeds-file", "absent.txt"],
-            "cannot read the seeds file absent.txt",
+            "cannot read the list of seeds absent.txt",
         ),
         (
             &["crawl", "--seeds-file", "unknown.txt"],
