@@ -1,13 +1,22 @@
-//! Lists of seeds from files.
+//! Lists of seeds: refreshes, with successors or without, and files.
 
 use std::path::{Path, PathBuf};
 
-use seedbank::engine::SeedList;
+use seedbank::engine::{SeedList, Which};
 
 use crate::cli::failure::CliError;
 use crate::cli::url_list;
 
-/// Reads a list.
+/// The seeds of a refresh.
+pub(super) fn of_refresh(which: Which, succeed: bool) -> SeedList {
+    if succeed {
+        SeedList::Succeeded(which)
+    } else {
+        SeedList::Refresh(which)
+    }
+}
+
+/// Reads a list of URLs.
 pub(super) fn read(path: &Path) -> Result<SeedList, CliError> {
     let list = url_list::read(path)?;
     Ok(SeedList::Urls {
