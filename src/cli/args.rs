@@ -4,7 +4,9 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 use seedbank::storage::tables::FORMAT;
 
-use super::{check, cores, explain, history, ingest, init, refresh, seeds, shell, status, synth};
+use super::{
+    check, cores, diff, explain, history, ingest, init, refresh, seeds, shell, status, synth,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,6 +70,7 @@ pub(super) enum Command {
     Refresh(Box<refresh::RefreshArgs>),
     Seeds(seeds::SeedsArgs),
     Cores(cores::CoresArgs),
+    Diff(diff::DiffArgs),
     Explain(explain::ExplainArgs),
     History(history::HistoryArgs),
     Status(status::StatusArgs),

@@ -24,6 +24,14 @@ pub(super) enum CliError {
         /// The system's error.
         source: io::Error,
     },
+    /// The list of seeds cannot be read.
+    #[error("cannot read the list of seeds {}", path.display())]
+    SeedsFile {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
     /// Standard output failed.
     #[error("cannot write to standard output")]
     Output(#[source] io::Error),
@@ -59,7 +67,7 @@ impl CliError {
                 Failure::Unavailable => 4,
                 Failure::Interrupted => 130,
             },
-            Self::Usage(_) | Self::PlanFile { .. } => 2,
+            Self::Usage(_) | Self::PlanFile { .. } | Self::SeedsFile { .. } => 2,
             Self::Synth(e) => match e {
                 SynthError::Interrupted => 130,
                 SynthError::Write { .. } => 1,

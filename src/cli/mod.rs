@@ -4,6 +4,7 @@
 mod args;
 mod check;
 mod cores;
+mod diff;
 mod explain;
 mod explain_text;
 mod failure;
@@ -11,6 +12,7 @@ mod history;
 mod ingest;
 mod init;
 mod output;
+mod page_history;
 mod plan_flags;
 mod progress;
 mod refresh;
@@ -75,8 +77,9 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Refresh(args) => refresh::run(*args, session),
         Command::Seeds(args) => seeds::run(args),
         Command::Cores(args) => cores::run(args, session),
+        Command::Diff(args) => diff::run(args, session),
         Command::Explain(args) => explain::run(args, session),
-        Command::History(args) => history::run(&args),
+        Command::History(args) => history::run(&args, session),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),
         Command::Synth(args) => synth::run(&args, session),

@@ -241,6 +241,7 @@ mod tests {
                 since: 6,
                 seats,
             },
+            succeeds: None,
         }
     }
 

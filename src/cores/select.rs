@@ -10,6 +10,9 @@ use super::extract::{Grown, extract};
 use super::near::NearClasses;
 use super::params::{BadParams, CoreParams, Hits, Pick};
 
+/// The relative accuracy of the scores of a core.
+const ACCURATE: f64 = 3e-7;
+
 /// Why no cores were selected.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum CoresError {
@@ -93,11 +96,19 @@ pub fn select(
     let mut visits = 0;
     for rank in 1..=params.seeds as usize {
         watch.proceed()?;
-        let Some(principal) = ranker.principal(graph, &left, watch)? else {
+        let Some(mut principal) = ranker.principal(graph, &left, watch)? else {
             break;
         };
-        let grown = extract(graph, &left, &principal, params);
+        let mut grown = extract(graph, &left, &principal, params);
         visits += grown.visits;
+        while grown.doubt.is_some() || grown.error > ACCURATE {
+            let Some(finer) = ranker.refine(graph, &left, watch)? else {
+                break;
+            };
+            principal = finer;
+            grown = extract(graph, &left, &principal, params);
+            visits += grown.visits;
+        }
         let core = core(&principal, grown, &previous).ok_or(CoresError::NoHub { rank })?;
         let pages = core.hubs.iter().chain(&core.authorities).copied();
         let touched = left.remove(graph, pages);

@@ -55,6 +55,14 @@ pub enum EngineError {
     /// The refresh was deleted, as `--keep` said.
     #[error("refresh {0} was forgotten: a later refresh of its plan kept fewer")]
     Forgotten(u32),
+    /// A diff needs two refreshes.
+    #[error("plan {plan:?} has no refresh but {only}, and a diff compares two")]
+    OneRefresh {
+        /// The plan.
+        plan: String,
+        /// Its one refresh.
+        only: u32,
+    },
     /// What was given is no URL of a page.
     #[error("{url:?} is no URL of a page: {problem}")]
     NoUrl {
@@ -70,6 +78,16 @@ pub enum EngineError {
         url: String,
         /// The nearest pages that it knows.
         nearest: Vec<String>,
+    },
+    /// A list of seeds has a line that is no URL.
+    #[error("line {line} of {list} is no URL of a page: {problem}")]
+    SeedList {
+        /// The list.
+        list: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong.
+        problem: UrlProblem,
     },
     /// The bank does not know the site.
     #[error("the bank knows no page of site {0:?}")]
@@ -132,12 +150,16 @@ impl EngineError {
                 StoreError::Interrupted(_) => Failure::Interrupted,
                 _ => Failure::Failed,
             },
-            Self::Input(_) | Self::TooManyRejects { .. } | Self::EmptySnapshot => Failure::Refused,
+            Self::Input(_)
+            | Self::TooManyRejects { .. }
+            | Self::EmptySnapshot
+            | Self::SeedList { .. } => Failure::Refused,
             Self::SuffixList { .. } => Failure::Unavailable,
             Self::Plan(_)
             | Self::NoPlan(_)
             | Self::NoRefresh(_)
             | Self::Forgotten(_)
+            | Self::OneRefresh { .. }
             | Self::NoUrl { .. }
             | Self::NotKnown { .. }
             | Self::NoSite(_)
@@ -180,6 +202,13 @@ impl EngineError {
             Self::NoPlan(_) | Self::NoRefresh(_) | Self::Forgotten(_) => {
                 Some("`seedbank history` lists plans and refreshes".to_owned())
             }
+            Self::OneRefresh { .. } => Some(
+                "refresh the plan again after the next batch, or name two refreshes or `--against` another plan"
+                    .to_owned(),
+            ),
+            Self::SeedList { .. } => Some(
+                "give one URL a line; lines that begin with # are passed over".to_owned(),
+            ),
             Self::Internal(_) => {
                 Some("please report this with the command that led to it".to_owned())
             }

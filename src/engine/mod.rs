@@ -8,15 +8,20 @@ mod cover_evidence;
 mod cover_reach;
 mod cover_seats;
 mod decide;
+mod diff;
 mod error;
 mod evidence_cores;
 mod explain;
 mod hubs;
+mod nearest;
+mod page_history;
+mod past;
 mod plan;
 mod refresh;
 mod refresh_cores;
 mod refresh_cover;
 mod sites;
+mod succession;
 mod views;
 mod whole;
 
@@ -27,6 +32,10 @@ pub use answers::{
     RefreshView, Seed, Status, TableSize, Which,
 };
 pub use batch::{Format, IngestReport, IngestRequest};
+pub use diff::{
+    Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, SeedList,
+    SuccessorView,
+};
 pub use error::{EngineError, Failure};
 pub use explain::{
     Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
@@ -34,6 +43,7 @@ pub use explain::{
     Role, RowSums, ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy,
     Uncovered, Why,
 };
+pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
 pub use refresh::{RefreshReport, RefreshRequest};
 

@@ -10,6 +10,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::clock::now;
+use super::past;
 use super::plan::{DEFAULT_PLAN, Plan, PlanOptions, check_name};
 use super::refresh_cores::{self, CoresRun};
 use super::refresh_cover::{self, CoverRun, Earlier};
@@ -261,6 +262,7 @@ fn keep(
     if let Some(keep) = request.keep {
         let picked_by = outcome.picked_by(report.refresh);
         report.pruned = prune(writer, &mut changes, &report.plan, keep, picked_by)?;
+        past::forget(writer, &mut changes, oldest_state(writer, report)?)?;
         let new = (report.refresh, standings.as_ref());
         evidence_cores::forget(writer, &mut changes, &report.pruned, new)?;
     }
@@ -285,6 +287,18 @@ fn keep(
     changes.put(&tables::REFRESHES, &report.refresh, &record)?;
     watch.proceed()?;
     Ok(writer.commit(changes, counters)?)
+}
+
+/// The last batch of the oldest state that a refresh which stays ran on.
+fn oldest_state(store: &Store, report: &RefreshReport) -> Result<BatchId, EngineError> {
+    let mut oldest = report.batch;
+    for entry in store.scan(&tables::REFRESHES)? {
+        let (number, record) = entry?;
+        if !report.pruned.contains(&number) {
+            oldest = oldest.min(record.batch);
+        }
+    }
+    Ok(oldest)
 }
 
 fn count(length: usize) -> u32 {

@@ -350,6 +350,7 @@ fn put_pick(
     let seed = SeedRecord {
         page: picked.page,
         evidence: SeedEvidence::Cover(evidence),
+        succeeds: None,
     };
     Ok(changes.put(&tables::SEEDS, &(refresh, rank), &seed)?)
 }

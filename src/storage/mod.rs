@@ -16,6 +16,7 @@ mod check;
 mod codec;
 mod error;
 pub mod evidence;
+mod former;
 mod published;
 mod raw;
 pub mod records;

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::evidence::SeriesRecord;
 use crate::page::PageId;
 
+pub use super::former::{FormerPage, FormerRow, Succession};
+
 /// Numbers batches from 1.
 pub type BatchId = u32;
 
@@ -301,6 +303,8 @@ pub struct SeedRecord {
     pub page: PageId,
     /// Why it was selected.
     pub evidence: SeedEvidence,
+    /// The old seed in whose place it stands, where the plan keeps the list stable.
+    pub succeeds: Option<Succession>,
 }
 
 /// Why a seed was selected.

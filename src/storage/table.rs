@@ -106,6 +106,7 @@ record_values!(
     super::records::CoreRecord,
     super::records::CoverRecord,
     super::records::SeedRecord,
+    super::records::FormerPage,
     super::evidence::Member,
     super::evidence::CoreEvidence,
 );
@@ -208,16 +209,6 @@ impl Key for (u32, u32) {
     }
 }
 
-impl Key for (u32, SiteId) {
-    fn put(&self, out: &mut Vec<u8>) {
-        (self.0, self.1.0).put(out);
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        let (first, site) = Key::take(bytes)?;
-        Some((first, SiteId(site)))
-    }
-}
-
 impl Key for (u32, PageId) {
     fn put(&self, out: &mut Vec<u8>) {
         self.0.put(out);
@@ -226,6 +217,16 @@ impl Key for (u32, PageId) {
     fn take(bytes: &[u8]) -> Option<Self> {
         let (first, rest) = split_u32(bytes)?;
         Some((first, PageId::take(rest)?))
+    }
+}
+
+impl Key for (u32, SiteId) {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.0, self.1.0).put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (first, site) = Key::take(bytes)?;
+        Some((first, SiteId(site)))
     }
 }
 

@@ -58,6 +58,10 @@ impl Walk<'_> {
                     removed.insert(refresh);
                     refreshes.contains_key(&refresh)
                 }
+                BitmapKey::Former(batch) => {
+                    walk.of_former(batch, &pages);
+                    batches.contains(&batch)
+                }
                 BitmapKey::Covered(key) => {
                     walk.covered(key, &pages, &mut picks);
                     true
@@ -80,6 +84,7 @@ impl Walk<'_> {
             Ok(())
         })?;
         self.uncovered(&picks);
+        self.former_left();
         let with_cores = refreshes.iter().filter(|(_, record)| record.cores > 0);
         let of_batches = batches.difference(&changed);
         let of_refreshes = with_cores

@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use crate::engine::views::Views;
+use super::EngineError;
+use super::views::Views;
 use crate::ingest::{self, Location};
 use crate::page::{PageId, SiteId};
 use crate::storage::records::{PageRecord, PageState};
@@ -33,9 +34,27 @@ pub(super) fn find(
     Ok(Some((page, store.need(&tables::PAGES, &page)?)))
 }
 
+/// The page that a user names by its URL, written in any way that ingest takes.
+pub(super) fn named(
+    views: &Views,
+    url: &str,
+) -> Result<(Location, PageId, PageRecord), EngineError> {
+    let location = ingest::parse(url, views.mode).map_err(|problem| EngineError::NoUrl {
+        url: url.to_owned(),
+        problem,
+    })?;
+    match find(views, &location)? {
+        Some((page, record)) => Ok((location, page, record)),
+        None => Err(EngineError::NotKnown {
+            url: location.url(views.mode),
+            nearest: to(views, &location)?,
+        }),
+    }
+}
+
 /// The pages that a user may have meant: with the other scheme, with or without `www.`, then those
 /// of the site that have most of the URL's beginning in common, ties by URL.
-pub(super) fn to(views: &Views, location: &Location) -> Result<Vec<String>, StoreError> {
+fn to(views: &Views, location: &Location) -> Result<Vec<String>, StoreError> {
     let mut found = BTreeSet::new();
     let bare = location.site.strip_prefix("www.");
     let twin = bare.map_or_else(|| format!("www.{}", location.site), str::to_owned);
