@@ -3,7 +3,8 @@
 //! A [`Bank`](engine::Bank) is one directory. Crawl snapshots and daily deltas go in
 //! ([`ingest`](engine::Bank::ingest)), a plan selects seeds ([`refresh`](engine::Bank::refresh)),
 //! and they come out with their reasons ([`seeds`](engine::Bank::seeds),
-//! [`cores`](engine::Bank::cores)).
+//! [`cores`](engine::Bank::cores)); any page can be asked why it is one, or why not
+//! ([`explain`](engine::Bank::explain)).
 //!
 //! # Architecture
 //!
