@@ -8,10 +8,10 @@ DEMO      := $(TARGET)/demo
 PAGES     ?= 20000
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo test deps build check-format lint docs unit doctests deny bench install clean-demo
+.PHONY: help demo test deps deps-browser build check-format lint docs unit doctests deny bench install clean-demo
 
 help:
-	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, print seeds"
+	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, print seeds, write a report"
 	@echo "make test     everything CI checks"
 	@echo "make bench    measure, in ratios within one run"
 	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
@@ -25,6 +25,18 @@ deps:
 	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq g++ libclang-dev >/dev/null; \
 	  else \
 	    echo "RocksDB's build needs a C++ compiler and libclang: install them with this system's package manager"; exit 1; \
+	  fi; \
+	fi
+
+# The report is looked at in a real browser; without one its test says that it is skipped.
+deps-browser:
+	@if ! command -v chromium >/dev/null; then \
+	  if command -v apt-get >/dev/null; then \
+	    echo "installing the browser that the report is tested in: chromium"; \
+	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null \
+	      || echo "SKIPPED: chromium could not be installed"; \
+	  else \
+	    echo "SKIPPED: no chromium, and no apt-get to install it with"; \
 	  fi; \
 	fi
 
@@ -46,7 +58,10 @@ demo: build
 	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-002.jsonl.zst
 	$(SEEDBANK) refresh $(DEMO)/bank
 	$(SEEDBANK) seeds $(DEMO)/bank
+	@echo; echo "== The same as one page: which pages, why, and is it worth it"
+	$(SEEDBANK) report $(DEMO)/bank --out $(DEMO)/report.html
 	@echo; echo "== What to try next"
+	@echo "  open $(DEMO)/report.html in a browser"
 	@echo "  $(SEEDBANK) cores $(DEMO)/bank                   why these: the cores that they came from"
 	@echo "  $(SEEDBANK) seeds $(DEMO)/bank --format jsonl    for a script; also csv, nutch, heritrix"
 	@echo "  $(SEEDBANK) history $(DEMO)/bank                 batches and refreshes"
@@ -64,7 +79,7 @@ lint: deps
 docs: deps
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
 
-unit: deps
+unit: deps deps-browser
 	@command -v cargo-nextest >/dev/null || $(CARGO) install --locked cargo-nextest
 	$(CARGO) nextest run --locked
 

@@ -3,7 +3,8 @@
 //! A [`Bank`](engine::Bank) is one directory. Crawl snapshots and daily deltas go in
 //! ([`ingest`](engine::Bank::ingest)), a plan selects seeds ([`refresh`](engine::Bank::refresh)),
 //! and they come out with their reasons ([`seeds`](engine::Bank::seeds),
-//! [`cores`](engine::Bank::cores)); any page can be asked why it is one, or why not
+//! [`cores`](engine::Bank::cores)) and with what changed, and why ([`diff`](engine::Bank::diff),
+//! [`page_history`](engine::Bank::page_history)). Any page can be asked why it is one, or why not
 //! ([`explain`](engine::Bank::explain)).
 //!
 //! # Architecture
@@ -15,12 +16,14 @@
 //! | [`engine`] | joins the rooms below: loads graphs, hands them over, stores what comes back |
 //! | [`ingest`] | reads formats into page records; URLs; rejects |
 //! | [`synth`] | generates a living crawl |
+//! | [`report`] | a refresh as one page for people: data in, HTML out |
+//! | [`evaluate`] | judging seeds: searches over the whole graph, statistics of what they find |
 //! | [`cores`] | cores and their seeds |
 //! | [`cover`] | per-site coverage of page value |
 //! | [`rank`] | HITS and its proof: numerics on in-memory graphs |
 //! | [`graph`] | the compact graph, built once and read only |
 //! | [`storage`] | the only user of RocksDB: tables, commits, published states, check |
-//! | [`page`], [`watch`] | the words everyone shares; progress and interruption |
+//! | [`page`], [`watch`], [`clock`] | the words everyone shares; progress and interruption; times |
 //!
 //! `storage` never sees the algorithms, and they never see it: algorithms are tested without a
 //! database, and the database without algorithms.
@@ -59,13 +62,16 @@
 //! # }
 //! ```
 
+pub mod clock;
 pub mod cores;
 pub mod cover;
 pub mod engine;
+pub mod evaluate;
 pub mod graph;
 pub mod ingest;
 pub mod page;
 pub mod rank;
+pub mod report;
 pub mod storage;
 pub mod synth;
 pub mod watch;

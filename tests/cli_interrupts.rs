@@ -18,6 +18,7 @@ fn a_broken_pipe_ends_quietly() {
         &["history", "bank", "--format", "json"],
         &["check", "bank"],
         &["refresh", "bank"],
+        &["evaluate", "bank", "crawl"],
         &["completions", "bash"],
         &["man"],
         &["--help"],

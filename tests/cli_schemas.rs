@@ -196,8 +196,8 @@ fn schemas_are_sound_strict_and_described() {
         .filter_map(|name| name.strip_suffix(".schema.json"))
         .collect();
     for needed in [
-        "check", "cores", "diff", "explain", "history", "ingest", "record", "refresh", "seeds",
-        "status", "synth",
+        "check", "cores", "diff", "explain", "history", "ingest", "record", "refresh", "report",
+        "seeds", "status", "synth",
     ] {
         assert!(schemas.contains(&needed), "{needed}");
     }

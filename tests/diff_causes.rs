@@ -8,7 +8,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use seedbank::engine::{
-    Cause, Change, DiffRequest, Method, PlanOptions, SeedChange, SeedDiff, SeedList,
+    Cause, Change, DiffRequest, Method, PlanOptions, SeedChange, SeedDiff, UrlList,
 };
 use seedbank::watch::Unwatched;
 use support::banks::TestBank;
@@ -375,7 +375,7 @@ fn a_list_from_outside_is_compared() {
     ];
     let request = DiffRequest {
         plan: Some("p".to_owned()),
-        list: Some(SeedList {
+        list: Some(UrlList {
             name: "today".to_owned(),
             urls: (1..).zip(lines.map(str::to_owned)).collect(),
         }),

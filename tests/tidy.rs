@@ -62,9 +62,11 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("rank", &["graph", "page", "watch"]),
     ("cores", &["graph", "rank", "page", "watch"]),
     ("cover", &["graph", "rank", "page", "watch"]),
+    ("evaluate", &["graph", "rank", "cover", "page", "watch"]),
     ("storage", &["page", "watch"]),
     ("ingest", &["page", "watch"]),
     ("synth", &["page", "watch"]),
+    ("report", &["clock", "page", "watch"]),
 ];
 
 #[test]

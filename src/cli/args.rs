@@ -5,7 +5,8 @@ use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 use seedbank::storage::tables::FORMAT;
 
 use super::{
-    check, cores, diff, explain, history, ingest, init, refresh, seeds, shell, status, synth,
+    check, cores, diff, evaluate, explain, history, ingest, init, refresh, report, seeds, shell,
+    status, synth,
 };
 
 const EXAMPLES: &str = "\
@@ -15,6 +16,7 @@ Examples:
   seedbank ingest bank day1.jsonl.zst        what changed since
   seedbank refresh bank --seeds 50           select seeds
   seedbank seeds bank                        one URL a line, best first
+  seedbank evaluate bank crawl               are they better than random ones?
 
 Exit status:
   0  done                      1  failed
@@ -72,7 +74,9 @@ pub(super) enum Command {
     Cores(cores::CoresArgs),
     Diff(diff::DiffArgs),
     Explain(explain::ExplainArgs),
+    Evaluate(Box<evaluate::EvaluateArgs>),
     History(history::HistoryArgs),
+    Report(report::ReportArgs),
     Status(status::StatusArgs),
     Check(check::CheckArgs),
     Synth(synth::SynthArgs),

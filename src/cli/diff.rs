@@ -1,13 +1,10 @@
 //! `diff`: two seed lists compared, with causes.
 
 use std::fmt::Write;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use seedbank::engine::{
-    Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedList,
-};
+use seedbank::engine::{Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange};
 use seedbank::storage::records::RefreshId;
 use serde::Serialize;
 
@@ -15,6 +12,7 @@ use super::Outcome;
 use super::failure::CliError;
 use super::output::Output;
 use super::session::Session;
+use super::url_list;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,7 +75,7 @@ struct SummaryLine<'a> {
 }
 
 pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError> {
-    let list = args.seeds_file.as_deref().map(read_list).transpose()?;
+    let list = args.seeds_file.as_deref().map(url_list::read).transpose()?;
     let request = DiffRequest {
         plan: args.plan,
         refreshes: args.refreshes,
@@ -109,26 +107,6 @@ pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError
     }
     out.finish()?;
     Ok(Outcome::Done)
-}
-
-fn read_list(path: &Path) -> Result<SeedList, CliError> {
-    let failed = |source| CliError::SeedsFile {
-        path: path.to_path_buf(),
-        source,
-    };
-    let (name, bytes) = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut bytes);
-        read.map_err(failed)?;
-        ("standard input".to_owned(), bytes)
-    } else {
-        let bytes = std::fs::read(path).map_err(failed)?;
-        (path.display().to_string(), bytes)
-    };
-    let text = String::from_utf8_lossy(&bytes);
-    let lines = text.strip_prefix('\u{feff}').unwrap_or(&text).lines();
-    let urls = (1..).zip(lines.map(str::to_owned)).collect();
-    Ok(SeedList { name, urls })
 }
 
 /// The counts for people.

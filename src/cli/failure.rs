@@ -24,7 +24,7 @@ pub(super) enum CliError {
         /// The system's error.
         source: io::Error,
     },
-    /// The list of seeds cannot be read.
+    /// A list of seeds cannot be read.
     #[error("cannot read the list of seeds {}", path.display())]
     SeedsFile {
         /// The file.

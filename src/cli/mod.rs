@@ -5,6 +5,7 @@ mod args;
 mod check;
 mod cores;
 mod diff;
+mod evaluate;
 mod explain;
 mod explain_text;
 mod failure;
@@ -16,11 +17,14 @@ mod page_history;
 mod plan_flags;
 mod progress;
 mod refresh;
+mod report;
 mod seeds;
 mod session;
 mod shell;
 mod status;
 mod synth;
+mod table;
+mod url_list;
 mod values;
 
 use std::process::ExitCode;
@@ -75,10 +79,12 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Init(args) => init::run(&args, session),
         Command::Ingest(args) => ingest::run(args, session),
         Command::Refresh(args) => refresh::run(*args, session),
+        Command::Report(args) => report::run(args, session),
         Command::Seeds(args) => seeds::run(args),
         Command::Cores(args) => cores::run(args, session),
         Command::Diff(args) => diff::run(args, session),
         Command::Explain(args) => explain::run(args, session),
+        Command::Evaluate(args) => evaluate::run(*args, session),
         Command::History(args) => history::run(&args, session),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),

@@ -8,6 +8,7 @@ use seedbank::engine::{Bank, Evidence, Seed};
 use super::Outcome;
 use super::failure::CliError;
 use super::output::Output;
+use super::table::quoted;
 use super::values::WhichArgs;
 
 const EXAMPLES: &str = "\
@@ -125,15 +126,6 @@ fn csv_line(seed: &Seed) -> String {
         }
     }
     fields.join(",") + "\r\n"
-}
-
-/// A field as RFC 4180 has it: in quotes where it must be, quotes within doubled.
-fn quoted(field: &str) -> String {
-    if field.contains(['"', ',', '\r', '\n']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }
 
 /// The evidence under the names of JSON Lines.
@@ -268,13 +260,6 @@ mod tests {
              seed.refresh=7\tseed.gain=12.5\tseed.covered_pages=3\tseed.covered_value=-0.25\t\
              seed.pick=2\tseed.since=6\tseed.seats=4\tnutch.score=0.5"
         );
-    }
-
-    #[test]
-    fn quotes_are_doubled() {
-        assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
-        assert_eq!(quoted("a\nb"), "\"a\nb\"");
-        assert_eq!(quoted("ab"), "ab");
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(super) fn random(name: &str, rng_seed: u64, pages: u32, wanted: usize) -> Ve
 /// A number below `bound`, each equally likely: the high half of a 64-bit draw times the bound,
 /// drawn again while the low half falls into the part that would favour some numbers (Lemire,
 /// ACM TOMACS 29, 2019).
-fn below(stream: &mut Pcg64, bound: u32) -> u32 {
+pub(crate) fn below(stream: &mut Pcg64, bound: u32) -> u32 {
     let bound = u64::from(bound);
     let unfair = bound.wrapping_neg() % bound;
     loop {

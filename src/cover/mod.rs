@@ -49,6 +49,7 @@ mod weigh;
 
 use rayon::prelude::*;
 
+pub(crate) use baselines::below;
 pub use error::CoverError;
 pub use graph::{Site, SiteGraph, SiteGraphError};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};

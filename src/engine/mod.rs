@@ -10,6 +10,7 @@ mod cover_seats;
 mod decide;
 mod diff;
 mod error;
+mod evaluate;
 mod evidence_cores;
 mod explain;
 mod hubs;
@@ -20,6 +21,7 @@ mod plan;
 mod refresh;
 mod refresh_cores;
 mod refresh_cover;
+mod report;
 mod sites;
 mod succession;
 mod views;
@@ -33,10 +35,15 @@ pub use answers::{
 };
 pub use batch::{Format, IngestReport, IngestRequest};
 pub use diff::{
-    Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, SeedList,
-    SuccessorView,
+    Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, SuccessorView, UrlList,
 };
 pub use error::{EngineError, Failure};
+pub use evaluate::{
+    AbsentSeed, AbsentWhy, BudgetEvaluation, BudgetRequest, BudgetRow, Claim, CorePlace,
+    CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare, CrawlDepth,
+    CrawlEvaluation, CrawlRequest, DistanceSpread, DistancesEvaluation, DistancesRequest,
+    GraphDistance, ListView, RandomDepth, SeedList, StateView, TopPage,
+};
 pub use explain::{
     Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
     Explanation, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, ReadCost,
@@ -46,6 +53,7 @@ pub use explain::{
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
 pub use refresh::{RefreshReport, RefreshRequest};
+pub use report::ReportRequest;
 
 use crate::ingest::{SUFFIX_LIST, SiteMode};
 use crate::storage::records::Settings;

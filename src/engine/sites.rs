@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::EngineError;
 use crate::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, Weights, page_value};
 use crate::page::{PageId, SiteId};
-use crate::storage::records::{BatchId, PageState};
+use crate::storage::records::{BatchId, PageRecord, PageState};
 use crate::storage::{Store, tables};
 use crate::watch::Watch;
 
@@ -80,6 +80,30 @@ impl LoadedSite<'_> {
     }
 }
 
+/// The targets that are known and not crawled, of each row of a site.
+pub(super) fn uncrawled_of_rows(
+    store: &Store,
+    site: SiteId,
+) -> Result<HashMap<u32, u32>, EngineError> {
+    let mut of_rows = HashMap::new();
+    for entry in store.scan_under(&tables::ROW_MEMBERS, &site.0.to_be_bytes())? {
+        let (row, members) = entry?;
+        of_rows.insert(row.index(), members.uncrawled);
+    }
+    Ok(of_rows)
+}
+
+/// What a page's value follows from; `of_rows` is of its site.
+pub(super) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFacts {
+    let of_row = record.row.and_then(|row| of_rows.get(&row)).copied();
+    let counted = record.uncrawled_intra.saturating_add(of_row.unwrap_or(0));
+    PageFacts {
+        spam: record.spam,
+        clicks: record.clicks,
+        uncrawled_outlinks: record.uncrawled_given.unwrap_or(counted),
+    }
+}
+
 /// Loads one site.
 ///
 /// Cost: one scan each of the site's pages, row members and intra-site links. Memory: the URLs of
@@ -92,11 +116,7 @@ fn load<'a>(
     watch: &dyn Watch,
 ) -> Result<LoadedSite<'a>, EngineError> {
     let prefix = site.id.0.to_be_bytes();
-    let mut of_rows = HashMap::new();
-    for entry in store.scan_under(&tables::ROW_MEMBERS, &prefix)? {
-        let (row, members) = entry?;
-        of_rows.insert(row.index(), members.uncrawled);
-    }
+    let of_rows = uncrawled_of_rows(store, site.id)?;
     watch.proceed()?;
     let mut crawled = Vec::new();
     for entry in store.scan_under(&tables::PAGES, &prefix)? {
@@ -104,13 +124,7 @@ fn load<'a>(
         if record.state != PageState::Crawled {
             continue;
         }
-        let of_row = record.row.and_then(|row| of_rows.get(&row)).copied();
-        let counted = record.uncrawled_intra.saturating_add(of_row.unwrap_or(0));
-        let facts = PageFacts {
-            spam: record.spam,
-            clicks: record.clicks,
-            uncrawled_outlinks: record.uncrawled_given.unwrap_or(counted),
-        };
+        let facts = facts(&record, &of_rows);
         crawled.push((record.local, page.index(), facts));
     }
     watch.proceed()?;

@@ -5,6 +5,7 @@ use super::EngineError;
 use crate::graph::{Csr, WholeGraph};
 use crate::page::{PageId, SiteId};
 use crate::rank::pagerank;
+use crate::storage::records::PageRecord;
 use crate::storage::{Store, StoreError, tables};
 use crate::watch::Watch;
 
@@ -17,12 +18,21 @@ pub(super) struct Whole {
 }
 
 /// From page ids to numbers.
-struct Numbers {
+pub(super) struct Numbers {
     by_id: Vec<(PageId, u32)>,
 }
 
 impl Numbers {
-    fn of(&self, page: PageId) -> Option<u32> {
+    /// The pages by number.
+    pub(super) fn pages(&self) -> Vec<PageId> {
+        let mut pages = vec![PageId::new(SiteId(0), 0); self.by_id.len()];
+        for (page, number) in &self.by_id {
+            pages[*number as usize] = *page;
+        }
+        pages
+    }
+
+    pub(super) fn of(&self, page: PageId) -> Option<u32> {
         let at = self.by_id.binary_search_by_key(&page, |(id, _)| *id).ok()?;
         Some(self.by_id[at].1)
     }
@@ -37,9 +47,19 @@ impl Numbers {
 
 impl Whole {
     /// Loads it. Cost: one scan each of sites, pages, intra-site links, rows and row members, in
-    /// the order of site names. Memory: 12 bytes a page while it is built, the URLs of one site,
+    /// the order of site names. Memory: 16 bytes a page while it is built, the pages of one site,
     /// and the graph twice.
     pub(super) fn load(store: &Store, watch: &dyn Watch) -> Result<Self, EngineError> {
+        Ok(Self::load_each(store, watch, |_, _| Ok(()))?.0)
+    }
+
+    /// The same, and the numbers of the pages; `each` gets the pages of each site in the order of
+    /// their numbers.
+    pub(super) fn load_each(
+        store: &Store,
+        watch: &dyn Watch,
+        mut each: impl FnMut(SiteId, &[(PageId, PageRecord)]) -> Result<(), EngineError>,
+    ) -> Result<(Self, Numbers), EngineError> {
         watch.stage("load pages", None);
         let mut sites = Vec::new();
         let mut by_id = Vec::new();
@@ -52,11 +72,12 @@ impl Whole {
             for entry in store.scan_under(&tables::PAGES, &site.0.to_be_bytes())? {
                 let (page, record) = entry?;
                 if record.state.is_live() {
-                    live.push((record.local, page));
+                    live.push((page, record));
                 }
             }
-            live.sort_unstable();
-            for (_, page) in live {
+            live.sort_unstable_by(|a, b| a.1.local.cmp(&b.1.local));
+            each(site, &live)?;
+            for (page, _) in live {
                 by_id.push((page, next));
                 // The last number stays free.
                 next = next
@@ -80,7 +101,7 @@ impl Whole {
         }
         let graph = WholeGraph::new(intra_in, members, &targets)
             .map_err(|e| EngineError::Plan(e.to_string()))?;
-        Ok(Self { graph, sites })
+        Ok((Self { graph, sites }, numbers))
     }
 
     /// The PageRank of each site's pages together, and the page visits that it took.

@@ -17,12 +17,12 @@ pub struct DiffRequest {
     /// Compare the plan's last refresh with this plan's last one.
     pub against: Option<String>,
     /// Compare this list with the plan's last refresh, or the one given.
-    pub list: Option<SeedList>,
+    pub list: Option<UrlList>,
 }
 
 /// A list of seeds from outside the bank.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct SeedList {
+pub struct UrlList {
     /// What it is called.
     pub name: String,
     /// Its URLs with their places in it, as they are written.

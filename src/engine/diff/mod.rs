@@ -15,8 +15,7 @@ mod side;
 use std::collections::BTreeMap;
 
 pub use answers::{
-    Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, SeedList,
-    SuccessorView,
+    Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, SuccessorView, UrlList,
 };
 pub(super) use causes::Pair;
 pub(super) use side::Side;

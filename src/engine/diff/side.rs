@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::answers::{DiffSide, SeedList};
+use super::answers::{DiffSide, UrlList};
 use crate::engine::nearest;
 use crate::engine::plan::{Plan, PlanOptions};
 use crate::engine::views::Views;
@@ -102,19 +102,13 @@ impl Side {
 
     /// A list from outside: what is empty or a comment (`#`) is passed over, of a line only what
     /// stands before white space counts, URLs are normalised, and repeated ones count once.
-    pub(super) fn of_list(views: &Views, list: &SeedList) -> Result<Self, EngineError> {
+    pub(super) fn of_list(views: &Views, list: &UrlList) -> Result<Self, EngineError> {
         let mut ranks = BTreeMap::new();
         let mut order = Vec::new();
         let mut unknown: Vec<(u32, String)> = Vec::new();
         let mut strangers = BTreeSet::new();
         let mut rank = 0;
-        for (line, text) in &list.urls {
-            let Some(url) = text.split_whitespace().next() else {
-                continue;
-            };
-            if url.starts_with('#') {
-                continue;
-            }
+        for (line, url) in &list.urls {
             let at = ingest::parse(url, views.mode).map_err(|problem| EngineError::SeedList {
                 list: list.name.clone(),
                 line: *line,

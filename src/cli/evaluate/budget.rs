@@ -1,0 +1,157 @@
+//! `evaluate budget`: several lists side by side.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use seedbank::engine::{Bank, BudgetEvaluation, BudgetRequest, BudgetRow, SeedList, Which};
+use seedbank::storage::records::RefreshId;
+
+use super::{TableFormatArgs, list_lines, lists, state_line, warn_of_absent};
+use crate::cli::Outcome;
+use crate::cli::failure::CliError;
+use crate::cli::session::Session;
+use crate::cli::table::{aligned, comma_separated, or_nothing};
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank evaluate bank budget --pages 5000 --plan default --plan sites
+  seedbank evaluate bank budget --pages 5000 --refresh 1 --refresh 7
+  seedbank evaluate bank budget --seeds-file today.txt --plan default";
+
+/// Crawl so many pages from each of several lists, and compare what they give
+///
+/// Breadth first; where a depth does not fit whole, its pages in URL order, and of a list that
+/// does not fit its first seeds. Flags can be repeated; the lists come out in the order plans,
+/// refreshes, files. Without any it is the plan `default`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct BudgetArgs {
+    /// At most so many pages are crawled
+    #[arg(long, value_name = "N", default_value_t = 1000,
+        value_parser = clap::value_parser!(u64).range(1..))]
+    pages: u64,
+    /// The last seeds of this plan
+    #[arg(long, value_name = "NAME")]
+    plan: Vec<String>,
+    /// The seeds of the refresh with this number
+    #[arg(long, value_name = "N")]
+    refresh: Vec<RefreshId>,
+    /// The URLs in this file: one a line, `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    seeds_file: Vec<PathBuf>,
+    #[command(flatten)]
+    format: TableFormatArgs,
+}
+
+pub(super) fn run(bank: &Path, args: BudgetArgs, session: &Session) -> Result<Outcome, CliError> {
+    let plans = args.plan.into_iter().map(|plan| Which {
+        plan: Some(plan),
+        refresh: None,
+    });
+    let refreshes = args.refresh.into_iter().map(|refresh| Which {
+        plan: None,
+        refresh: Some(refresh),
+    });
+    let mut lists: Vec<SeedList> = plans.chain(refreshes).map(SeedList::Refresh).collect();
+    lists.extend(lists::read_all(&args.seeds_file)?);
+    if lists.is_empty() {
+        lists.push(SeedList::Refresh(Which::default()));
+    }
+    let request = BudgetRequest {
+        lists,
+        pages: args.pages,
+    };
+    let watch = session.watch()?;
+    let found = Bank::at(bank).evaluate_budget(&request, &watch);
+    drop(watch);
+    let found = found?;
+    for row in &found.lists {
+        warn_of_absent(&row.list, args.format, session);
+    }
+    args.format.print(&found, text, csv)
+}
+
+fn text(found: &BudgetEvaluation) -> String {
+    let mut text = String::new();
+    for row in &found.lists {
+        text.push_str(&list_lines(&row.list));
+    }
+    text.push_str(&state_line(&found.state));
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "a crawl of at most {} pages gives\n", found.budget);
+    let line = |row: &BudgetRow| {
+        vec![
+            row.list.name.clone(),
+            row.list.seeds.to_string(),
+            row.pages.to_string(),
+            row.crawled.to_string(),
+            row.depth.map_or_else(|| "-".to_owned(), |d| d.to_string()),
+            format!("{:.1}", row.value),
+            row.clicks.to_string(),
+            row.spam.to_string(),
+            format!("{:.3}", 100.0 * row.pagerank),
+        ]
+    };
+    let rows: Vec<Vec<String>> = found.lists.iter().map(line).collect();
+    let header = [
+        "list",
+        "seeds",
+        "pages",
+        "crawled",
+        "depth",
+        "value",
+        "clicks",
+        "spam",
+        "% of PageRank",
+    ];
+    text.push_str(&aligned(&header, &rows));
+    text.push('\n');
+    for claim in &found.claims {
+        let _ = writeln!(text, "{}", claim.text);
+    }
+    text
+}
+
+fn csv(found: &BudgetEvaluation) -> String {
+    let header = [
+        "list",
+        "plan",
+        "refresh",
+        "given",
+        "seeds",
+        "dead",
+        "unknown",
+        "budget",
+        "pages",
+        "crawled",
+        "depth",
+        "value",
+        "clicks",
+        "clicked_pages",
+        "spam",
+        "pagerank",
+    ];
+    let line = |row: &BudgetRow| {
+        vec![
+            row.list.name.clone(),
+            or_nothing(row.list.plan.as_ref()),
+            or_nothing(row.list.refresh),
+            row.list.given.to_string(),
+            row.list.seeds.to_string(),
+            row.list.dead.to_string(),
+            row.list.unknown.to_string(),
+            found.budget.to_string(),
+            row.pages.to_string(),
+            row.crawled.to_string(),
+            or_nothing(row.depth),
+            row.value.to_string(),
+            row.clicks.to_string(),
+            row.clicked_pages.to_string(),
+            row.spam.to_string(),
+            row.pagerank.to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = found.lists.iter().map(line).collect();
+    comma_separated(&header, &rows)
+}

@@ -1,0 +1,235 @@
+//! `evaluate coverage`: every cover method beside random seeds.
+
+use std::path::Path;
+
+use clap::Args;
+use seedbank::cover::Value;
+use seedbank::engine::{
+    Bank, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare,
+};
+
+use super::{TableFormatArgs, claim_lines, state_line};
+use crate::cli::Outcome;
+use crate::cli::failure::CliError;
+use crate::cli::session::Session;
+use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank evaluate bank coverage
+  seedbank evaluate bank coverage --per-site 5 --hops 3 --max-sites 200
+  seedbank evaluate bank coverage --format csv > coverage.csv";
+
+/// Select by every cover method on the same sites and compare what the seeds cover
+///
+/// By seeds per site from 1 to `--per-site` at `--hops` hops, and by hops from 1 to `--hops` with
+/// `--fixed-seeds` seeds per site. Means over sites of the covered share of pages and of positive
+/// value, and how much that is above random seeds.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CoverageArgs {
+    /// Seeds per site go from 1 to this
+    #[arg(long, value_name = "N", default_value_t = 10,
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    per_site: u32,
+    /// Hops go from 1 to this
+    #[arg(long, value_name = "N", default_value_t = 5,
+        value_parser = clap::value_parser!(u32).range(1..=100))]
+    hops: u32,
+    /// Seeds per site while the hops vary
+    #[arg(long, value_name = "N", default_value_t = 5,
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    fixed_seeds: u32,
+    /// Leave out sites with fewer crawled pages, which nearly any seeds cover
+    #[arg(long, value_name = "N", default_value_t = 10,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    min_pages: u32,
+    /// Draw so many sites where there are more
+    #[arg(long, value_name = "N", default_value_t = 1000,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_sites: u32,
+    /// How many streams of random seeds to average
+    #[arg(long, value_name = "N", default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    draws: u32,
+    /// The seed of the streams, and of the draw of sites
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    rng_seed: u64,
+    /// The value of a page that is neither spam nor clicked
+    #[arg(
+        long,
+        value_name = "X",
+        default_value = "1",
+        allow_negative_numbers = true
+    )]
+    value_base: Value,
+    /// The value of a spam page
+    #[arg(
+        long,
+        value_name = "X",
+        default_value = "-10",
+        allow_negative_numbers = true
+    )]
+    value_spam: Value,
+    /// The value of a clicked page
+    #[arg(
+        long,
+        value_name = "X",
+        default_value = "10",
+        allow_negative_numbers = true
+    )]
+    value_clicked: Value,
+    /// The share of uncrawled links that lead to something new; else from each site's digests
+    #[arg(long, value_name = "X")]
+    p_uniq: Option<Value>,
+    #[command(flatten)]
+    format: TableFormatArgs,
+}
+
+pub(super) fn run(
+    bank: &Path,
+    args: &CoverageArgs,
+    session: &Session,
+) -> Result<Outcome, CliError> {
+    let request = CoverageRequest {
+        per_site: args.per_site,
+        hops: args.hops,
+        fixed_seeds: args.fixed_seeds,
+        min_pages: args.min_pages,
+        max_sites: args.max_sites,
+        draws: args.draws,
+        rng_seed: args.rng_seed,
+        value_base: args.value_base,
+        value_spam: args.value_spam,
+        value_clicked: args.value_clicked,
+        p_uniq: args.p_uniq,
+    };
+    let watch = session.watch()?;
+    let found = Bank::at(bank).evaluate_coverage(&request, &watch);
+    drop(watch);
+    args.format.print(&found?, text, csv)
+}
+
+/// What is shown of a point.
+type Shown = fn(&CoveragePoint) -> &CoverageShare;
+/// Along which axis the points of a curve are.
+type Axis = fn(&CoveragePoint) -> u32;
+
+/// What is covered, two ways.
+const MEASURES: [(&str, Shown); 2] = [
+    ("value", |point| &point.value),
+    ("pages", |point| &point.pages),
+];
+
+fn text(found: &CoverageEvaluation) -> String {
+    let mut text = format!(
+        "{} of {} sites with at least {} crawled pages, {} pages together; {} streams of random seeds\n{}",
+        found.sites,
+        found.eligible_sites,
+        found.min_pages,
+        found.pages,
+        found.draws,
+        state_line(&found.state)
+    );
+    for (what, of) in MEASURES {
+        let by: [(&str, &[CoverageCurve], Axis); 2] = [
+            ("k", &found.by_seeds, |point| point.seeds),
+            ("h", &found.by_hops, |point| point.hops),
+        ];
+        for (axis, curves, at) in by {
+            text.push('\n');
+            text.push_str(&title(what, axis, curves));
+            text.push_str(&table(axis, curves, at, of));
+        }
+    }
+    text.push('\n');
+    text + &claim_lines(&found.claims)
+}
+
+fn title(what: &str, axis: &str, curves: &[CoverageCurve]) -> String {
+    let point = curves.first().and_then(|curve| curve.points.last());
+    let fixed = point.map_or_else(String::new, |point| {
+        if axis == "k" {
+            format!("k seeds per site, {} hops", point.hops)
+        } else {
+            format!("{} seeds per site, h hops", point.seeds)
+        }
+    });
+    format!("{what} covered, in per cent above random ± standard error ({fixed})\n")
+}
+
+fn table(axis: &str, curves: &[CoverageCurve], at: Axis, of: Shown) -> String {
+    let points = curves.first().map_or(&[][..], |curve| &curve.points);
+    let columns: Vec<String> = points
+        .iter()
+        .map(|point| format!("{axis}={}", at(point)))
+        .collect();
+    let mut header = vec!["method"];
+    header.extend(columns.iter().map(String::as_str));
+    let rows: Vec<Vec<String>> = curves
+        .iter()
+        .enumerate()
+        .map(|(place, curve)| {
+            let mut row = vec![name(curve)];
+            row.extend(curve.points.iter().map(|point| {
+                let share = of(point);
+                // The first curve is random itself, of which the covered share is shown.
+                if place == 0 {
+                    format!("({:.1} %)", share.percent.mean)
+                } else {
+                    plus_minus(share.improvement, 1)
+                }
+            }));
+            row
+        })
+        .collect();
+    aligned(&header, &rows)
+}
+
+fn name(curve: &CoverageCurve) -> String {
+    match curve.depth {
+        Some(depth) if curve.method != "greedy" => format!("{}, depth {depth}", curve.method),
+        _ => curve.method.to_owned(),
+    }
+}
+
+/// One line for each experiment, method and point.
+fn csv(found: &CoverageEvaluation) -> String {
+    let header = [
+        "by",
+        "method",
+        "depth",
+        "seeds",
+        "hops",
+        "measure",
+        "percent",
+        "percent_error",
+        "above_random",
+        "above_random_error",
+        "improvement",
+        "improvement_error",
+    ];
+    let mut rows = Vec::new();
+    for (by, curves) in [("seeds", &found.by_seeds), ("hops", &found.by_hops)] {
+        for curve in curves {
+            for point in &curve.points {
+                for (measure, of) in MEASURES {
+                    let share = of(point);
+                    let mut row = vec![
+                        by.to_owned(),
+                        curve.method.to_owned(),
+                        or_nothing(curve.depth),
+                        point.seeds.to_string(),
+                        point.hops.to_string(),
+                        measure.to_owned(),
+                    ];
+                    for estimate in [Some(share.percent), share.above_random, share.improvement] {
+                        row.extend(fields(estimate));
+                    }
+                    rows.push(row);
+                }
+            }
+        }
+    }
+    comma_separated(&header, &rows)
+}

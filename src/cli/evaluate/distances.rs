@@ -1,0 +1,152 @@
+//! `evaluate distances`: how far cores are from each other.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use clap::Args;
+use seedbank::engine::{Bank, DistanceSpread, DistancesEvaluation, DistancesRequest};
+
+use super::{TableFormatArgs, claim_lines, state_line};
+use crate::cli::Outcome;
+use crate::cli::failure::CliError;
+use crate::cli::session::Session;
+use crate::cli::table::{aligned, comma_separated, or_nothing, plus_minus};
+use crate::cli::values::WhichArgs;
+
+/// A matrix of at most so many cores is shown to people.
+const SHOWN: usize = 25;
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank evaluate bank distances
+  seedbank evaluate bank distances --refresh 3 --cores 20 --samples 5000
+  seedbank evaluate bank distances --format csv > distances.csv";
+
+/// Measure the links between the cores of a refresh, beside the average distance between pages
+///
+/// From any page of one core to any page of another, over all links of today's state. The average
+/// distance comes from searches from a random sample of the pages with links.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct DistancesArgs {
+    #[command(flatten)]
+    which: WhichArgs,
+    /// At most so many cores, in order
+    #[arg(long, value_name = "N", default_value_t = 100,
+        value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    cores: u32,
+    /// From how many pages the average distance is sampled
+    #[arg(long, value_name = "N", default_value_t = 400,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    samples: u32,
+    /// The seed of the sample
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    rng_seed: u64,
+    #[command(flatten)]
+    format: TableFormatArgs,
+}
+
+pub(super) fn run(
+    bank: &Path,
+    args: DistancesArgs,
+    session: &Session,
+) -> Result<Outcome, CliError> {
+    let request = DistancesRequest {
+        which: args.which.into(),
+        cores: args.cores,
+        samples: args.samples,
+        rng_seed: args.rng_seed,
+    };
+    let watch = session.watch()?;
+    let found = Bank::at(bank).evaluate_distances(&request, &watch);
+    drop(watch);
+    args.format.print(&found?, text, csv)
+}
+
+fn text(found: &DistancesEvaluation) -> String {
+    let mut text = format!(
+        "refresh {} of plan {}: {} cores\n{}",
+        found.refresh,
+        found.plan,
+        found.cores.len(),
+        state_line(&found.state)
+    );
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "average distance between pages: {} links, from {} of {} pages with links\n",
+        plus_minus(found.graph.mean, 3),
+        found.graph.samples,
+        found.graph.sources
+    );
+    let row = |name: &str, spread: &DistanceSpread| {
+        let or_dash =
+            |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |n| n.to_string());
+        vec![
+            name.to_owned(),
+            spread.pairs.to_string(),
+            spread.unreachable.to_string(),
+            or_dash(spread.min),
+            spread
+                .mean
+                .map_or_else(|| "-".to_owned(), |mean| format!("{mean:.3}")),
+            or_dash(spread.max),
+        ]
+    };
+    let rows = [
+        row("all cores", &found.all),
+        row("neighbours in rank", &found.neighbours),
+    ];
+    let header = ["ordered pairs of", "pairs", "no way", "min", "mean", "max"];
+    text.push_str(&aligned(&header, &rows));
+    text.push('\n');
+    text.push_str(&matrix(found));
+    text.push('\n');
+    text + &claim_lines(&found.claims)
+}
+
+/// From the core of the row to that of the column.
+fn matrix(found: &DistancesEvaluation) -> String {
+    let shown = found.cores.len().min(SHOWN);
+    let ranks: Vec<String> = found.cores[..shown]
+        .iter()
+        .map(|core| core.rank.to_string())
+        .collect();
+    let mut header = vec!["from \\ to"];
+    header.extend(ranks.iter().map(String::as_str));
+    let rows: Vec<Vec<String>> = ranks
+        .iter()
+        .zip(&found.distances)
+        .map(|(rank, row)| {
+            let cell = |cell: &Option<u32>| cell.map_or_else(|| ".".to_owned(), |d| d.to_string());
+            let cells = row[..shown].iter().map(cell);
+            std::iter::once(rank.clone()).chain(cells).collect()
+        })
+        .collect();
+    let mut text = aligned(&header, &rows);
+    if found.cores.len() > SHOWN {
+        let more = found.cores.len() - SHOWN;
+        let _ = writeln!(text, "{more} cores more; --format csv has all");
+    }
+    text
+}
+
+/// One line for each ordered pair of cores.
+fn csv(found: &DistancesEvaluation) -> String {
+    let header = ["from", "to", "from_seed", "to_seed", "distance"];
+    let mut rows = Vec::new();
+    for (from, row) in found.cores.iter().zip(&found.distances) {
+        for (to, distance) in found.cores.iter().zip(row) {
+            if from.rank != to.rank {
+                rows.push(vec![
+                    from.rank.to_string(),
+                    to.rank.to_string(),
+                    from.seed.clone(),
+                    to.seed.clone(),
+                    or_nothing(*distance),
+                ]);
+            }
+        }
+    }
+    comma_separated(&header, &rows)
+}

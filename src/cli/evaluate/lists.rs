@@ -1,0 +1,27 @@
+//! Lists of seeds from files.
+
+use std::path::{Path, PathBuf};
+
+use seedbank::engine::SeedList;
+
+use crate::cli::failure::CliError;
+use crate::cli::url_list;
+
+/// Reads a list.
+pub(super) fn read(path: &Path) -> Result<SeedList, CliError> {
+    let list = url_list::read(path)?;
+    Ok(SeedList::Urls {
+        name: list.name,
+        urls: list.urls.into_iter().map(|(_, url)| url).collect(),
+    })
+}
+
+/// Several lists, of which one may be standard input.
+pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<SeedList>, CliError> {
+    if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(CliError::Usage(
+            "standard input can be one of the lists only; give the others as files".to_owned(),
+        ));
+    }
+    paths.iter().map(|path| read(path)).collect()
+}

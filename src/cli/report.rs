@@ -1,0 +1,159 @@
+//! `report`: a refresh as one page for people.
+
+use std::fs::Permissions;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::BoolishValueParser;
+use seedbank::engine::{Bank, ReportRequest};
+use seedbank::report::{Report, page};
+
+use super::Outcome;
+use super::failure::CliError;
+use super::output::{print, print_json};
+use super::session::Session;
+use super::values::{Format, FormatArgs, WhichArgs};
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank report bank --out report.html                    and report.json beside it
+  seedbank report bank --out report.html --plan sites
+  seedbank report bank --out report.html --draws 100        smaller errors, more work
+  seedbank report bank --out report.html --no-evaluate      at once, without the experiments";
+
+/// Write a refresh as one page: which pages, why, and whether it is worth it
+///
+/// The page is one HTML file that needs no network and no script. What it leaves out of long lists
+/// is in a JSON file beside it.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ReportArgs {
+    /// The bank
+    bank: PathBuf,
+    /// The page to write; the JSON file beside it has the same name with the ending .json
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    which: WhichArgs,
+    /// How many random seed sets the seeds are compared with
+    #[arg(long, value_name = "N", default_value_t = ReportRequest::default().draws,
+        value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    draws: u32,
+    /// On how many sites, at most, cover methods are compared
+    #[arg(long, value_name = "N", default_value_t = ReportRequest::default().max_sites,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    max_sites: u32,
+    /// The seed of the random draws
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    rng_seed: u64,
+    /// Leave the experiments out
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    no_evaluate: bool,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliError> {
+    let beside = places(&args.out)?;
+    let watch = session.watch()?;
+    let request = ReportRequest {
+        which: args.which.into(),
+        evaluate: !args.no_evaluate,
+        draws: args.draws,
+        max_sites: args.max_sites,
+        rng_seed: args.rng_seed,
+    };
+    let report = Bank::at(&args.bank).report(&request, &watch)?;
+    drop(watch);
+    write(&report, &args.out, &beside)?;
+    match args.format.format {
+        Format::Json => print_json(&report)?,
+        Format::Text => print(&format!(
+            "report on refresh {} of plan {} ({}), {} seeds: {}\neverything in it as JSON: {}\n",
+            report.refresh,
+            report.plan,
+            report.method,
+            report.seeds.len(),
+            args.out.display(),
+            beside.display()
+        ))?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// Where the JSON file goes. What cannot work is said before the long work, not after it.
+fn places(out: &Path) -> Result<PathBuf, CliError> {
+    let usage = |text: String| Err(CliError::Usage(text));
+    let shown = out.display();
+    let beside = out.with_extension("json");
+    if out.file_name().is_none() || out == Path::new("-") {
+        return usage(format!(
+            "a report is two files, and {shown} names none; give --out a name such as report.html"
+        ));
+    }
+    if beside == out {
+        return usage(format!(
+            "{shown} would be both the page and the JSON file beside it; give --out a name such as report.html"
+        ));
+    }
+    for place in [out, beside.as_path()] {
+        if place.is_dir() {
+            return usage(format!(
+                "{} is a folder; give --out the name of a file",
+                place.display()
+            ));
+        }
+    }
+    let folder = folder(out);
+    if !folder.is_dir() {
+        return usage(format!(
+            "there is no folder {}; make it first",
+            folder.display()
+        ));
+    }
+    Ok(beside)
+}
+
+fn folder(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Writes both files beside their places and moves them there, so that nobody ever sees half a
+/// file; the page last, since it leads to the other.
+fn write(report: &Report, out: &Path, beside: &Path) -> Result<(), CliError> {
+    let mut json = serde_json::to_vec(report).map_err(CliError::Json)?;
+    json.push(b'\n');
+    let name = beside.file_name().unwrap_or_default().to_string_lossy();
+    let page = page(report, &name);
+    let json = staged(beside, &json)?;
+    let page = staged(out, page.as_bytes())?;
+    for (staged, place) in [(json, beside), (page, out)] {
+        staged.persist(place).map_err(|e| failed(place)(e.error))?;
+    }
+    Ok(())
+}
+
+/// A file that is not at its place yet, and that goes unless it gets there.
+fn staged(place: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, CliError> {
+    let mut file = tempfile::Builder::new()
+        .prefix(".report-")
+        // As any file that the user makes; without this only the owner could read it.
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder(place))
+        .map_err(failed(place))?;
+    file.write_all(bytes).map_err(failed(place))?;
+    Ok(file)
+}
+
+fn failed(place: &Path) -> impl Fn(io::Error) -> CliError {
+    let path = place.to_path_buf();
+    move |source| CliError::File {
+        path: path.clone(),
+        source,
+    }
+}

@@ -1,0 +1,128 @@
+//! Tables: aligned for people, comma-separated for programs.
+
+use seedbank::evaluate::Estimate;
+
+/// A table for people: the first column to the left, the others to the right.
+pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
+    let mut widths: Vec<usize> = header.iter().map(|cell| cell.chars().count()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    let header: Vec<String> = header.iter().map(|cell| (*cell).to_owned()).collect();
+    for row in std::iter::once(&header).chain(rows) {
+        for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let missing = " ".repeat(width - cell.chars().count());
+            if at == 0 {
+                text.push_str(cell);
+                text.push_str(&missing);
+            } else {
+                text.push_str("  ");
+                text.push_str(&missing);
+                text.push_str(cell);
+            }
+        }
+        text.truncate(text.trim_end_matches(' ').len());
+        text.push('\n');
+    }
+    text
+}
+
+/// Lines of comma-separated values (RFC 4180).
+pub(super) fn comma_separated(header: &[&str], rows: &[Vec<String>]) -> String {
+    let mut text = header.join(",") + "\r\n";
+    for row in rows {
+        let fields: Vec<String> = row.iter().map(|field| quoted(field)).collect();
+        text.push_str(&fields.join(","));
+        text.push_str("\r\n");
+    }
+    text
+}
+
+/// A field as RFC 4180 has it: in quotes where it must be, quotes within doubled.
+pub(super) fn quoted(field: &str) -> String {
+    if field.contains(['"', ',', '\r', '\n']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+/// A number where there is one.
+pub(super) fn or_nothing<T: ToString>(number: Option<T>) -> String {
+    number.map_or_else(String::new, |number| number.to_string())
+}
+
+/// The mean and the error, as two fields.
+pub(super) fn fields(estimate: Option<Estimate>) -> [String; 2] {
+    [
+        or_nothing(estimate.map(|e| e.mean)),
+        or_nothing(estimate.and_then(|e| e.standard_error)),
+    ]
+}
+
+/// The mean and the error for people; `-` where there is none.
+pub(super) fn plus_minus(estimate: Option<Estimate>, decimals: usize) -> String {
+    let Some(estimate) = estimate else {
+        return "-".to_owned();
+    };
+    let mean = format!("{:.decimals$}", estimate.mean);
+    // What rounds to nothing has no sign.
+    let nothing = mean.trim_start_matches(['-', '0', '.']).is_empty();
+    let mean = mean.trim_start_matches(if nothing { "-" } else { "" });
+    match estimate.standard_error {
+        None => mean.to_owned(),
+        Some(error) => format!("{mean} ±{error:.decimals$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [
+            vec!["a".to_owned(), "1 ±2".to_owned()],
+            vec!["long".to_owned(), String::new()],
+        ];
+        assert_eq!(
+            aligned(&["x", "y"], &rows),
+            "x        y\na     1 ±2\nlong\n"
+        );
+    }
+
+    #[test]
+    fn quotes_are_doubled() {
+        assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
+        assert_eq!(quoted("a\nb"), "\"a\nb\"");
+        assert_eq!(quoted("ab"), "ab");
+        let rows = [vec!["a,b".to_owned(), "1".to_owned()]];
+        assert_eq!(comma_separated(&["x", "y"], &rows), "x,y\r\n\"a,b\",1\r\n");
+    }
+
+    #[test]
+    fn estimates_have_their_errors() {
+        let of = |standard_error| {
+            Some(Estimate {
+                mean: 1.25,
+                standard_error,
+            })
+        };
+        assert_eq!(plus_minus(of(Some(0.5)), 2), "1.25 ±0.50");
+        assert_eq!(plus_minus(of(None), 1), "1.2");
+        assert_eq!(plus_minus(None, 1), "-");
+        let below = |mean| {
+            Some(Estimate {
+                mean,
+                standard_error: None,
+            })
+        };
+        assert_eq!(plus_minus(below(-0.04), 1), "0.0");
+        assert_eq!(plus_minus(below(-0.05), 2), "-0.05");
+        assert_eq!(fields(of(None)), ["1.25", ""]);
+        assert_eq!(fields(None), ["", ""]);
+    }
+}

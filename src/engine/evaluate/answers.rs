@@ -1,0 +1,445 @@
+//! What the experiments are asked, and what they answer with. As JSON the answers have schemas in
+//! `schema/`.
+//!
+//! Shares are parts of one, PageRank adds up to 1 over the whole graph, values are in units.
+
+use serde::Serialize;
+
+use crate::cover::Value;
+use crate::engine::Which;
+use crate::evaluate::Estimate;
+use crate::storage::records::{BatchId, RefreshId};
+
+/// Seeds to judge.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SeedList {
+    /// The seeds of a refresh.
+    Refresh(Which),
+    /// Any URLs.
+    Urls {
+        /// What the list is called in the answer.
+        name: String,
+        /// The URLs, best first.
+        urls: Vec<String>,
+    },
+}
+
+/// What `evaluate crawl` is asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CrawlRequest {
+    /// The seeds.
+    pub list: SeedList,
+    /// How deep the crawl goes.
+    pub depth: u32,
+    /// How many random seed sets of the same size it is compared with.
+    pub draws: u32,
+    /// The seed of their streams.
+    pub rng_seed: u64,
+    /// How many pages of the highest PageRank are named with the depth at which they are reached.
+    pub top: u32,
+}
+
+impl Default for CrawlRequest {
+    fn default() -> Self {
+        Self {
+            list: SeedList::Refresh(Which::default()),
+            depth: 6,
+            draws: 100,
+            rng_seed: 0,
+            top: 10,
+        }
+    }
+}
+
+/// What `evaluate distances` is asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DistancesRequest {
+    /// The refresh, which must have cores.
+    pub which: Which,
+    /// At most so many cores, in order.
+    pub cores: u32,
+    /// From how many pages the graph's average distance is sampled.
+    pub samples: u32,
+    /// The seed of the sample's stream.
+    pub rng_seed: u64,
+}
+
+impl Default for DistancesRequest {
+    fn default() -> Self {
+        Self {
+            which: Which::default(),
+            cores: 100,
+            samples: 400,
+            rng_seed: 0,
+        }
+    }
+}
+
+/// What `evaluate coverage` is asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CoverageRequest {
+    /// Seeds per site go from 1 to this, at `hops`.
+    pub per_site: u32,
+    /// Hops go from 1 to this, at `fixed_seeds`.
+    pub hops: u32,
+    /// Seeds per site while the hops vary.
+    pub fixed_seeds: u32,
+    /// Sites with fewer crawled pages are left out: nearly any seeds cover them.
+    pub min_pages: u32,
+    /// Of more sites, so many are drawn.
+    pub max_sites: u32,
+    /// How many streams of random seeds are averaged.
+    pub draws: u32,
+    /// The seed of the streams, and of the draw of sites.
+    pub rng_seed: u64,
+    /// The value of a page that is neither spam nor clicked.
+    pub value_base: Value,
+    /// The value of a spam page.
+    pub value_spam: Value,
+    /// The value of a clicked page.
+    pub value_clicked: Value,
+    /// Overrides `P_uniq` of every site.
+    pub p_uniq: Option<Value>,
+}
+
+impl Default for CoverageRequest {
+    fn default() -> Self {
+        let weights = crate::cover::Weights::default();
+        Self {
+            per_site: 10,
+            hops: 5,
+            fixed_seeds: 5,
+            min_pages: 10,
+            max_sites: 1000,
+            draws: 20,
+            rng_seed: 0,
+            value_base: weights.base,
+            value_spam: weights.spam,
+            value_clicked: weights.clicked,
+            p_uniq: None,
+        }
+    }
+}
+
+/// What `evaluate budget` is asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BudgetRequest {
+    /// The lists to compare, at least one.
+    pub lists: Vec<SeedList>,
+    /// At most so many pages are crawled.
+    pub pages: u64,
+}
+
+/// The state that was judged on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct StateView {
+    /// The last batch.
+    pub batch: BatchId,
+    /// Pages of the whole graph: crawled and known.
+    pub pages: u64,
+    /// Crawled pages.
+    pub crawled: u64,
+    /// Links between pages of the whole graph.
+    pub links: u64,
+}
+
+/// A list of seeds as it stands today.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ListView {
+    /// What it is called: the refresh with its plan, or the file.
+    pub name: String,
+    /// The plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+    /// The refresh.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<RefreshId>,
+    /// The last batch of the state that the refresh ran on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchId>,
+    /// Entries of the list.
+    pub given: u64,
+    /// Entries that name a page again.
+    pub repeated: u64,
+    /// Pages that take part.
+    pub seeds: u64,
+    /// Seeds that died: gone, unlinked, or spam by now.
+    pub dead: u64,
+    /// Entries that the bank does not know.
+    pub unknown: u64,
+    /// The dead and the unknown ones, in the order of the list.
+    pub absent: Vec<AbsentSeed>,
+}
+
+/// A seed that takes no part.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct AbsentSeed {
+    /// As the list has it.
+    pub url: String,
+    /// Why it takes no part.
+    pub why: AbsentWhy,
+}
+
+/// Why a seed takes no part.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AbsentWhy {
+    /// The page is gone.
+    Gone,
+    /// The page is spam, and its plan takes no spam.
+    Spam,
+    /// Nobody links to the page any more and it never had a record.
+    Unlinked,
+    /// The bank has no such page.
+    NotInBank,
+    /// It is no URL of a page.
+    NoUrl,
+}
+
+/// Whether something that is claimed of seeds holds here.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Claim {
+    /// Its name, which stays the same.
+    pub claim: &'static str,
+    /// Whether it holds on this bank.
+    pub holds: bool,
+    /// One sentence with the figures.
+    pub text: String,
+}
+
+/// What `evaluate crawl` answers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CrawlEvaluation {
+    /// The state.
+    pub state: StateView,
+    /// The seeds.
+    pub list: ListView,
+    /// Random seed sets, each of as many crawled pages as there are seeds that take part.
+    pub draws: u32,
+    /// The seed of their streams.
+    pub rng_seed: u64,
+    /// Depth by depth, until neither the seeds nor any random set reach more pages.
+    pub depths: Vec<CrawlDepth>,
+    /// The pages of the highest PageRank.
+    pub top_pages: Vec<TopPage>,
+    /// What is claimed of seeds by cores, and whether it holds for this list.
+    pub claims: Vec<Claim>,
+}
+
+/// What a crawl finds at one depth.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CrawlDepth {
+    /// Links from the seeds; the seeds themselves have depth 0.
+    pub depth: u32,
+    /// Pages at this depth.
+    pub new_pages: u64,
+    /// Pages up to this depth.
+    pub pages: u64,
+    /// Their share of the web: all crawled and known pages.
+    pub share: f64,
+    /// PageRank of the new pages together.
+    pub pagerank: f64,
+    /// Mean PageRank of the new pages; `null` where there are none.
+    pub mean_pagerank: Option<f64>,
+    /// Share of spam among the new pages; `null` where there are none.
+    pub spam_share: Option<f64>,
+    /// Value of the new pages that are crawled.
+    pub value: f64,
+    /// The same of random seeds.
+    pub random: RandomDepth,
+}
+
+/// What crawls from random seeds find at one depth: means over the draws.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct RandomDepth {
+    /// Pages at this depth.
+    pub new_pages: Estimate,
+    /// Pages up to this depth.
+    pub pages: Estimate,
+    /// Their share of the web.
+    pub share: Estimate,
+    /// PageRank of the new pages together.
+    pub pagerank: Estimate,
+    /// Mean PageRank of the new pages, over the draws that have any.
+    pub mean_pagerank: Option<Estimate>,
+    /// Share of spam among the new pages, over the draws that have any.
+    pub spam_share: Option<Estimate>,
+    /// Value of the new pages that are crawled.
+    pub value: Estimate,
+}
+
+/// A page of high PageRank.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TopPage {
+    /// The page.
+    pub url: String,
+    /// Its PageRank.
+    pub pagerank: f64,
+    /// The depth at which the crawl reaches it; `null` where it does not.
+    pub depth: Option<u32>,
+}
+
+/// What `evaluate distances` answers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct DistancesEvaluation {
+    /// The state.
+    pub state: StateView,
+    /// The plan.
+    pub plan: String,
+    /// The refresh.
+    pub refresh: RefreshId,
+    /// The cores, in order.
+    pub cores: Vec<CorePlace>,
+    /// Links on the shortest way from any page of a core (row) to any page of another (column);
+    /// `null` where there is none.
+    pub distances: Vec<Vec<Option<u32>>>,
+    /// All ordered pairs of different cores.
+    pub all: DistanceSpread,
+    /// Pairs of neighbouring ranks, both ways.
+    pub neighbours: DistanceSpread,
+    /// The whole graph.
+    pub graph: GraphDistance,
+    /// What is claimed of cores, and whether it holds here.
+    pub claims: Vec<Claim>,
+}
+
+/// A core whose distances were measured.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CorePlace {
+    /// Its rank, from 1.
+    pub rank: u32,
+    /// Its seed.
+    pub seed: String,
+    /// Its sigma.
+    pub sigma: f64,
+    /// Its pages: hubs and authorities, each page once.
+    pub pages: u64,
+    /// Those of them that are pages today.
+    pub live_pages: u64,
+}
+
+/// Distances of a set of ordered pairs.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct DistanceSpread {
+    /// Ordered pairs.
+    pub pairs: u64,
+    /// Pairs with a way.
+    pub reachable: u64,
+    /// Pairs without.
+    pub unreachable: u64,
+    /// The shortest distance.
+    pub min: Option<u32>,
+    /// The mean over reachable pairs.
+    pub mean: Option<f64>,
+    /// The longest distance.
+    pub max: Option<u32>,
+}
+
+/// The average distance between pages of the whole graph.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct GraphDistance {
+    /// Pages with links: where a way can begin.
+    pub sources: u64,
+    /// Those from which distances were measured.
+    pub samples: u64,
+    /// Mean over the reachable ordered pairs; the error is 0 where every source was measured.
+    pub mean: Option<Estimate>,
+    /// Share of the other pages that a page with links reaches.
+    pub reached: Option<Estimate>,
+}
+
+/// What `evaluate coverage` answers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CoverageEvaluation {
+    /// The state.
+    pub state: StateView,
+    /// Sites that were measured.
+    pub sites: u64,
+    /// Sites that are large enough, of which those were drawn.
+    pub eligible_sites: u64,
+    /// Crawled pages that a site must have.
+    pub min_pages: u32,
+    /// Crawled pages of the measured sites.
+    pub pages: u64,
+    /// Streams of random seeds.
+    pub draws: u32,
+    /// The seed of the streams.
+    pub rng_seed: u64,
+    /// By seeds per site, from 1, at the most hops; `random` first, then the methods.
+    pub by_seeds: Vec<CoverageCurve>,
+    /// By hops, from 1, at the fixed number of seeds per site.
+    pub by_hops: Vec<CoverageCurve>,
+    /// What is claimed of the methods, and whether it holds here.
+    pub claims: Vec<Claim>,
+}
+
+/// What one method covers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CoverageCurve {
+    /// The method.
+    pub method: &'static str,
+    /// The depth of its weight, where it has one.
+    pub depth: Option<u32>,
+    /// Point by point.
+    pub points: Vec<CoveragePoint>,
+}
+
+/// What one method covers with so many seeds and hops.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct CoveragePoint {
+    /// Seeds per site.
+    pub seeds: u32,
+    /// Hops.
+    pub hops: u32,
+    /// Of the crawled pages of a site.
+    pub pages: CoverageShare,
+    /// Of the positive value of a site.
+    pub value: CoverageShare,
+}
+
+/// Means over sites, with their standard errors.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct CoverageShare {
+    /// What is covered, in per cent of the site.
+    pub percent: Estimate,
+    /// How much that is above random, in percentage points; `null` for random itself.
+    pub above_random: Option<Estimate>,
+    /// The same in per cent of what random covers.
+    pub improvement: Option<Estimate>,
+}
+
+/// What `evaluate budget` answers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct BudgetEvaluation {
+    /// The state.
+    pub state: StateView,
+    /// At most so many pages are crawled.
+    pub budget: u64,
+    /// What each list gives, in the order in which they were asked for.
+    pub lists: Vec<BudgetRow>,
+    /// Which list gives most.
+    pub claims: Vec<Claim>,
+}
+
+/// What a list gives for the budget.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct BudgetRow {
+    /// The list.
+    pub list: ListView,
+    /// Pages crawled.
+    pub pages: u64,
+    /// Those of them that the bank has crawled.
+    pub crawled: u64,
+    /// The deepest page's depth; `null` where there is none.
+    pub depth: Option<u32>,
+    /// Value of the crawled ones.
+    pub value: f64,
+    /// Clicks on the pages.
+    pub clicks: u64,
+    /// Pages with clicks.
+    pub clicked_pages: u64,
+    /// Spam pages.
+    pub spam: u64,
+    /// PageRank of the pages together.
+    pub pagerank: f64,
+}

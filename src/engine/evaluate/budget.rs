@@ -1,0 +1,97 @@
+//! What several lists give for the same budget.
+
+use super::answers::{BudgetEvaluation, BudgetRequest, BudgetRow, Claim};
+use super::lists::{find, resolve};
+use super::today::{Needed, Today};
+use crate::engine::views::Views;
+use crate::engine::{Bank, EngineError};
+use crate::evaluate::crawl::spend;
+use crate::watch::Watch;
+
+/// See [`Bank::evaluate_budget`].
+pub(super) fn run(
+    bank: &Bank,
+    request: &BudgetRequest,
+    watch: &dyn Watch,
+) -> Result<BudgetEvaluation, EngineError> {
+    if request.lists.is_empty() || request.pages == 0 {
+        return Err(EngineError::Plan(
+            "a budget needs at least one list and one page".to_owned(),
+        ));
+    }
+    let views = Views::open(bank)?;
+    for list in &request.lists {
+        find(&views, list)?;
+    }
+    let today = Today::load(views, Needed::Worth, watch)?;
+    let lists: Result<Vec<_>, EngineError> = request
+        .lists
+        .iter()
+        .map(|list| resolve(&today, list))
+        .collect();
+    let lists = lists?;
+    let pages = today.numbers.pages();
+    watch.stage("crawl", Some(lists.len() as u64));
+    let mut rows = Vec::with_capacity(lists.len());
+    for (list, seeds) in lists {
+        let in_url_order = |level: &[u32], count: usize| -> Result<Vec<u32>, EngineError> {
+            let mut named = Vec::with_capacity(level.len());
+            for (at, &page) in level.iter().enumerate() {
+                if at.is_multiple_of(1 << 12) {
+                    watch.proceed()?;
+                }
+                named.push((today.url(pages[page as usize])?, page));
+            }
+            named.sort_unstable();
+            Ok(named.into_iter().take(count).map(|page| page.1).collect())
+        };
+        let (web, worth) = (&today.web, &today.worth);
+        let spent = spend(web, worth, &seeds, request.pages, watch, in_url_order)?;
+        watch.advance(1);
+        rows.push(BudgetRow {
+            list,
+            pages: spent.tally.pages,
+            crawled: spent.tally.crawled,
+            depth: spent.depth,
+            value: spent.tally.units(),
+            clicks: spent.tally.clicks,
+            clicked_pages: spent.tally.clicked_pages,
+            spam: spent.tally.spam,
+            pagerank: spent.tally.pagerank,
+        });
+    }
+    Ok(BudgetEvaluation {
+        state: today.state,
+        budget: request.pages,
+        claims: claims(&rows),
+        lists: rows,
+    })
+}
+
+/// Which list gives most; the first of the best.
+fn claims(rows: &[BudgetRow]) -> Vec<Claim> {
+    let best = |of: &dyn Fn(&BudgetRow) -> f64| {
+        let mut best: Option<&BudgetRow> = None;
+        for row in rows {
+            if best.is_none_or(|best| of(row) > of(best)) {
+                best = Some(row);
+            }
+        }
+        best
+    };
+    let (Some(value), Some(pagerank)) = (best(&|row| row.value), best(&|row| row.pagerank)) else {
+        return Vec::new();
+    };
+    let first = rows.first().map(|row| &row.list.name);
+    vec![Claim {
+        claim: "first-list-is-best",
+        holds: first == Some(&value.list.name) && first == Some(&pagerank.list.name),
+        text: format!(
+            "Most value comes from {} ({:.0}), most PageRank from {} ({:.2} % of the web's).",
+            value.list.name,
+            value.value,
+            pagerank.list.name,
+            100.0 * pagerank.pagerank
+        ),
+    }]
+}

@@ -1,0 +1,346 @@
+//! What every cover method covers of the same sites, beside random seeds.
+
+use std::fmt::Write;
+
+use super::answers::{
+    Claim, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare,
+};
+use super::today::state;
+use crate::cover::{Choice, CoverError, CoverParams, Method, select_chosen};
+use crate::engine::sites::{CoverSite, LoadedSite, cover_sites, in_groups};
+use crate::engine::views::Views;
+use crate::engine::{Bank, EngineError};
+use crate::evaluate::coverage::{Covered, Gain, covered, gain, mean};
+use crate::evaluate::draw;
+use crate::storage::Store;
+use crate::watch::Watch;
+
+/// A method with the depth of its weight.
+type Way = (Method, Option<u32>);
+
+/// Methods that look at what a page covers.
+const COVERING: [Way; 7] = [
+    (Method::Greedy, None),
+    (Method::MaxWeight, Some(3)),
+    (Method::MaxWeight, Some(2)),
+    (Method::MaxWeight, Some(1)),
+    (Method::RootScc, Some(2)),
+    (Method::MaxScc, Some(2)),
+    (Method::MaxOut, None),
+];
+
+/// Methods that look at the page alone.
+const HEURISTIC: [Way; 2] = [(Method::OutDegree, None), (Method::Pagerank, None)];
+
+/// So many exceptions to a claim are named.
+const NAMED: usize = 4;
+
+/// What is measured: seeds per site and hops.
+type Setting = (u32, u32);
+
+/// See [`Bank::evaluate_coverage`].
+pub(super) fn run(
+    bank: &Bank,
+    request: &CoverageRequest,
+    watch: &dyn Watch,
+) -> Result<CoverageEvaluation, EngineError> {
+    if [
+        request.per_site,
+        request.hops,
+        request.fixed_seeds,
+        request.draws,
+        request.max_sites,
+    ]
+    .contains(&0)
+    {
+        return Err(EngineError::Plan(
+            "coverage needs at least one seed, hop, draw and site".to_owned(),
+        ));
+    }
+    let views = Views::open(bank)?;
+    let store: &Store = &views.reader;
+    // The values are the same for every method, and so is what is loaded.
+    let loading = choice(request, (Method::Random, None), 1, 0)?;
+    let all = cover_sites(store, &loading, watch)?;
+    let eligible = all.iter().filter(|site| site.crawled >= request.min_pages);
+    let eligible: Vec<&CoverSite> = eligible.collect();
+    let sites = sample(&eligible, request);
+    if sites.is_empty() {
+        return Err(EngineError::Plan(format!(
+            "no site has {} crawled pages; lower --min-pages",
+            request.min_pages
+        )));
+    }
+    let mut measured = Measured::new(request, sites.len());
+    let ways = COVERING.len() + HEURISTIC.len() + request.draws as usize;
+    let steps = ways as u64 * u64::from(request.hops) * sites.len() as u64;
+    watch.stage("cover", Some(steps));
+    in_groups(store, &sites, &loading, watch, |group, loaded| {
+        measured.add(request, group, loaded, watch)
+    })?;
+    let (by_seeds, by_hops) = measured.curves(request);
+    Ok(CoverageEvaluation {
+        state: state(store)?,
+        sites: sites.len() as u64,
+        eligible_sites: eligible.len() as u64,
+        min_pages: request.min_pages,
+        pages: sites.iter().map(|site| u64::from(site.crawled)).sum(),
+        draws: request.draws,
+        rng_seed: request.rng_seed,
+        claims: claims(&by_seeds, &by_hops),
+        by_seeds,
+        by_hops,
+    })
+}
+
+/// The sites to measure, in the order of their names.
+fn sample<'a>(eligible: &[&'a CoverSite], request: &CoverageRequest) -> Vec<&'a CoverSite> {
+    let count = u32::try_from(eligible.len()).unwrap_or(u32::MAX);
+    let wanted = request.max_sites as usize;
+    let drawn = draw("sites", request.rng_seed, 0, count, wanted);
+    drawn.iter().map(|&at| eligible[at as usize]).collect()
+}
+
+fn choice(
+    request: &CoverageRequest,
+    (method, depth): Way,
+    hops: u32,
+    further: u32,
+) -> Result<Choice, EngineError> {
+    let params = CoverParams {
+        method,
+        hops,
+        depth: depth.map(|depth| depth.min(hops)),
+        value_base: request.value_base,
+        value_spam: request.value_spam,
+        value_clicked: request.value_clicked,
+        p_uniq: request.p_uniq,
+        rng_seed: request.rng_seed.wrapping_add(further.into()),
+        ..CoverParams::default()
+    };
+    let wrong = |e: CoverError| EngineError::Plan(e.to_string());
+    params.choose().map_err(wrong)
+}
+
+/// What was covered: for each way (random first) and setting, of each site.
+struct Measured {
+    settings: Vec<Setting>,
+    /// How many of the settings are those by seeds; the others are by hops.
+    by_seeds: usize,
+    ways: Vec<Way>,
+    covered: Vec<Vec<Vec<Covered>>>,
+}
+
+impl Measured {
+    fn new(request: &CoverageRequest, sites: usize) -> Self {
+        let by_seeds = (1..=request.per_site).map(|seeds| (seeds, request.hops));
+        let by_hops = (1..=request.hops).map(|hops| (request.fixed_seeds, hops));
+        let mut ways = vec![(Method::Random, None)];
+        ways.extend(COVERING);
+        ways.extend(HEURISTIC);
+        let settings: Vec<Setting> = by_seeds.chain(by_hops).collect();
+        Self {
+            by_seeds: request.per_site as usize,
+            covered: vec![vec![vec![Covered::default(); sites]; settings.len()]; ways.len()],
+            settings,
+            ways,
+        }
+    }
+
+    /// Selects on some of the sites by every method; `group` has their places.
+    fn add(
+        &mut self,
+        request: &CoverageRequest,
+        group: &[usize],
+        loaded: &[LoadedSite<'_>],
+        watch: &dyn Watch,
+    ) -> Result<(), EngineError> {
+        for hops in 1..=request.hops {
+            for at in 0..self.ways.len() {
+                let way = self.ways[at];
+                let draws = if way.0 == Method::Random {
+                    request.draws
+                } else {
+                    1
+                };
+                let mut of_draws = vec![Vec::new(); draws as usize];
+                for (further, found) in (0..draws).zip(&mut of_draws) {
+                    let choice = choice(request, way, hops, further)?;
+                    *found = self.select(request, loaded, hops, &choice, watch)?;
+                }
+                for (setting, of_sites) in self.covered[at].iter_mut().enumerate() {
+                    if self.settings[setting].1 != hops {
+                        continue;
+                    }
+                    for (site, place) in group.iter().enumerate() {
+                        let draws: Vec<Covered> =
+                            of_draws.iter().map(|draw| draw[site][setting]).collect();
+                        of_sites[*place] = mean(&draws);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What one selection covers of each site, in every setting of so many hops (nothing in the
+    /// others). The first seeds of more seeds are the seeds of fewer.
+    fn select(
+        &self,
+        request: &CoverageRequest,
+        loaded: &[LoadedSite<'_>],
+        hops: u32,
+        choice: &Choice,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Vec<Covered>>, EngineError> {
+        let seats = if hops == request.hops {
+            request.per_site.max(request.fixed_seeds)
+        } else {
+            request.fixed_seeds
+        };
+        let sites: Vec<_> = loaded.iter().map(|s| (s.selectable(), seats)).collect();
+        let covers = select_chosen(&sites, choice, watch)?;
+        let of_site = |(site, cover): (&LoadedSite<'_>, _)| {
+            let of_setting = |&(seeds, of): &Setting| {
+                if of == hops {
+                    covered(&site.graph, cover, seeds)
+                } else {
+                    Covered::default()
+                }
+            };
+            self.settings.iter().map(of_setting).collect()
+        };
+        Ok(loaded.iter().zip(&covers).map(of_site).collect())
+    }
+
+    /// The curves by seeds and by hops.
+    fn curves(&self, request: &CoverageRequest) -> (Vec<CoverageCurve>, Vec<CoverageCurve>) {
+        let curve = |at: usize, settings: std::ops::Range<usize>| CoverageCurve {
+            method: self.ways[at].0.name(),
+            depth: match self.ways[at].1 {
+                None if self.ways[at].0 == Method::Greedy => Some(request.hops),
+                depth => depth,
+            },
+            points: settings
+                .filter_map(|setting| self.point(at, setting))
+                .collect(),
+        };
+        let (seeds, all) = (self.by_seeds, self.settings.len());
+        let ways = 0..self.ways.len();
+        (
+            ways.clone().map(|at| curve(at, 0..seeds)).collect(),
+            ways.map(|at| curve(at, seeds..all)).collect(),
+        )
+    }
+
+    fn point(&self, at: usize, setting: usize) -> Option<CoveragePoint> {
+        let pairs = || {
+            self.covered[at][setting]
+                .iter()
+                .zip(&self.covered[0][setting])
+        };
+        let pages: Vec<(f64, f64)> = pairs().map(|(a, b)| (a.pages, b.pages)).collect();
+        // A site without positive value says nothing about shares of it.
+        let value: Vec<(f64, f64)> = pairs().filter_map(|(a, b)| a.value.zip(b.value)).collect();
+        let share = |gain: Gain| CoverageShare {
+            percent: gain.percent,
+            above_random: (at > 0).then_some(gain.above_random),
+            improvement: gain.improvement.filter(|_| at > 0),
+        };
+        let (seeds, hops) = self.settings[setting];
+        Some(CoveragePoint {
+            seeds,
+            hops,
+            pages: gain(&pages).map(share)?,
+            value: gain(&value).map(share)?,
+        })
+    }
+}
+
+/// What Zheng, Dmitriev and Giles claim: methods that look at coverage are above those that look
+/// at pages alone, and these above random; here by value, in every setting.
+fn claims(by_seeds: &[CoverageCurve], by_hops: &[CoverageCurve]) -> Vec<Claim> {
+    let covering = 1..=COVERING.len();
+    let heuristic = COVERING.len() + 1..=COVERING.len() + HEURISTIC.len();
+    let exceptions = |better: std::ops::RangeInclusive<usize>,
+                      worse: std::ops::RangeInclusive<usize>| {
+        let mut found = Vec::new();
+        let mut compared = 0;
+        for (at, below) in better.flat_map(|a| worse.clone().map(move |b| (a, b))) {
+            let mut points = Vec::new();
+            for curves in [by_seeds, by_hops] {
+                for (a, b) in curves[at].points.iter().zip(&curves[below].points) {
+                    compared += 1;
+                    if a.value.percent.mean <= b.value.percent.mean {
+                        points.push((a.seeds, a.hops));
+                    }
+                }
+            }
+            if !points.is_empty() {
+                points.sort_unstable();
+                points.dedup();
+                let name = |at: usize| label(&by_seeds[at]);
+                found.push((name(at), name(below), points));
+            }
+        }
+        (found, compared)
+    };
+    let claim = |claim, what: &str, (found, compared): (Vec<Exception>, u32)| Claim {
+        claim,
+        holds: found.is_empty(),
+        text: sentence(what, &found, compared),
+    };
+    vec![
+        claim(
+            "cover-above-random",
+            "Methods that look at coverage cover more value than random seeds",
+            exceptions(covering.clone(), 0..=0),
+        ),
+        claim(
+            "cover-above-heuristics",
+            "Methods that look at coverage cover more value than out-degree and PageRank",
+            exceptions(covering, heuristic.clone()),
+        ),
+        claim(
+            "heuristics-above-random",
+            "Out-degree and PageRank cover more value than random seeds",
+            exceptions(heuristic, 0..=0),
+        ),
+    ]
+}
+
+/// A method that is not above another, and where.
+type Exception = (String, String, Vec<Setting>);
+
+fn sentence(what: &str, found: &[Exception], compared: u32) -> String {
+    if found.is_empty() {
+        return format!("{what}, in all {compared} comparisons.");
+    }
+    let mut text = format!("{what}, but not always: ");
+    for (at, (method, other, points)) in found.iter().take(NAMED).enumerate() {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "{}{method} is not above {other} in {} settings (first at {} seeds, {} hops)",
+            if at == 0 { "" } else { "; " },
+            points.len(),
+            points[0].0,
+            points[0].1
+        );
+    }
+    if found.len() > NAMED {
+        let _ = write!(text, "; and {} more such pairs", found.len() - NAMED);
+    }
+    text.push('.');
+    text
+}
+
+/// A method's name for people.
+fn label(curve: &CoverageCurve) -> String {
+    match curve.depth {
+        Some(depth) if curve.method != Method::Greedy.name() => {
+            format!("{} {depth}", curve.method)
+        }
+        _ => curve.method.to_owned(),
+    }
+}

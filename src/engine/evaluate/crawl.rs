@@ -1,0 +1,275 @@
+//! A crawl from seeds beside crawls from random seeds.
+
+use rayon::prelude::*;
+
+use super::answers::{
+    Claim, CrawlDepth, CrawlEvaluation, CrawlRequest, RandomDepth, StateView, TopPage,
+};
+use super::lists::{find, need_seeds, resolve};
+use super::today::{Needed, Today};
+use crate::engine::views::Views;
+use crate::engine::{Bank, EngineError};
+use crate::evaluate::crawl::{crawl, reached};
+use crate::evaluate::{Estimate, Search, Tally, draw};
+use crate::watch::{Interrupted, Watch};
+
+/// See [`Bank::evaluate_crawl`].
+pub(super) fn run(
+    bank: &Bank,
+    request: &CrawlRequest,
+    watch: &dyn Watch,
+) -> Result<CrawlEvaluation, EngineError> {
+    if request.draws == 0 {
+        return Err(EngineError::Plan(
+            "give at least one random draw to compare with".to_owned(),
+        ));
+    }
+    let views = Views::open(bank)?;
+    find(&views, &request.list)?;
+    let today = Today::load(views, Needed::Worth, watch)?;
+    let (list, seeds) = resolve(&today, &request.list)?;
+    need_seeds(&list)?;
+    watch.stage("crawl", None);
+    let mut search = Search::new(&today.web);
+    let found = crawl(&mut search, &today.worth, &seeds, request.depth, watch)?;
+    let random = random(&today, seeds.len(), request, watch)?;
+    let deepest = random.iter().map(Vec::len).max().unwrap_or(0);
+    let depths = depths(&today.state, &found, &random, found.len().max(deepest));
+    Ok(CrawlEvaluation {
+        state: today.state,
+        claims: claims(&depths),
+        top_pages: top_pages(&today, &seeds, request, watch)?,
+        list,
+        draws: request.draws,
+        rng_seed: request.rng_seed,
+        depths,
+    })
+}
+
+/// What crawls from random sets of so many crawled pages find, draw by draw; in parallel.
+fn random(
+    today: &Today,
+    seeds: usize,
+    request: &CrawlRequest,
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<Tally>>, Interrupted> {
+    let crawled: Vec<u32> = (0..)
+        .zip(&today.worth)
+        .filter_map(|(page, worth)| worth.crawled.then_some(page))
+        .collect();
+    let count = u32::try_from(crawled.len()).unwrap_or(u32::MAX);
+    watch.stage("random draws", Some(request.draws.into()));
+    (0..request.draws)
+        .into_par_iter()
+        .map_init(
+            || Search::new(&today.web),
+            |search, at| {
+                let drawn = draw("crawl", request.rng_seed, at.into(), count, seeds);
+                let drawn: Vec<u32> = drawn.iter().map(|&at| crawled[at as usize]).collect();
+                let found = crawl(search, &today.worth, &drawn, request.depth, watch)?;
+                watch.advance(1);
+                Ok(found)
+            },
+        )
+        .collect()
+}
+
+fn depths(
+    state: &StateView,
+    found: &[Tally],
+    random: &[Vec<Tally>],
+    count: usize,
+) -> Vec<CrawlDepth> {
+    let web = (state.pages as f64).max(1.0);
+    let mut pages = 0;
+    let mut random_pages = vec![0; random.len()];
+    let mut depths = Vec::with_capacity(count);
+    for (depth, at) in (0..).zip(0..count) {
+        let tally = found.get(at).copied().unwrap_or_default();
+        let drawn: Vec<Tally> = random
+            .iter()
+            .map(|draw| draw.get(at).copied().unwrap_or_default())
+            .collect();
+        pages += tally.pages;
+        for (pages, tally) in random_pages.iter_mut().zip(&drawn) {
+            *pages += tally.pages;
+        }
+        let up_to: Vec<f64> = random_pages.iter().map(|&pages| pages as f64).collect();
+        depths.push(CrawlDepth {
+            depth,
+            new_pages: tally.pages,
+            pages,
+            share: pages as f64 / web,
+            pagerank: tally.pagerank,
+            mean_pagerank: tally.mean_pagerank(),
+            spam_share: tally.spam_share(),
+            value: tally.units(),
+            random: random_depth(&drawn, &up_to, web),
+        });
+    }
+    depths
+}
+
+fn random_depth(drawn: &[Tally], up_to: &[f64], web: f64) -> RandomDepth {
+    let none = Estimate {
+        mean: 0.0,
+        standard_error: None,
+    };
+    let all = |of: &dyn Fn(&Tally) -> f64| {
+        let observations: Vec<f64> = drawn.iter().map(of).collect();
+        Estimate::of(&observations).unwrap_or(none)
+    };
+    let some = |of: &dyn Fn(&Tally) -> Option<f64>| {
+        let observations: Vec<f64> = drawn.iter().filter_map(of).collect();
+        Estimate::of(&observations)
+    };
+    let pages = Estimate::of(up_to).unwrap_or(none);
+    RandomDepth {
+        new_pages: all(&|tally| tally.pages as f64),
+        pages,
+        share: pages.times(1.0 / web),
+        pagerank: all(&|tally| tally.pagerank),
+        mean_pagerank: some(&Tally::mean_pagerank),
+        spam_share: some(&Tally::spam_share),
+        value: all(&Tally::units),
+    }
+}
+
+/// The pages of the highest PageRank, ties by URL.
+fn top_pages(
+    today: &Today,
+    seeds: &[u32],
+    request: &CrawlRequest,
+    watch: &dyn Watch,
+) -> Result<Vec<TopPage>, EngineError> {
+    let rank = |page: &u32| today.worth[*page as usize].pagerank;
+    let mut order: Vec<u32> = (0..today.web.pages()).collect();
+    let wanted = (request.top as usize).min(order.len());
+    order.par_sort_unstable_by(|a, b| rank(b).total_cmp(&rank(a)).then(a.cmp(b)));
+    // Equal up to rounding is tied, and then the URL decides, as in every list.
+    let last = wanted.checked_sub(1).map(|at| rank(&order[at]));
+    let near = |page: &&u32| last.is_some_and(|last| rank(page) >= last * (1.0 - TIED));
+    let order: Vec<u32> = order.iter().take_while(near).copied().collect();
+    let pages = today.numbers.pages();
+    let mut named = Vec::with_capacity(order.len());
+    for page in order {
+        named.push((rank(&page), today.url(pages[page as usize])?, page));
+    }
+    let mut from = 0;
+    while from < named.len().min(wanted) {
+        let best = named[from].0;
+        let tied = named[from..].partition_point(|page| page.0 >= best * (1.0 - TIED));
+        named[from..from + tied].sort_by(|a, b| a.1.cmp(&b.1));
+        from += tied;
+    }
+    named.truncate(wanted);
+    let pages: Vec<u32> = named.iter().map(|page| page.2).collect();
+    let depths = reached(&today.web, seeds, &pages, request.depth, watch)?;
+    let top = named.into_iter().zip(depths);
+    Ok(top
+        .map(|((pagerank, url, _), depth)| TopPage {
+            url,
+            pagerank,
+            depth,
+        })
+        .collect())
+}
+
+/// Scores that differ by less than this, relatively, are tied.
+const TIED: f64 = 1e-9;
+
+/// What Daneshpajouh, Mohammadi Nasiri and Ghodsi claim of their seeds, section 3.5; and since a
+/// mean falls where more pages are reached, also whether the PageRank reached is more.
+fn claims(depths: &[CrawlDepth]) -> Vec<Claim> {
+    let below: Vec<&CrawlDepth> = depths.iter().filter(|d| d.depth > 0).collect();
+    let Some(last) = below.last() else {
+        return Vec::new();
+    };
+    let mut claims = vec![at_every_depth(
+        "more-pages-at-every-depth",
+        "pages",
+        last.depth,
+        below
+            .iter()
+            .map(|d| (d.depth, d.pages as f64, d.random.pages.mean)),
+    )];
+    let (mut found, mut drawn) = (0.0, 0.0);
+    let up_to: Vec<(u32, f64, f64)> = depths
+        .iter()
+        .map(|d| {
+            found += d.pagerank;
+            drawn += d.random.pagerank.mean;
+            (d.depth, found, drawn)
+        })
+        .filter(|(depth, ..)| *depth > 0)
+        .collect();
+    claims.push(at_every_depth(
+        "more-pagerank-at-every-depth",
+        "PageRank",
+        last.depth,
+        up_to.into_iter(),
+    ));
+    claims.extend(mean_pagerank(depths));
+    claims
+}
+
+/// Whether seeds are above random ones at every depth; of each depth both figures.
+fn at_every_depth(
+    claim: &'static str,
+    what: &str,
+    last: u32,
+    depths: impl Iterator<Item = (u32, f64, f64)>,
+) -> Claim {
+    let not: Vec<String> = depths
+        .filter(|(_, seeds, random)| seeds <= random)
+        .map(|(depth, ..)| depth.to_string())
+        .collect();
+    Claim {
+        claim,
+        holds: not.is_empty(),
+        text: if not.is_empty() {
+            format!(
+                "The seeds reach more {what} than random ones within every depth from 1 to {last}."
+            )
+        } else {
+            format!(
+                "The seeds do not reach more {what} than random ones within depth {}.",
+                not.join(", ")
+            )
+        },
+    }
+}
+
+fn mean_pagerank(depths: &[CrawlDepth]) -> Option<Claim> {
+    let of_interest: Vec<(u32, f64)> = depths
+        .iter()
+        .filter(|d| (2..=3).contains(&d.depth))
+        .filter_map(|d| {
+            let random = d.random.mean_pagerank?.mean;
+            Some((d.depth, d.mean_pagerank? / random))
+        })
+        .collect();
+    let part = |(depth, times): &(u32, f64)| {
+        format!("{times:.2} times that of random seeds at depth {depth}")
+    };
+    let parts: Vec<String> = of_interest.iter().map(part).collect();
+    let not: Vec<String> = of_interest
+        .iter()
+        .filter(|(_, times)| *times <= 1.0)
+        .map(|(depth, _)| depth.to_string())
+        .collect();
+    let holds = not.is_empty();
+    let lead = if holds {
+        "The mean PageRank of new pages is higher than from random seeds".to_owned()
+    } else {
+        format!(
+            "The mean PageRank of new pages is not higher than from random seeds at depth {}",
+            not.join(" and ")
+        )
+    };
+    (!of_interest.is_empty()).then(|| Claim {
+        claim: "higher-pagerank-at-depths-2-and-3",
+        holds,
+        text: format!("{lead}: {}.", parts.join(", ")),
+    })
+}

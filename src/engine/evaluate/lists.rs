@@ -1,0 +1,168 @@
+//! Lists of seeds as they stand today: which of them are still there.
+
+use std::collections::BTreeSet;
+
+use super::answers::{AbsentSeed, AbsentWhy, ListView, SeedList};
+use super::today::Today;
+use crate::engine::views::Views;
+use crate::engine::{EngineError, Method, PlanOptions, Which};
+use crate::ingest;
+use crate::page::PageId;
+use crate::storage::records::PageState;
+use crate::storage::tables;
+
+/// Whether there is such a refresh; to be asked before the graph is loaded, which takes a while.
+pub(super) fn find(views: &Views, list: &SeedList) -> Result<(), EngineError> {
+    match list {
+        SeedList::Refresh(which) => views.find(which).map(|_| ()),
+        SeedList::Urls { .. } => Ok(()),
+    }
+}
+
+/// The seeds of a list that take part, by number, in the order of the list; and what became of the
+/// others.
+pub(super) fn resolve(today: &Today, list: &SeedList) -> Result<(ListView, Vec<u32>), EngineError> {
+    match list {
+        SeedList::Refresh(which) => of_refresh(today, which),
+        SeedList::Urls { name, urls } => of_urls(today, name, urls),
+    }
+}
+
+/// A list that is being gone through.
+struct Going {
+    view: ListView,
+    seeds: Vec<u32>,
+    met: BTreeSet<u32>,
+}
+
+impl Going {
+    fn new(name: String) -> Self {
+        Self {
+            view: ListView {
+                name,
+                plan: None,
+                refresh: None,
+                batch: None,
+                given: 0,
+                repeated: 0,
+                seeds: 0,
+                dead: 0,
+                unknown: 0,
+                absent: Vec::new(),
+            },
+            seeds: Vec::new(),
+            met: BTreeSet::new(),
+        }
+    }
+
+    fn take(&mut self, seed: u32) {
+        self.view.given += 1;
+        if self.met.insert(seed) {
+            self.view.seeds += 1;
+            self.seeds.push(seed);
+        } else {
+            self.view.repeated += 1;
+        }
+    }
+
+    /// Every seed that takes no part comes by here. A successor for a dead one would be taken
+    /// instead, at its place in the list.
+    fn leave_out(&mut self, url: String, why: AbsentWhy) {
+        self.view.given += 1;
+        match why {
+            AbsentWhy::Gone | AbsentWhy::Spam | AbsentWhy::Unlinked => self.view.dead += 1,
+            AbsentWhy::NotInBank | AbsentWhy::NoUrl => self.view.unknown += 1,
+        }
+        self.view.absent.push(AbsentSeed { url, why });
+    }
+}
+
+fn of_refresh(today: &Today, which: &Which) -> Result<(ListView, Vec<u32>), EngineError> {
+    let (refresh, record) = today.views.find(which)?;
+    let mut going = Going::new(format!("refresh {refresh} of plan {}", record.plan));
+    // A spam page that such a plan has as a seed became one later; other plans may want it.
+    let options = PlanOptions::from_kept(&record.settings)?;
+    let no_spam = options.method.unwrap_or_default() == Method::Cores
+        && !options.keep_spam.unwrap_or_default();
+    let reader = &today.views.reader;
+    for entry in reader.scan_under(&tables::SEEDS, &refresh.to_be_bytes())? {
+        let (_, seed) = entry?;
+        let page = reader.need(&tables::PAGES, &seed.page)?;
+        let dead = match page.state {
+            PageState::Gone => Some(AbsentWhy::Gone),
+            PageState::Unlinked => Some(AbsentWhy::Unlinked),
+            PageState::Known | PageState::Crawled if no_spam && page.spam => Some(AbsentWhy::Spam),
+            PageState::Known | PageState::Crawled => None,
+        };
+        match dead {
+            Some(why) => going.leave_out(today.url(seed.page)?, why),
+            None => going.take(number(today, seed.page)?),
+        }
+    }
+    if going.view.given == 0 {
+        return Err(EngineError::Plan(format!(
+            "refresh {refresh} of plan {} selected nothing, so there is nothing to judge",
+            record.plan
+        )));
+    }
+    going.view.plan = Some(record.plan);
+    going.view.refresh = Some(refresh);
+    going.view.batch = Some(record.batch);
+    Ok((going.view, going.seeds))
+}
+
+fn of_urls(
+    today: &Today,
+    name: &str,
+    urls: &[String],
+) -> Result<(ListView, Vec<u32>), EngineError> {
+    let mut going = Going::new(name.to_owned());
+    for url in urls {
+        match page_of(today, url)? {
+            Ok(page) => going.take(number(today, page)?),
+            Err(why) => going.leave_out(url.clone(), why),
+        }
+    }
+    if going.view.given == 0 {
+        return Err(EngineError::Plan(format!("{name} names no seeds")));
+    }
+    Ok((going.view, going.seeds))
+}
+
+/// The page of a URL, or why it takes no part.
+fn page_of(today: &Today, url: &str) -> Result<Result<PageId, AbsentWhy>, EngineError> {
+    let Ok(location) = ingest::parse(url, today.views.mode) else {
+        return Ok(Err(AbsentWhy::NoUrl));
+    };
+    let reader = &today.views.reader;
+    let Some(site) = reader.get(&tables::SITE_IDS, &location.site)? else {
+        return Ok(Err(AbsentWhy::NotInBank));
+    };
+    let Some(index) = reader.get(&tables::PAGE_IDS, &(site, location.local))? else {
+        return Ok(Err(AbsentWhy::NotInBank));
+    };
+    let page = PageId::new(site, index);
+    Ok(match reader.need(&tables::PAGES, &page)?.state {
+        PageState::Known | PageState::Crawled => Ok(page),
+        PageState::Gone => Err(AbsentWhy::Gone),
+        PageState::Unlinked => Err(AbsentWhy::NotInBank),
+    })
+}
+
+fn number(today: &Today, page: PageId) -> Result<u32, EngineError> {
+    let number = today.numbers.of(page);
+    number.ok_or(EngineError::Internal(
+        "a live page is missing from the whole graph",
+    ))
+}
+
+/// Refuses a list of which nothing is left.
+pub(super) fn need_seeds(view: &ListView) -> Result<(), EngineError> {
+    if view.seeds > 0 {
+        return Ok(());
+    }
+    Err(EngineError::Plan(format!(
+        "none of the {} seeds of {} is a page today ({} died, {} are not in the bank); refresh the plan, or give other URLs",
+        view.given, view.name, view.dead, view.unknown
+    )))
+}

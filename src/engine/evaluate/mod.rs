@@ -1,0 +1,72 @@
+//! The papers' experiments on a bank: how good are these seeds?
+//!
+//! Everything here reads the published state and changes nothing. The whole graph is loaded into
+//! memory, as for a refresh that shares seeds out by PageRank; coverage loads sites in groups.
+
+mod answers;
+mod budget;
+mod coverage;
+mod crawl;
+mod distances;
+mod lists;
+mod today;
+
+pub use answers::{
+    AbsentSeed, AbsentWhy, BudgetEvaluation, BudgetRequest, BudgetRow, Claim, CorePlace,
+    CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare, CrawlDepth,
+    CrawlEvaluation, CrawlRequest, DistanceSpread, DistancesEvaluation, DistancesRequest,
+    GraphDistance, ListView, RandomDepth, SeedList, StateView, TopPage,
+};
+
+use super::{Bank, EngineError};
+use crate::watch::Watch;
+
+impl Bank {
+    /// Crawls breadth first from seeds that were selected on this state or an earlier one, or from
+    /// any URLs, and from random sets of as many crawled pages.
+    ///
+    /// Cost: the whole graph is loaded and ranked, and searched once for each draw, in parallel.
+    pub fn evaluate_crawl(
+        &self,
+        request: &CrawlRequest,
+        watch: &dyn Watch,
+    ) -> Result<CrawlEvaluation, EngineError> {
+        crawl::run(self, request, watch)
+    }
+
+    /// Measures the distances between the cores of a refresh, over all links of today's state, and
+    /// the average distance between pages.
+    ///
+    /// Cost: the whole graph is loaded, and searched once for each core and sample, in parallel.
+    pub fn evaluate_distances(
+        &self,
+        request: &DistancesRequest,
+        watch: &dyn Watch,
+    ) -> Result<DistancesEvaluation, EngineError> {
+        distances::run(self, request, watch)
+    }
+
+    /// Selects by every cover method on the same sites and compares what they cover.
+    ///
+    /// Cost: the sites are loaded once, group by group, and selected on by each method for each
+    /// number of hops.
+    pub fn evaluate_coverage(
+        &self,
+        request: &CoverageRequest,
+        watch: &dyn Watch,
+    ) -> Result<CoverageEvaluation, EngineError> {
+        coverage::run(self, request, watch)
+    }
+
+    /// Crawls so many pages breadth first from each of several lists; where a depth does not fit
+    /// whole, its pages in URL order.
+    ///
+    /// Cost: the whole graph is loaded and ranked, and searched once for each list.
+    pub fn evaluate_budget(
+        &self,
+        request: &BudgetRequest,
+        watch: &dyn Watch,
+    ) -> Result<BudgetEvaluation, EngineError> {
+        budget::run(self, request, watch)
+    }
+}

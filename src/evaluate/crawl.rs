@@ -1,0 +1,252 @@
+//! What a breadth-first crawl finds, depth by depth, or within a budget.
+
+use super::web::{Search, Web};
+use crate::watch::{Interrupted, Watch};
+
+/// What is known of a page and counts when it is found.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct PageWorth {
+    /// Its PageRank on the whole graph.
+    pub pagerank: f64,
+    /// Its value in millionths; 0 for a page that is not crawled, which counts in the value of
+    /// those that link to it.
+    pub value: i64,
+    /// Clicks.
+    pub clicks: u64,
+    /// The spam mark.
+    pub spam: bool,
+    /// Whether the bank has crawled it.
+    pub crawled: bool,
+}
+
+/// What some pages amount to.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Tally {
+    /// Pages.
+    pub pages: u64,
+    /// Crawled ones.
+    pub crawled: u64,
+    /// Spam pages.
+    pub spam: u64,
+    /// Pages with clicks.
+    pub clicked_pages: u64,
+    /// Clicks.
+    pub clicks: u64,
+    /// PageRank together.
+    pub pagerank: f64,
+    /// Value together, in millionths.
+    pub value: i128,
+}
+
+impl Tally {
+    /// Counts pages, in their order.
+    pub fn count(&mut self, pages: &[u32], worth: &[PageWorth]) {
+        for &page in pages {
+            let of_page = &worth[page as usize];
+            self.pages += 1;
+            self.crawled += u64::from(of_page.crawled);
+            self.spam += u64::from(of_page.spam);
+            self.clicked_pages += u64::from(of_page.clicks > 0);
+            self.clicks = self.clicks.saturating_add(of_page.clicks);
+            self.pagerank += of_page.pagerank;
+            self.value += i128::from(of_page.value);
+        }
+    }
+
+    /// The mean PageRank; none of no pages.
+    #[must_use]
+    pub fn mean_pagerank(&self) -> Option<f64> {
+        (self.pages > 0).then(|| self.pagerank / self.pages as f64)
+    }
+
+    /// The share of spam; none of no pages.
+    #[must_use]
+    pub fn spam_share(&self) -> Option<f64> {
+        (self.pages > 0).then(|| self.spam as f64 / self.pages as f64)
+    }
+
+    /// The value in units.
+    #[must_use]
+    pub fn units(&self) -> f64 {
+        self.value as f64 / 1e6
+    }
+}
+
+/// What a crawl from `seeds` finds at each depth from 0 to `depth`, as far as there is anything.
+pub fn crawl(
+    search: &mut Search<'_>,
+    worth: &[PageWorth],
+    seeds: &[u32],
+    depth: u32,
+    watch: &dyn Watch,
+) -> Result<Vec<Tally>, Interrupted> {
+    let mut depths = Vec::new();
+    search.start(seeds);
+    let mut more = !search.level().is_empty();
+    while more {
+        let mut tally = Tally::default();
+        tally.count(search.level(), worth);
+        depths.push(tally);
+        watch.proceed()?;
+        more = depths.len() as u64 <= u64::from(depth) && search.deepen();
+    }
+    Ok(depths)
+}
+
+/// The depth at which a crawl from `seeds` reaches each of `pages`, as far as `depth`.
+pub fn reached(
+    web: &Web,
+    seeds: &[u32],
+    pages: &[u32],
+    depth: u32,
+    watch: &dyn Watch,
+) -> Result<Vec<Option<u32>>, Interrupted> {
+    let mut wanted: Vec<(u32, usize)> = pages.iter().copied().zip(0..).collect();
+    wanted.sort_unstable();
+    let mut found = vec![None; pages.len()];
+    let mut search = Search::new(web);
+    search.start(seeds);
+    for at in 0..=depth {
+        watch.proceed()?;
+        for page in search.level() {
+            let from = wanted.partition_point(|(wanted, _)| wanted < page);
+            for (_, place) in wanted[from..].iter().take_while(|entry| entry.0 == *page) {
+                found[*place] = Some(at);
+            }
+        }
+        if at == depth || !search.deepen() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// What a crawl finds that ends after so many pages.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Spent {
+    /// The pages together.
+    pub tally: Tally,
+    /// The depth of the deepest one; none where there is no page.
+    pub depth: Option<u32>,
+}
+
+/// Crawls at most `budget` pages: the seeds in the order of their list, which is best first, then
+/// depth by depth. Where a depth does not fit whole, `first` says which of its pages come first,
+/// so many of them.
+///
+/// `seeds` are distinct.
+pub fn spend<E: From<Interrupted>>(
+    web: &Web,
+    worth: &[PageWorth],
+    seeds: &[u32],
+    budget: u64,
+    watch: &dyn Watch,
+    first: impl FnOnce(&[u32], usize) -> Result<Vec<u32>, E>,
+) -> Result<Spent, E> {
+    let mut spent = Spent::default();
+    let room = |spent: &Spent| usize::try_from(budget - spent.tally.pages).unwrap_or(usize::MAX);
+    let fitting = &seeds[..seeds.len().min(room(&spent))];
+    let mut search = Search::new(web);
+    search.start(fitting);
+    if fitting.is_empty() {
+        return Ok(spent);
+    }
+    spent.tally.count(search.level(), worth);
+    let mut depth = 0;
+    spent.depth = Some(depth);
+    while room(&spent) > 0 && fitting.len() == seeds.len() {
+        watch.proceed()?;
+        if !search.deepen() {
+            break;
+        }
+        depth += 1;
+        spent.depth = Some(depth);
+        if search.level().len() > room(&spent) {
+            let mut cut = first(search.level(), room(&spent))?;
+            cut.sort_unstable();
+            spent.tally.count(&cut, worth);
+            break;
+        }
+        spent.tally.count(search.level(), worth);
+    }
+    Ok(spent)
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these results are exact")]
+mod tests {
+    use super::*;
+    use crate::evaluate::web::tests::web;
+    use crate::watch::Unwatched;
+
+    /// A tree of three levels below page 0 (1 2; 3 4 5 6), and a page 7 that nobody links to.
+    fn tree() -> (Web, Vec<PageWorth>) {
+        let links: &[&[u32]] = &[&[1, 2], &[3, 4], &[5, 6], &[0], &[], &[], &[], &[]];
+        let worth = (0..8_u32)
+            .map(|page| PageWorth {
+                pagerank: f64::from(page),
+                value: i64::from(page) * 1_000_000,
+                clicks: u64::from(page % 2) * 3,
+                spam: page == 5,
+                crawled: page < 4,
+            })
+            .collect();
+        (web(links, 4), worth)
+    }
+
+    #[test]
+    fn depths_count_what_is_new() {
+        let (web, worth) = tree();
+        let mut search = Search::new(&web);
+        let depths = crawl(&mut search, &worth, &[0], 9, &Unwatched).unwrap();
+        let pages: Vec<u64> = depths.iter().map(|d| d.pages).collect();
+        assert_eq!(pages, [1, 2, 4]);
+        assert_eq!(depths[2].pagerank, 18.0);
+        assert_eq!(depths[2].mean_pagerank(), Some(4.5));
+        assert_eq!(depths[2].spam_share(), Some(0.25));
+        assert_eq!((depths[1].units(), depths[2].units()), (3.0, 18.0));
+        assert_eq!((depths[2].clicks, depths[2].clicked_pages), (6, 2));
+        assert_eq!((depths[1].crawled, depths[2].crawled), (2, 1));
+        let short = crawl(&mut search, &worth, &[0], 1, &Unwatched).unwrap();
+        assert_eq!(short, depths[..2]);
+        let only = crawl(&mut search, &worth, &[7, 0], 0, &Unwatched).unwrap();
+        assert_eq!((only.len(), only[0].pages), (1, 2));
+        let none = crawl(&mut search, &worth, &[], 9, &Unwatched).unwrap();
+        assert!(none.is_empty());
+        assert_eq!(Tally::default().mean_pagerank(), None);
+    }
+
+    #[test]
+    fn pages_are_reached_at_their_distance() {
+        let (web, _) = tree();
+        let at = reached(&web, &[2, 3], &[6, 7, 0, 2, 6], 9, &Unwatched).unwrap();
+        assert_eq!(at, [Some(1), None, Some(1), Some(0), Some(1)]);
+        let near = reached(&web, &[0], &[6, 1], 1, &Unwatched).unwrap();
+        assert_eq!(near, [None, Some(1)]);
+    }
+
+    #[test]
+    fn a_budget_ends_inside_a_depth() {
+        let (web, worth) = tree();
+        let last = |level: &[u32], count: usize| -> Result<Vec<u32>, Interrupted> {
+            let mut level = level.to_vec();
+            level.sort_unstable();
+            level.reverse();
+            level.truncate(count);
+            Ok(level)
+        };
+        let of = |seeds: &[u32], budget| {
+            let spent = spend(&web, &worth, seeds, budget, &Unwatched, last).unwrap();
+            (spent.tally.pages, spent.tally.pagerank, spent.depth)
+        };
+        assert_eq!(of(&[0], 100), (7, 21.0, Some(2)));
+        assert_eq!(of(&[0], 3), (3, 3.0, Some(1)));
+        // Two of 3, 4, 5 and 6: the last ones.
+        assert_eq!(of(&[0], 5), (5, 14.0, Some(2)));
+        // Of seeds, the first of the list.
+        assert_eq!(of(&[7, 2, 0], 2), (2, 9.0, Some(0)));
+        assert_eq!(of(&[7, 2, 0], 0), (0, 0.0, None));
+        assert_eq!(of(&[], 5), (0, 0.0, None));
+        assert_eq!(of(&[7], 5), (1, 7.0, Some(0)));
+    }
+}

@@ -1,0 +1,25 @@
+//! Judging seeds: searches over the whole graph, and statistics of what they find.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`web`] | links forward, and breadth-first search over one bit a page |
+//! | [`crawl`] | what a crawl finds depth by depth, or within a budget |
+//! | [`distances`] | distances between groups of pages; a graph's average distance |
+//! | [`coverage`] | what picks cover of their sites, beside random |
+//! | [`estimate`] | means and their standard errors |
+//! | [`draw`](mod@draw) | draws that are the same on every machine |
+//!
+//! Results follow from the graph and the arguments alone: searches run in parallel, each is one
+//! thread's, and sums follow the order of pages.
+
+pub mod coverage;
+pub mod crawl;
+pub mod distances;
+pub mod draw;
+pub mod estimate;
+pub mod web;
+
+pub use crawl::{PageWorth, Tally};
+pub use draw::draw;
+pub use estimate::Estimate;
+pub use web::{Search, Web};

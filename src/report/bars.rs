@@ -1,0 +1,115 @@
+//! Bar charts as inline SVG: one bar a line, named at the left and with its number at the right.
+
+use super::chart::{Frame, WIDTH, label, open, stroke, ticks};
+use super::text::{put, tick};
+
+const LINE: f64 = 22.0;
+const TOP: f64 = 22.0;
+const BOTTOM: f64 = 40.0;
+/// Without words under the axis.
+const BOTTOM_BARE: f64 = 20.0;
+
+/// One bar.
+pub(super) struct Bar {
+    pub(super) name: String,
+    pub(super) number: f64,
+    pub(super) error: f64,
+    /// The number for people.
+    pub(super) text: String,
+    /// Whether it is the one that the page is about.
+    pub(super) ours: bool,
+}
+
+/// A bar chart; `names` and `numbers` are the room for the texts at the left and at the right.
+pub(super) fn bars(frame: &Frame<'_>, bars: &[Bar], names: f64, numbers: f64) -> String {
+    let (left, right) = (names, WIDTH - numbers);
+    let bounds = bars
+        .iter()
+        .flat_map(|bar| [bar.number - bar.error, bar.number + bar.error]);
+    let (low, high) = bounds.fold((0.0_f64, 0.0_f64), |(low, high), x| {
+        (low.min(x), high.max(x))
+    });
+    let xs = ticks(low, high, 4.0);
+    let (low, high) = (xs[0], xs[xs.len() - 1]);
+    let bottom = TOP + LINE * bars.len() as f64;
+    let x_of = |x: f64| left + (x - low) / (high - low) * (right - left);
+
+    let mut out = String::new();
+    let below = if frame.x.is_empty() {
+        BOTTOM_BARE
+    } else {
+        BOTTOM
+    };
+    open(&mut out, frame, bottom + below);
+    label(&mut out, 2.0, 12.0, "axis", frame.y);
+    for &x in &xs {
+        let class = if x == 0.0 { "zero" } else { "grid" };
+        stroke(&mut out, class, (x_of(x), TOP), (x_of(x), bottom + 3.0));
+        label(&mut out, x_of(x), bottom + 16.0, "mid", &tick(x));
+    }
+    let middle = f64::midpoint(left, right);
+    if !frame.x.is_empty() {
+        label(&mut out, middle, bottom + below - 6.0, "mid axis", frame.x);
+    }
+    for (at, bar) in (0..).zip(bars) {
+        let top = TOP + LINE * f64::from(at);
+        let middle = top + LINE / 2.0;
+        let (from, to) = (x_of(bar.number.min(0.0)), x_of(bar.number.max(0.0)));
+        let class = if bar.ours { "bar ours" } else { "bar" };
+        put(
+            &mut out,
+            format_args!(
+                "<rect class=\"{class}\" x=\"{from:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+                top + 4.0,
+                (to - from).max(0.5),
+                LINE - 8.0
+            ),
+        );
+        if bar.error > 0.0 {
+            let (a, b) = (x_of(bar.number - bar.error), x_of(bar.number + bar.error));
+            stroke(&mut out, "whisker", (a, middle), (b, middle));
+            stroke(&mut out, "whisker", (a, middle - 3.0), (a, middle + 3.0));
+            stroke(&mut out, "whisker", (b, middle - 3.0), (b, middle + 3.0));
+        }
+        let class = if bar.ours { "end strong" } else { "end" };
+        label(&mut out, left - 6.0, middle + 4.0, class, &bar.name);
+        let class = if bar.ours { "strong" } else { "" };
+        label(&mut out, right + 6.0, middle + 4.0, class, &bar.text);
+    }
+    out.push_str("</svg>");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_begin_at_zero_on_either_side() {
+        let bar = |number| Bar {
+            name: "<b>".to_owned(),
+            number,
+            error: 0.0,
+            text: String::new(),
+            ours: false,
+        };
+        let frame = Frame {
+            id: "b",
+            title: "",
+            description: "",
+            x: "",
+            y: "",
+        };
+        let drawn = bars(&frame, &[bar(10.0), bar(-10.0)], 90.0, 90.0);
+        // The axis goes from 90 to 254, zero is in the middle.
+        assert!(
+            drawn.contains("x=\"172.0\" y=\"26.0\" width=\"82.0\""),
+            "{drawn}"
+        );
+        assert!(
+            drawn.contains("x=\"90.0\" y=\"48.0\" width=\"82.0\""),
+            "{drawn}"
+        );
+        assert!(drawn.contains("&lt;b&gt;"));
+    }
+}

@@ -1,0 +1,317 @@
+//! Line charts as inline SVG: axes with units, lines named at their ends, error bars, and the same
+//! in words for those who do not see it.
+//!
+//! A chart is drawn at the width of a phone and scales up, so that its text stays readable at 320
+//! pixels. Lines differ in colour (Okabe and Ito's, told apart by the colour-blind), mark and dash.
+
+use super::text::{escape, put, tick};
+
+/// The width of every chart, in its own units.
+pub(super) const WIDTH: f64 = 344.0;
+const HEIGHT: f64 = 250.0;
+const LEFT: f64 = 44.0;
+const TOP: f64 = 30.0;
+const BOTTOM: f64 = 44.0;
+/// The room that a line of text needs.
+const LINE: f64 = 13.0;
+
+/// What every chart has around it.
+#[derive(Clone, Copy)]
+pub(super) struct Frame<'a> {
+    /// Unique on the page.
+    pub(super) id: &'a str,
+    /// What is shown.
+    pub(super) title: &'a str,
+    /// What is to be seen, in words.
+    pub(super) description: &'a str,
+    /// What is along the horizontal axis, with its unit.
+    pub(super) x: &'a str,
+    /// What is along the vertical axis, with its unit.
+    pub(super) y: &'a str,
+}
+
+/// A point with the standard error of its height.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Point {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) error: f64,
+}
+
+/// How many looks the style knows.
+pub(super) const LOOKS: usize = 10;
+
+/// One line.
+pub(super) struct Series {
+    pub(super) name: String,
+    /// Which of the style's colours, dashes and marks it has.
+    pub(super) look: usize,
+    pub(super) points: Vec<Point>,
+}
+
+/// Opens an SVG image with its title and description.
+pub(super) fn open(out: &mut String, frame: &Frame<'_>, height: f64) {
+    put(
+        out,
+        format_args!(
+            "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" \
+             aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{}</title>\
+             <desc id=\"{id}-d\">{}</desc>",
+            escape(frame.title),
+            escape(frame.description),
+            id = frame.id,
+        ),
+    );
+}
+
+/// Text in a chart; `class` is where it is anchored and how it looks.
+pub(super) fn label(out: &mut String, x: f64, y: f64, class: &str, text: &str) {
+    put(
+        out,
+        format_args!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" class=\"{class}\">{}</text>",
+            escape(text)
+        ),
+    );
+}
+
+/// A straight line in a chart.
+pub(super) fn stroke(out: &mut String, class: &str, from: (f64, f64), to: (f64, f64)) {
+    put(
+        out,
+        format_args!(
+            "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
+            from.0, from.1, to.0, to.1
+        ),
+    );
+}
+
+/// Round numbers that span a range with about `wanted` steps.
+pub(super) fn ticks(low: f64, high: f64, wanted: f64) -> Vec<f64> {
+    let span = high - low;
+    // Also where a number is none.
+    if !(span > 0.0 && span.is_finite()) {
+        return vec![low, low + 1.0];
+    }
+    let rough = span / wanted;
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| *step >= rough * 0.999)
+        .unwrap_or(10.0 * power);
+    let first = (low / step + 1e-9).floor();
+    let last = (high / step - 1e-9).ceil();
+    let mut found = Vec::new();
+    let mut at = first;
+    while at <= last && found.len() < 50 {
+        found.push(at * step);
+        at += 1.0;
+    }
+    found
+}
+
+/// Where lines are named at the right, so that no name covers another: each as near to its wish as
+/// the others let it.
+fn spread(wishes: &[f64], low: f64, high: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wishes.len()).collect();
+    order.sort_by(|&a, &b| wishes[a].total_cmp(&wishes[b]).then(a.cmp(&b)));
+    let mut places = vec![0.0; wishes.len()];
+    let mut next = low;
+    for &at in &order {
+        places[at] = wishes[at].max(next);
+        next = places[at] + LINE;
+    }
+    let mut next = high;
+    for &at in order.iter().rev() {
+        places[at] = places[at].min(next);
+        next = places[at] - LINE;
+    }
+    places
+}
+
+/// A line chart; `names` is the room for the names at the right.
+pub(super) fn lines(frame: &Frame<'_>, series: &[Series], names: f64) -> String {
+    let right = WIDTH - names;
+    let points = || series.iter().flat_map(|line| &line.points);
+    let xs = points().map(|point| point.x);
+    let (first, last) = (
+        xs.clone().fold(f64::INFINITY, f64::min),
+        xs.fold(f64::NEG_INFINITY, f64::max),
+    );
+    let bounds = points().flat_map(|p| [p.y - p.error, p.y + p.error]);
+    let (low, high) = bounds.fold((0.0_f64, 0.0_f64), |(low, high), y| {
+        (low.min(y), high.max(y))
+    });
+    let ys = ticks(low, high, 5.0);
+    let (low, high) = (ys[0], ys[ys.len() - 1]);
+    let bottom = HEIGHT - BOTTOM;
+    let x_of = |x: f64| {
+        let share = if last > first {
+            (x - first) / (last - first)
+        } else {
+            0.5
+        };
+        LEFT + 8.0 + share * (right - LEFT - 16.0)
+    };
+    let y_of = |y: f64| bottom - (y - low) / (high - low) * (bottom - TOP);
+
+    let mut out = String::new();
+    open(&mut out, frame, HEIGHT);
+    label(&mut out, 2.0, 12.0, "axis", frame.y);
+    for &y in &ys {
+        let class = if y == 0.0 { "zero" } else { "grid" };
+        stroke(&mut out, class, (LEFT, y_of(y)), (right, y_of(y)));
+        label(&mut out, LEFT - 5.0, y_of(y) + 4.0, "end", &tick(y));
+    }
+    for x in whole_steps(first, last) {
+        stroke(&mut out, "grid", (x_of(x), bottom), (x_of(x), bottom + 4.0));
+        label(&mut out, x_of(x), bottom + 17.0, "mid", &tick(x));
+    }
+    let middle = f64::midpoint(LEFT, right);
+    label(&mut out, middle, HEIGHT - 8.0, "mid axis", frame.x);
+
+    let ends: Vec<f64> = series
+        .iter()
+        .map(|line| line.points.last().map_or(bottom, |end| y_of(end.y)))
+        .collect();
+    let places = spread(&ends, TOP, bottom);
+    for ((line, end), place) in series.iter().zip(ends).zip(places) {
+        let look = line.look;
+        put(&mut out, format_args!("<g class=\"s{look}\">"));
+        let path: Vec<String> = line
+            .points
+            .iter()
+            .map(|p| format!("{:.1},{:.1}", x_of(p.x), y_of(p.y)))
+            .collect();
+        put(
+            &mut out,
+            format_args!("<polyline class=\"line\" points=\"{}\"/>", path.join(" ")),
+        );
+        for p in &line.points {
+            let (x, y) = (x_of(p.x), y_of(p.y));
+            if p.error > 0.0 {
+                let (up, down) = (y_of(p.y + p.error), y_of(p.y - p.error));
+                stroke(&mut out, "error", (x, up), (x, down));
+                stroke(&mut out, "error", (x - 3.0, up), (x + 3.0, up));
+                stroke(&mut out, "error", (x - 3.0, down), (x + 3.0, down));
+            }
+            mark(&mut out, look, x, y);
+        }
+        let from = line.points.last().map_or(right, |end| x_of(end.x) + 5.0);
+        if (end - place).abs() > 2.0 {
+            stroke(&mut out, "lead", (from, end), (right + 3.0, place));
+        }
+        label(&mut out, right + 5.0, place + 4.0, "name", &line.name);
+        out.push_str("</g>");
+    }
+    out.push_str("</svg>");
+    out
+}
+
+/// Whole numbers of an axis, at most eleven.
+fn whole_steps(first: f64, last: f64) -> Vec<f64> {
+    let span = last - first;
+    if !span.is_finite() {
+        return Vec::new();
+    }
+    let step = (span / 10.0).ceil().max(1.0);
+    let mut found = Vec::new();
+    let mut at = first;
+    while at <= last + 1e-9 && found.len() < 12 {
+        found.push(at);
+        at += step;
+    }
+    found
+}
+
+/// The mark of a look: a disc, a square, a triangle or a diamond, full or empty.
+fn mark(out: &mut String, look: usize, x: f64, y: f64) {
+    let class = if look / 4 % 2 == 0 { "full" } else { "empty" };
+    let path = match look % 4 {
+        0 => {
+            return put(
+                out,
+                format_args!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.4\"/>"),
+            );
+        }
+        1 => [(-3.0, -3.0), (3.0, -3.0), (3.0, 3.0), (-3.0, 3.0)].to_vec(),
+        2 => [(0.0, -3.9), (3.6, 2.9), (-3.6, 2.9)].to_vec(),
+        _ => [(0.0, -4.2), (4.2, 0.0), (0.0, 4.2), (-4.2, 0.0)].to_vec(),
+    };
+    let corners: Vec<String> = path
+        .into_iter()
+        .map(|(dx, dy)| format!("{:.1},{:.1}", x + dx, y + dy))
+        .collect();
+    put(
+        out,
+        format_args!(
+            "<polygon class=\"{class}\" points=\"{}\"/>",
+            corners.join(" ")
+        ),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_enclose_the_range() {
+        assert_eq!(ticks(0.0, 10.0, 5.0), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+        assert_eq!(ticks(-3.0, 11.0, 5.0), [-5.0, 0.0, 5.0, 10.0, 15.0]);
+        assert_eq!(ticks(0.0, 0.0, 5.0), [0.0, 1.0]);
+        assert_eq!(ticks(0.0, f64::NAN, 5.0), [0.0, 1.0]);
+        for high in [0.003, 7.0, 99.0, 123_456.0] {
+            let found = ticks(0.0, high, 5.0);
+            assert!(found.last().unwrap() >= &(high * 0.999), "{found:?}");
+            assert!((3..=11).contains(&found.len()), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn names_do_not_cover_each_other() {
+        let places = spread(&[50.0, 52.0, 51.0, 200.0], 30.0, 206.0);
+        assert_eq!(places, [50.0, 76.0, 63.0, 200.0]);
+        let places = spread(&[205.0, 206.0, 206.0], 30.0, 206.0);
+        assert_eq!(places, [180.0, 193.0, 206.0]);
+    }
+
+    #[test]
+    fn numbers_stand_where_the_axis_says() {
+        let frame = Frame {
+            id: "c",
+            title: "<t>",
+            description: "d",
+            x: "depth",
+            y: "pages",
+        };
+        let line = |y: f64| Series {
+            name: "a & b".to_owned(),
+            look: 0,
+            points: vec![
+                Point {
+                    x: 0.0,
+                    y: 0.0,
+                    error: 0.0,
+                },
+                Point {
+                    x: 4.0,
+                    y,
+                    error: 1.0,
+                },
+            ],
+        };
+        let drawn = lines(&frame, &[line(9.0)], 80.0);
+        // 0 is at the foot of the axis, 9 of 0..10 at nine tenths of its height.
+        assert!(
+            drawn.contains("points=\"52.0,206.0 256.0,47.6\""),
+            "{drawn}"
+        );
+        assert!(drawn.contains("<title id=\"c-t\">&lt;t&gt;</title>"));
+        assert!(drawn.contains("a &amp; b"));
+        assert_eq!(drawn.matches("class=\"error\"").count(), 3);
+        // Nothing to show is no reason to fail.
+        assert!(lines(&frame, &[], 80.0).ends_with("</svg>"));
+    }
+}

@@ -1,0 +1,35 @@
+//! A refresh as one page for people: data in, HTML out.
+//!
+//! ```text
+//! data.rs      what a report tells; the JSON file beside the page
+//! judge.rs     the papers' claims beside what was measured; whether it is worth it
+//! page.rs      the page: which pages, why, is it worth it; then the sections
+//! sections.rs  seeds, cores, changes, costs
+//! experiments.rs, crawl.rs, coverage.rs  what was measured
+//! chart.rs, bars.rs, map.rs  inline SVG
+//! text.rs      escaping, links, numbers
+//! page.css     light, dark, phone and paper
+//! ```
+//!
+//! The page needs nothing but itself: no script, no request to anywhere (a content security policy
+//! in it forbids both). Only links that the reader follows lead out of it. Text from the web is
+//! hostile until it is escaped. The same report gives the same bytes: nothing tells the time of
+//! day or the machine.
+
+mod bars;
+mod chart;
+mod coverage;
+mod crawl;
+mod data;
+mod experiments;
+mod judge;
+mod map;
+mod page;
+mod sections;
+mod text;
+
+pub use data::{
+    Changes, Claim, CoreLine, Cost, Coverage, CoveragePoint, Crawl, CrawlDepth, Distances, Mean,
+    MethodCurve, Parameter, Reason, Report, SeedLine, SiteShare, Web,
+};
+pub use page::page;

@@ -1,0 +1,179 @@
+//! `report` as a command: what it writes, what it refuses, and that it leaves no half file.
+#![allow(clippy::unwrap_used)]
+
+mod command;
+
+use std::fs;
+use std::path::Path;
+
+use command::{Place, TWO_CORES, names, record};
+use serde_json::Value;
+
+#[track_caller]
+fn fits(report: &Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/report.schema.json");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let faults: Vec<String> = validator
+        .iter_errors(report)
+        .map(|e| e.to_string())
+        .collect();
+    assert!(faults.is_empty(), "{faults:?}\n{report}");
+}
+
+fn read(place: &Place, name: &str) -> String {
+    fs::read_to_string(place.path(name)).unwrap()
+}
+
+#[test]
+fn a_report_is_a_page_and_a_json_file() {
+    let place = Place::with_seeds();
+    let out = place.run(&["report", "bank", "--out", "r.html"]).done();
+    assert_eq!(
+        out,
+        "report on refresh 1 of plan default (cores), 2 seeds: r.html\n\
+         everything in it as JSON: r.json\n"
+    );
+    assert_eq!(
+        names(place.path("").as_path()),
+        ["bank", "day0.jsonl", "r.html", "r.json"]
+    );
+    let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
+    fits(&json);
+    assert_eq!(json["bank"], "bank");
+    assert_eq!(json["web"]["crawled"], 5);
+    assert_eq!(json["seeds"][0]["url"], "http://h1.example/");
+    assert_eq!(json["seeds"][0]["reason"]["core"], 1);
+    assert_eq!(json["cores"][0]["authority_sites"][0]["site"], "a1.example");
+    assert_eq!(json["cores"][1]["hubs"], 2);
+    assert!(json["changes"].is_null());
+    // From the two seeds all five authorities are one link away.
+    assert_eq!(json["crawl"]["depths"][1]["reached"], 7);
+    assert_eq!(json["crawl"]["draws"], 20);
+    // No site is large enough to compare cover methods on.
+    assert!(json["coverage"].is_null());
+    assert_eq!(
+        json["left_out"],
+        serde_json::json!(["no site has 10 crawled pages"])
+    );
+    let page = read(&place, "r.html");
+    assert!(page.contains("2 pages to start the next crawl from"));
+    assert!(page.contains("href=\"http://k1.example/x,y\""));
+    // The same again is the same to the byte, on any number of threads.
+    place
+        .run(&["report", "bank", "--out", "again.html", "--threads", "1"])
+        .done();
+    let again = read(&place, "again.html").replace("again.json", "r.json");
+    assert_eq!(again, page);
+    let printed = place.run(&["report", "bank", "--out", "r.html", "--format", "json"]);
+    assert_eq!(printed.json(), json);
+}
+
+#[test]
+fn what_changed_is_told() {
+    let place = Place::with_seeds();
+    let gone = "{\"url\": \"http://h1.example/\", \"gone\": true}\n".to_owned();
+    place.write(
+        "day1.jsonl",
+        gone + &record("http://h2.example/", &["http://a1.example/"]),
+    );
+    place.run(&["ingest", "bank", "day1.jsonl"]).done();
+    let report = ["report", "bank", "--out", "r.html", "--no-evaluate"];
+    place.run(&report).done();
+    assert!(
+        read(&place, "r.html")
+            .contains("Selected after batch 1; the bank has taken batches up to 2")
+    );
+    place.run(&["refresh", "bank"]).done();
+    place.run(&report).done();
+    let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
+    fits(&json);
+    let changes = &json["changes"];
+    assert_eq!(changes["refresh"], 1);
+    assert_eq!(changes["lost"], serde_json::json!(["http://h1.example/"]));
+    assert_eq!(
+        changes["kept"],
+        serde_json::json!(["http://k1.example/x,y"])
+    );
+    assert_eq!(json["costs"].as_array().unwrap().len(), 2);
+    let page = read(&place, "r.html");
+    assert!(
+        page.contains("Not measured") && page.contains("<b>1 kept</b>"),
+        "{page}"
+    );
+    let old = ["--refresh", "1"];
+    place.run(&[&report[..], &old].concat()).done();
+    let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
+    assert_eq!((&json["refresh"], &json["batch"]), (&1.into(), &1.into()));
+    assert!(json["changes"].is_null());
+    assert_eq!(json["costs"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_cover_plan_and_an_empty_one_have_reports_too() {
+    let place = Place::with_bank();
+    let site: String = (0..12_u32)
+        .map(|page| {
+            let links = [page + 1, page * 2 + 1].map(|to| format!("http://s.example/{}", to % 12));
+            record(&format!("http://s.example/{page}"), &[&links[0], &links[1]])
+        })
+        .collect();
+    place.write("day0.jsonl", TWO_CORES.to_owned() + &site);
+    place
+        .run(&["ingest", "bank", "--snapshot", "day0.jsonl"])
+        .done();
+    place
+        .run(&[
+            "refresh",
+            "bank",
+            "--method",
+            "greedy",
+            "--per-site",
+            "2",
+            "--plan",
+            "g",
+        ])
+        .done();
+    place
+        .run(&["report", "bank", "--out", "g.html", "--plan", "g"])
+        .done();
+    let json: Value = serde_json::from_str(&read(&place, "g.json")).unwrap();
+    fits(&json);
+    assert_eq!(json["seeds"][0]["reason"]["by"], "cover");
+    assert_eq!(json["coverage"]["sites"], 1);
+    assert_eq!(json["parameters"][0]["name"], "per-site");
+    assert!(read(&place, "g.html").contains("Value covered, by the number of seeds"));
+    let empty = place.run(&["refresh", "bank", "--plan", "e", "--pages", "crawled"]);
+    assert_eq!(empty.status, Some(5));
+    place
+        .run(&["report", "bank", "--out", "e.html", "--plan", "e"])
+        .done();
+    fits(&serde_json::from_str(&read(&place, "e.json")).unwrap());
+    assert!(read(&place, "e.html").contains("There are no seeds to judge."));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_nothing_is_written() {
+    let place = Place::with_seeds();
+    let before = names(place.path("").as_path());
+    for (out, said) in [
+        ("nowhere/r.html", "there is no folder nowhere"),
+        ("bank", "bank is a folder"),
+        ("r.json", "both the page and the JSON file"),
+        ("-", "names none"),
+    ] {
+        let error = place.run(&["report", "bank", "--out", out]).fails(2);
+        assert!(error.contains(said), "{out}: {error}");
+    }
+    for (args, said) in [
+        (["--plan", "none"], "no plan \"none\""),
+        (["--refresh", "9"], "no refresh 9"),
+        (["--draws", "1"], "1 is not in 2..=10000"),
+    ] {
+        let all = [&["report", "bank", "--out", "r.html"], &args[..]].concat();
+        let error = place.run(&all).fails(2);
+        assert!(error.contains(said), "{args:?}: {error}");
+    }
+    place.run(&["report", "none", "--out", "r.html"]).fails(4);
+    assert_eq!(names(place.path("").as_path()), before);
+}
