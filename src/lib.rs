@@ -4,7 +4,8 @@
 //! ([`ingest`](engine::Bank::ingest)), a plan selects seeds ([`refresh`](engine::Bank::refresh)),
 //! and they come out with their reasons ([`seeds`](engine::Bank::seeds),
 //! [`cores`](engine::Bank::cores)) and with what changed, and why ([`diff`](engine::Bank::diff),
-//! [`page_history`](engine::Bank::page_history)).
+//! [`page_history`](engine::Bank::page_history)). Any page can be asked why it is one, or why not
+//! ([`explain`](engine::Bank::explain)).
 //!
 //! # Architecture
 //!

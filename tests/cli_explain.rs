@@ -372,6 +372,49 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
     assert_eq!(state["check"]["entries"]["members"], 0, "{state}");
 }
 
+/// Of a page that a refresh kept nothing of, what it was is told over ten batches, in few reads.
+#[test]
+fn what_a_page_was_is_told_over_ten_batches() {
+    let place = with_crawl();
+    let spam = |spam: bool| {
+        format!("{{\"url\": \"http://quiet.example/\", \"spam\": {spam}, \"outlinks\": []}}\n")
+    };
+    place.write("quiet.jsonl", spam(true));
+    place.run(&["ingest", "bank", "quiet.jsonl"]).done();
+    place.run(&["refresh", "bank"]).done();
+    let was = || answer(&place, "http://quiet.example/", &["--refresh", "3"]);
+    assert_eq!(was()["reason"], "spam");
+    for batch in 1..=11 {
+        let record = match batch {
+            10 => spam(false),
+            _ => record(
+                "http://busy.example/",
+                &[&format!("http://busy.example/{batch}")],
+            ),
+        };
+        place.write("next.jsonl", record);
+        place.run(&["ingest", "bank", "next.jsonl"]).done();
+        let now = was();
+        assert_eq!(now["page"]["spam"], batch < 10);
+        if batch <= 10 {
+            assert_eq!(now["reason"], "spam", "after {batch} batches");
+        } else {
+            assert_eq!(now["kind"], "unlinked");
+        }
+        let args = [
+            "explain",
+            "bank",
+            "http://quiet.example/",
+            "--refresh",
+            "3",
+            "-v",
+        ];
+        let told = place.run(&args).err;
+        let reads: u32 = told.split(" point reads").next().unwrap().parse().unwrap();
+        assert!(reads <= 20, "{told}");
+    }
+}
+
 /// Tells whoever asks to finish, also where the writer fails.
 struct Finish<'a>(&'a AtomicBool);
 

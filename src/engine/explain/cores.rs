@@ -37,7 +37,7 @@ pub(super) fn why(
         let unlinked = Why::Unlinked {
             others_left_out: false,
         };
-        let reason = case.without_evidence(record)?;
+        let reason = case.without_evidence(page, record)?;
         return Ok(reason.map_or(unlinked, |reason| Why::LeftOut { reason }));
     };
     let reason = match standing.links {

@@ -17,7 +17,7 @@ pub(super) fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why,
         None => None,
     };
     let (Some(site), Some(reach)) = (&site, reach) else {
-        let reason = case.without_evidence(record)?;
+        let reason = case.without_evidence(page, record)?;
         return Ok(match (site, reason) {
             (Some(site), None) if site.seats == 0 => Why::NoSeats {
                 crawled: site.crawled,

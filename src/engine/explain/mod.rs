@@ -6,8 +6,8 @@
 //! have come in after the refresh.
 //!
 //! A refresh keeps nothing of a page that has no inter-site links (cores) or is not crawled
-//! (cover), and that is what is told of it. That it is gone or spam besides is told from the page's
-//! record, so only while no batch has come in since.
+//! (cover), and that is what is told of it. That it was gone or spam besides is told from what
+//! batches overwrote of its record, while at most ten have come in since.
 
 mod answers;
 mod cores;
@@ -27,8 +27,11 @@ use super::plan::{Pages, Plan, PlanOptions};
 use super::views::Views;
 use super::{Bank, EngineError, Which, nearest};
 use crate::page::PageId;
-use crate::storage::StoreError;
 use crate::storage::records::{PageRecord, PageState, RefreshId, RefreshRecord};
+use crate::storage::{StoreError, tables};
+
+/// So many batches are looked back over for what a page was.
+const LOOKED_BACK: usize = 10;
 
 /// A refresh that is asked, with the state that it is read from.
 struct Case {
@@ -87,23 +90,47 @@ impl Case {
         }
     }
 
-    /// What the page's present record says where the refresh kept nothing of it. The record tells
-    /// of the state that the refresh ran on only while no batch has come in since.
-    fn without_evidence(&self, page: &PageRecord) -> Result<Option<LeftOut>, StoreError> {
-        if self.views.reader.counters()?.batch != self.record.batch {
-            return Ok(None);
-        }
+    /// Why the page took no part, where the refresh kept nothing of it: by what it was when the
+    /// refresh ran, where that can be told.
+    fn without_evidence(
+        &self,
+        page: PageId,
+        record: &PageRecord,
+    ) -> Result<Option<LeftOut>, StoreError> {
         let (crawled_only, no_spam) = match self.plan {
             Plan::Cores(plan) => (plan.pages == Pages::Crawled, !plan.keep_spam),
             Plan::Cover(_) => (true, false),
         };
-        Ok(match page.state {
+        let Some((state, spam)) = self.then(page, record)? else {
+            return Ok(None);
+        };
+        Ok(match state {
             PageState::Gone => Some(LeftOut::Gone),
             PageState::Unlinked => Some(LeftOut::NoPage),
-            _ if page.spam && no_spam => Some(LeftOut::Spam),
+            _ if spam && no_spam => Some(LeftOut::Spam),
             PageState::Known if crawled_only => Some(LeftOut::NotCrawled),
             PageState::Known | PageState::Crawled => None,
         })
+    }
+
+    /// The state of a page and its spam mark when the refresh ran; `None` where too many batches
+    /// have come in since for a bounded number of reads.
+    fn then(
+        &self,
+        page: PageId,
+        record: &PageRecord,
+    ) -> Result<Option<(PageState, bool)>, StoreError> {
+        let store = &self.views.reader;
+        let since = self.record.batch + 1..=store.counters()?.batch;
+        if since.clone().count() > LOOKED_BACK {
+            return Ok(None);
+        }
+        for batch in since {
+            if let Some(former) = store.get(&tables::FORMER_PAGES, &(batch, page))? {
+                return Ok(Some((former.state, former.spam)));
+            }
+        }
+        Ok(Some((record.state, record.spam)))
     }
 }
 
