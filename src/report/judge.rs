@@ -165,13 +165,13 @@ pub(super) fn chart(report: &Report) -> Option<String> {
 
 fn reached(crawl: &Crawl, depth: &CrawlDepth) -> String {
     format!(
-        "Within {} of the seeds lie <b>{} pages</b> with {} % of all PageRank; within as many of {} random pages, {} with {} %.",
-        counted(depth.depth.into(), "link", "links"),
+        "Within {links} of the seeds lie <b>{} pages</b> with {} % of all PageRank; within {links} of {} random pages, {} with {} %.",
         whole(depth.reached),
         short(depth.pagerank),
         whole(crawl.seeds),
         with_error(depth.reached_random),
-        with_error(depth.pagerank_random)
+        with_error(depth.pagerank_random),
+        links = counted(depth.depth.into(), "link", "links"),
     )
 }
 
