@@ -88,9 +88,10 @@ pub(super) fn short(number: f64) -> String {
             _ => 6,
         };
         let text = format!("{number:.places$}");
-        let text = match text.contains('.') {
-            true => text.trim_end_matches('0').trim_end_matches('.'),
-            false => &text,
+        let text = if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            &text
         };
         match text.strip_prefix('-') {
             Some("0") => "0".to_owned(),
