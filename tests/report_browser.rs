@@ -64,12 +64,9 @@ fn folder() -> PathBuf {
 /// its own policy forbids them, and the measuring is done from outside.
 fn measuring(page: &str, widths: &[u32]) -> String {
     let inside = page.replace('&', "&amp;").replace('"', "&quot;");
-    let frames: String = widths
-        .iter()
-        .map(|width| {
-            format!("<iframe width=\"{width}\" height=\"700\" srcdoc=\"{inside}\"></iframe>")
-        })
-        .collect();
+    let frame =
+        |width| format!("<iframe width=\"{width}\" height=\"700\" srcdoc=\"{inside}\"></iframe>");
+    let frames = widths.iter().map(frame).collect::<Vec<String>>().concat();
     format!(
         "<!DOCTYPE html><meta charset=\"utf-8\"><body>{frames}<pre id=\"found\"></pre><script>
         window.onload = () => {{

@@ -158,7 +158,7 @@ pub(super) fn chart(report: &Report) -> Option<String> {
         x: "",
         y: &format!("pages found within {within}"),
     };
-    Some(bars(&frame, &both, 94.0, 62.0))
+    Some(bars(&frame, &both, 102.0, 66.0))
 }
 
 fn reached(crawl: &Crawl, depth: &CrawlDepth) -> String {
