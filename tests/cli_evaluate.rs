@@ -135,7 +135,25 @@ fn seeds_that_died_are_counted_and_named() {
         "{error}"
     );
     assert!(error.contains("2 died"), "{error}");
+    // Another hub of the core follows in either case.
+    let found = judged(&place, &["crawl", "--succeed"]);
+    let list = &found["list"];
+    assert_eq!(
+        (&list["seeds"], &list["dead"], &list["succeeded"]),
+        (&2.into(), &2.into(), &2.into())
+    );
+    assert_eq!(list["absent"][0]["successor"], "http://h2.example/");
+    assert_eq!(list["absent"][1]["successor"], "http://k2.example/");
+    assert_eq!(found["depths"][1]["new_pages"], 5);
+    let text = place
+        .run(&["evaluate", "bank", "budget", "--succeed"])
+        .done();
+    assert!(
+        text.contains("spam: http://k1.example/x,y, succeeded by http://k2.example/\n"),
+        "{text}"
+    );
     let found = judged(&place, &["crawl", "--plan", "sites"]);
+    assert_eq!(found["list"]["succeeded"], Value::Null);
     assert_eq!(
         (&found["list"]["seeds"], &found["list"]["dead"]),
         (&4.into(), &1.into())
@@ -150,7 +168,7 @@ fn seeds_that_died_are_counted_and_named() {
     assert_eq!(row["list"]["absent"][1]["why"], "spam");
     let text = place.run(&["evaluate", "bank", "budget"]).done();
     assert!(
-        text.contains("2 more have died since\n  gone: http://h1.example/\n"),
+        text.contains("2 have died since\n  gone: http://h1.example/\n"),
         "{text}"
     );
     let ended = place.run(&["evaluate", "bank", "budget", "--format", "csv"]);
@@ -360,6 +378,10 @@ fn wrong_input_is_told() {
         ),
         (
             &["crawl", "--seeds-file", "empty.txt", "--refresh", "1"],
+            "cannot be used with",
+        ),
+        (
+            &["crawl", "--seeds-file", "empty.txt", "--succeed"],
             "cannot be used with",
         ),
         (&["crawl", "--draws", "0"], "--draws"),

@@ -111,6 +111,72 @@ fn what_is_printed_fits() {
 }
 
 #[test]
+fn what_diff_and_the_history_of_a_page_print_fits() {
+    let place = Place::with_seeds();
+    let more = r#"{"url": "http://h1.example/", "gone": true}
+{"url": "http://h0.example/", "outlinks": ["http://a1.example/", "http://a2.example/", "http://a3.example/"]}
+{"url": "http://k2.example/", "outlinks": []}
+"#;
+    place.write("day1.jsonl", more);
+    place.run(&["ingest", "bank", "day1.jsonl"]).done();
+    for flags in [
+        &["--succeed"][..],
+        &["--plan", "cover", "--method", "greedy", "--per-site", "1"],
+    ] {
+        place.run(&[&["refresh", "bank"], flags].concat()).done();
+    }
+    place.write(
+        "list.txt",
+        "http://h1.example/\nhttp://h2.example/\nhttp://no.example/\n",
+    );
+    let mut causes = Vec::new();
+    for args in [
+        &["diff", "bank"][..],
+        &["diff", "bank", "2", "1"],
+        &["diff", "bank", "1", "1"],
+        &["diff", "bank", "--against", "cover"],
+        &["diff", "bank", "--seeds-file", "list.txt"],
+        &[
+            "diff",
+            "bank",
+            "--seeds-file",
+            "list.txt",
+            "--plan",
+            "cover",
+        ],
+    ] {
+        let lines = place.run(&[args, &["--format", "jsonl"]].concat());
+        for (number, line) in lines.json_lines().iter().enumerate() {
+            fits("diff", line);
+            assert_eq!(line["summary"].is_object(), number == 0);
+            causes.extend(line["cause"].as_str().map(str::to_owned));
+        }
+    }
+    for cause in ["gone", "not-listed", "unknown", "settings", "revived"] {
+        assert!(causes.iter().any(|told| told == cause), "{causes:?}");
+    }
+    let json = |args: &[&str]| place.run(&[args, &["--format", "json"]].concat()).json();
+    for url in [
+        "http://h1.example/",
+        "HTTP://H2.example",
+        "http://a1.example/",
+    ] {
+        fits("history", &json(&["history", "bank", url]));
+    }
+    let seeds = place.run(&["seeds", "bank", "--format", "jsonl"]);
+    let seeds = seeds.json_lines();
+    for seed in &seeds {
+        fits("seeds", seed);
+    }
+    let succeeds = &seeds[0]["succeeds"];
+    assert_eq!(seeds[0]["url"], "http://h2.example/");
+    assert_eq!(
+        (&succeeds["url"], &succeeds["same_core"]),
+        (&json!("http://h1.example/"), &json!(true))
+    );
+}
+
+#[test]
 fn schemas_are_sound_strict_and_described() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema");
     let all = names(&folder);
@@ -119,8 +185,8 @@ fn schemas_are_sound_strict_and_described() {
         .filter_map(|name| name.strip_suffix(".schema.json"))
         .collect();
     for needed in [
-        "check", "cores", "history", "ingest", "record", "refresh", "report", "seeds", "status",
-        "synth",
+        "check", "cores", "diff", "history", "ingest", "record", "refresh", "report", "seeds",
+        "status", "synth",
     ] {
         assert!(schemas.contains(&needed), "{needed}");
     }

@@ -5,7 +5,8 @@ use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 use seedbank::storage::tables::FORMAT;
 
 use super::{
-    check, cores, evaluate, history, ingest, init, refresh, report, seeds, shell, status, synth,
+    check, cores, diff, evaluate, explain, history, ingest, init, refresh, report, seeds, shell,
+    status, synth,
 };
 
 const EXAMPLES: &str = "\
@@ -71,6 +72,8 @@ pub(super) enum Command {
     Refresh(Box<refresh::RefreshArgs>),
     Seeds(seeds::SeedsArgs),
     Cores(cores::CoresArgs),
+    Diff(diff::DiffArgs),
+    Explain(explain::ExplainArgs),
     Evaluate(Box<evaluate::EvaluateArgs>),
     History(history::HistoryArgs),
     Report(report::ReportArgs),

@@ -25,7 +25,7 @@ pub(super) enum CliError {
         source: io::Error,
     },
     /// A list of seeds cannot be read.
-    #[error("cannot read the seeds file {}", path.display())]
+    #[error("cannot read the list of seeds {}", path.display())]
     SeedsFile {
         /// The file.
         path: PathBuf,

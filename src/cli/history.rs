@@ -1,4 +1,4 @@
-//! `history`: what went in and what was selected.
+//! `history`: what went in and what was selected; of a page, when it was a seed.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -10,28 +10,52 @@ use seedbank::storage::records::BatchKind;
 use super::Outcome;
 use super::failure::CliError;
 use super::output::{print, print_json};
+use super::page_history;
+use super::session::Session;
 use super::values::{Format, FormatArgs, time};
 
 const EXAMPLES: &str = "\
 Examples:
   seedbank history bank
-  seedbank history bank --format json | jq .refreshes[].seeds";
+  seedbank history bank --format json | jq .refreshes[].seeds
+  seedbank history bank https://example.org/   when the page was a seed, why it came and went";
 
-/// Print the batches that went in and the refreshes that are kept, in order
+/// Print the batches that went in and the refreshes that are kept, in order; or when a page was a
+/// seed
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct HistoryArgs {
     /// The bank
     bank: PathBuf,
+    /// A page: print when it was a seed, at which rank, and why it came and went
+    url: Option<String>,
+    /// With a page: of this plan only
+    #[arg(long, value_name = "NAME", requires = "url")]
+    plan: Option<String>,
     #[command(flatten)]
     format: FormatArgs,
 }
 
-pub(super) fn run(args: &HistoryArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &HistoryArgs, session: &Session) -> Result<Outcome, CliError> {
+    if let Some(url) = &args.url {
+        return page(args, url, session);
+    }
     let history = Bank::at(&args.bank).history()?;
     match args.format.format {
         Format::Json => print_json(&history)?,
         Format::Text => print(&text(&history))?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn page(args: &HistoryArgs, url: &str, session: &Session) -> Result<Outcome, CliError> {
+    let watch = session.watch()?;
+    let history = Bank::at(&args.bank).page_history(url, args.plan.as_deref(), &watch);
+    drop(watch);
+    let history = history?;
+    match args.format.format {
+        Format::Json => print_json(&history)?,
+        Format::Text => print(&page_history::text(&history))?,
     }
     Ok(Outcome::Done)
 }

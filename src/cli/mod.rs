@@ -4,12 +4,16 @@
 mod args;
 mod check;
 mod cores;
+mod diff;
 mod evaluate;
+mod explain;
+mod explain_text;
 mod failure;
 mod history;
 mod ingest;
 mod init;
 mod output;
+mod page_history;
 mod plan_flags;
 mod progress;
 mod refresh;
@@ -20,6 +24,7 @@ mod shell;
 mod status;
 mod synth;
 mod table;
+mod url_list;
 mod values;
 
 use std::process::ExitCode;
@@ -77,8 +82,10 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Report(args) => report::run(args, session),
         Command::Seeds(args) => seeds::run(args),
         Command::Cores(args) => cores::run(args, session),
+        Command::Diff(args) => diff::run(args, session),
+        Command::Explain(args) => explain::run(args, session),
         Command::Evaluate(args) => evaluate::run(*args, session),
-        Command::History(args) => history::run(&args),
+        Command::History(args) => history::run(&args, session),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),
         Command::Synth(args) => synth::run(&args, session),

@@ -61,6 +61,10 @@ struct CoreFlags {
     /// Which hub of a core becomes the seed [default: best]
     #[arg(long, value_enum, value_name = "RULE")]
     pick: Option<PickFlag>,
+    /// Keep the seed list stable: as `--pick stable`, and where a seed of the previous refresh is
+    /// gone, spam or no hub any more, its successor stands in its place [default: false]
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    succeed: Option<bool>,
     /// Let spam pages take part [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     keep_spam: Option<bool>,
@@ -266,6 +270,7 @@ impl CoreFlags {
                 PickFlag::Best => Pick::Best,
                 PickFlag::Stable => Pick::Stable,
             }),
+            succeed: self.succeed,
             keep_spam: self.keep_spam,
             pages: self.pages.map(|pages| match pages {
                 PagesFlag::All => Pages::All,

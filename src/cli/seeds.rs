@@ -233,6 +233,7 @@ mod tests {
                 since: 6,
                 seats,
             },
+            succeeds: None,
         }
     }
 

@@ -60,6 +60,11 @@ impl Session {
         Ok(Progress::new(self.bars))
     }
 
+    /// Whether more is to be said.
+    pub(super) fn is_verbose(&self) -> bool {
+        self.verbose > 0
+    }
+
     /// Tells what the user did not ask for but should know.
     pub(super) fn warn(&self, text: impl fmt::Display) {
         if !self.quiet {

@@ -68,9 +68,13 @@ pub(super) fn plus_minus(estimate: Option<Estimate>, decimals: usize) -> String 
     let Some(estimate) = estimate else {
         return "-".to_owned();
     };
+    let mean = format!("{:.decimals$}", estimate.mean);
+    // What rounds to nothing has no sign.
+    let nothing = mean.trim_start_matches(['-', '0', '.']).is_empty();
+    let mean = mean.trim_start_matches(if nothing { "-" } else { "" });
     match estimate.standard_error {
-        None => format!("{:.decimals$}", estimate.mean),
-        Some(error) => format!("{:.decimals$} ±{error:.decimals$}", estimate.mean),
+        None => mean.to_owned(),
+        Some(error) => format!("{mean} ±{error:.decimals$}"),
     }
 }
 
@@ -110,6 +114,14 @@ mod tests {
         assert_eq!(plus_minus(of(Some(0.5)), 2), "1.25 ±0.50");
         assert_eq!(plus_minus(of(None), 1), "1.2");
         assert_eq!(plus_minus(None, 1), "-");
+        let below = |mean| {
+            Some(Estimate {
+                mean,
+                standard_error: None,
+            })
+        };
+        assert_eq!(plus_minus(below(-0.04), 1), "0.0");
+        assert_eq!(plus_minus(below(-0.05), 2), "-0.05");
         assert_eq!(fields(of(None)), ["1.25", ""]);
         assert_eq!(fields(None), ["", ""]);
     }

@@ -15,6 +15,12 @@ use crate::rank::TIED;
 pub(super) struct Candidates {
     /// Scores by place, descending.
     scores: Vec<f64>,
+    /// Bounds of their errors.
+    errors: Vec<f64>,
+    /// From each place on, the largest that a score can be.
+    highest: Vec<f64>,
+    /// Up to each place, the smallest that a score can be.
+    lowest: Vec<f64>,
     /// Place of each position.
     places: Vec<u32>,
     /// Position at each place.
@@ -38,20 +44,32 @@ const NOBODY: Node = Node {
 };
 
 /// The candidate taken by the tie rule.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Chosen {
     pub(super) position: u32,
     pub(super) page: u32,
     pub(super) links: u32,
-    /// The best score among those that fit; the chosen one is tied with it.
-    pub(super) best: f64,
-    /// Some score lies so near the bound of a tie that the error does not decide it.
-    pub(super) undecided: bool,
+    /// The position with the best score among those that fit; the chosen one is tied with it.
+    pub(super) best: u32,
+    /// Positions that may be tied with the best or not, as far as the errors tell.
+    pub(super) unclear: Unclear,
 }
+
+/// Candidates of which the errors do not tell whether they are tied with the best.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Unclear {
+    /// These (often none).
+    Few(Vec<u32>),
+    /// More than are worth looking at.
+    Many,
+}
+
+/// The most unclear candidates that are told one by one.
+const FEW: usize = 200;
 
 impl Candidates {
     /// No candidate yet; `scores` by position.
-    pub(super) fn new(scores: &[f64]) -> Self {
+    pub(super) fn new(scores: &[f64], errors: &[f64]) -> Self {
         let mut positions: Vec<u32> = (0..crate::graph::number(scores.len())).collect();
         positions.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]));
         let mut places = vec![0; scores.len()];
@@ -59,8 +77,23 @@ impl Candidates {
             places[position as usize] = crate::graph::number(place);
         }
         let leaves = scores.len().next_power_of_two();
+        let by_place = |values: &[f64]| -> Vec<f64> {
+            positions.iter().map(|&p| values[p as usize]).collect()
+        };
+        let (scores, errors) = (by_place(scores), by_place(errors));
+        let mut highest: Vec<f64> = scores.iter().zip(&errors).map(|(s, e)| s + e).collect();
+        let mut lowest: Vec<f64> = scores.iter().zip(&errors).map(|(s, e)| s - e).collect();
+        for at in (1..highest.len()).rev() {
+            highest[at - 1] = highest[at - 1].max(highest[at]);
+        }
+        for at in 1..lowest.len() {
+            lowest[at] = lowest[at].min(lowest[at - 1]);
+        }
         Self {
-            scores: positions.iter().map(|&p| scores[p as usize]).collect(),
+            scores,
+            errors,
+            highest,
+            lowest,
             places,
             positions,
             leaves,
@@ -92,27 +125,63 @@ impl Candidates {
     }
 
     /// The best candidate with at least `need` links (`need > 0`): among those tied with the best
-    /// score, the one with the smallest page. `error` is the relative error of the scores.
-    pub(super) fn best(&self, need: u32, error: f64) -> Option<Chosen> {
+    /// score, the one with the smallest page.
+    pub(super) fn best(&self, need: u32) -> Option<Chosen> {
         let first = self.leftmost(need)?;
-        let best = self.scores[first];
-        let end = self
-            .scores
-            .partition_point(|&score| score >= best * (1.0 - TIED));
+        let (best, error) = (self.scores[first], self.errors[first]);
+        let tied = (best + error) * (1.0 - TIED);
+        let clear = self.lowest.partition_point(|&score| score >= tied);
+        let clear = clear.max(first + 1);
+        let possible = (best - error) * (1.0 - TIED);
+        let end = self.highest.partition_point(|&score| score >= possible);
         let mut chosen = (NONE, first);
-        self.smallest_page(1, 0, self.leaves, (first, end), need, &mut chosen);
+        self.smallest_page(1, 0, self.leaves, (first, clear), need, &mut chosen);
         let (page, place) = chosen;
-        let within = |distance: f64| {
-            self.scores
-                .partition_point(|&s| s >= best * (1.0 - distance))
+        let mut few = Vec::new();
+        let unclear = if self.collect(1, 0, self.leaves, (clear, end), need, &mut few) {
+            few.retain(|&place| {
+                let place = place as usize;
+                self.scores[place] + self.errors[place] >= possible
+            });
+            Unclear::Few(few.iter().map(|&p| self.positions[p as usize]).collect())
+        } else {
+            Unclear::Many
         };
         Some(Chosen {
             position: self.positions[place],
             page,
             links: self.tree[self.leaves + place].most,
-            best,
-            undecided: within(TIED - 2.0 * error) != within(TIED + 2.0 * error),
+            best: self.positions[first],
+            unclear,
         })
+    }
+
+    /// A candidate's next page and links.
+    pub(super) fn at(&self, position: u32) -> (u32, u32) {
+        let leaf = &self.tree[self.leaves + self.places[position as usize] as usize];
+        (leaf.page, leaf.most)
+    }
+
+    /// The places in `range` with at least `need` links; `false` if there are too many.
+    fn collect(
+        &self,
+        index: usize,
+        from: usize,
+        width: usize,
+        range: (usize, usize),
+        need: u32,
+        found: &mut Vec<u32>,
+    ) -> bool {
+        if from >= range.1 || from + width <= range.0 || self.tree[index].most < need {
+            return true;
+        }
+        if width == 1 {
+            found.push(crate::graph::number(from));
+            return found.len() <= FEW;
+        }
+        let half = width / 2;
+        self.collect(2 * index, from, half, range, need, found)
+            && self.collect(2 * index + 1, from + half, half, range, need, found)
     }
 
     /// The first place with at least `need` links.
@@ -177,7 +246,8 @@ mod tests {
                 .enumerate()
                 .map(|(i, c)| f64::from(c.0) * (1.0 + 1e-12 * i as f64))
                 .collect();
-            let mut candidates = Candidates::new(&scores);
+            let errors: Vec<f64> = scores.iter().map(|score| score * 1e-13).collect();
+            let mut candidates = Candidates::new(&scores, &errors);
             for (i, &(_, links, page)) in (0_u32..).zip(&classes) {
                 candidates.set(i, 9, 0);
                 candidates.set(i, links, 1000 * page + i);
@@ -188,12 +258,45 @@ mod tests {
                 .collect();
             let best = fit.iter().map(|f| f.0).fold(-1.0, f64::max);
             let page = fit.iter().filter(|f| f.0 >= best * (1.0 - TIED)).map(|f| f.1).min();
-            let chosen = candidates.best(need, 1e-13);
-            prop_assert_eq!(chosen.map(|c| c.page), page);
+            let chosen = candidates.best(need);
+            prop_assert_eq!(chosen.as_ref().map(|c| c.page), page);
             if let Some(chosen) = chosen {
                 let class = classes[chosen.position as usize];
                 prop_assert_eq!(chosen.links, class.1);
-                prop_assert!(!chosen.undecided);
+                prop_assert_eq!(chosen.unclear, Unclear::Few(Vec::new()));
+            }
+        }
+
+        #[test]
+        fn what_errors_leave_open_is_told(
+            classes in prop::collection::vec((0_u32..6, 0_u32..4, -1.0_f64..1.0, 0.0_f64..3e-9), 1..30),
+            need in 1_u32..4,
+        ) {
+            let scores: Vec<f64> = classes.iter()
+                .enumerate()
+                .map(|(i, c)| 1.0 + f64::from(c.0) * 7e-10 + 1e-13 * i as f64)
+                .collect();
+            let errors: Vec<f64> = classes.iter().map(|c| c.3).collect();
+            let mut candidates = Candidates::new(&scores, &errors);
+            let page = |i: u32| (i * 7919) % 1009;
+            for (i, class) in (0_u32..).zip(&classes) {
+                candidates.set(i, class.1, page(i));
+            }
+            // What the scores truly are, somewhere within their errors.
+            let truth: Vec<(f64, u32)> = (0_u32..).zip(&classes)
+                .filter(|(_, c)| c.1 >= need)
+                .map(|(i, c)| (scores[i as usize] + c.2 * c.3 * 0.999, page(i)))
+                .collect();
+            let best = truth.iter().map(|f| f.0).fold(-1.0, f64::max);
+            let tied = truth.iter().filter(|f| f.0 >= best * (1.0 - TIED));
+            let truth = tied.map(|f| f.1).min();
+            match candidates.best(need) {
+                None => prop_assert_eq!(truth, None),
+                Some(Chosen { page: chosen, unclear: Unclear::Few(few), .. }) => {
+                    let open: Vec<u32> = few.into_iter().map(page).collect();
+                    prop_assert!(truth == Some(chosen) || truth.is_some_and(|t| open.contains(&t)));
+                }
+                Some(_) => prop_assert!(false, "so few are told one by one"),
             }
         }
     }

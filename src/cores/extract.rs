@@ -5,10 +5,10 @@
 //! authority. Classes are worked on, pages are added: the pages of a class have equal scores, so
 //! the tie rule takes them in URL order.
 
-use crate::graph::{HubGraph, NONE, Remaining, number};
+use crate::graph::{HubGraph, NONE, Remaining, Role, number, twins};
 use crate::rank::{Doubt, Principal, TIED};
 
-use super::candidates::{Candidates, Chosen};
+use super::candidates::{Candidates, Chosen, Unclear};
 use super::params::{CoreParams, Growth, Rule};
 
 /// A core as it grew: pages with their scores, in the order taken.
@@ -21,7 +21,20 @@ pub(super) struct Grown {
     pub(super) sides: String,
     pub(super) edges: u64,
     pub(super) doubt: Option<Doubt>,
+    /// The largest relative error of a score.
+    pub(super) error: f64,
     pub(super) visits: u64,
+}
+
+impl Grown {
+    fn note(&mut self, error: f64, score: f64) {
+        let relative = if score > 0.0 {
+            error / score
+        } else {
+            f64::INFINITY
+        };
+        self.error = self.error.max(relative);
+    }
 }
 
 /// Pages of a class that are left and not taken yet, in URL order.
@@ -30,6 +43,7 @@ type Pages<'a> = Box<dyn Iterator<Item = u32> + 'a>;
 /// One role: hubs, or authorities.
 struct Side<'a> {
     scores: &'a [f64],
+    errors: &'a [f64],
     candidates: Candidates,
     /// How many chosen pages of the other side each page of the class is linked with.
     links: Vec<u32>,
@@ -39,10 +53,15 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn new(scores: &'a [f64], start: Box<dyn Fn(u32) -> Pages<'a> + 'a>) -> Self {
+    fn new(
+        scores: &'a [f64],
+        errors: &'a [f64],
+        start: Box<dyn Fn(u32) -> Pages<'a> + 'a>,
+    ) -> Self {
         Self {
             scores,
-            candidates: Candidates::new(scores),
+            errors,
+            candidates: Candidates::new(scores, errors),
             links: vec![0; scores.len()],
             pages: scores.iter().map(|_| None).collect(),
             start,
@@ -89,6 +108,8 @@ enum Turn {
 }
 
 struct Growing<'a> {
+    graph: &'a HubGraph,
+    left: &'a Remaining,
     principal: &'a Principal,
     rule: Rule,
     hubs: Side<'a>,
@@ -110,10 +131,16 @@ pub(super) fn extract(
         Box::new(left.authority_pages(graph, region.authorities()[p as usize]))
     };
     let mut growing = Growing {
+        graph,
+        left,
         principal,
         rule: params.rule,
-        hubs: Side::new(&principal.hub_scores, Box::new(hubs)),
-        authorities: Side::new(&principal.authority_scores, Box::new(authorities)),
+        hubs: Side::new(&principal.hub_scores, &principal.hub_errors, Box::new(hubs)),
+        authorities: Side::new(
+            &principal.authority_scores,
+            &principal.authority_errors,
+            Box::new(authorities),
+        ),
         grown: Grown::default(),
     };
     growing.start();
@@ -150,24 +177,65 @@ pub(super) fn extract(
 impl Growing<'_> {
     /// Takes the best authority of the region.
     fn start(&mut self) {
-        let scores = &self.principal.authority_scores;
-        let best = scores.iter().copied().fold(0.0, f64::max);
-        let limit = best * (1.0 - TIED);
-        let error = 2.0 * self.principal.error;
-        let mut chosen: Option<(u32, u32)> = None;
-        let mut undecided = false;
-        for (position, &score) in scores.iter().enumerate() {
-            undecided |= (score / best - (1.0 - TIED)).abs() <= error;
-            if score >= limit {
-                let position = number(position);
-                let page = self.authorities.next_page(position);
-                chosen = chosen.into_iter().chain([(page, position)]).min();
+        let side = &mut self.authorities;
+        for position in 0..number(side.scores.len()) {
+            let page = side.next_page(position);
+            side.candidates.set(position, 1, page);
+        }
+        let chosen = self.decided(1, Role::Authority);
+        for position in 0..number(self.authorities.scores.len()) {
+            let page = self.authorities.next_page(position);
+            self.authorities.candidates.set(position, 0, page);
+        }
+        if let Some(chosen) = chosen {
+            self.push_authority(chosen.position, chosen.page, 0);
+        }
+    }
+
+    /// The best candidate with so many links; where the errors do not tell ties, symmetry may.
+    fn decided(&mut self, need: u32, role: Role) -> Option<Chosen> {
+        let side = match role {
+            Role::Hub => &self.hubs,
+            Role::Authority => &self.authorities,
+        };
+        let mut chosen = side.candidates.best(need)?;
+        let region = &self.principal.region;
+        let classes = match role {
+            Role::Hub => region.hubs(),
+            Role::Authority => region.authorities(),
+        };
+        let error = side.errors[chosen.best as usize];
+        let unclear = match std::mem::replace(&mut chosen.unclear, Unclear::Few(Vec::new())) {
+            Unclear::Few(few) => few,
+            Unclear::Many => {
+                self.doubt(error);
+                return Some(chosen);
+            }
+        };
+        for position in unclear {
+            let (page, links) = side.candidates.at(position);
+            let could_win = side.scores[position as usize] + side.errors[position as usize]
+                > (side.scores[chosen.best as usize] - error) * (1.0 + TIED);
+            if page > chosen.page && !could_win {
+                // Tied or not, the smallest URL is another's.
+                continue;
+            }
+            let (a, b) = (classes[chosen.best as usize], classes[position as usize]);
+            let visits = &mut self.grown.visits;
+            if !twins(self.graph, self.left, role, a, b, visits) {
+                self.doubt(error.max(side.errors[position as usize]));
+                return Some(chosen);
+            }
+            if page < chosen.page {
+                (chosen.position, chosen.page, chosen.links) = (position, page, links);
             }
         }
-        if let Some((page, position)) = chosen {
-            self.note(best, undecided);
-            self.push_authority(position, page, 0);
-        }
+        Some(chosen)
+    }
+
+    fn doubt(&mut self, error: f64) {
+        let doubt = Doubt::Comparison { error };
+        self.grown.doubt = self.grown.doubt.or(Some(doubt));
     }
 
     /// How many links with the other side a page must bring, when the sides will be so large.
@@ -180,8 +248,7 @@ impl Growing<'_> {
         }
     }
 
-    fn choose(&mut self, need: u128, hub: bool) -> Result<Chosen, Turn> {
-        let side = if hub { &self.hubs } else { &self.authorities };
+    fn choose(&mut self, need: u128, role: Role) -> Result<Chosen, Turn> {
         let literal = matches!(
             self.rule,
             Rule::Density {
@@ -191,25 +258,11 @@ impl Growing<'_> {
         );
         let need = u32::try_from(need.max(1)).unwrap_or(u32::MAX);
         let asked = if literal { 1 } else { need };
-        let chosen = side.candidates.best(asked, self.principal.error);
-        let chosen = chosen.ok_or(Turn::NoCandidate)?;
-        self.note(chosen.best, chosen.undecided);
+        let chosen = self.decided(asked, role).ok_or(Turn::NoCandidate)?;
         if chosen.links < need {
             return Err(Turn::Done);
         }
         Ok(chosen)
-    }
-
-    fn note(&mut self, best: f64, undecided: bool) {
-        let error = self.principal.error;
-        let floor = self.principal.floor;
-        let doubt = if undecided {
-            Some(Doubt::Comparison { error })
-        } else {
-            // The floor is an authority score; a hub score is a sum of those over sigma.
-            (floor > 0.0 && best <= floor).then_some(Doubt::Faint { floor })
-        };
-        self.grown.doubt = self.grown.doubt.or(doubt);
     }
 
     fn add_hub(&mut self, max_hubs: usize) -> Turn {
@@ -217,9 +270,9 @@ impl Growing<'_> {
         if hubs >= max_hubs {
             return Turn::NoCandidate;
         }
-        match self.choose(self.need(hubs + 1, authorities), true) {
+        match self.choose(self.need(hubs + 1, authorities), Role::Hub) {
             Ok(chosen) => {
-                self.push_hub(chosen);
+                self.push_hub(&chosen);
                 Turn::Added
             }
             Err(turn) => turn,
@@ -228,7 +281,7 @@ impl Growing<'_> {
 
     fn add_authority(&mut self) -> Turn {
         let (hubs, authorities) = (self.grown.hubs.len(), self.grown.authorities.len());
-        match self.choose(self.need(hubs, authorities + 1), false) {
+        match self.choose(self.need(hubs, authorities + 1), Role::Authority) {
             Ok(chosen) => {
                 self.push_authority(chosen.position, chosen.page, chosen.links);
                 Turn::Added
@@ -237,7 +290,7 @@ impl Growing<'_> {
         }
     }
 
-    fn push_hub(&mut self, chosen: Chosen) {
+    fn push_hub(&mut self, chosen: &Chosen) {
         let row = self.principal.region.rows().list(chosen.position);
         self.hubs.take(chosen.position);
         self.authorities.link(row);
@@ -246,6 +299,8 @@ impl Growing<'_> {
         self.grown.hubs.push(chosen.page);
         let score = self.hubs.scores[chosen.position as usize];
         self.grown.hub_scores.push(score);
+        self.grown
+            .note(self.hubs.errors[chosen.position as usize], score);
         self.grown.sides.push('h');
     }
 
@@ -258,6 +313,8 @@ impl Growing<'_> {
         self.grown.authorities.push(page);
         let score = self.authorities.scores[position as usize];
         self.grown.authority_scores.push(score);
+        self.grown
+            .note(self.authorities.errors[position as usize], score);
         self.grown.sides.push('a');
     }
 }

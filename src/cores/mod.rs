@@ -4,11 +4,15 @@
 mod candidates;
 mod density;
 mod extract;
+mod near;
 mod params;
 mod select;
+mod sums;
 #[cfg(test)]
 mod tests;
 
 pub use density::{BadDensity, Density};
+pub use near::{NearClasses, Nearness};
 pub use params::{BadParams, CoreParams, Growth, Hits, Pick, Rule};
 pub use select::{Core, CoresError, Selection, select};
+pub use sums::{RowSums, row_sums};

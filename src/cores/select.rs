@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::{HubGraph, Remaining};
+use crate::graph::{HubGraph, Remaining, number};
 use crate::rank::{Classic, Converged, Doubt, Principal, Ranker, TIED};
 use crate::watch::{Interrupted, Watch};
 
 use super::extract::{Grown, extract};
+use super::near::NearClasses;
 use super::params::{BadParams, CoreParams, Hits, Pick};
+
+/// The relative accuracy of the scores of a core.
+const ACCURATE: f64 = 3e-7;
 
 /// Why no cores were selected.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -63,6 +67,8 @@ pub struct Selection {
     pub certified: bool,
     /// The rank (from 1) and the doubt of the first core that is not certified.
     pub uncertified_reason: Option<(usize, Doubt)>,
+    /// The classes that were near a core.
+    pub near: NearClasses,
 }
 
 /// Selects cores. `previous_seeds`, in rank order, matter to [`Pick::Stable`] only.
@@ -86,18 +92,28 @@ pub fn select(
         }
     }
     let mut cores = Vec::new();
+    let mut near = NearClasses::new(graph);
     let mut visits = 0;
     for rank in 1..=params.seeds as usize {
         watch.proceed()?;
-        let Some(principal) = ranker.principal(graph, &left, watch)? else {
+        let Some(mut principal) = ranker.principal(graph, &left, watch)? else {
             break;
         };
-        let grown = extract(graph, &left, &principal, params);
+        let mut grown = extract(graph, &left, &principal, params);
         visits += grown.visits;
+        while grown.doubt.is_some() || grown.error > ACCURATE {
+            let Some(finer) = ranker.refine(graph, &left, watch)? else {
+                break;
+            };
+            principal = finer;
+            grown = extract(graph, &left, &principal, params);
+            visits += grown.visits;
+        }
         let core = core(&principal, grown, &previous).ok_or(CoresError::NoHub { rank })?;
         let pages = core.hubs.iter().chain(&core.authorities).copied();
         let touched = left.remove(graph, pages);
         ranker.removed(graph, &left, &touched);
+        near.note(graph, &left, &principal, (number(rank), &core));
         cores.push(core);
         watch.advance(1);
     }
@@ -108,6 +124,7 @@ pub fn select(
         link_visits: visits + ranker.link_visits(),
         certified: first.is_none(),
         uncertified_reason: first,
+        near,
     })
 }
 

@@ -18,6 +18,7 @@
 //! | `lazy`, `bounds` | the best weight without searching from most pages |
 //! | `weigh`, `lanes`, `reach` | weights by search, 256 at a time, and what picks cover |
 //! | `components`, `pagerank`, `baselines` | orders and places that methods pick by |
+//! | [`rest`](mod@rest) | the scores of the pages that no pick covers |
 //! | [`plain`] | everything recomputed at every pick: the judge |
 //!
 //! Results depend on the graph, the name of the site and the parameters alone; so do the page
@@ -38,6 +39,7 @@ mod places;
 pub mod plain;
 mod reach;
 mod residual;
+pub mod rest;
 mod run;
 #[cfg(test)]
 mod samples;
@@ -52,6 +54,7 @@ pub use error::CoverError;
 pub use graph::{Site, SiteGraph, SiteGraphError};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};
 pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
+pub use rest::{Rest, rest};
 pub use share::{pagerank_weight, share_out, value_weight};
 pub use value::{PUniq, PageFacts, Value, Weights, page_value};
 

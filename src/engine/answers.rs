@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use super::diff::SuccessorView;
 use super::plan::PlanOptions;
 use crate::ingest::SiteMode;
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, Counters, PageState, RefreshId};
@@ -34,6 +35,9 @@ pub struct Seed {
     /// Why it was selected.
     #[serde(flatten)]
     pub evidence: Evidence,
+    /// The old seed that it succeeds, where the plan says `succeed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub succeeds: Option<SuccessorView>,
 }
 
 /// Why a seed was selected.

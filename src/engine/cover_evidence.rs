@@ -49,7 +49,7 @@ impl Picked {
 }
 
 /// A score as a number: in units where it is a value.
-fn gain(of: Scored) -> Option<f64> {
+pub(super) fn gain(of: Scored) -> Option<f64> {
     match of.score {
         Score::Drawn => None,
         Score::Pagerank(score) => Some(score),

@@ -2,7 +2,7 @@
 
 use super::EngineError;
 use super::plan::{CorePlan, Plan, PlanOptions};
-use crate::cores::{CoreParams, Density, Hits, Rule};
+use crate::cores::{CoreParams, Density, Hits, Pick, Rule};
 use crate::cover::{self, Choice, CoverParams};
 
 impl PlanOptions {
@@ -30,7 +30,7 @@ impl PlanOptions {
         }
     }
 
-    fn of_cores(&self) -> [(&'static str, bool); 10] {
+    fn of_cores(&self) -> [(&'static str, bool); 11] {
         [
             ("--hits", self.hits.is_some()),
             ("--iterations", self.iterations.is_some()),
@@ -40,6 +40,7 @@ impl PlanOptions {
             ("--new-members", self.new_members.is_some()),
             ("--max-hubs", self.max_hubs.is_some()),
             ("--pick", self.pick.is_some()),
+            ("--succeed", self.succeed.is_some()),
             ("--keep-spam", self.keep_spam.is_some()),
             ("--pages", self.pages.is_some()),
         ]
@@ -115,6 +116,12 @@ impl PlanOptions {
                     .to_owned(),
             ));
         }
+        let succeed = self.succeed.unwrap_or(false);
+        if succeed && self.pick == Some(Pick::Best) {
+            return Err(EngineError::Plan(
+                "--succeed keeps seeds and --pick best does not; give one of the two".to_owned(),
+            ));
+        }
         let default = CoreParams::default();
         let params = CoreParams {
             seeds: self.seeds.unwrap_or(default.seeds),
@@ -122,13 +129,18 @@ impl PlanOptions {
             iterations: self.iterations.unwrap_or(default.iterations),
             rule,
             max_hubs: self.max_hubs,
-            pick: self.pick.unwrap_or_default(),
+            pick: if succeed {
+                Pick::Stable
+            } else {
+                self.pick.unwrap_or_default()
+            },
         };
         params
             .validate()
             .map_err(|e| EngineError::Plan(e.to_string()))?;
         Ok(CorePlan {
             params,
+            succeed,
             keep_spam: self.keep_spam.unwrap_or(false),
             pages: self.pages.unwrap_or_default(),
         })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::ingest::InputError;
+use crate::ingest::{InputError, UrlProblem};
 use crate::storage::StoreError;
 use crate::watch::Interrupted;
 
@@ -52,6 +52,46 @@ pub enum EngineError {
     /// There is no such refresh.
     #[error("the bank has no refresh {0}")]
     NoRefresh(u32),
+    /// The refresh was deleted, as `--keep` said.
+    #[error("refresh {0} was forgotten: a later refresh of its plan kept fewer")]
+    Forgotten(u32),
+    /// A diff needs two refreshes.
+    #[error("plan {plan:?} has no refresh but {only}, and a diff compares two")]
+    OneRefresh {
+        /// The plan.
+        plan: String,
+        /// Its one refresh.
+        only: u32,
+    },
+    /// What was given is no URL of a page.
+    #[error("{url:?} is no URL of a page: {problem}")]
+    NoUrl {
+        /// As it was given.
+        url: String,
+        /// What is wrong.
+        problem: UrlProblem,
+    },
+    /// The bank does not know the page.
+    #[error("the bank does not know {url}")]
+    NotKnown {
+        /// The page.
+        url: String,
+        /// The nearest pages that it knows.
+        nearest: Vec<String>,
+    },
+    /// A list of seeds has a line that is no URL.
+    #[error("line {line} of {list} is no URL of a page: {problem}")]
+    SeedList {
+        /// The list.
+        list: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong.
+        problem: UrlProblem,
+    },
+    /// The bank does not know the site.
+    #[error("the bank knows no page of site {0:?}")]
+    NoSite(String),
     /// The plan has no refresh yet, or another plan's was asked for.
     #[error("refresh {refresh} is one of plan {found:?}, not of {asked:?}")]
     OtherPlan {
@@ -110,11 +150,20 @@ impl EngineError {
                 StoreError::Interrupted(_) => Failure::Interrupted,
                 _ => Failure::Failed,
             },
-            Self::Input(_) | Self::TooManyRejects { .. } | Self::EmptySnapshot => Failure::Refused,
+            Self::Input(_)
+            | Self::TooManyRejects { .. }
+            | Self::EmptySnapshot
+            | Self::SeedList { .. } => Failure::Refused,
             Self::SuffixList { .. } => Failure::Unavailable,
-            Self::Plan(_) | Self::NoPlan(_) | Self::NoRefresh(_) | Self::OtherPlan { .. } => {
-                Failure::Usage
-            }
+            Self::Plan(_)
+            | Self::NoPlan(_)
+            | Self::NoRefresh(_)
+            | Self::Forgotten(_)
+            | Self::OneRefresh { .. }
+            | Self::NoUrl { .. }
+            | Self::NotKnown { .. }
+            | Self::NoSite(_)
+            | Self::OtherPlan { .. } => Failure::Usage,
             Self::Cores(_) | Self::Write { .. } | Self::Internal(_) => Failure::Failed,
             Self::Interrupted(_) => Failure::Interrupted,
         }
@@ -140,9 +189,26 @@ impl EngineError {
                 "use the build that made the bank, or make a new bank and ingest a snapshot"
                     .to_owned(),
             ),
-            Self::NoPlan(_) | Self::NoRefresh(_) => {
+            Self::NotKnown { nearest, .. } if nearest.is_empty() => {
+                Some("it knows no page of that site either".to_owned())
+            }
+            Self::NotKnown { nearest, .. } => {
+                Some(format!("the nearest pages that it knows: {}", nearest.join(", ")))
+            }
+            Self::NoSite(_) => Some(
+                "give the name of a host (of a registrable domain where the bank was made with --site domain)"
+                    .to_owned(),
+            ),
+            Self::NoPlan(_) | Self::NoRefresh(_) | Self::Forgotten(_) => {
                 Some("`seedbank history` lists plans and refreshes".to_owned())
             }
+            Self::OneRefresh { .. } => Some(
+                "refresh the plan again after the next batch, or name two refreshes or `--against` another plan"
+                    .to_owned(),
+            ),
+            Self::SeedList { .. } => Some(
+                "give one URL a line; lines that begin with # are passed over".to_owned(),
+            ),
             Self::Internal(_) => {
                 Some("please report this with the command that led to it".to_owned())
             }

@@ -13,6 +13,7 @@ use super::{EngineError, site_mode};
 use crate::graph::{HubGraph, Rows};
 use crate::ingest;
 use crate::page::{PageId, PageSet, RowId};
+use crate::storage::evidence::Links;
 use crate::storage::records::{PageState, RowMembers};
 use crate::storage::{Store, StoreError, tables};
 use crate::watch::Watch;
@@ -22,6 +23,8 @@ pub(super) struct Hubs {
     pub(super) graph: HubGraph,
     /// Pages by number, that is in URL order.
     pub(super) pages: Vec<PageId>,
+    /// Pages on inter-site links that take no part, in no particular order, with the reason.
+    pub(super) left_out: Vec<(PageId, Links)>,
     numbers: Numbers,
 }
 
@@ -71,17 +74,23 @@ impl Hubs {
             Ok(())
         })?;
         let mut urls: Vec<(String, PageId)> = Vec::new();
+        let mut left_out = Vec::new();
         let mut site = None;
         let mut name = String::new();
         for entry in store.scan(&tables::PAGES)? {
             watch.proceed()?;
             let (page, record) = entry?;
-            let takes_part = match record.state {
-                PageState::Crawled => true,
-                PageState::Known => pages == Pages::All,
-                PageState::Gone | PageState::Unlinked => false,
+            if !linked.contains(page.0) {
+                continue;
+            }
+            let reason = match record.state {
+                PageState::Gone | PageState::Unlinked => Some(Links::Gone),
+                _ if record.spam && !keep_spam => Some(Links::Spam),
+                PageState::Known if pages == Pages::Crawled => Some(Links::NotCrawled),
+                PageState::Known | PageState::Crawled => None,
             };
-            if !takes_part || (record.spam && !keep_spam) || !linked.contains(page.0) {
+            if let Some(reason) = reason {
+                left_out.push((page, reason));
                 continue;
             }
             if site != Some(page.site()) {
@@ -112,6 +121,7 @@ impl Hubs {
         Ok(Self {
             graph,
             pages,
+            left_out,
             numbers,
         })
     }

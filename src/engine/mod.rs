@@ -5,17 +5,25 @@ mod answers;
 mod batch;
 mod clock;
 mod cover_evidence;
+mod cover_reach;
 mod cover_seats;
 mod decide;
+mod diff;
 mod error;
 mod evaluate;
+mod evidence_cores;
+mod explain;
 mod hubs;
+mod nearest;
+mod page_history;
+mod past;
 mod plan;
 mod refresh;
 mod refresh_cores;
 mod refresh_cover;
 mod report;
 mod sites;
+mod succession;
 mod views;
 mod whole;
 
@@ -26,6 +34,9 @@ pub use answers::{
     RefreshView, Seed, Status, TableSize, Which,
 };
 pub use batch::{Format, IngestReport, IngestRequest};
+pub use diff::{
+    Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, SuccessorView, UrlList,
+};
 pub use error::{EngineError, Failure};
 pub use evaluate::{
     AbsentSeed, AbsentWhy, BudgetEvaluation, BudgetRequest, BudgetRow, Claim, CorePlace,
@@ -33,6 +44,13 @@ pub use evaluate::{
     CrawlEvaluation, CrawlRequest, DistanceSpread, DistancesEvaluation, DistancesRequest,
     GraphDistance, ListView, RandomDepth, SeedList, StateView, TopPage,
 };
+pub use explain::{
+    Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
+    Explanation, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, ReadCost,
+    Role, RowSums, ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy,
+    Uncovered, Why,
+};
+pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
 pub use refresh::{RefreshReport, RefreshRequest};
 pub use report::ReportRequest;

@@ -123,6 +123,9 @@ pub struct PlanOptions {
     /// Which hub of a core becomes the seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pick: Option<Pick>,
+    /// Whether the seed list is kept stable: as `pick` stable, with successors for dead seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub succeed: Option<bool>,
     /// Whether spam pages take part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_spam: Option<bool>,
@@ -178,6 +181,8 @@ pub enum Plan {
 pub struct CorePlan {
     /// The core method's parameters.
     pub params: CoreParams,
+    /// Whether dead seeds of the previous refresh are followed by their successors.
+    pub succeed: bool,
     /// Whether spam pages take part.
     pub keep_spam: bool,
     /// Which pages take part.
@@ -194,6 +199,7 @@ impl PlanOptions {
     ///
     /// - A stopping rule is taken whole: a density here sets aside a core size there, and the other
     ///   way round. So is the seed count of a cover plan: per site, or a total with its sharing.
+    /// - A rule for picking hubs here sets aside `succeed` there, and the other way round.
     /// - A method here that is another than there sets aside what is the business of that method
     ///   alone: of another family everything, else `depth` and `covered`.
     #[must_use]
@@ -214,6 +220,12 @@ impl PlanOptions {
         if self.density.is_some() || self.growth.is_some() {
             (base.core_size, base.new_members) = (None, None);
         }
+        if self.pick.is_some() {
+            base.succeed = None;
+        }
+        if self.succeed == Some(true) {
+            base.pick = None;
+        }
         if self.per_site.is_some() {
             (base.seeds, base.share) = (None, None);
         }
@@ -231,6 +243,7 @@ impl PlanOptions {
             new_members: self.new_members.or(base.new_members),
             max_hubs: self.max_hubs.or(base.max_hubs),
             pick: self.pick.or(base.pick),
+            succeed: self.succeed.or(base.succeed),
             keep_spam: self.keep_spam.or(base.keep_spam),
             pages: self.pages.or(base.pages),
             per_site: self.per_site.or(base.per_site),

@@ -10,10 +10,12 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::clock::now;
+use super::past;
 use super::plan::{DEFAULT_PLAN, Plan, PlanOptions, check_name};
 use super::refresh_cores::{self, CoresRun};
 use super::refresh_cover::{self, CoverRun, Earlier};
 use super::{Bank, EngineError};
+use super::{cover_reach, evidence_cores};
 use crate::page::SiteId;
 use crate::storage::records::{BatchId, PlanRecord, RefreshId, RefreshRecord};
 use crate::storage::tables::{self, BitmapKey};
@@ -244,6 +246,13 @@ fn keep(
     // Small beside the ledger's own records, and a bulk load where there is more.
     let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
     outcome.put(writer, &mut changes, report.refresh)?;
+    let standings = match outcome {
+        Outcome::Cores(run) => {
+            let (plan, refresh) = (&report.plan, report.refresh);
+            Some(run.evidence.put(writer, &mut changes, plan, refresh)?)
+        }
+        Outcome::Cover(_) => None,
+    };
     let settings = report.parameters.to_kept()?;
     let plan = PlanRecord {
         settings: settings.clone(),
@@ -253,6 +262,9 @@ fn keep(
     if let Some(keep) = request.keep {
         let picked_by = outcome.picked_by(report.refresh);
         report.pruned = prune(writer, &mut changes, &report.plan, keep, picked_by)?;
+        past::forget(writer, &mut changes, oldest_state(writer, report)?)?;
+        let new = (report.refresh, standings.as_ref());
+        evidence_cores::forget(writer, &mut changes, &report.pruned, new)?;
     }
     report.seconds = begun.elapsed().as_secs_f64();
     let record = RefreshRecord {
@@ -270,10 +282,23 @@ fn keep(
         steps_recomputed: report.steps_recomputed,
         link_visits: report.link_visits,
         page_visits: report.page_visits,
+        standings: standings.map(|written| written.record),
     };
     changes.put(&tables::REFRESHES, &report.refresh, &record)?;
     watch.proceed()?;
     Ok(writer.commit(changes, counters)?)
+}
+
+/// The last batch of the oldest state that a refresh which stays ran on.
+fn oldest_state(store: &Store, report: &RefreshReport) -> Result<BatchId, EngineError> {
+    let mut oldest = report.batch;
+    for entry in store.scan(&tables::REFRESHES)? {
+        let (number, record) = entry?;
+        if !report.pruned.contains(&number) {
+            oldest = oldest.min(record.batch);
+        }
+    }
+    Ok(oldest)
 }
 
 fn count(length: usize) -> u32 {
@@ -324,6 +349,7 @@ fn prune(
         for entry in store.scan_under(&tables::SEEDS, &prefix)? {
             changes.delete(&tables::SEEDS, &entry?.0)?;
         }
+        evidence_cores::delete(store, changes, refresh)?;
         for (site, record) in refresh_cover::records(store, refresh)? {
             changes.delete(&tables::COVERS, &(refresh, site))?;
             if picked_by.get(&site) != Some(&record.since) {
@@ -331,6 +357,7 @@ fn prune(
                 for entry in store.scan_under(&tables::BITMAPS, &sets)? {
                     changes.delete(&tables::BITMAPS, &entry?.0)?;
                 }
+                cover_reach::delete(store, changes, (record.since, site))?;
             }
         }
     }

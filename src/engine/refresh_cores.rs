@@ -1,11 +1,14 @@
 //! Refresh by cores: loads the host-pruned graph, selects, and keeps the ledger.
 
-use super::EngineError;
+use std::collections::BTreeMap;
+
+use super::evidence_cores::{self, CoresEvidence};
 use super::hubs::Hubs;
 use super::plan::CorePlan;
+use super::{EngineError, succession};
 use crate::cores::{self, CoresError, Selection};
 use crate::page::{PageId, PageSet};
-use crate::storage::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord};
+use crate::storage::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
 use crate::storage::tables::{self, BitmapKey, VectorKey, VectorSide};
 use crate::storage::{Changes, Store};
 use crate::watch::Watch;
@@ -14,6 +17,9 @@ use crate::watch::Watch;
 pub(super) struct CoresRun {
     hubs: Hubs,
     pub(super) selection: Selection,
+    /// Successors of dead seeds, where the plan says so.
+    succeeding: BTreeMap<PageId, Succession>,
+    pub(super) evidence: CoresEvidence,
 }
 
 /// Cost: one scan of pages and two of rows; then what [`cores::select`] costs.
@@ -23,13 +29,25 @@ pub(super) fn run(
     previous: Option<RefreshId>,
     watch: &dyn Watch,
 ) -> Result<CoresRun, EngineError> {
+    let mut succeeding = BTreeMap::new();
     let previous = match previous {
+        Some(refresh) if plan.succeed => {
+            let (seeds, of_dead) = succession::stable_list(store, plan, refresh, watch)?;
+            succeeding = of_dead;
+            seeds
+        }
         Some(refresh) => seeds_of(store, refresh)?,
         None => Vec::new(),
     };
     let hubs = Hubs::load(store, plan.keep_spam, plan.pages, watch)?;
     let selection = select(&hubs, plan, &previous, watch)?;
-    Ok(CoresRun { hubs, selection })
+    let evidence = evidence_cores::gather(&hubs, &selection, plan.params.rule);
+    Ok(CoresRun {
+        hubs,
+        selection,
+        succeeding,
+        evidence,
+    })
 }
 
 fn select(
@@ -62,7 +80,13 @@ fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineErro
 impl CoresRun {
     /// Hands the seeds, cores, vectors and the removed set to `changes`.
     pub(super) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<(), EngineError> {
-        put_cores(changes, refresh, &self.hubs, &self.selection)
+        put_cores(
+            changes,
+            refresh,
+            &self.hubs,
+            &self.selection,
+            &self.succeeding,
+        )
     }
 }
 
@@ -71,6 +95,7 @@ fn put_cores(
     refresh: RefreshId,
     hubs: &Hubs,
     selection: &Selection,
+    succeeding: &BTreeMap<PageId, Succession>,
 ) -> Result<(), EngineError> {
     let page = |number: &u32| hubs.pages[*number as usize];
     let mut removed = PageSet::new();
@@ -113,6 +138,7 @@ fn put_cores(
                     .copied()
                     .ok_or(EngineError::Internal("a seed is no hub of its core"))?,
             },
+            succeeds: succeeding.get(&record.seed).copied(),
         };
         changes.put(&tables::SEEDS, &(refresh, rank), &seed)?;
     }

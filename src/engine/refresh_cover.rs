@@ -23,6 +23,7 @@ use roaring::RoaringBitmap;
 
 use super::EngineError;
 use super::cover_evidence::Picked;
+use super::cover_reach::{Uncovered, put_reach};
 use super::cover_seats::{Assigned, seats};
 use super::sites::{CoverSite, LoadedSite, cover_sites, in_groups};
 use crate::cover::{Choice, Seats, SiteCover, Stop, select_chosen};
@@ -56,7 +57,7 @@ enum Kept {
     /// Of the earlier refresh.
     Taken(CoverRecord),
     /// Picked now; the numbers of refresh and rank are filled in when it is stored.
-    New(CoverRecord, Vec<Picked>),
+    New(CoverRecord, Vec<Picked>, Uncovered),
 }
 
 /// Selects on all sites that changed since `earlier`, on all sites where there is none.
@@ -90,7 +91,7 @@ pub(super) fn run(
                 .remove(&at)
                 .ok_or(EngineError::Internal("a site was left out"))?,
         };
-        if let Kept::New(record, _) = &of_site {
+        if let Kept::New(record, ..) = &of_site {
             page_visits += record.page_visits;
         }
         all.push((site.id, of_site));
@@ -138,7 +139,7 @@ fn select(
             value: seats.values[at],
             page_visits: 0,
         };
-        (at, Kept::New(record, Vec::new()))
+        (at, Kept::New(record, Vec::new(), Uncovered::default()))
     });
     let mut new: BTreeMap<usize, Kept> = without.collect();
     let to_read: Vec<&CoverSite> = again.iter().map(|&at| &sites[at]).collect();
@@ -150,7 +151,7 @@ fn select(
             .map(|(site, at)| (site.selectable(), of_site(at)))
             .collect();
         let covers = select_chosen(&selectable, choice, watch)?;
-        let kept: Vec<(usize, Kept)> = loaded
+        let kept: Result<Vec<(usize, Kept)>, EngineError> = loaded
             .par_iter()
             .zip(&covers)
             .zip(group)
@@ -161,10 +162,11 @@ fn select(
                     Picked::new(site, pick, place, seats, &choice.weights)
                 });
                 let record = record(site, cover, seats);
-                (again[*at], Kept::New(record, picks.collect()))
+                let uncovered = Uncovered::of(site, cover, choice, watch)?;
+                Ok((again[*at], Kept::New(record, picks.collect(), uncovered)))
             })
             .collect();
-        new.extend(kept);
+        new.extend(kept?);
         Ok(())
     })?;
     Ok(new)
@@ -261,8 +263,9 @@ impl CoverRun {
         for (site, kept) in &self.sites {
             let mut record = kept.record().clone();
             record.ranks = ranks.remove(site).unwrap_or_default();
-            if matches!(kept, Kept::New(..)) {
+            if let Kept::New(_, picks, uncovered) = kept {
                 record.since = refresh;
+                put_reach(changes, (refresh, *site), picks, uncovered)?;
             }
             changes.put(&tables::COVERS, &(refresh, *site), &record)?;
         }
@@ -272,7 +275,7 @@ impl CoverRun {
     fn new_seeds(&self) -> Vec<(Order, &Picked)> {
         let mut seeds = Vec::new();
         for (place, (_, kept)) in self.sites.iter().enumerate() {
-            if let Kept::New(_, picks) = kept {
+            if let Kept::New(_, picks, _) = kept {
                 let ordered = picks.iter().map(|p| (order(&p.evidence, place), p));
                 seeds.extend(ordered);
             }
@@ -318,7 +321,7 @@ fn order(evidence: &CoverEvidence, place: usize) -> Order {
 impl Kept {
     fn record(&self) -> &CoverRecord {
         match self {
-            Self::Taken(record) | Self::New(record, _) => record,
+            Self::Taken(record) | Self::New(record, ..) => record,
         }
     }
 }
@@ -347,6 +350,7 @@ fn put_pick(
     let seed = SeedRecord {
         page: picked.page,
         evidence: SeedEvidence::Cover(evidence),
+        succeeds: None,
     };
     Ok(changes.put(&tables::SEEDS, &(refresh, rank), &seed)?)
 }

@@ -5,6 +5,7 @@ use super::answers::{
     BatchSummary, BatchView, CoreView, Evidence, History, PageView, PlanView, RefreshView, Seed,
     Status, TableSize, Which,
 };
+use super::diff::successor_view;
 use super::plan::{DEFAULT_PLAN, PlanOptions};
 use super::refresh_cores::unpack_sides;
 use super::{Bank, EngineError, site_mode};
@@ -80,6 +81,8 @@ impl Bank {
         {
             let ((_, rank), seed) = entry?;
             let (site, url) = views.name(seed.page)?;
+            let succeeds = seed.succeeds.map(|of| successor_view(&views, of.page, of));
+            let succeeds = succeeds.transpose()?;
             seeds.push(Seed {
                 rank,
                 url,
@@ -88,6 +91,7 @@ impl Bank {
                 plan: record.plan.clone(),
                 refresh,
                 evidence: evidence(&seed.evidence),
+                succeeds,
             });
         }
         Ok(seeds)

@@ -17,11 +17,13 @@
 mod build;
 mod csr;
 mod remaining;
+mod twins;
 mod whole;
 
 pub use build::Rows;
 pub use csr::Csr;
 pub use remaining::{Remaining, Touched};
+pub use twins::{Role, twins};
 pub use whole::WholeGraph;
 
 /// Stands for "no class" where a class number is expected.

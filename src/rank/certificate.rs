@@ -28,8 +28,9 @@
 //!   [`Region::rounding`] bounds both; `(M z)` and `(M x)` are inflated by it, `mu x` and `mu z`
 //!   are deflated by `4 eps`, so a comparison that holds in floating point holds exactly.
 //!   For `tau` not above that bound nothing can settle, and nothing is accepted.
-//! * Raising works on what is near violated entries only; when it ends, every entry is tested
-//!   once more from a fresh `M z`. Only that last test accepts.
+//! * Raising works on what is near violated entries only; the sums and images that a raise changes
+//!   are computed anew, whole, never updated by a difference, so they stay what a fresh `M z`
+//!   would be. When it ends, every entry is tested once more. Only that last test accepts.
 //! * What is proved is the value, within `tau`: not the vector, and not which of two places within
 //!   `tau` of each other is first. Hence the second, tighter proof in [`super::solve`].
 
@@ -60,15 +61,6 @@ pub(super) const TIE: Tightness = Tightness {
     weight: 1e12,
 };
 
-/// What came of an attempt.
-#[derive(Clone, Debug)]
-pub(super) enum Verdict {
-    /// No eigenvalue exceeds `mu`; `z` may serve as the start of a tighter proof.
-    Settled(Vec<f64>),
-    /// Nothing is proved; `z` is large where something denser may be.
-    Unsettled(Vec<f64>),
-}
-
 /// A bound of the largest eigenvalue from one positive vector and its computed image.
 pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> f64 {
     let ratio = |(x, y): (&f64, &f64)| {
@@ -82,17 +74,18 @@ pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> f64 {
     largest * (1.0 + region.rounding())
 }
 
-/// Tries to prove that no eigenvalue exceeds `lambda (1 + tau)`, starting from `z` (at least 1
-/// everywhere). `x` has largest entry 1, `image` is the computed `M x`.
+/// Tries to prove that no eigenvalue exceeds `lambda (1 + tau)`, starting from a `z` of at least 1
+/// everywhere. `x` has largest entry 1, `image` is the computed `M x`. If it is proved, the raised
+/// `z` may serve as the start of a tighter proof; if not, it is large where something denser may
+/// be.
 pub(super) fn certify(
-    region: &Region,
+    raising: &mut Raising<'_>,
     lambda: f64,
     (x, image): (&[f64], &[f64]),
     tightness: Tightness,
-    z: Vec<f64>,
     visits: &mut u64,
-) -> Verdict {
-    let inflate = 1.0 + region.rounding();
+) -> bool {
+    let inflate = 1.0 + raising.region.rounding();
     let mu = lambda * (1.0 + tightness.tau);
     let deflated = mu * (1.0 - 4.0 * f64::EPSILON);
     let pay: Vec<f64> = x
@@ -101,8 +94,8 @@ pub(super) fn certify(
         .map(|(&x, &y)| tightness.weight * (y * inflate - deflated * x))
         .map(|pay| pay + pay.abs() * 4.0 * f64::EPSILON)
         .collect();
-    let need = |image: f64, v: usize| image * inflate + pay[v];
-    let mut raising = Raising::new(region, z, visits);
+    let need = |image: f64, v: usize| (image * inflate + pay[v]) * (1.0 + 4.0 * f64::EPSILON);
+    raising.look_everywhere();
     for round in 0..ROUNDS {
         let step = match round {
             0..60 => 1.01,
@@ -110,31 +103,26 @@ pub(super) fn certify(
             _ => 1.0 + 1e-7,
         };
         let raised = raising.round(|z, image, v| {
-            let need = need(image, v) * (1.0 + 4.0 * f64::EPSILON);
+            let need = need(image, v);
             (need > deflated * z).then_some(need / deflated * step)
         });
         match raised {
             Some(largest) if largest < RUNAWAY => raising.spread(visits),
-            Some(_) => return Verdict::Unsettled(raising.z),
+            Some(_) => return false,
             None => {
-                let fresh = region.square(&raising.z, visits);
-                let holds = |(v, &z): (usize, &f64)| {
-                    let need = need(fresh[v], v) * (1.0 + 4.0 * f64::EPSILON);
-                    z > 0.0 && need <= deflated * z
+                let entries = raising.z.iter().zip(&raising.image).enumerate();
+                let holds = |(v, (&z, &image)): (usize, (&f64, &f64))| {
+                    z > 0.0 && need(image, v) <= deflated * z
                 };
-                return if raising.z.iter().enumerate().all(holds) {
-                    Verdict::Settled(raising.z)
-                } else {
-                    Verdict::Unsettled(raising.z)
-                };
+                return entries.into_iter().all(holds);
             }
         }
     }
-    Verdict::Unsettled(raising.z)
+    false
 }
 
 /// `z` with its images under `A` and `M`, kept up to date near what was raised.
-struct Raising<'a> {
+pub(super) struct Raising<'a> {
     region: &'a Region,
     z: Vec<f64>,
     sums: Vec<f64>,
@@ -147,11 +135,21 @@ struct Raising<'a> {
 }
 
 impl<'a> Raising<'a> {
-    fn new(region: &'a Region, z: Vec<f64>, visits: &mut u64) -> Self {
+    /// Cost: two visits of each entry.
+    pub(super) fn new(region: &'a Region, z: Vec<f64>, visits: &mut u64) -> Self {
         let sums = region.lead(&z, visits);
         let image = region.cite(&sums, visits);
+        Self::with(region, z, sums, image)
+    }
+
+    /// Starts from 1, with its sums and its image at hand.
+    pub(super) fn of_ones(region: &'a Region, sums: Vec<f64>, image: Vec<f64>) -> Self {
+        Self::with(region, vec![1.0; image.len()], sums, image)
+    }
+
+    fn with(region: &'a Region, z: Vec<f64>, sums: Vec<f64>, image: Vec<f64>) -> Self {
         Self {
-            pending: (0..number(z.len())).collect(),
+            pending: Vec::new(),
             hub_marks: vec![false; sums.len()],
             marks: vec![false; z.len()],
             raised: Vec::new(),
@@ -160,6 +158,14 @@ impl<'a> Raising<'a> {
             sums,
             image,
         }
+    }
+
+    pub(super) fn into_z(self) -> Vec<f64> {
+        self.z
+    }
+
+    fn look_everywhere(&mut self) {
+        self.pending = (0..number(self.z.len())).collect();
     }
 
     /// Raises the pending entries as told; the largest new entry, `None` if none was raised.

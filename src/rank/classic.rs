@@ -66,14 +66,24 @@ impl Ranker for Classic {
             gap: 0.0,
             // Each of 2 x 60 steps rounds every score once per term of a nonnegative sum, and
             // equal pages are equal by construction.
-            error: 1e-12,
-            floor: 0.0,
+            hub_errors: h.iter().map(|score| score * 1e-12).collect(),
+            authority_errors: a.iter().map(|score| score * 1e-12).collect(),
             hub_scores: h,
             authority_scores: a,
             doubt: None,
+            is_exact: true,
             kept: Vec::new(),
             region,
         })))
+    }
+
+    fn refine(
+        &mut self,
+        _graph: &HubGraph,
+        _left: &Remaining,
+        _watch: &dyn Watch,
+    ) -> Result<Option<Arc<Principal>>, Interrupted> {
+        Ok(None)
     }
 
     fn removed(&mut self, _graph: &HubGraph, _left: &Remaining, _touched: &Touched) {}

@@ -15,7 +15,7 @@ use crate::watch::{Interrupted, Watch};
 
 use super::components::{Component, Labels};
 use super::region::Region;
-use super::solve::solve;
+use super::solve::{EXACT, FINE, solve};
 use super::vectors::largest;
 use super::{Doubt, Principal, Ranker, TIED};
 
@@ -106,15 +106,21 @@ impl Converged {
             .parent
             .take()
             .map_or_else(Vec::new, |parent| starts(&parent, &region));
-        let principal = solve(region, warm, &mut self.visits, watch)?;
+        let principal = solve(region, warm, FINE, &mut self.visits, watch)?;
+        self.keep(graph, left, label, principal);
+        Ok(())
+    }
+
+    fn keep(&mut self, graph: &HubGraph, left: &Remaining, label: u32, principal: Principal) {
         let best = best_authority(graph, left, &principal);
         if principal.upper > principal.sigma * (1.0 + TIED) {
             self.doubtful.insert(label);
         }
         self.solved
             .insert((descending(principal.sigma), best, label));
-        held.solved = Some((Arc::new(principal), best));
-        Ok(())
+        if let Some(held) = self.regions.get_mut(&label) {
+            held.solved = Some((Arc::new(principal), best));
+        }
     }
 
     /// The solved region to take: among those tied for the largest sigma the one whose best
@@ -187,6 +193,34 @@ impl Ranker for Converged {
             return Ok(Some(Arc::new(doubted)));
         }
         Ok(Some(Arc::clone(principal)))
+    }
+
+    fn refine(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        watch: &dyn Watch,
+    ) -> Result<Option<Arc<Principal>>, Interrupted> {
+        let Some(label) = self.first() else {
+            return Ok(None);
+        };
+        let held = self.regions.get_mut(&label);
+        let Some((principal, best)) = held.and_then(|held| held.solved.take()) else {
+            return Ok(None);
+        };
+        self.solved
+            .remove(&(descending(principal.sigma), best, label));
+        self.doubtful.remove(&label);
+        if principal.is_exact {
+            self.keep(graph, left, label, Principal::clone(&principal));
+            return Ok(None);
+        }
+        let mut warm = vec![principal.authority_scores.clone()];
+        warm.extend(principal.kept.iter().skip(1).take(2).cloned());
+        let region = principal.region.clone();
+        let principal = solve(region, warm, EXACT, &mut self.visits, watch)?;
+        self.keep(graph, left, label, principal);
+        self.principal(graph, left, watch)
     }
 
     fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched) {

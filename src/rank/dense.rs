@@ -8,17 +8,21 @@ pub(super) fn eigen(mut t: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
         .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
         .collect();
     let total: f64 = t.iter().flatten().map(|e| e * e).sum();
+    // Entries that are nothing beside the whole are not worth a rotation.
+    let nothing = total.sqrt() * 1e-17 / n.max(1) as f64;
     for _ in 0..60 {
         let off: f64 = (0..n)
             .flat_map(|i| (0..i).map(move |j| (i, j)))
             .map(|(i, j)| t[i][j] * t[i][j])
             .sum();
-        if off <= total * 1e-34 {
+        if off <= total * 1e-34 || !off.is_finite() {
             break;
         }
         for p in 0..n {
             for q in p + 1..n {
-                rotate(&mut t, &mut vectors, p, q);
+                if t[p][q].abs() > nothing {
+                    rotate(&mut t, &mut vectors, p, q);
+                }
             }
         }
     }
@@ -34,9 +38,6 @@ pub(super) fn eigen(mut t: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
 /// Makes `t[p][q]` zero; `vectors` holds the eigenvectors as rows.
 #[expect(clippy::many_single_char_names, reason = "the letters of the source")]
 fn rotate(t: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize) {
-    if t[p][q] == 0.0 {
-        return;
-    }
     let tau = (t[q][q] - t[p][p]) / (2.0 * t[p][q]);
     let tan = tau.signum() / (tau.abs() + tau.hypot(1.0));
     let c = 1.0 / tan.hypot(1.0);

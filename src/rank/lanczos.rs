@@ -6,7 +6,7 @@
 //! that vectors from elsewhere can join at any time. All is done in the inner product over pages,
 //! in which `M` on classes is symmetric; that equals work on `D_h^1/2 B D_a^1/2`.
 //!
-//! It stops when residual / gap is 1e-12 or the residual is at the level of rounding; the gap is
+//! It stops when residual / gap is at the goal or the residual is at the level of rounding; the gap is
 //! taken from below (second value plus its residual). A small residual proves that *an* eigenpair
 //! was found, never that it is the largest: that is [`super::certificate`]'s part.
 
@@ -23,7 +23,6 @@ const KEPT: usize = 6;
 const LARGE: usize = 1 << 21;
 /// A residual (relative to the eigenvalue) that rounding allows.
 const FLOOR: f64 = 1e-14;
-const GOAL: f64 = 1e-12;
 /// Lanczos steps between two looks at the Ritz pairs.
 const STEPS: usize = 5;
 const PASSES: usize = 1000;
@@ -141,8 +140,9 @@ struct State {
 }
 
 impl State {
-    fn is_good(&self) -> bool {
-        self.gap > 0.0 && self.residual <= (GOAL * self.gap).max(FLOOR)
+    /// Whether the vector's error, residual over gap, is at most `goal`.
+    fn is_good(&self, goal: f64) -> bool {
+        self.gap > 0.0 && self.residual <= (goal * self.gap).max(FLOOR)
     }
 }
 
@@ -150,6 +150,7 @@ impl State {
 pub(super) fn largest_pairs(
     region: &Region,
     start: impl IntoIterator<Item = Vec<f64>>,
+    goal: f64,
     visits: &mut u64,
     watch: &dyn Watch,
 ) -> Result<Ritz, Interrupted> {
@@ -173,7 +174,7 @@ pub(super) fn largest_pairs(
     let mut found = basis.state(&pairs);
     for _ in 0..PASSES {
         watch.proceed()?;
-        if spans_all(&basis) || found.is_good() {
+        if spans_all(&basis) || found.is_good(goal) {
             break;
         }
         let progress = found.residual.max(FLOOR) / found.gap.max(1e-15);

@@ -54,12 +54,6 @@ pub enum Doubt {
         /// Bound of the relative error of the scores compared.
         error: f64,
     },
-    /// A candidate's score is so small that it was not computed accurately.
-    #[error("a candidate with a score below {floor:.1e} was needed, which is not accurate")]
-    Faint {
-        /// Scores up to this one are not accurate.
-        floor: f64,
-    },
 }
 
 /// Where the next core is: a region with its scores, one for each page of a class.
@@ -73,16 +67,18 @@ pub struct Principal {
     pub upper: f64,
     /// `1 - (sigma_2 / sigma_1)^2` within the region, from below.
     pub gap: f64,
-    /// Bound of the relative error of scores above `floor`.
-    pub error: f64,
-    /// Scores up to this one are not accurate relative to themselves.
-    pub floor: f64,
     /// Hub score of one page of each hub class; L2-normalised over pages.
     pub hub_scores: Vec<f64>,
     /// Authority score of one page of each authority class; L2-normalised over pages.
     pub authority_scores: Vec<f64>,
+    /// Bounds of the errors of the hub scores, absolute.
+    pub hub_errors: Vec<f64>,
+    /// Bounds of the errors of the authority scores, absolute.
+    pub authority_errors: Vec<f64>,
     /// Why this is not certified, if it is not.
     pub doubt: Option<Doubt>,
+    /// Whether nothing more accurate can be computed.
+    pub(crate) is_exact: bool,
     /// Further Ritz vectors: good starts once pages have left the region.
     pub(crate) kept: Vec<Vec<f64>>,
 }
@@ -91,6 +87,15 @@ pub struct Principal {
 pub trait Ranker {
     /// The place to take the next core from; `None` when no inter-site link is left.
     fn principal(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        watch: &dyn Watch,
+    ) -> Result<Option<Arc<Principal>>, Interrupted>;
+
+    /// The same place, more accurately: asked for when a decision could not be made. `None` when
+    /// nothing more can be done.
+    fn refine(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,

@@ -2,21 +2,45 @@
 
 use crate::watch::{Interrupted, Watch};
 
-use super::certificate::{TIE, VALUE, Verdict, bound, certify};
+use super::certificate::{Raising, TIE, VALUE, bound, certify};
 use super::lanczos::{Ritz, largest_pairs};
 use super::region::Region;
 use super::vectors::{add, dot, largest, norm, scale};
 use super::{Doubt, Principal};
 
-/// Scores below so much of the largest one are not waited for; extraction hardly meets them,
-/// since the best hub gives every authority it leads to at least `1 / sigma^2` of the best score.
-const FAINT: f64 = 1e-7;
-/// The relative error at which polishing ends.
-const SETTLED: f64 = 1e-11;
+/// How accurate a solution is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Accuracy {
+    is_exact: bool,
+    /// Of the vector's error in length: residual over gap.
+    goal: f64,
+    /// Scores below so much of the largest one are not waited for.
+    faint: f64,
+    /// The relative error at which polishing ends.
+    settled: f64,
+}
+
+/// Enough to tell most scores apart.
+pub(super) const FINE: Accuracy = Accuracy {
+    is_exact: false,
+    goal: 1e-8,
+    faint: 1e-3,
+    settled: 1e-7,
+};
+
+/// Enough to tell ties. Extraction hardly meets scores below the faint ones, since the best hub
+/// gives every authority it leads to at least `1 / sigma^2` of the best score.
+pub(super) const EXACT: Accuracy = Accuracy {
+    is_exact: true,
+    goal: 1e-12,
+    faint: 1e-7,
+    settled: 2e-12,
+};
+
+/// A smaller gap is not told from rounding.
+const SEPARATE: f64 = 1e-12;
 /// The most power steps.
 const STEPS: usize = 150;
-/// Relative error of scores above which ties within 1e-9 can no longer be told.
-const USABLE: f64 = 1e-10;
 const ATTEMPTS: usize = 4;
 
 /// Solves a region, from vectors on its authority positions that may be good starts.
@@ -25,10 +49,12 @@ const ATTEMPTS: usize = 4;
 /// Lanczos, then power steps: all terms are nonnegative, so they make small scores accurate
 /// *relatively*, and every step's largest ratio bounds sigma (Collatz-Wielandt with `y = x`).
 /// Where that bound is not tight the certificate with `y = z + C x` is tried; where it does not
-/// settle, all starts again with weight on the raised pages.
+/// settle, all starts again with weight on the raised pages. Every score comes with a bound of its
+/// error: extraction asks for [`EXACT`] where those of [`FINE`] do not decide.
 pub(super) fn solve(
     region: Region,
     warm: Vec<Vec<f64>>,
+    accuracy: Accuracy,
     visits: &mut u64,
     watch: &dyn Watch,
 ) -> Result<Principal, Interrupted> {
@@ -36,22 +62,29 @@ pub(super) fn solve(
         return Ok(complete(region));
     }
     let size = region.authorities().len();
+    let mut ones = None;
     let mut start = warm;
     start.extend(everywhere(size));
     let mut known: Vec<(f64, Vec<f64>)> = Vec::new();
     let mut attempt = 0;
     loop {
-        let ritz = largest_pairs(&region, start, visits, watch)?;
-        let polished = polish(&region, &ritz, visits);
+        let ritz = largest_pairs(&region, start, accuracy.goal, visits, watch)?;
+        let polished = polish(&region, &ritz, accuracy, visits);
         attempt += 1;
-        let raised = match prove(&region, &polished, &known, visits) {
-            Ok(upper) => return Ok(finish(region, polished, ritz, upper, None, visits)),
+        let raised = match prove(&region, &polished, &known, &mut ones, visits) {
+            Ok(upper) => {
+                return Ok(finish(
+                    accuracy, region, polished, ritz, upper, None, visits,
+                ));
+            }
             Err(raised) => raised,
         };
         if attempt == ATTEMPTS {
             let doubt = Some(Doubt::Value { gap: ritz.gap });
             let upper = polished.upper;
-            return Ok(finish(region, polished, ritz, upper, doubt, visits));
+            return Ok(finish(
+                accuracy, region, polished, ritz, upper, doubt, visits,
+            ));
         }
         let limit = polished.lambda * (1.0 - 1e-8);
         let lower = ritz.values.iter().zip(&ritz.vectors).skip(1);
@@ -75,34 +108,53 @@ fn everywhere(size: usize) -> [Vec<f64>; 2] {
     [uneven.collect(), vec![1.0; size]]
 }
 
+/// The vector of ones: the sums of its hubs and its image, the row sums.
+struct Ones {
+    sums: Vec<f64>,
+    image: Vec<f64>,
+}
+
+impl Ones {
+    fn of(region: &Region, visits: &mut u64) -> Self {
+        let sums = region.lead(&vec![1.0; region.authorities().len()], visits);
+        Self {
+            image: region.cite(&sums, visits),
+            sums,
+        }
+    }
+}
+
 struct Polished {
     x: Vec<f64>,
+    /// The vector of the step before, and its image: `x` but for its length.
+    before: Vec<f64>,
+    image: Vec<f64>,
     lambda: f64,
     /// Proved bound of the largest eigenvalue.
     upper: f64,
-    /// Bound of the relative error of scores above `floor`.
-    error: f64,
-    /// Scores up to it may be inaccurate.
-    floor: f64,
+    /// Bound of the relative error of scores that are not faint.
+    change: f64,
 }
 
 /// Power steps until the scores that are not faint stand still.
 ///
 /// An error that a step leaves standing shrinks by at least `1 - gap` in the next ones, so what a
-/// step changes, over the gap, bounds what is still wrong with a score.
-fn polish(region: &Region, ritz: &Ritz, visits: &mut u64) -> Polished {
+/// step changes, over the gap, bounds what is still wrong with a score. That holds for each score;
+/// scores that are not faint are held to the worst of them.
+fn polish(region: &Region, ritz: &Ritz, accuracy: Accuracy, visits: &mut u64) -> Polished {
     let pages = region.authority_pages();
-    let gap = ritz.gap.max(1e-12);
+    let gap = ritz.gap.max(SEPARATE);
     let mut x: Vec<f64> = ritz.vectors.first().map_or_else(
         || vec![1.0; pages.len()],
         |vector| vector.iter().map(|entry| entry.abs()).collect(),
     );
     let mut done = Polished {
         x: Vec::new(),
+        before: Vec::new(),
+        image: Vec::new(),
         lambda: 0.0,
         upper: f64::INFINITY,
-        error: f64::INFINITY,
-        floor: 0.0,
+        change: f64::INFINITY,
     };
     let mut best = f64::INFINITY;
     let mut stale = 0;
@@ -112,27 +164,19 @@ fn polish(region: &Region, ritz: &Ritz, visits: &mut u64) -> Polished {
         done.lambda = lambda;
         done.upper = done.upper.min(bound(region, &x, &y));
         let moved = |(x, y): (&f64, &f64)| (*x, (y / (lambda * x) - 1.0).abs() / gap);
-        let faint = largest(&x) * FAINT;
-        (done.floor, done.error) = (0.0, 0.0);
-        let mut change = 0.0_f64;
-        for (x, error) in x.iter().zip(&y).map(moved) {
-            if error.is_nan() || error > USABLE {
-                done.floor = done.floor.max(x);
-            }
-            if x >= faint {
-                change = change.max(error);
-            }
-        }
-        let clear = x.iter().zip(&y).map(moved).filter(|(x, _)| *x > done.floor);
-        done.error = clear.map(|(_, error)| error).fold(0.0, f64::max);
+        let faint = largest(&x) * accuracy.faint;
+        let clear = x.iter().zip(&y).map(moved).filter(|(x, _)| *x >= faint);
+        let change = clear.map(|(_, error)| error).fold(0.0, f64::max);
+        done.change = change;
+        done.image.clone_from(&y);
         let length = norm(pages, &y);
         scale(&mut y, 1.0 / length);
-        x = y;
+        done.before = std::mem::replace(&mut x, y);
         stale += 1;
         if change < best * 0.8 {
             (best, stale) = (change, 0);
         }
-        if change <= SETTLED || stale >= 25 {
+        if change <= accuracy.settled || stale >= 25 {
             break;
         }
     }
@@ -145,29 +189,35 @@ fn prove(
     region: &Region,
     polished: &Polished,
     known: &[(f64, Vec<f64>)],
+    ones: &mut Option<Ones>,
     visits: &mut u64,
 ) -> Result<f64, Vec<f64>> {
     let lambda = polished.lambda;
     if polished.upper <= lambda * (1.0 + TIE.tau) {
         return Ok(polished.upper);
     }
-    let mut x = polished.x.clone();
+    let ones = ones.get_or_insert_with(|| Ones::of(region, visits));
+    let (mut x, mut image) = (polished.before.clone(), polished.image.clone());
     let top = largest(&x);
     scale(&mut x, 1.0 / top);
-    let image = region.square(&x, visits);
-    let mut z = vec![1.0; x.len()];
+    scale(&mut image, 1.0 / top);
     // Local vectors of places known to be smaller: z may start from them as well as from 1, and
     // then need not be raised step by step where such a place is nearly as large.
-    let highest = largest(&region.square(&z, visits));
+    let mut z = vec![1.0; x.len()];
+    let highest = largest(&ones.image);
     for (value, vector) in known {
         let local: Vec<f64> = vector.iter().map(|entry| entry.abs()).collect();
         add(&mut z, highest / (lambda - value) / largest(&local), &local);
     }
+    let mut raising = if known.is_empty() {
+        Raising::of_ones(region, ones.sums.clone(), ones.image.clone())
+    } else {
+        Raising::new(region, z, visits)
+    };
     let mut upper = lambda;
     for tightness in [VALUE, TIE] {
-        match certify(region, lambda, (&x, &image), tightness, z, visits) {
-            Verdict::Settled(settled) => z = settled,
-            Verdict::Unsettled(raised) => return Err(raised),
+        if !certify(&mut raising, lambda, (&x, &image), tightness, visits) {
+            return Err(raising.into_z());
         }
         upper = lambda * (1.0 + tightness.tau);
     }
@@ -175,6 +225,7 @@ fn prove(
 }
 
 fn finish(
+    accuracy: Accuracy,
     region: Region,
     polished: Polished,
     ritz: Ritz,
@@ -187,17 +238,26 @@ fn finish(
     scale(&mut hub_scores, 1.0 / sigma);
     let gap = ritz.gap.max(0.0);
     let error = ritz.residual / gap;
-    let unclear = gap <= 0.0 || error.is_nan() || error > USABLE;
+    let unclear = gap <= SEPARATE || error.is_nan();
     let doubt = doubt.or_else(|| unclear.then_some(Doubt::Vector { gap, error }));
+    let relative = polished.change.max(1e-14);
+    let before = polished.before.iter().zip(&polished.image);
+    let apart = gap.max(SEPARATE);
+    let moved = before.map(|(x, y)| (y / polished.lambda - x).abs() / apart);
+    let errors = polished.x.iter().zip(moved);
+    let authority_errors: Vec<f64> = errors.map(|(x, moved)| moved.max(x * relative)).collect();
+    let mut hub_errors = region.lead(&authority_errors, visits);
+    scale(&mut hub_errors, 1.0 / sigma);
     Principal {
         sigma,
         upper: upper.sqrt() * (1.0 + 1e-15),
         gap,
-        error: polished.error.max(1e-14),
-        floor: polished.floor,
         authority_scores: polished.x,
         hub_scores,
+        authority_errors,
+        hub_errors,
         doubt,
+        is_exact: accuracy.is_exact,
         kept: ritz.vectors,
         region,
     }
@@ -211,11 +271,12 @@ fn complete(region: Region) -> Principal {
         sigma,
         upper: sigma * (1.0 + 1e-15),
         gap: 1.0,
-        error: 1e-15,
-        floor: 0.0,
+        hub_errors: vec![1e-15; region.hubs().len()],
+        authority_errors: vec![1e-15; region.authorities().len()],
         hub_scores: vec![1.0 / hubs.sqrt(); region.hubs().len()],
         authority_scores: vec![1.0 / authorities.sqrt(); region.authorities().len()],
         doubt: None,
+        is_exact: true,
         kept: Vec::new(),
         region,
     }

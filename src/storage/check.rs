@@ -23,6 +23,8 @@ use crate::page::{PageId, RowId, SiteId};
 use crate::watch::Watch;
 
 mod covers;
+mod evidence;
+mod former;
 mod links;
 mod meta;
 mod refreshes;
@@ -106,6 +108,8 @@ struct Walk<'a> {
     unlinked: RoaringTreemap,
     linked: RoaringTreemap,
     rows: RoaringTreemap,
+    /// Pages that have a former one, by batch.
+    former: BTreeMap<u32, RoaringTreemap>,
 }
 
 fn hash(parts: &[&[u8]]) -> u64 {
@@ -145,6 +149,7 @@ impl Store {
             unlinked: RoaringTreemap::new(),
             linked: RoaringTreemap::new(),
             rows: RoaringTreemap::new(),
+            former: BTreeMap::new(),
         };
         let counters = walk.meta()?;
         walk.pages(counters.batch)?;
@@ -158,6 +163,7 @@ impl Store {
         walk.digests()?;
         walk.sites(&counters)?;
         walk.linked();
+        walk.former(&counters)?;
         walk.history(&counters)?;
         Ok(walk.report)
     }
@@ -333,6 +339,7 @@ fn bitmap_name(key: BitmapKey) -> String {
     match key {
         BitmapKey::Changed(batch) => format!("changed by batch {batch}"),
         BitmapKey::Removed(refresh) => format!("removed by refresh {refresh}"),
+        BitmapKey::Former(batch) => format!("with a former page of batch {batch}"),
         BitmapKey::Covered(key) => format!(
             "refresh {}, {}, pick {}, hop {}",
             key.refresh, key.site, key.pick, key.hop

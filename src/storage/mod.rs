@@ -10,10 +10,13 @@
 //! a live writer undefined behaviour.
 
 mod bank;
+pub mod blocks;
 mod changes;
 mod check;
 mod codec;
 mod error;
+pub mod evidence;
+mod former;
 mod published;
 mod raw;
 pub mod records;

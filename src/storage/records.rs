@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::evidence::SeriesRecord;
 use crate::page::PageId;
+
+pub use super::former::{FormerPage, FormerRow, Succession};
 
 /// Numbers batches from 1.
 pub type BatchId = u32;
@@ -122,6 +125,7 @@ pub struct SiteRecord {
 
 /// What a page is to the crawler.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PageState {
     /// Only linked to, or named by a record with attributes only.
     Known,
@@ -271,6 +275,8 @@ pub struct RefreshRecord {
     pub link_visits: u64,
     /// Pages settled plus adjacency entries scanned.
     pub page_visits: u64,
+    /// Where its standings are, if it is one by cores.
+    pub standings: Option<SeriesRecord>,
 }
 
 /// A core of a refresh; its scores are in `vectors`.
@@ -297,6 +303,8 @@ pub struct SeedRecord {
     pub page: PageId,
     /// Why it was selected.
     pub evidence: SeedEvidence,
+    /// The old seed in whose place it stands, where the plan keeps the list stable.
+    pub succeeds: Option<Succession>,
 }
 
 /// Why a seed was selected.

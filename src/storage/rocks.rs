@@ -25,6 +25,7 @@ pub(super) struct Rocks {
     db: DB,
     options: Options,
     bytes_read: AtomicU64,
+    reads: AtomicU64,
 }
 
 /// Bytes of memory that the store uses for its block cache and write buffers.
@@ -115,6 +116,7 @@ impl Rocks {
             db,
             options,
             bytes_read: AtomicU64::new(0),
+            reads: AtomicU64::new(0),
         }
     }
 
@@ -137,6 +139,9 @@ impl Rocks {
             .db
             .get_pinned_cf(self.table(table)?, key)
             .map_err(StoreError::rocks("reading a record"))?;
+        if value.is_none() {
+            self.count(0);
+        }
         Ok(value.map(|bytes| {
             self.count(key.len() + bytes.len());
             read(&bytes)
@@ -144,7 +149,13 @@ impl Rocks {
     }
 
     fn count(&self, bytes: usize) {
+        self.reads.fetch_add(1, Ordering::Relaxed);
         self.bytes_read.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Gets and entries of scans so far.
+    pub(super) fn reads(&self) -> u64 {
+        self.reads.load(Ordering::Relaxed)
     }
 
     /// Bytes of keys and values read so far.

@@ -76,6 +76,20 @@ impl Store {
         })
     }
 
+    /// The entries at or after `from` whose key begins with `prefix`, in key order.
+    pub fn scan_from<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        from: &K,
+        prefix: &[u8],
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        Ok(Entries {
+            table: table.name,
+            scan: self.rocks.scan(table.name, &from.bytes(), after(prefix))?,
+            _types: PhantomData,
+        })
+    }
+
     /// The bank's format version, settings and counters are records of one table.
     fn meta(&self, key: MetaKey) -> Result<Meta, StoreError> {
         self.need(&tables::META, &key)
@@ -114,6 +128,12 @@ impl Store {
                 Ok((table.name, bytes, keys))
             })
             .collect()
+    }
+
+    /// Reads since the store was opened: gets, and entries that scans gave.
+    #[must_use]
+    pub fn reads(&self) -> u64 {
+        self.rocks.reads()
     }
 
     /// Bytes of keys and values read since the store was opened.

@@ -106,6 +106,9 @@ record_values!(
     super::records::CoreRecord,
     super::records::CoverRecord,
     super::records::SeedRecord,
+    super::records::FormerPage,
+    super::evidence::Member,
+    super::evidence::CoreEvidence,
 );
 
 fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
@@ -203,6 +206,17 @@ impl Key for (u32, u32) {
     fn take(bytes: &[u8]) -> Option<Self> {
         let (first, rest) = split_u32(bytes)?;
         Some((first, u32::take(rest)?))
+    }
+}
+
+impl Key for (u32, PageId) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        self.1.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (first, rest) = split_u32(bytes)?;
+        Some((first, PageId::take(rest)?))
     }
 }
 

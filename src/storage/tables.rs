@@ -5,9 +5,11 @@ use std::fmt::Write;
 
 use roaring::RoaringBitmap;
 
+use super::blocks::Block;
+use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
 use super::records::{
-    BatchRecord, CoreRecord, CoverRecord, Hash128, Meta, PageRecord, PlanRecord, RefreshRecord,
-    RowMembers, SeedRecord, SiteRecord,
+    BatchRecord, CoreRecord, CoverRecord, FormerPage, FormerRow, Hash128, Meta, PageRecord,
+    PlanRecord, RefreshRecord, RowMembers, SeedRecord, SiteRecord,
 };
 use super::table::{Access, Key, Table, TableInfo};
 use crate::page::{PageId, PageSet, RowId, SiteId};
@@ -71,6 +73,12 @@ tables! {
     /// Batches by number.
     BATCHES = "batches": u32 => BatchRecord, Scan,
         key "batch u32", value "record: name, kind, inputs, digest, time, counts";
+    /// What a page was before a batch that changed its state, spam mark or row.
+    FORMER_PAGES = "former_pages": (u32, PageId) => FormerPage, Lookup,
+        key "batch u32, site u32, index u32", value "record: state, spam mark, row";
+    /// Rows that nobody carries any more.
+    FORMER_ROWS = "former_rows": RowId => FormerRow, Lookup,
+        key "site u32, row u32", value "the batch that took it from its last page, varint; page ids, gap-coded";
     /// Plans by name.
     PLANS = "plans": String => PlanRecord, Lookup,
         key "name, UTF-8", value "record: method and parameters as JSON, last refresh";
@@ -88,10 +96,22 @@ tables! {
         key "refresh u32, site u32", value "record: the refresh that picked, seats, ranks, stop, value, costs";
     /// Sets of pages.
     BITMAPS = "bitmaps": BitmapKey => PageSet, Scan,
-        key "kind: 0 changed by a batch, 1 removed by a refresh, 2 covered; number u32; for kind 2 of the refresh that picked: site u32, pick u32, hop u32", value "page ids, roaring";
+        key "kind: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 with a former page of a batch; number u32; for kind 2 of the refresh that picked: site u32, pick u32, hop u32", value "page ids, roaring";
     /// Seeds of a refresh in order.
     SEEDS = "seeds": (u32, u32) => SeedRecord, Scan,
         key "refresh u32, rank u32", value "record: page, evidence";
+    /// Pages of the cores of a refresh.
+    MEMBERS = "members": (u32, PageId) => Member, Lookup,
+        key "refresh u32, site u32, index u32", value "record: core, place and score in each role";
+    /// What the cores of a refresh are compared by.
+    CORE_EVIDENCE = "core_evidence": (u32, u32) => CoreEvidence, Scan,
+        key "refresh u32, rank u32", value "record: sigma, counts, seed, runner-up, weakest, what one more page needs";
+    /// What pages on inter-site links came to in refreshes by cores: written where it changed; a refresh of the series has the last one that is not later.
+    STANDINGS = "standings": StandingKey => Standings, Scan,
+        key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "facts, each once, and pages with gaps; row sums and the first core that it was near; empty where no page is left";
+    /// What crawled pages came to on their site in a refresh of a cover method.
+    REACH = "reach": ReachKey => Block<Reach>, Lookup,
+        key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "facts, each once, and pages with gaps; pick, covering pick and hop, score";
     /// What there is one of: format version, settings, counters, the intent of a bulk load.
     META = "meta": MetaKey => Meta, Lookup,
         key "0 format, 1 settings, 2 counters, 3 intent", value "record";
@@ -184,6 +204,8 @@ pub enum BitmapKey {
     Removed(u32),
     /// Pages that a seed covers first.
     Covered(CoveredKey),
+    /// Pages whose state, spam mark or row a batch changed; never empty.
+    Former(u32),
 }
 
 /// Which pages a seed covers first, at one distance from it; never empty.
@@ -213,6 +235,7 @@ impl BitmapKey {
 const CHANGED: u8 = 0;
 const REMOVED: u8 = 1;
 const COVERED: u8 = 2;
+const FORMER: u8 = 3;
 
 impl Key for BitmapKey {
     fn put(&self, out: &mut Vec<u8>) {
@@ -230,6 +253,10 @@ impl Key for BitmapKey {
                 (key.refresh, key.site).put(out);
                 (key.pick, key.hop).put(out);
             }
+            Self::Former(batch) => {
+                out.push(FORMER);
+                batch.put(out);
+            }
         }
     }
     fn take(bytes: &[u8]) -> Option<Self> {
@@ -237,6 +264,7 @@ impl Key for BitmapKey {
         match *kind {
             CHANGED => u32::take(rest).map(Self::Changed),
             REMOVED => u32::take(rest).map(Self::Removed),
+            FORMER => u32::take(rest).map(Self::Former),
             COVERED => {
                 let (of_site, of_pick) = rest.split_at_checked(8)?;
                 let (refresh, site) = Key::take(of_site)?;

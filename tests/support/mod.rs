@@ -11,6 +11,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod banks;
+pub mod days;
 pub mod graphs;
 pub mod model;
 pub mod records;

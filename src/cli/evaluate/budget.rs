@@ -40,6 +40,9 @@ pub(super) struct BudgetArgs {
     /// The URLs in this file: one a line, `-` for standard input
     #[arg(long, value_name = "FILE")]
     seeds_file: Vec<PathBuf>,
+    /// Let a successor start in the place of each seed of a refresh that died, where there is one
+    #[arg(long)]
+    succeed: bool,
     #[command(flatten)]
     format: TableFormatArgs,
 }
@@ -53,10 +56,13 @@ pub(super) fn run(bank: &Path, args: BudgetArgs, session: &Session) -> Result<Ou
         plan: None,
         refresh: Some(refresh),
     });
-    let mut lists: Vec<SeedList> = plans.chain(refreshes).map(SeedList::Refresh).collect();
+    let mut lists: Vec<SeedList> = plans
+        .chain(refreshes)
+        .map(|which| lists::of_refresh(which, args.succeed))
+        .collect();
     lists.extend(lists::read_all(&args.seeds_file)?);
     if lists.is_empty() {
-        lists.push(SeedList::Refresh(Which::default()));
+        lists.push(lists::of_refresh(Which::default(), args.succeed));
     }
     let request = BudgetRequest {
         lists,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, CrawlDepth, CrawlEvaluation, CrawlRequest, SeedList};
+use seedbank::engine::{Bank, CrawlDepth, CrawlEvaluation, CrawlRequest};
 
 use super::{TableFormatArgs, claim_lines, list_lines, lists, state_line, warn_of_absent};
 use crate::cli::Outcome;
@@ -17,7 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank evaluate bank crawl
   seedbank evaluate bank crawl --plan sites --depth 3 --draws 1000
-  seedbank evaluate bank crawl --refresh 3 --format json | jq .list.dead
+  seedbank evaluate bank crawl --refresh 3 --succeed --format json | jq .list.dead
   cat urls/*.txt | seedbank evaluate bank crawl --seeds-file -";
 
 /// Crawl breadth first from seeds, and from random sets of as many crawled pages
@@ -33,6 +33,9 @@ pub(super) struct CrawlArgs {
     /// Judge these URLs instead of a plan's seeds: one a line, `-` for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "refresh")]
     seeds_file: Option<PathBuf>,
+    /// Let a successor start in the place of each seed that died, where there is one
+    #[arg(long, conflicts_with = "seeds_file")]
+    succeed: bool,
     /// How many links from the seeds the crawl goes
     #[arg(long, value_name = "N", default_value_t = 6)]
     depth: u32,
@@ -53,7 +56,7 @@ pub(super) struct CrawlArgs {
 
 pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Outcome, CliError> {
     let list = match &args.seeds_file {
-        None => SeedList::Refresh(args.which.into()),
+        None => lists::of_refresh(args.which.into(), args.succeed),
         Some(file) => {
             // A plan from the environment is set aside; one on the command line is a contradiction.
             let set = std::env::var("SEEDBANK_PLAN").ok();

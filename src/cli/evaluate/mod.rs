@@ -116,10 +116,13 @@ fn list_lines(list: &ListView) -> String {
         let _ = write!(text, ", {} given again", list.repeated);
     }
     if list.dead > 0 {
-        let _ = write!(text, ", {} more have died since", list.dead);
+        let _ = write!(text, ", {} have died since", list.dead);
+        if let Some(succeeded) = list.succeeded {
+            let _ = write!(text, " and {succeeded} of them have successors here");
+        }
     }
     if list.unknown > 0 {
-        let _ = write!(text, ", {} more are not in the bank", list.unknown);
+        let _ = write!(text, ", {} are not in the bank", list.unknown);
     }
     text.push('\n');
     for seed in list.absent.iter().take(SHOWN) {
@@ -130,7 +133,11 @@ fn list_lines(list: &ListView) -> String {
             AbsentWhy::NotInBank => "not in the bank",
             AbsentWhy::NoUrl => "no URL of a page",
         };
-        let _ = writeln!(text, "  {why}: {}", seed.url.escape_debug());
+        let _ = write!(text, "  {why}: {}", seed.url.escape_debug());
+        if let Some(successor) = &seed.successor {
+            let _ = write!(text, ", succeeded by {successor}");
+        }
+        text.push('\n');
     }
     if list.absent.len() > SHOWN {
         let more = list.absent.len() - SHOWN;

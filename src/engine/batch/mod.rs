@@ -247,10 +247,14 @@ impl Bank {
             mut changes,
             mut counters,
             changed,
+            former,
             ..
         } = passes;
         changes.put(&tables::BATCHES, &batch, &record)?;
         changes.put(&tables::BITMAPS, &BitmapKey::Changed(batch), &changed)?;
+        if !former.is_empty() {
+            changes.put(&tables::BITMAPS, &BitmapKey::Former(batch), &former)?;
+        }
         counters.batch = batch;
         writer.commit(changes, counters)?;
         report.batch = Some(batch);

@@ -7,7 +7,7 @@ use super::passes::{PageEvent, Passes, SiteDelta};
 use crate::engine::EngineError;
 use crate::ingest::UncrawledOutlinks;
 use crate::page::{PageId, SiteId};
-use crate::storage::records::{PageRecord, PageState, SiteRecord};
+use crate::storage::records::{FormerPage, PageRecord, PageState, SiteRecord};
 use crate::storage::{self, Hash128, Sorted, Store, StoreError, tables};
 use crate::watch::Watch;
 
@@ -40,6 +40,7 @@ pub(super) fn pages_pass(
         };
         let new = change.apply(page, old.as_ref(), passes.batch)?;
         account(page, old.as_ref(), &new, &change, &mut delta, passes)?;
+        keep_former(page, old.as_ref(), &new, passes)?;
         if old.as_ref() != Some(&new) {
             passes.changes.put(&tables::PAGES, &page, &new)?;
         }
@@ -208,6 +209,26 @@ fn account(
         || (new.state == PageState::Crawled && (change.intra.is_some() || change.uncrawled != 0))
     {
         delta.cover_changed = true;
+    }
+    Ok(())
+}
+
+/// Keeps what the page was, where that is other than what it is now.
+fn keep_former(
+    page: PageId,
+    old: Option<&PageRecord>,
+    new: &PageRecord,
+    passes: &mut Passes<'_>,
+) -> Result<(), EngineError> {
+    let standing = |record: &PageRecord| FormerPage {
+        state: record.state,
+        spam: record.spam,
+        row: record.row,
+    };
+    if let Some(was) = old.map(standing).filter(|was| *was != standing(new)) {
+        passes.former.insert(page.0);
+        let key = (passes.batch, page);
+        passes.changes.put(&tables::FORMER_PAGES, &key, &was)?;
     }
     Ok(())
 }

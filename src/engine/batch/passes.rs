@@ -44,6 +44,8 @@ pub(super) struct Passes<'a> {
     pub(super) batch: BatchId,
     /// Pages whose links, state or attributes changed.
     pub(super) changed: RoaringTreemap,
+    /// Pages whose state, spam mark or row changed.
+    pub(super) former: RoaringTreemap,
     /// Canonical records by number: claim, own page, targets.
     pub(super) records: Sorter,
     /// Rows that the bank does not have yet, by hash; and pages that shall carry them.
@@ -76,6 +78,7 @@ impl<'a> Passes<'a> {
             counts: BatchCounts::default(),
             batch,
             changed: RoaringTreemap::new(),
+            former: RoaringTreemap::new(),
             records: sorter(),
             new_rows: sorter(),
             members: sorter(),

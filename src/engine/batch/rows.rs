@@ -7,7 +7,7 @@ use super::fields::{Bytes, Fields, group};
 use super::passes::{PageEvent, Passes, SiteDelta, citer_event, member_event, page_event};
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId, SiteId};
-use crate::storage::records::RowMembers;
+use crate::storage::records::{FormerRow, RowMembers};
 use crate::storage::{Sorted, Store, StoreError, Value, row_hash, tables};
 use crate::watch::Watch;
 
@@ -157,11 +157,16 @@ fn delete_row(store: &Store, row: RowId, passes: &mut Passes<'_>) -> Result<(), 
         .bytes(&row_hash(&targets))
         .done();
     hash_event(row, &of_hash, false, passes)?;
+    let former = FormerRow {
+        until: passes.batch,
+        targets,
+    };
+    passes.changes.put(&tables::FORMER_ROWS, &row, &former)?;
     passes.changes.delete(&tables::ROWS, &row)?;
     passes.changes.delete(&tables::ROW_MEMBERS, &row)?;
     let delta = SiteDelta {
         rows: -1,
-        row_links: -i64::try_from(targets.len()).unwrap_or(i64::MAX),
+        row_links: -i64::try_from(former.targets.len()).unwrap_or(i64::MAX),
         ..SiteDelta::default()
     };
     passes.site(row.site(), &delta)

@@ -13,8 +13,11 @@ use crate::storage::records::{BatchId, RefreshId};
 /// Seeds to judge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SeedList {
-    /// The seeds of a refresh.
+    /// The seeds of a refresh; those that died since take no part.
     Refresh(Which),
+    /// The seeds of a refresh, and in the place of each that died its successor as things stand
+    /// today, where there is one that is no seed already.
+    Succeeded(Which),
     /// Any URLs.
     Urls {
         /// What the list is called in the answer.
@@ -167,6 +170,9 @@ pub struct ListView {
     pub dead: u64,
     /// Entries that the bank does not know.
     pub unknown: u64,
+    /// Successors that take part in the place of dead seeds, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub succeeded: Option<u64>,
     /// The dead and the unknown ones, in the order of the list.
     pub absent: Vec<AbsentSeed>,
 }
@@ -178,6 +184,9 @@ pub struct AbsentSeed {
     pub url: String,
     /// Why it takes no part.
     pub why: AbsentWhy,
+    /// The page that takes part in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub successor: Option<String>,
 }
 
 /// Why a seed takes no part.

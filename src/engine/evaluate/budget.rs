@@ -27,7 +27,7 @@ pub(super) fn run(
     let lists: Result<Vec<_>, EngineError> = request
         .lists
         .iter()
-        .map(|list| resolve(&today, list))
+        .map(|list| resolve(&today, list, watch))
         .collect();
     let lists = lists?;
     let pages = today.numbers.pages();

@@ -27,7 +27,7 @@ pub(super) fn run(
     let views = Views::open(bank)?;
     find(&views, &request.list)?;
     let today = Today::load(views, Needed::Worth, watch)?;
-    let (list, seeds) = resolve(&today, &request.list)?;
+    let (list, seeds) = resolve(&today, &request.list, watch)?;
     need_seeds(&list)?;
     watch.stage("crawl", None);
     let mut search = Search::new(&today.web);

@@ -4,26 +4,34 @@ use std::collections::BTreeSet;
 
 use super::answers::{AbsentSeed, AbsentWhy, ListView, SeedList};
 use super::today::Today;
+use crate::engine::past::Past;
+use crate::engine::succession::{OldSeed, Successors};
 use crate::engine::views::Views;
-use crate::engine::{EngineError, Method, PlanOptions, Which};
+use crate::engine::{EngineError, Plan, PlanOptions, Which};
 use crate::ingest;
 use crate::page::PageId;
-use crate::storage::records::PageState;
+use crate::storage::records::{PageState, SeedEvidence};
 use crate::storage::tables;
+use crate::watch::Watch;
 
 /// Whether there is such a refresh; to be asked before the graph is loaded, which takes a while.
 pub(super) fn find(views: &Views, list: &SeedList) -> Result<(), EngineError> {
     match list {
-        SeedList::Refresh(which) => views.find(which).map(|_| ()),
+        SeedList::Refresh(which) | SeedList::Succeeded(which) => views.find(which).map(|_| ()),
         SeedList::Urls { .. } => Ok(()),
     }
 }
 
 /// The seeds of a list that take part, by number, in the order of the list; and what became of the
 /// others.
-pub(super) fn resolve(today: &Today, list: &SeedList) -> Result<(ListView, Vec<u32>), EngineError> {
+pub(super) fn resolve(
+    today: &Today,
+    list: &SeedList,
+    watch: &dyn Watch,
+) -> Result<(ListView, Vec<u32>), EngineError> {
     match list {
-        SeedList::Refresh(which) => of_refresh(today, which),
+        SeedList::Refresh(which) => of_refresh(today, which, false, watch),
+        SeedList::Succeeded(which) => of_refresh(today, which, true, watch),
         SeedList::Urls { name, urls } => of_urls(today, name, urls),
     }
 }
@@ -48,6 +56,7 @@ impl Going {
                 seeds: 0,
                 dead: 0,
                 unknown: 0,
+                succeeded: None,
                 absent: Vec::new(),
             },
             seeds: Vec::new(),
@@ -65,28 +74,59 @@ impl Going {
         }
     }
 
-    /// Every seed that takes no part comes by here. A successor for a dead one would be taken
-    /// instead, at its place in the list.
-    fn leave_out(&mut self, url: String, why: AbsentWhy) {
+    /// Leaves a seed out; `successor` takes part in its place.
+    fn leave_out(&mut self, url: String, why: AbsentWhy, successor: Option<(String, u32)>) {
         self.view.given += 1;
         match why {
             AbsentWhy::Gone | AbsentWhy::Spam | AbsentWhy::Unlinked => self.view.dead += 1,
             AbsentWhy::NotInBank | AbsentWhy::NoUrl => self.view.unknown += 1,
         }
-        self.view.absent.push(AbsentSeed { url, why });
+        // Of two dead seeds with one successor the better one is succeeded.
+        let successor = successor.filter(|(_, seed)| self.met.insert(*seed));
+        if let Some((_, seed)) = &successor {
+            self.view.seeds += 1;
+            *self.view.succeeded.get_or_insert_default() += 1;
+            self.seeds.push(*seed);
+        }
+        self.view.absent.push(AbsentSeed {
+            url,
+            why,
+            successor: successor.map(|(url, _)| url),
+        });
     }
 }
 
-fn of_refresh(today: &Today, which: &Which) -> Result<(ListView, Vec<u32>), EngineError> {
+fn of_refresh(
+    today: &Today,
+    which: &Which,
+    succeed: bool,
+    watch: &dyn Watch,
+) -> Result<(ListView, Vec<u32>), EngineError> {
     let (refresh, record) = today.views.find(which)?;
     let mut going = Going::new(format!("refresh {refresh} of plan {}", record.plan));
+    let plan = PlanOptions::from_kept(&record.settings)?.decide()?;
     // A spam page that such a plan has as a seed became one later; other plans may want it.
-    let options = PlanOptions::from_kept(&record.settings)?;
-    let no_spam = options.method.unwrap_or_default() == Method::Cores
-        && !options.keep_spam.unwrap_or_default();
+    let no_spam = matches!(&plan, Plan::Cores(cores) if !cores.keep_spam);
     let reader = &today.views.reader;
+    let mut seeds = Vec::new();
     for entry in reader.scan_under(&tables::SEEDS, &refresh.to_be_bytes())? {
         let (_, seed) = entry?;
+        let core = match seed.evidence {
+            SeedEvidence::Core { core, .. } => Some((refresh, core)),
+            SeedEvidence::Cover(_) => None,
+        };
+        let page = seed.page;
+        seeds.push(OldSeed { page, core });
+    }
+    let listed: BTreeSet<PageId> = seeds.iter().map(|seed| seed.page).collect();
+    let past = Past::open(reader, record.batch)?;
+    let successors = Successors::new(reader, today.views.mode, &plan, &past);
+    if succeed {
+        going.view.succeeded = Some(0);
+        watch.stage("successors", Some(seeds.len() as u64));
+    }
+    for seed in seeds {
+        watch.proceed()?;
         let page = reader.need(&tables::PAGES, &seed.page)?;
         let dead = match page.state {
             PageState::Gone => Some(AbsentWhy::Gone),
@@ -94,10 +134,19 @@ fn of_refresh(today: &Today, which: &Which) -> Result<(ListView, Vec<u32>), Engi
             PageState::Known | PageState::Crawled if no_spam && page.spam => Some(AbsentWhy::Spam),
             PageState::Known | PageState::Crawled => None,
         };
-        match dead {
-            Some(why) => going.leave_out(today.url(seed.page)?, why),
-            None => going.take(number(today, seed.page)?),
+        let Some(why) = dead else {
+            going.take(number(today, seed.page)?);
+            continue;
+        };
+        let mut successor = None;
+        if succeed
+            && let Some((page, _)) = successors.of(seed)?
+            && !listed.contains(&page)
+        {
+            successor = Some((today.url(page)?, number(today, page)?));
         }
+        going.leave_out(today.url(seed.page)?, why, successor);
+        watch.advance(1);
     }
     if going.view.given == 0 {
         return Err(EngineError::Plan(format!(
@@ -120,7 +169,7 @@ fn of_urls(
     for url in urls {
         match page_of(today, url)? {
             Ok(page) => going.take(number(today, page)?),
-            Err(why) => going.leave_out(url.clone(), why),
+            Err(why) => going.leave_out(url.clone(), why, None),
         }
     }
     if going.view.given == 0 {

@@ -34,6 +34,7 @@ impl Walk<'_> {
         let mut seeds = self.seeds()?;
         let picks = self.covers(&refreshes, &mut seeds)?;
         self.cores(&refreshes, &seeds)?;
+        self.evidence(&refreshes)?;
         self.bitmaps(&batches, &refreshes, picks)
     }
 
@@ -57,6 +58,10 @@ impl Walk<'_> {
                     removed.insert(refresh);
                     refreshes.contains_key(&refresh)
                 }
+                BitmapKey::Former(batch) => {
+                    walk.of_former(batch, &pages);
+                    batches.contains(&batch)
+                }
                 BitmapKey::Covered(key) => {
                     walk.covered(key, &pages, &mut picks);
                     true
@@ -79,6 +84,7 @@ impl Walk<'_> {
             Ok(())
         })?;
         self.uncovered(&picks);
+        self.former_left();
         let with_cores = refreshes.iter().filter(|(_, record)| record.cores > 0);
         let of_batches = batches.difference(&changed);
         let of_refreshes = with_cores

@@ -1,0 +1,213 @@
+//! Seeds that die from day to day, and who follows them: on 30 generated days, and on real days
+//! where a folder of daily files is given.
+//!
+//! `cargo bench --bench succession [-- --pages N] [-- --seeds N] [-- --days FOLDER]`. Each day is
+//! ingested and each plan refreshed; the diff with the day before is asked on the very day, since
+//! successors are told as the bank stands.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a bench may stop where something is wrong"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use seedbank::cores::Pick;
+use seedbank::engine::{
+    Bank, Cause, Change, DiffRequest, EngineError, IngestRequest, PlanOptions, RefreshRequest,
+    SeedChange, Which,
+};
+use seedbank::ingest::{Input, SiteMode};
+use seedbank::storage::{Reader, tables};
+use seedbank::synth::{SynthOptions, day_text};
+use seedbank::watch::Unwatched;
+
+fn argument(name: &str) -> Option<String> {
+    std::env::args().skip_while(|a| a != name).nth(1)
+}
+
+/// What the seeds of a plan went through.
+#[derive(Default)]
+struct Lives {
+    seeds: u32,
+    kept: u32,
+    /// Gone or unlinked, spam, no hub any more.
+    died: [u32; 3],
+    same_core: u32,
+    /// The page with the most similar row links to an authority of the old core.
+    same_community: u32,
+    similar: u32,
+    similarity: f64,
+    succeeded: u32,
+}
+
+/// The authorities of the core that a page was the seed of.
+fn authorities(bank: &Bank, refresh: u32, seed: &str) -> BTreeSet<String> {
+    let which = Which {
+        plan: None,
+        refresh: Some(refresh),
+    };
+    let mut found = BTreeSet::new();
+    bank.cores::<EngineError>(&which, |core| {
+        if core.seed == seed {
+            found.extend(core.authorities);
+        }
+        Ok(())
+    })
+    .unwrap();
+    found
+}
+
+fn outlinks(bank: &Bank, url: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    bank.pages::<EngineError>(|page| {
+        if page.url == url {
+            found = page.outlinks;
+        }
+        Ok(())
+    })
+    .unwrap();
+    found
+}
+
+impl Lives {
+    fn lose(&mut self, bank: &Bank, refresh: u32, seed: &SeedChange) {
+        let how = match seed.cause {
+            Some(Cause::Gone | Cause::Unlinked) => 0,
+            Some(Cause::Spam) => 1,
+            Some(Cause::NoLinks) => 2,
+            _ => return,
+        };
+        self.died[how] += 1;
+        let Some(successor) = &seed.successor else {
+            return;
+        };
+        self.similarity += successor.similarity;
+        if successor.same_core {
+            self.same_core += 1;
+            return;
+        }
+        let authorities = authorities(bank, refresh, &seed.url);
+        let links = outlinks(bank, &successor.url);
+        if links.iter().any(|link| authorities.contains(link)) {
+            self.same_community += 1;
+        } else {
+            self.similar += 1;
+        }
+    }
+
+    fn print(&self, plan: &str) {
+        let died: u32 = self.died.iter().sum();
+        let followed = self.same_core + self.same_community + self.similar;
+        println!(
+            "{plan:8} {:5.1} % stay; {died} died ({} gone, {} spam, {} no hub): {} same core, {} same \
+             community, {} other, {} nobody, mean similarity {:.2}; {} succeeded",
+            100.0 * f64::from(self.kept) / f64::from(self.seeds.max(1)),
+            self.died[0],
+            self.died[1],
+            self.died[2],
+            self.same_core,
+            self.same_community,
+            self.similar,
+            died - followed,
+            self.similarity / f64::from(followed.max(1)),
+            self.succeeded,
+        );
+    }
+}
+
+fn plans(seeds: u32) -> [(&'static str, PlanOptions); 3] {
+    let best = PlanOptions {
+        seeds: Some(seeds),
+        ..PlanOptions::default()
+    };
+    let stable = PlanOptions {
+        pick: Some(Pick::Stable),
+        ..best.clone()
+    };
+    let succeed = PlanOptions {
+        succeed: Some(true),
+        ..best.clone()
+    };
+    [("best", best), ("stable", stable), ("succeed", succeed)]
+}
+
+fn live(name: &str, days: &[PathBuf], seeds: u32) {
+    let place = tempfile::tempdir().unwrap();
+    let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
+    let mut lives: BTreeMap<&str, (Option<u32>, Lives)> = BTreeMap::new();
+    for day in days {
+        let request = IngestRequest {
+            inputs: vec![Input::named(day.clone())],
+            ..IngestRequest::default()
+        };
+        bank.ingest(&request, &Unwatched).unwrap();
+        for (plan, options) in plans(seeds) {
+            let request = RefreshRequest {
+                plan: Some(plan.to_owned()),
+                options,
+                ..RefreshRequest::default()
+            };
+            let now = bank.refresh(&request, &Unwatched).unwrap().refresh;
+            let (before, lives) = lives.entry(plan).or_default();
+            if let Some(before) = before.replace(now) {
+                let request = DiffRequest {
+                    refreshes: vec![before, now],
+                    ..DiffRequest::default()
+                };
+                let diff = bank.diff(&request, &Unwatched).unwrap();
+                lives.seeds += diff.summary.from.seeds;
+                lives.kept += diff.summary.kept;
+                for seed in &diff.seeds {
+                    lives.succeeded += u32::from(seed.succeeds.is_some());
+                    if seed.change == Change::Lost {
+                        lives.lose(&bank, before, seed);
+                    }
+                }
+            }
+        }
+    }
+    println!("{name}: {} days, {seeds} seeds", days.len() - 1);
+    for (plan, _) in plans(seeds) {
+        lives[plan].1.print(plan);
+    }
+    let reader = Reader::open(bank.path()).unwrap();
+    let pages = reader.scan(&tables::FORMER_PAGES).unwrap().count();
+    let rows = reader.scan(&tables::FORMER_ROWS).unwrap().count();
+    let sizes = bank.status().unwrap().tables;
+    let bytes = |former: bool| -> u64 {
+        let of = sizes
+            .iter()
+            .filter(|t| !former || t.table.starts_with("former"));
+        of.map(|table| table.bytes).sum()
+    };
+    println!(
+        "{pages} former pages, {rows} former rows: {} of {} bytes on disk",
+        bytes(true),
+        bytes(false)
+    );
+}
+
+fn main() {
+    let number = |name, default| argument(name).map_or(default, |text| text.parse().unwrap());
+    let (pages, seeds) = (number("--pages", 3000), number("--seeds", 50));
+    let crawl = SynthOptions {
+        days: 30,
+        ..SynthOptions::new(u64::from(pages))
+    };
+    let place = tempfile::tempdir().unwrap();
+    let days: Vec<PathBuf> = (0..=30)
+        .map(|day| {
+            let file = place.path().join(format!("{day:03}.jsonl"));
+            std::fs::write(&file, day_text(&crawl, day).unwrap()).unwrap();
+            file
+        })
+        .collect();
+    live(&format!("{pages} generated pages"), &days, seeds);
+    if let Some(folder) = argument("--days") {
+        let files = std::fs::read_dir(folder).unwrap();
+        let mut days: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+        days.sort();
+        live("real pages", &days, seeds);
+    }
+}

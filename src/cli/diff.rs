@@ -1,0 +1,202 @@
+//! `diff`: two seed lists compared, with causes.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use seedbank::engine::{Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange};
+use seedbank::storage::records::RefreshId;
+use serde::Serialize;
+
+use super::Outcome;
+use super::failure::CliError;
+use super::output::Output;
+use super::session::Session;
+use super::url_list;
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank diff bank                         the last two refreshes of plan `default`
+  seedbank diff bank 3 7                     two refreshes by number
+  seedbank diff bank --plan weekly 12        refresh 12 and the plan's last one
+  seedbank diff bank --against dense         the last refreshes of two plans
+  seedbank diff bank --seeds-file seeds.txt  what the crawler uses today, and the last refresh
+  seedbank diff bank --format jsonl | jq -r 'select(.successor) | [.url, .successor.url] | @tsv'
+
+Causes are defined in the README and in schema/diff.schema.json. Nothing is selected again: they are
+decided from what the refreshes and batches kept.";
+
+/// Compare two seed lists: what came, went and moved, why, and which batch brought it
+///
+/// Of two refreshes the first given counts as the earlier list. A list from a file is always the
+/// first: gained seeds are those that the bank would add to it.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct DiffArgs {
+    /// The bank
+    bank: PathBuf,
+    /// Numbers of refreshes: none for the plan's last two, one to compare it with its plan's last,
+    /// or two
+    #[arg(value_name = "REFRESH", num_args = 0..=2)]
+    refreshes: Vec<RefreshId>,
+    /// The plan; `default` unless said otherwise, and not looked at where two refreshes are named
+    #[arg(long, value_name = "NAME", env = "SEEDBANK_PLAN")]
+    plan: Option<String>,
+    /// Compare the plan's last refresh with the last one of this plan
+    #[arg(long, value_name = "PLAN", conflicts_with_all = ["refreshes", "seeds_file"])]
+    against: Option<String>,
+    /// Compare this list with the plan's last refresh, or the one given: one URL a line, `-` for
+    /// standard input
+    ///
+    /// Of a line only what stands before white space counts; empty lines and lines that begin with
+    /// # are passed over. So what `seedbank seeds` prints as text, nutch or heritrix can be read.
+    #[arg(long, value_name = "FILE")]
+    seeds_file: Option<PathBuf>,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
+    format: DiffFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+enum DiffFormat {
+    /// For people; seeds that stayed at their rank are only counted
+    #[default]
+    Text,
+    /// The counts, then one JSON object a line for every seed; its JSON Schema is
+    /// schema/diff.schema.json
+    #[value(alias = "json")]
+    Jsonl,
+}
+
+/// The first line of JSON Lines.
+#[derive(Serialize)]
+struct SummaryLine<'a> {
+    summary: &'a DiffSummary,
+}
+
+pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError> {
+    let list = args.seeds_file.as_deref().map(url_list::read).transpose()?;
+    let request = DiffRequest {
+        plan: args.plan,
+        refreshes: args.refreshes,
+        against: args.against,
+        list,
+    };
+    let watch = session.watch()?;
+    let diff = Bank::at(&args.bank).diff(&request, &watch);
+    drop(watch);
+    let diff = diff?;
+    let mut out = Output::new();
+    match args.format {
+        DiffFormat::Jsonl => {
+            out.json(&SummaryLine {
+                summary: &diff.summary,
+            })?;
+            for seed in &diff.seeds {
+                out.json(seed)?;
+            }
+        }
+        DiffFormat::Text => {
+            out.text(&counts(&diff.summary))?;
+            for seed in &diff.seeds {
+                if seed.change != Change::Kept {
+                    out.line(&line(seed))?;
+                }
+            }
+        }
+    }
+    out.finish()?;
+    Ok(Outcome::Done)
+}
+
+/// The counts for people.
+fn counts(summary: &DiffSummary) -> String {
+    let mut text = format!(
+        "{} -> {}\n{} seeds -> {}: {} gained, {} lost, {} kept ({} of them moved)",
+        side(&summary.from),
+        side(&summary.to),
+        summary.from.seeds,
+        summary.to.seeds,
+        summary.gained,
+        summary.lost,
+        summary.kept,
+        summary.moved
+    );
+    // Writing to a String cannot fail.
+    if summary.settings_differ {
+        text.push_str("; the parameters differ");
+    }
+    text.push('\n');
+    if !summary.causes.is_empty() {
+        let causes = summary.causes.iter();
+        let causes: Vec<String> = causes
+            .map(|(cause, count)| format!("{count} {}", name(*cause)))
+            .collect();
+        let _ = writeln!(text, "causes: {}", causes.join(", "));
+    }
+    text
+}
+
+fn side(side: &DiffSide) -> String {
+    match (side.refresh, &side.plan, side.batch) {
+        (Some(refresh), Some(plan), Some(batch)) => {
+            format!("refresh {refresh} of plan {plan}, after batch {batch}")
+        }
+        _ => side.list.clone().unwrap_or_default(),
+    }
+}
+
+/// A cause as JSON names it.
+pub(super) fn name(cause: Cause) -> String {
+    match serde_json::to_value(cause) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+/// A seed for people.
+fn line(seed: &SeedChange) -> String {
+    let rank = |rank: Option<u32>| rank.map_or_else(String::new, |rank| rank.to_string());
+    let mut text = match seed.change {
+        Change::Gained => format!("+ {}", rank(seed.rank_after)),
+        Change::Lost => format!("- {}", rank(seed.rank_before)),
+        Change::Moved | Change::Kept => {
+            format!("  {} -> {}", rank(seed.rank_before), rank(seed.rank_after))
+        }
+    };
+    // Writing to a String cannot fail.
+    let _ = write!(text, " {}", seed.url);
+    if let Some(cause) = seed.cause {
+        let _ = write!(text, "  {}", name(cause));
+    }
+    if let (Some(links), Some(of)) = (seed.links, seed.links_of) {
+        let _ = write!(text, " ({links} of {of} links)");
+    }
+    if let Some(core) = seed.core {
+        let _ = write!(text, ", core {core}");
+    }
+    if let Some(by) = &seed.by {
+        let _ = write!(text, ", seed {by}");
+    }
+    if let Some(hop) = seed.hop {
+        let _ = write!(text, " at hop {hop}");
+    }
+    if let Some(batch) = seed.batch {
+        let _ = write!(text, ", batch {batch}");
+    }
+    for (what, other) in [("succeeds", &seed.succeeds), ("successor", &seed.successor)] {
+        if let Some(other) = other {
+            let kin = if other.same_core {
+                "same core"
+            } else {
+                "similar row"
+            };
+            let _ = write!(
+                text,
+                "; {what} {} ({kin}, similarity {:.2})",
+                other.url, other.similarity
+            );
+        }
+    }
+    text
+}

@@ -1,0 +1,367 @@
+//! Answers of `explain` for people: lines that can be pasted into a ticket.
+
+use std::fmt::Write;
+
+use seedbank::engine::{
+    Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explanation,
+    LeftOut, NearCore, NotTaken, PageToday, Parts, PlaceView, Role, RowSums, SiteExplanation,
+    SiteSeed, SiteWhy, Uncovered, Why,
+};
+use seedbank::storage::records::{CoverStop, PageState};
+
+/// Lines below the first are indented.
+struct Lines(String);
+
+impl Lines {
+    fn add(&mut self, line: impl std::fmt::Display) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(self.0, "  {line}");
+    }
+}
+
+fn asked(asked: &Asked) -> String {
+    format!(
+        "plan {}, refresh {} ({}, state after batch {}{})",
+        asked.plan,
+        asked.refresh,
+        asked.method,
+        asked.state_after,
+        if asked.certified {
+            ""
+        } else {
+            ", not certified"
+        }
+    )
+}
+
+/// Why a page is a seed, or why not.
+pub(super) fn of_page(answer: &Explanation) -> String {
+    let mut lines = Lines(format!("{}\n", answer.url));
+    let of = asked(&answer.asked);
+    match &answer.why {
+        Why::CoreSeed(seed) => {
+            lines.add(format_args!("seed {} of {of}", seed.rank));
+            core_seed(&mut lines, seed);
+        }
+        Why::CoverSeed(seed) => {
+            lines.add(format_args!("seed {} of {of}", seed.rank));
+            cover_seed(&mut lines, seed);
+        }
+        why => {
+            lines.add(format_args!("no seed of {of}"));
+            no_seed(&mut lines, why, &answer.site);
+        }
+    }
+    today(&mut lines, &answer.page, &answer.why);
+    lines.0
+}
+
+fn no_seed(lines: &mut Lines, why: &Why, site: &str) {
+    match why {
+        Why::CoreMember(member) => core_member(lines, member),
+        Why::NearCore(near) => near_core(lines, near),
+        Why::RowSum(sums) => {
+            lines.add("it was near no core: linked with no page of any on the other side");
+            row_sums(lines, *sums);
+        }
+        Why::Unlinked { others_left_out } => lines.add(if *others_left_out {
+            "its inter-site links do not count: the pages at their other ends were left out (spam, \
+             gone, or not crawled)"
+        } else {
+            "it had no inter-site links, and cores are made of these alone"
+        }),
+        Why::Covered { by, hop } => {
+            lines.add(format_args!("covered by {} at hop {hop}", site_seed(by)));
+        }
+        Why::Uncovered(uncovered) => not_covered(lines, uncovered),
+        Why::NoSeats { crawled } => lines.add(format_args!(
+            "site {site} ({crawled} crawled pages) got no seats when the seeds were shared out"
+        )),
+        Why::LeftOut { reason } => lines.add(match reason {
+            LeftOut::Spam => "it took no part: it is spam (`refresh --keep-spam` would let it)",
+            LeftOut::Gone => "it took no part: it is gone",
+            LeftOut::NotCrawled => "it took no part: it was known and not crawled",
+            LeftOut::NoPage => "it took no part: nobody links to it any more",
+        }),
+        Why::Later => lines.add("the bank did not know it then; refresh again"),
+        // Told before.
+        Why::CoreSeed(_) | Why::CoverSeed(_) => {}
+    }
+}
+
+fn core(core: &CoreNumbers) -> String {
+    format!(
+        "core {} (sigma {:.6}, {} hubs, {} authorities on {} sites, {} links)",
+        core.rank, core.sigma, core.hubs, core.authorities, core.authority_sites, core.edges
+    )
+}
+
+fn place(place: &PlaceView, of: u32) -> String {
+    format!(
+        "score {:.6}, {} of {of} by score, taken as number {}",
+        place.score, place.rank, place.taken
+    )
+}
+
+fn core_seed(lines: &mut Lines, seed: &CoreSeed) {
+    lines.add(format_args!("since refresh {}", seed.since));
+    lines.add(format_args!("the hub chosen from {}", core(&seed.core)));
+    lines.add(format_args!("hub {}", place(&seed.hub, seed.core.hubs)));
+    lines.add(format_args!(
+        "leads to {} of its authorities, on {} sites: {}{}",
+        seed.leads_to,
+        seed.leads_to_sites,
+        seed.first.join(", "),
+        if seed.leads_to as usize > seed.first.len() {
+            ", ..."
+        } else {
+            ""
+        }
+    ));
+    match &seed.runner_up {
+        Some(second) => lines.add(format_args!(
+            "runner-up {} with {:.6}",
+            second.url, second.score
+        )),
+        None => lines.add("no other hub"),
+    }
+}
+
+fn core_member(lines: &mut Lines, member: &CoreMember) {
+    lines.add(format_args!("part of {}", core(&member.core)));
+    if let Some(hub) = &member.hub {
+        lines.add(format_args!("hub: {}", place(hub, member.core.hubs)));
+    }
+    if let Some(authority) = &member.authority {
+        let of = member.core.authorities;
+        lines.add(format_args!("authority: {}", place(authority, of)));
+    }
+    lines.add(format_args!(
+        "the core's seed is {} with {:.6}; one hub of a core is enough",
+        member.seed.url, member.seed.score
+    ));
+}
+
+fn near_core(lines: &mut Lines, near: &NearCore) {
+    let (role, others) = match near.role {
+        Role::Hub => ("hub", "authorities"),
+        Role::Authority => ("authority", "hubs"),
+    };
+    lines.add(format_args!("near {}, as a {role}", core(&near.core)));
+    lines.add(format_args!(
+        "score {:.6}; the weakest {role} taken is {} with {:.6}",
+        near.score, near.weakest.url, near.weakest.score
+    ));
+    lines.add(match near.reason {
+        NotTaken::LacksLinks => format!(
+            "linked with {} of the core's {others}; one more {role} needed {}",
+            near.links, near.needs
+        ),
+        NotTaken::HubsFull => "the core had all the hubs that it may have (--max-hubs)".to_owned(),
+        NotTaken::CoreFull => "the core had its size (--core-size)".to_owned(),
+        NotTaken::Ended => {
+            "the core was done when its best candidate did not fit (--growth literal)".to_owned()
+        }
+    });
+    lines.add(format_args!(
+        "the core's seed is {} with {:.6}",
+        near.seed.url, near.seed.score
+    ));
+    row_sums(lines, near.sums);
+}
+
+fn row_sums(lines: &mut Lines, sums: RowSums) {
+    lines.add(format_args!(
+        "row sums: {} as an authority, {} as a hub",
+        sums.as_authority, sums.as_hub
+    ));
+    match sums.last_lambda {
+        Some(lambda) if sums.reaches => lines.add(format_args!(
+            "the last core has sigma squared {lambda:.2}: its row sums alone do not rule it out"
+        )),
+        Some(lambda) => lines.add(format_args!(
+            "the best page of a core as dense as the last one has at least {lambda:.2} (sigma \
+             squared): too few links around it"
+        )),
+        None => lines.add("there are no cores to compare them with"),
+    }
+}
+
+fn gain(gain: Option<f64>) -> String {
+    gain.map_or_else(|| "drawn".to_owned(), |gain| format!("score {gain}"))
+}
+
+fn site_seed(seed: &SiteSeed) -> String {
+    format!(
+        "{} (seed {}, pick {} of its site, {})",
+        seed.url,
+        seed.rank,
+        seed.pick,
+        gain(seed.gain)
+    )
+}
+
+fn parts(parts: &Parts) -> String {
+    format!(
+        "{} pages ({} clicked, {} spam, {} uncrawled outlinks), value {} (of it {} by uncrawled \
+         outlinks)",
+        parts.pages,
+        parts.clicked,
+        parts.spam,
+        parts.uncrawled_outlinks,
+        parts.value,
+        parts.uncrawled_value
+    )
+}
+
+fn cover_seed(lines: &mut Lines, seed: &CoverSeed) {
+    lines.add(format_args!(
+        "pick {} of {} of its site, by refresh {}: {}",
+        seed.pick,
+        seed.seats,
+        seed.since,
+        gain(seed.gain)
+    ));
+    lines.add(format_args!("covers first: {}", parts(&seed.covers)));
+    for (hop, of_hop) in seed.hops.iter().enumerate() {
+        lines.add(format_args!("  hop {hop}: {}", parts(of_hop)));
+    }
+    match &seed.runner_up {
+        Some(second) => lines.add(format_args!(
+            "runner-up {} with {}",
+            second.url, second.score
+        )),
+        None => lines.add("runner-up not known: none was left, or none needed looking at"),
+    }
+    if let Some((by, hop)) = &seed.covered_by {
+        lines.add(format_args!(
+            "itself covered before by {} at hop {hop}",
+            site_seed(by)
+        ));
+    }
+}
+
+fn stop(stop: CoverStop) -> &'static str {
+    match stop {
+        CoverStop::NoValueLeft => "no value was left",
+        CoverStop::NoPageLeft => "no page was left",
+        CoverStop::Complete => "it has all its seats",
+        CoverStop::NotPositive => "no page was left with a positive score",
+    }
+}
+
+fn not_covered(lines: &mut Lines, page: &Uncovered) {
+    lines.add(format_args!(
+        "no seed covers it; its site has {} picks for {} seats: {}",
+        page.picks,
+        page.seats,
+        stop(page.stop)
+    ));
+    match (page.score, page.exact) {
+        (Some(score), true) => lines.add(format_args!("its score after the last pick: {score}")),
+        (Some(score), false) => lines.add(format_args!(
+            "its score after the last pick: at most {score} (an upper bound)"
+        )),
+        (None, _) => lines.add("pages are drawn: it has no score"),
+    }
+    if let Some(last) = &page.last_pick {
+        lines.add(format_args!("the last pick was {}", site_seed(last)));
+    }
+}
+
+fn today(lines: &mut Lines, page: &PageToday, why: &Why) {
+    let state = match page.state {
+        PageState::Known => "known, not crawled",
+        PageState::Crawled => "crawled",
+        PageState::Gone => "gone",
+        PageState::Unlinked => "no page any more: nobody links to it",
+    };
+    let spam = if page.spam { ", spam" } else { "" };
+    lines.add(format_args!(
+        "today: {state}{spam}; first seen in batch {}{}",
+        page.first_seen,
+        page.last_seen.map_or_else(String::new, |batch| format!(
+            ", last record in batch {batch}"
+        ))
+    ));
+    if page.recorded_since && *why != Why::Later {
+        lines.add("that record came in after the refresh; refresh again to see what it changes");
+    }
+}
+
+/// What became of a site.
+pub(super) fn of_site(answer: &SiteExplanation) -> String {
+    let mut lines = Lines(format!("site {}\n", answer.site));
+    lines.add(asked(&answer.asked));
+    lines.add(format_args!(
+        "today: {} crawled, {} known, {} gone, {} spam",
+        answer.crawled, answer.known, answer.gone, answer.spam
+    ));
+    match &answer.why {
+        SiteWhy::CoresOfSite(site) => cores_of_site(&mut lines, site),
+        SiteWhy::CoverOfSite(site) => cover_of_site(&mut lines, site),
+        SiteWhy::NothingCrawled => lines.add("it had no crawled page, so no seeds"),
+    }
+    lines.0
+}
+
+fn cores_of_site(lines: &mut Lines, site: &CoresOfSite) {
+    for seed in &site.site_seeds {
+        lines.add(format_args!(
+            "seed {} {}: {}",
+            seed.why.rank,
+            seed.url,
+            core(&seed.why.core)
+        ));
+    }
+    if site.site_seeds.is_empty() {
+        lines.add("no seeds");
+    }
+    for of in &site.in_cores {
+        lines.add(format_args!(
+            "core {}: {} hubs and {} authorities are of the site",
+            of.core, of.hubs, of.authorities
+        ));
+    }
+    lines.add(format_args!(
+        "in no core: {} pages near one, {} with inter-site links near none, {} with links that do \
+         not count",
+        site.near, site.with_row_sums, site.left_out
+    ));
+}
+
+fn cover_of_site(lines: &mut Lines, site: &CoverOfSite) {
+    for seed in &site.site_seeds {
+        lines.add(format_args!(
+            "seed {} {}: pick {}, {}; covers first {}",
+            seed.rank,
+            seed.url,
+            seed.pick,
+            gain(seed.gain),
+            parts(&seed.covers)
+        ));
+    }
+    lines.add(format_args!(
+        "{} seeds for {} seats, picked by refresh {}: {}",
+        site.site_seeds.len(),
+        site.seats,
+        site.since,
+        stop(site.stop)
+    ));
+    let value = site
+        .value
+        .map_or_else(String::new, |value| format!(", worth {value} together"));
+    lines.add(format_args!(
+        "of {} crawled pages{value}, they cover {}",
+        site.crawled_then,
+        parts(&site.covers)
+    ));
+    lines.add(format_args!(
+        "{} crawled pages are covered by no seed",
+        site.uncovered
+    ));
+    for page in &site.best_uncovered {
+        let bound = if site.exact { "" } else { "at most " };
+        lines.add(format_args!("  {bound}{} {}", page.score, page.url));
+    }
+}

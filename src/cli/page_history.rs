@@ -1,0 +1,82 @@
+//! `history URL`: when a page was a seed, for people.
+
+use std::fmt::Write;
+
+use seedbank::engine::{Appearance, PageHistory};
+use seedbank::storage::records::PageState;
+
+pub(super) fn text(history: &PageHistory) -> String {
+    let mut text = String::new();
+    let state = match history.state {
+        PageState::Known => "known",
+        PageState::Crawled => "crawled",
+        PageState::Gone => "gone",
+        PageState::Unlinked => "no page any more: nobody links to it",
+    };
+    let record = history.last_seen.map_or_else(
+        || "no record".to_owned(),
+        |batch| format!("last record in batch {batch}"),
+    );
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "{}\n{state}{}, first named by batch {}, {record}",
+        history.url,
+        if history.spam { ", spam" } else { "" },
+        history.first_seen
+    );
+    if history.plans.is_empty() {
+        text.push_str("no refreshes\n");
+    }
+    for plan in &history.plans {
+        let _ = writeln!(
+            text,
+            "plan {}: a seed in {} of {} kept refreshes",
+            plan.plan, plan.seed_in, plan.refreshes
+        );
+        let same = |a: &Appearance, b: &Appearance| a.rank == b.rank && b.cause.is_none();
+        for run in plan.appearances.chunk_by(same) {
+            if let [first, .., last] = run {
+                text.push_str(&line(first, Some(last)));
+            } else {
+                for one in run {
+                    text.push_str(&line(one, None));
+                }
+            }
+        }
+    }
+    text
+}
+
+/// What happened, and until which refresh nothing else did.
+fn line(appearance: &Appearance, until: Option<&Appearance>) -> String {
+    let to = |number: fn(&Appearance) -> u32| {
+        until.map_or_else(String::new, |until| format!(" to {}", number(until)))
+    };
+    let mut parts = Vec::new();
+    parts.extend(appearance.rank.map(|rank| format!("rank {rank}")));
+    if let Some(cause) = appearance.cause {
+        let change = if appearance.rank.is_some() {
+            "came"
+        } else {
+            "lost"
+        };
+        let mut because = format!("{change}: {}", super::diff::name(cause));
+        // Writing to a String cannot fail.
+        if let Some(by) = &appearance.by {
+            let _ = write!(because, ", seed {by}");
+        }
+        if let Some(batch) = appearance.batch {
+            let _ = write!(because, ", batch {batch}");
+        }
+        parts.push(because);
+    }
+    format!(
+        "  refresh {}{} (after batch {}{}): {}\n",
+        appearance.refresh,
+        to(|until| until.refresh),
+        appearance.state_after,
+        to(|until| until.state_after),
+        parts.join("; ")
+    )
+}

@@ -1,0 +1,110 @@
+//! Which pages were near a core that was found without them.
+//!
+//! A page is near a core if it was left when the core was found, is no part of it, and links to
+//! one of its authorities or is linked from one of its hubs: the candidates that extraction did
+//! not take. All of it by class, since the pages of a class have the same links and scores; only
+//! the first core that a class was near to is kept, as a hub and as an authority.
+
+use std::collections::BTreeMap;
+
+use crate::graph::{Csr, HubGraph, Remaining};
+use crate::rank::Principal;
+
+use super::select::Core;
+
+/// How near the pages of a class were to a core.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Nearness {
+    /// The core's rank, from 1.
+    pub core: u32,
+    /// Pages of the core on the other side that each page is linked with.
+    pub links: u32,
+    /// The score of one page in the region that the core came from.
+    pub score: f64,
+}
+
+/// The first core that each class was near to, if it was near one.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct NearClasses {
+    /// By hub class.
+    pub hubs: Vec<Option<Nearness>>,
+    /// By authority class.
+    pub authorities: Vec<Option<Nearness>>,
+}
+
+impl NearClasses {
+    /// No class is near anything yet.
+    pub(super) fn new(graph: &HubGraph) -> Self {
+        Self {
+            hubs: vec![None; graph.hub_members().len()],
+            authorities: vec![None; graph.authority_members().len()],
+        }
+    }
+
+    /// Takes in the core that was found next; `left` is what remains without it.
+    ///
+    /// Cost: the merged entries of the core's hubs and authorities, each class once.
+    pub(super) fn note(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        principal: &Principal,
+        (rank, core): (u32, &Core),
+    ) {
+        let region = &principal.region;
+        let linked = classes(&core.authorities, |page| graph.authority_class(page));
+        let near = linked_with(&linked, graph.citers(), self.hubs.len());
+        let scores = (region.hubs(), principal.hub_scores.as_slice());
+        keep(&mut self.hubs, near, rank, scores, |c| left.hubs(c) > 0);
+        let linking = classes(&core.hubs, |page| graph.hub_class(page));
+        let near = linked_with(&linking, graph.rows(), self.authorities.len());
+        let scores = (region.authorities(), principal.authority_scores.as_slice());
+        let is_left = |class| left.authorities(class) > 0;
+        keep(&mut self.authorities, near, rank, scores, is_left);
+    }
+}
+
+/// How many of the pages are in each class.
+fn classes(pages: &[u32], class: impl Fn(u32) -> Option<u32>) -> BTreeMap<u32, u32> {
+    let mut counts = BTreeMap::new();
+    for class in pages.iter().filter_map(|&page| class(page)) {
+        *counts.entry(class).or_default() += 1;
+    }
+    counts
+}
+
+/// The classes that these are linked with, each with how many of their pages.
+fn linked_with(from: &BTreeMap<u32, u32>, links: &Csr, classes: usize) -> Vec<(u32, u32)> {
+    let mut sums = vec![0_u32; classes];
+    let mut found = Vec::new();
+    for (&class, &pages) in from {
+        for &other in links.list(class) {
+            let sum = &mut sums[other as usize];
+            if *sum == 0 {
+                found.push(other);
+            }
+            *sum += pages;
+        }
+    }
+    let with_sums = found.into_iter();
+    with_sums.map(|c| (c, sums[c as usize])).collect()
+}
+
+/// Keeps those that are left and were not near an earlier core. A class outside the region has
+/// the score 0.
+fn keep(
+    kept: &mut [Option<Nearness>],
+    near: Vec<(u32, u32)>,
+    core: u32,
+    (classes, scores): (&[u32], &[f64]),
+    is_left: impl Fn(u32) -> bool,
+) {
+    for (class, links) in near {
+        let slot = &mut kept[class as usize];
+        if slot.is_none() && is_left(class) {
+            let at = classes.binary_search(&class).ok();
+            let score = at.and_then(|at| scores.get(at)).copied().unwrap_or(0.0);
+            *slot = Some(Nearness { core, links, score });
+        }
+    }
+}

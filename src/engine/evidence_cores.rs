@@ -1,0 +1,357 @@
+//! What a refresh by cores keeps so that any page can be explained without a look at links: the
+//! pages of its cores, what each core is compared by, and the standing of every page on inter-site
+//! links. The layout is in [`storage::evidence`](crate::storage::evidence).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::EngineError;
+use super::hubs::Hubs;
+use crate::cores::{Core, Nearness, Rule, Selection, row_sums};
+use crate::page::{PageId, SiteId};
+use crate::rank::TIED;
+use crate::storage::blocks::{Block, place};
+use crate::storage::evidence::{
+    CoreEvidence, Links, Member, Near, Place, SeriesRecord, Standing, StandingKey, Standings,
+};
+use crate::storage::records::{RefreshId, RefreshRecord};
+use crate::storage::{Changes, Store, StoreError, tables};
+
+/// So many authorities of a core are named where its seed is explained.
+const NAMED: usize = 3;
+
+/// Evidence on its way to the store.
+pub(super) struct CoresEvidence {
+    members: Vec<(PageId, Member)>,
+    /// The refresh since which the seed is one is filled in when it is stored.
+    cores: Vec<CoreEvidence>,
+    standings: BTreeMap<(SiteId, u32), Block<Standing>>,
+}
+
+/// The evidence of a selection. Cost: passes over the graph's merged entries and its pages.
+pub(super) fn gather(hubs: &Hubs, selection: &Selection, rule: Rule) -> CoresEvidence {
+    let mut members = Vec::new();
+    let mut cores = Vec::new();
+    for (rank, core) in (1..).zip(&selection.cores) {
+        let of_hubs = places(&core.hubs, &core.hub_scores);
+        let of_authorities = places(&core.authorities, &core.authority_scores);
+        cores.push(core_evidence(hubs, core, &of_hubs, rule));
+        let mut of_core: BTreeMap<u32, Member> = BTreeMap::new();
+        let nothing = Member {
+            core: rank,
+            hub: None,
+            authority: None,
+        };
+        for (&page, place) in core.hubs.iter().zip(of_hubs) {
+            of_core.entry(page).or_insert(nothing).hub = Some(place);
+        }
+        for (&page, place) in core.authorities.iter().zip(of_authorities) {
+            of_core.entry(page).or_insert(nothing).authority = Some(place);
+        }
+        let of_core = of_core.into_iter();
+        members.extend(of_core.map(|(page, member)| (hubs.pages[page as usize], member)));
+    }
+    CoresEvidence {
+        standings: standings(hubs, selection, &members),
+        members,
+        cores,
+    }
+}
+
+/// Places by score: those tied with the best first, in URL order, then by score, ties by URL.
+fn places(pages: &[u32], scores: &[f64]) -> Vec<Place> {
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    let level = |at: usize| {
+        if scores[at] >= best * (1.0 - TIED) {
+            best
+        } else {
+            scores[at]
+        }
+    };
+    let mut order: Vec<usize> = (0..pages.len()).collect();
+    order.sort_by(|&a, &b| {
+        let by_score = level(b).total_cmp(&level(a));
+        by_score.then(pages[a].cmp(&pages[b]))
+    });
+    let mut ranks = vec![0; pages.len()];
+    for (at, rank) in order.into_iter().zip(1..) {
+        ranks[at] = rank;
+    }
+    let taken = (1..).zip(scores).zip(ranks);
+    taken
+        .map(|((taken, &score), rank)| Place { taken, rank, score })
+        .collect()
+}
+
+fn core_evidence(hubs: &Hubs, core: &Core, of_hubs: &[Place], rule: Rule) -> CoreEvidence {
+    let page = |number: u32| hubs.pages[number as usize];
+    let sites = |numbers: &[u32]| -> u32 {
+        let sites: BTreeSet<SiteId> = numbers.iter().map(|&n| page(n).site()).collect();
+        count(sites.len())
+    };
+    let row = hubs.graph.hub_class(core.seed);
+    let row = row.map_or(&[][..], |class| hubs.graph.rows().list(class));
+    let linked = |number: &u32| {
+        let class = hubs.graph.authority_class(*number);
+        class.is_some_and(|class| row.binary_search(&class).is_ok())
+    };
+    let leads_to: Vec<u32> = core.authorities.iter().copied().filter(linked).collect();
+    let at_seed = core.hubs.iter().position(|hub| *hub == core.seed);
+    let others = of_hubs
+        .iter()
+        .zip(&core.hubs)
+        .filter(|(_, hub)| **hub != core.seed);
+    let runner_up = others.min_by_key(|(place, _)| place.rank);
+    let weakest = |pages: &[u32], scores: &[f64]| -> (PageId, f64) {
+        let weaker = |a: &(&u32, &f64), b: &(&u32, &f64)| a.1.total_cmp(b.1).then(b.0.cmp(a.0));
+        let found = pages.iter().zip(scores).min_by(weaker);
+        found.map_or((page(core.seed), 0.0), |(&n, &score)| (page(n), score))
+    };
+    let (h, a) = (core.hubs.len() as u64, core.authorities.len() as u64);
+    let needs = |hubs: u64, authorities: u64| -> u64 {
+        let Rule::Density { density, .. } = rule else {
+            return 1;
+        };
+        let edges = density.edges_needed(hubs, authorities);
+        let missing = edges.saturating_sub(u128::from(core.edges)).max(1);
+        u64::try_from(missing).unwrap_or(u64::MAX)
+    };
+    CoreEvidence {
+        sigma: core.sigma,
+        edges: core.edges,
+        hubs: count(core.hubs.len()),
+        authorities: count(core.authorities.len()),
+        authority_sites: sites(&core.authorities),
+        seed: page(core.seed),
+        seed_place: at_seed.map_or(
+            Place {
+                taken: 0,
+                rank: 0,
+                score: 0.0,
+            },
+            |at| of_hubs[at],
+        ),
+        since: 0,
+        leads_to: count(leads_to.len()),
+        leads_to_sites: sites(&leads_to),
+        first: leads_to.iter().take(NAMED).map(|&n| page(n)).collect(),
+        runner_up: runner_up.map(|(place, &hub)| (page(hub), place.score)),
+        weakest_hub: weakest(&core.hubs, &core.hub_scores),
+        weakest_authority: weakest(&core.authorities, &core.authority_scores),
+        hub_needs: needs(h + 1, a),
+        authority_needs: needs(h, a + 1),
+    }
+}
+
+/// The standings of all pages on inter-site links, in blocks.
+fn standings(
+    hubs: &Hubs,
+    selection: &Selection,
+    members: &[(PageId, Member)],
+) -> BTreeMap<(SiteId, u32), Block<Standing>> {
+    let in_cores: BTreeSet<PageId> = members.iter().map(|(page, _)| *page).collect();
+    let sums = row_sums(&hubs.graph);
+    let near = &selection.near;
+    let of_number = |(number, &page): (u32, &PageId)| -> (PageId, Standing) {
+        let hub = hubs.graph.hub_class(number).map(|class| class as usize);
+        let authority = hubs.graph.authority_class(number).map(|c| c as usize);
+        let links = match (hub, authority) {
+            (None, None) => Links::Alone,
+            _ => Links::Counted {
+                as_authority: authority.map_or(0, |class| sums.authorities[class]),
+                as_hub: hub.map_or(0, |class| sums.hubs[class]),
+            },
+        };
+        let as_hub = hub.and_then(|class| near_core(&near.hubs, class, true));
+        let as_authority = authority.and_then(|class| near_core(&near.authorities, class, false));
+        // The first core; of the same one, as a hub, since hubs become seeds.
+        let both = as_hub.into_iter().chain(as_authority);
+        let near = both.min_by_key(|near| near.core);
+        let near = near.filter(|_| !in_cores.contains(&page));
+        (page, Standing { links, near })
+    };
+    let taking_part = (0..).zip(&hubs.pages).map(of_number);
+    let left_out = hubs
+        .left_out
+        .iter()
+        .map(|&(page, links)| (page, Standing { links, near: None }));
+    let mut all: Vec<(PageId, Standing)> = taking_part.chain(left_out).collect();
+    all.sort_unstable_by_key(|(page, _)| *page);
+    let mut blocks: BTreeMap<(SiteId, u32), Block<Standing>> = BTreeMap::new();
+    for (page, standing) in all {
+        let (block, place) = place(page.index());
+        let block = blocks.entry((page.site(), block));
+        let block = block.or_insert_with(|| Block(Vec::new()));
+        block.0.push((place, standing));
+    }
+    blocks
+}
+
+fn near_core(near: &[Option<Nearness>], class: usize, hub: bool) -> Option<Near> {
+    let near = near.get(class).copied().flatten()?;
+    Some(Near {
+        core: near.core,
+        hub,
+        links: near.links,
+        score: near.score,
+    })
+}
+
+impl CoresEvidence {
+    /// Hands the evidence to `changes`, standings only where they differ from those that the plan's
+    /// previous refresh sees; gives where they are, and the blocks written.
+    ///
+    /// Cost beside writing: one scan of the series.
+    pub(super) fn put(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+        plan: &str,
+        refresh: RefreshId,
+    ) -> Result<Written, EngineError> {
+        for (page, member) in &self.members {
+            changes.put(&tables::MEMBERS, &(refresh, *page), member)?;
+        }
+        let plan = store.get(&tables::PLANS, &plan.to_owned())?;
+        let previous = plan.map(|plan| plan.last_refresh);
+        let since = previous.map_or_else(|| Ok(BTreeMap::new()), |p| seeds_since(store, p))?;
+        for (rank, core) in (1..).zip(&self.cores) {
+            let mut core = core.clone();
+            core.since = since.get(&core.seed).copied().unwrap_or(refresh);
+            changes.put(&tables::CORE_EVIDENCE, &(refresh, rank), &core)?;
+        }
+        let record = match previous {
+            Some(previous) => store.get(&tables::REFRESHES, &previous)?,
+            None => None,
+        };
+        let earlier = record.and_then(|record| record.standings);
+        let series = earlier.map_or(refresh, |earlier| earlier.series);
+        let mut written: BTreeSet<(SiteId, u32)> = self.standings.keys().copied().collect();
+        let mut last = None;
+        for entry in store.scan_under(&tables::STANDINGS, &series.to_be_bytes())? {
+            let (key, Standings(kept)) = entry?;
+            let place = (key.site, key.block);
+            // The newest of a block comes first.
+            if last.replace(place) == Some(place) {
+                continue;
+            }
+            match (self.standings.get(&place), &kept) {
+                (Some(block), Some(kept)) if block == kept => {
+                    written.remove(&place);
+                }
+                (None, Some(_)) => {
+                    written.insert(place);
+                }
+                _ => {}
+            }
+        }
+        for &(site, block) in &written {
+            let key = StandingKey {
+                series,
+                site,
+                block,
+                refresh,
+            };
+            let of_block = self.standings.get(&(site, block)).cloned();
+            changes.put(&tables::STANDINGS, &key, &Standings(of_block))?;
+        }
+        let pages = self.standings.values().map(|block| block.0.len() as u64);
+        Ok(Written {
+            record: SeriesRecord {
+                series,
+                pages: pages.sum(),
+            },
+            blocks: written,
+        })
+    }
+}
+
+/// What a refresh wrote of standings.
+pub(super) struct Written {
+    pub(super) record: SeriesRecord,
+    blocks: BTreeSet<(SiteId, u32)>,
+}
+
+/// The seeds of a refresh, each with the refresh since which it is one.
+fn seeds_since(
+    store: &Store,
+    refresh: RefreshId,
+) -> Result<BTreeMap<PageId, RefreshId>, EngineError> {
+    let mut since = BTreeMap::new();
+    for entry in store.scan_under(&tables::CORE_EVIDENCE, &refresh.to_be_bytes())? {
+        let (_, core) = entry?;
+        since.insert(core.seed, core.since);
+    }
+    Ok(since)
+}
+
+/// Deletes the members and cores of a refresh.
+pub(super) fn delete(
+    store: &Store,
+    changes: &mut Changes,
+    refresh: RefreshId,
+) -> Result<(), StoreError> {
+    let prefix = refresh.to_be_bytes();
+    for entry in store.scan_under(&tables::MEMBERS, &prefix)? {
+        changes.delete(&tables::MEMBERS, &entry?.0)?;
+    }
+    for entry in store.scan_under(&tables::CORE_EVIDENCE, &prefix)? {
+        changes.delete(&tables::CORE_EVIDENCE, &entry?.0)?;
+    }
+    Ok(())
+}
+
+/// Deletes the standings that no refresh sees any more once the pruned ones are gone; `new` is the
+/// refresh being stored, with what it wrote.
+///
+/// Cost: one scan of each series that a pruned refresh belongs to.
+pub(super) fn forget(
+    store: &Store,
+    changes: &mut Changes,
+    pruned: &[RefreshId],
+    (new, written): (RefreshId, Option<&Written>),
+) -> Result<(), StoreError> {
+    let mut oldest: BTreeMap<RefreshId, Option<RefreshId>> = BTreeMap::new();
+    let mut touched = BTreeSet::new();
+    for entry in store.scan(&tables::REFRESHES)? {
+        let (number, record): (RefreshId, RefreshRecord) = entry?;
+        let Some(SeriesRecord { series, .. }) = record.standings else {
+            continue;
+        };
+        let oldest = oldest.entry(series).or_default();
+        if pruned.contains(&number) {
+            touched.insert(series);
+        } else {
+            *oldest = Some(oldest.map_or(number, |oldest| oldest.min(number)));
+        }
+    }
+    if let Some(written) = written {
+        oldest
+            .entry(written.record.series)
+            .or_default()
+            .get_or_insert(new);
+    }
+    for series in touched {
+        let oldest = oldest.get(&series).copied().flatten();
+        let mut seen = None;
+        for entry in store.scan_under(&tables::STANDINGS, &series.to_be_bytes())? {
+            let (key, Standings(block)) = entry?;
+            let place = (key.site, key.block);
+            if oldest.is_some_and(|oldest| key.refresh > oldest) {
+                continue;
+            }
+            // The newest that the oldest refresh sees comes first, unless that refresh is the one
+            // being stored and has written the block anew.
+            let rewritten =
+                oldest == Some(new) && written.is_some_and(|w| w.blocks.contains(&place));
+            let first = seen.replace(place) != Some(place) && !rewritten && oldest.is_some();
+            if !first || block.is_none() {
+                changes.delete(&tables::STANDINGS, &key)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,326 @@
+//! What `explain` answers with. As JSON it has a schema in `schema/`.
+
+use serde::Serialize;
+
+use crate::storage::records::{BatchId, CoverStop, PageState, RefreshId};
+
+/// Why a page is a seed of a refresh, or why not.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Explanation {
+    /// The page.
+    pub url: String,
+    /// Its site.
+    pub site: String,
+    /// The refresh that is asked.
+    #[serde(flatten)]
+    pub asked: Asked,
+    /// The page as it is today.
+    pub page: PageToday,
+    /// The answer.
+    #[serde(flatten)]
+    pub why: Why,
+    /// What the answer took.
+    #[serde(skip)]
+    pub cost: ReadCost,
+}
+
+/// The refresh that an answer is about.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Asked {
+    /// Its plan.
+    pub plan: String,
+    /// The method.
+    pub method: &'static str,
+    /// Its number.
+    pub refresh: RefreshId,
+    /// The last batch of the state that it ran on.
+    pub state_after: BatchId,
+    /// Seeds that it selected.
+    pub seeds: u32,
+    /// Whether its results were proven.
+    pub certified: bool,
+}
+
+/// Reads of the store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReadCost {
+    /// Point reads, and entries read in ranges.
+    pub reads: u64,
+    /// Bytes of keys and values.
+    pub bytes: u64,
+}
+
+/// A page as the published state has it, which may be later than the refresh.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct PageToday {
+    /// Known, crawled, gone, or unlinked: nobody links to it any more.
+    pub state: PageState,
+    /// The spam mark.
+    pub spam: bool,
+    /// The batch that first named it.
+    pub first_seen: BatchId,
+    /// The last batch with a record for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<BatchId>,
+    /// Whether that batch came after the state that the refresh ran on.
+    pub recorded_since: bool,
+}
+
+/// The kinds of answers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Why {
+    /// Cores: it is the hub that was chosen from a core.
+    CoreSeed(Box<CoreSeed>),
+    /// Cores: it is a hub or an authority of a core.
+    CoreMember(Box<CoreMember>),
+    /// Cores: it links to an authority of a core, or is linked from a hub of it, and was not taken.
+    NearCore(Box<NearCore>),
+    /// Cores: it was near no core.
+    RowSum(RowSums),
+    /// Cores: it has no inter-site links that count.
+    Unlinked {
+        /// Whether it is on inter-site links, and only the pages at their other ends were left
+        /// out.
+        others_left_out: bool,
+    },
+    /// Cover: it was picked.
+    CoverSeed(Box<CoverSeed>),
+    /// Cover: a seed covers it.
+    Covered {
+        /// The seed that covers it first.
+        by: SiteSeed,
+        /// Its distance from that seed.
+        hop: u32,
+    },
+    /// Cover: no seed covers it.
+    Uncovered(Box<Uncovered>),
+    /// Cover: its site got no seats.
+    NoSeats {
+        /// Crawled pages of the site.
+        crawled: u32,
+    },
+    /// It took no part.
+    LeftOut {
+        /// Why not.
+        reason: LeftOut,
+    },
+    /// The bank did not know it when the refresh ran.
+    Later,
+}
+
+/// Why a page took no part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeftOut {
+    /// It is spam.
+    Spam,
+    /// It is gone.
+    Gone,
+    /// It was not crawled, only linked to.
+    NotCrawled,
+    /// Nobody links to it any more, so it is no page.
+    NoPage,
+}
+
+/// A core in numbers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CoreView {
+    /// Its rank, from 1.
+    pub rank: u32,
+    /// The singular value of the region that it came from.
+    pub sigma: f64,
+    /// Hubs.
+    pub hubs: u32,
+    /// Authorities.
+    pub authorities: u32,
+    /// Sites that its authorities are on.
+    pub authority_sites: u32,
+    /// Links from its hubs to its authorities.
+    pub edges: u64,
+}
+
+/// A page with a score.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ScoredUrl {
+    /// The page.
+    pub url: String,
+    /// Its score.
+    pub score: f64,
+}
+
+/// A page's place on one side of a core.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct PlaceView {
+    /// Its score, L2-normalised over pages.
+    pub score: f64,
+    /// Its place by score, from 1.
+    pub rank: u32,
+    /// Its place in the order in which the side was taken, from 1.
+    pub taken: u32,
+}
+
+/// Why a page is the seed of a core.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CoreSeed {
+    /// Its rank among the seeds.
+    pub rank: u32,
+    /// The refresh since which it is one, without a break.
+    pub since: RefreshId,
+    /// The core.
+    pub core: CoreView,
+    /// Its place among the hubs.
+    pub hub: PlaceView,
+    /// Authorities of the core that it links to.
+    pub leads_to: u32,
+    /// Sites that these are on.
+    pub leads_to_sites: u32,
+    /// The first of them, at most three.
+    pub first: Vec<String>,
+    /// The best hub beside it.
+    pub runner_up: Option<ScoredUrl>,
+}
+
+/// A page of a core that is not its seed.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CoreMember {
+    /// The core.
+    pub core: CoreView,
+    /// Its place among the hubs.
+    pub hub: Option<PlaceView>,
+    /// Its place among the authorities.
+    pub authority: Option<PlaceView>,
+    /// The core's seed with its hub score.
+    pub seed: ScoredUrl,
+}
+
+/// Why a candidate was not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotTaken {
+    /// It has too few links with the core: it would have lowered the density.
+    LacksLinks,
+    /// The core had all the hubs that it may have.
+    HubsFull,
+    /// The core had its size.
+    CoreFull,
+    /// Growth is literal: the core was done when its best candidate did not fit.
+    Ended,
+}
+
+/// A side of a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Linking.
+    Hub,
+    /// Linked.
+    Authority,
+}
+
+/// A candidate of a core that was not taken.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct NearCore {
+    /// The first core that it was near.
+    pub core: CoreView,
+    /// The core's seed with its hub score.
+    pub seed: ScoredUrl,
+    /// As what.
+    pub role: Role,
+    /// Its score there.
+    pub score: f64,
+    /// The page with the lowest score that was taken in this role.
+    pub weakest: ScoredUrl,
+    /// Links with the core's other side.
+    pub links: u32,
+    /// Links that it would have needed.
+    pub needs: u64,
+    /// Why it was not taken.
+    pub reason: NotTaken,
+    /// Its row sums.
+    pub sums: RowSums,
+}
+
+/// How dense the neighbourhood of a page was in the graph that the refresh started from.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct RowSums {
+    /// The outdegrees of the hubs that link to it, summed.
+    pub as_authority: u64,
+    /// The indegrees of the authorities that it links to, summed.
+    pub as_hub: u64,
+    /// The square of the last core's sigma; `null` where there are no cores. The best page of a
+    /// region with this sigma has at least this row sum.
+    pub last_lambda: Option<f64>,
+    /// Whether a row sum reaches it, so that it alone does not rule the page out.
+    pub reaches: bool,
+}
+
+/// Value and what makes it up.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Parts {
+    /// Pages.
+    pub pages: u64,
+    /// Those of them that are clicked and no spam.
+    pub clicked: u64,
+    /// Those of them that are spam.
+    pub spam: u64,
+    /// Their uncrawled outlinks.
+    pub uncrawled_outlinks: u64,
+    /// Their value.
+    pub value: f64,
+    /// The part of it that the uncrawled outlinks make up.
+    pub uncrawled_value: f64,
+}
+
+/// A pick of a site.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SiteSeed {
+    /// Its rank among the seeds.
+    pub rank: u32,
+    /// The page.
+    pub url: String,
+    /// Its place among the picks of the site, from 1.
+    pub pick: u32,
+    /// The score that it was picked by; `null` where it was drawn.
+    pub gain: Option<f64>,
+}
+
+/// Why a page was picked on its site.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CoverSeed {
+    /// Its rank among the seeds.
+    pub rank: u32,
+    /// The refresh that picked it; later ones took it over, the site being as it was.
+    pub since: RefreshId,
+    /// Its place among the picks of the site, from 1.
+    pub pick: u32,
+    /// The seeds that the site was to have.
+    pub seats: u32,
+    /// The score that it was picked by; `null` where it was drawn.
+    pub gain: Option<f64>,
+    /// What it covers and no earlier pick of the site does.
+    pub covers: Parts,
+    /// The same by distance from it.
+    pub hops: Vec<Parts>,
+    /// The second best at that moment, where it was known.
+    pub runner_up: Option<ScoredUrl>,
+    /// The earlier pick that covers the page itself, and at which distance.
+    pub covered_by: Option<(SiteSeed, u32)>,
+}
+
+/// A crawled page that no seed covers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Uncovered {
+    /// Its score after the site's last pick; `null` where pages are drawn.
+    pub score: Option<f64>,
+    /// Whether that is exact, or else an upper bound.
+    pub exact: bool,
+    /// The site's last pick.
+    pub last_pick: Option<SiteSeed>,
+    /// Picks of the site.
+    pub picks: u32,
+    /// The seeds that the site was to have.
+    pub seats: u32,
+    /// Why it has no more.
+    pub stop: CoverStop,
+}

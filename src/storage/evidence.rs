@@ -1,0 +1,381 @@
+//! Evidence: what a refresh keeps so that any page can be asked why it is a seed, or why not,
+//! without a look at links.
+//!
+//! ```text
+//! members        (refresh, page)                 pages of cores: role, place, score
+//! core_evidence  (refresh, core)                 what a core is compared by, in one small record
+//! standings      (series, site, block, refresh)  pages on inter-site links: row sums, nearness
+//! reach          (refresh, site, block)          crawled pages: covered by which pick, or scores
+//! ```
+//!
+//! Standings change little from refresh to refresh, so a block is written only where it changed.
+//! The refreshes of a plan form a *series*, named by its first one: a refresh reads the last block
+//! of its series that is not later than itself. Keys have the newest first, so that this is one
+//! read. A block that lost its last page is written as an empty value. `reach` is under the refresh
+//! that picked a site's seeds, as the covered sets in `bitmaps` are.
+
+use serde::{Deserialize, Serialize};
+
+use super::blocks::{Block, Fact};
+use super::codec::{self, Malformed};
+use super::records::RefreshId;
+use super::table::{Key, Value};
+use crate::page::{PageId, SiteId};
+
+/// A page of a core.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Member {
+    /// The core's rank.
+    pub core: u32,
+    /// Its place among the hubs, if it is one.
+    pub hub: Option<Place>,
+    /// Its place among the authorities, if it is one.
+    pub authority: Option<Place>,
+}
+
+/// A page's place on one side of a core.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Place {
+    /// In the order in which the side was taken, from 1.
+    pub taken: u32,
+    /// By score, from 1; ties by URL.
+    pub rank: u32,
+    /// The score, L2-normalised over pages.
+    pub score: f64,
+}
+
+/// What a core is compared by.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CoreEvidence {
+    /// The core's sigma.
+    pub sigma: f64,
+    /// Links from its hubs to its authorities.
+    pub edges: u64,
+    /// Hubs.
+    pub hubs: u32,
+    /// Authorities.
+    pub authorities: u32,
+    /// Sites that its authorities are on.
+    pub authority_sites: u32,
+    /// The hub that became the seed.
+    pub seed: PageId,
+    /// The seed's place among the hubs.
+    pub seed_place: Place,
+    /// The refresh since which the seed has been one, without a break.
+    pub since: RefreshId,
+    /// Authorities of the core that the seed links to.
+    pub leads_to: u32,
+    /// Sites that these are on.
+    pub leads_to_sites: u32,
+    /// The first of these that were taken, at most three.
+    pub first: Vec<PageId>,
+    /// The best hub beside the seed, with its score.
+    pub runner_up: Option<(PageId, f64)>,
+    /// The hub with the lowest score (ties: the last by URL), with its score.
+    pub weakest_hub: (PageId, f64),
+    /// The authority with the lowest score (ties: the last by URL), with its score.
+    pub weakest_authority: (PageId, f64),
+    /// Links with the core's authorities that one more hub would need.
+    pub hub_needs: u64,
+    /// Links with the core's hubs that one more authority would need.
+    pub authority_needs: u64,
+}
+
+/// What a page on inter-site links came to in the graph that a refresh started from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Standing {
+    /// Whether it took part, and its row sums.
+    pub links: Links,
+    /// The first core that it was near and no part of; never of a page of a core.
+    pub near: Option<Near>,
+}
+
+/// How a page's inter-site links count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Links {
+    /// Left out as spam.
+    Spam,
+    /// Left out as gone.
+    Gone,
+    /// Left out as not crawled.
+    NotCrawled,
+    /// Every page at the other end was left out.
+    Alone,
+    /// It took part.
+    Counted {
+        /// The outdegrees of the hubs that link to it, summed; 0 where none does.
+        as_authority: u64,
+        /// The indegrees of the authorities that it links to, summed; 0 where there is none.
+        as_hub: u64,
+    },
+}
+
+/// How near a page was to a core that was found without it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Near {
+    /// The core's rank: the first of those that it was near.
+    pub core: u32,
+    /// Whether as a hub, or else as an authority.
+    pub hub: bool,
+    /// Links with pages of the core on the other side.
+    pub links: u32,
+    /// Its score in the region that the core came from, in that role.
+    pub score: f64,
+}
+
+const NEAR: u8 = 8;
+const NEAR_HUB: u8 = 16;
+
+fn take_u32(bytes: &mut &[u8]) -> Result<u32, Malformed> {
+    u32::try_from(codec::take_varint(bytes)?)
+        .map_err(|_| Malformed("number is not one of 32 bits".to_owned()))
+}
+
+fn take_tag(bytes: &mut &[u8]) -> Result<u8, Malformed> {
+    let (&tag, rest) = bytes
+        .split_first()
+        .ok_or_else(|| Malformed("fact is empty".to_owned()))?;
+    *bytes = rest;
+    Ok(tag)
+}
+
+fn take_score(bytes: &mut &[u8]) -> Result<f64, Malformed> {
+    let (score, rest) = bytes
+        .split_first_chunk::<8>()
+        .ok_or_else(|| Malformed("score is cut off".to_owned()))?;
+    *bytes = rest;
+    let score = f64::from_le_bytes(*score);
+    if score.is_finite() {
+        Ok(score)
+    } else {
+        Err(Malformed("a score is no number".to_owned()))
+    }
+}
+
+impl Fact for Standing {
+    fn put(&self, out: &mut Vec<u8>) {
+        let kind = match self.links {
+            Links::Spam => 0,
+            Links::Gone => 1,
+            Links::NotCrawled => 2,
+            Links::Alone => 3,
+            Links::Counted { .. } => 4,
+        };
+        let near = self
+            .near
+            .map_or(0, |near| NEAR | if near.hub { NEAR_HUB } else { 0 });
+        out.push(kind | near);
+        if let Links::Counted {
+            as_authority,
+            as_hub,
+        } = self.links
+        {
+            codec::put_varint(as_authority, out);
+            codec::put_varint(as_hub, out);
+        }
+        if let Some(near) = self.near {
+            codec::put_varint(u64::from(near.core), out);
+            codec::put_varint(u64::from(near.links), out);
+            out.extend_from_slice(&near.score.to_le_bytes());
+        }
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Malformed> {
+        let tag = take_tag(bytes)?;
+        let links = match tag & 7 {
+            0 => Links::Spam,
+            1 => Links::Gone,
+            2 => Links::NotCrawled,
+            3 => Links::Alone,
+            4 => Links::Counted {
+                as_authority: codec::take_varint(bytes)?,
+                as_hub: codec::take_varint(bytes)?,
+            },
+            _ => return Err(Malformed("standing of no kind".to_owned())),
+        };
+        let near = match tag & !7 {
+            0 => None,
+            kind if kind == NEAR || kind == NEAR | NEAR_HUB => Some(Near {
+                core: take_u32(bytes)?,
+                hub: kind & NEAR_HUB != 0,
+                links: take_u32(bytes)?,
+                score: take_score(bytes)?,
+            }),
+            _ => return Err(Malformed("standing of no kind".to_owned())),
+        };
+        Ok(Self { links, near })
+    }
+}
+
+/// What a crawled page came to on its site when the site's seeds had been picked.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Reach {
+    /// Its place among the picks of the site, if it is one.
+    pub pick: Option<u32>,
+    /// The pick that covers it first.
+    pub covered: Option<Covered>,
+    /// Of a page that is neither: its score after the last pick, where the method has scores.
+    pub score: Option<f64>,
+    /// Whether the score is exact, or else an upper bound.
+    pub exact: bool,
+}
+
+/// By which pick a page is covered first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Covered {
+    /// The seed's place among the picks of the site.
+    pub pick: u32,
+    /// The page's distance from it.
+    pub hop: u32,
+}
+
+const PICKED: u8 = 1;
+const COVERED: u8 = 2;
+const SCORED: u8 = 4;
+const BOUNDED: u8 = 8;
+
+impl Fact for Reach {
+    fn put(&self, out: &mut Vec<u8>) {
+        let flag = |set, flag| if set { flag } else { 0 };
+        out.push(
+            flag(self.pick.is_some(), PICKED)
+                | flag(self.covered.is_some(), COVERED)
+                | flag(self.score.is_some(), SCORED)
+                | flag(!self.exact, BOUNDED),
+        );
+        if let Some(pick) = self.pick {
+            codec::put_varint(u64::from(pick), out);
+        }
+        if let Some(covered) = self.covered {
+            codec::put_varint(u64::from(covered.pick), out);
+            codec::put_varint(u64::from(covered.hop), out);
+        }
+        if let Some(score) = self.score {
+            out.extend_from_slice(&score.to_le_bytes());
+        }
+    }
+
+    fn take(bytes: &mut &[u8]) -> Result<Self, Malformed> {
+        let tag = take_tag(bytes)?;
+        if tag > PICKED | COVERED | SCORED | BOUNDED {
+            return Err(Malformed("reach of no kind".to_owned()));
+        }
+        let mut reach = Self {
+            pick: None,
+            covered: None,
+            score: None,
+            exact: tag & BOUNDED == 0,
+        };
+        if tag & PICKED != 0 {
+            reach.pick = Some(take_u32(bytes)?);
+        }
+        if tag & COVERED != 0 {
+            reach.covered = Some(Covered {
+                pick: take_u32(bytes)?,
+                hop: take_u32(bytes)?,
+            });
+        }
+        if tag & SCORED != 0 {
+            reach.score = Some(take_score(bytes)?);
+        }
+        Ok(reach)
+    }
+}
+
+/// Keys of `standings`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct StandingKey {
+    /// The series: the first refresh of the plan that kept standings.
+    pub series: RefreshId,
+    /// The site.
+    pub site: SiteId,
+    /// The block of page indexes.
+    pub block: u32,
+    /// The refresh that wrote it.
+    pub refresh: RefreshId,
+}
+
+impl StandingKey {
+    /// What the keys of all refreshes of this block begin with.
+    #[must_use]
+    pub fn of_block(&self) -> Vec<u8> {
+        let mut prefix = Vec::with_capacity(12);
+        (self.series, self.site).put(&mut prefix);
+        self.block.put(&mut prefix);
+        prefix
+    }
+}
+
+impl Key for StandingKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.series, self.site).put(out);
+        // The newest comes first.
+        (self.block, u32::MAX - self.refresh).put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (of_site, of_block) = bytes.split_at_checked(8)?;
+        let (series, site) = Key::take(of_site)?;
+        let (block, before): (u32, u32) = Key::take(of_block)?;
+        Some(Self {
+            series,
+            site,
+            block,
+            refresh: u32::MAX - before,
+        })
+    }
+}
+
+/// Keys of `reach`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ReachKey {
+    /// The refresh that picked the site's seeds.
+    pub refresh: RefreshId,
+    /// The site.
+    pub site: SiteId,
+    /// The block of page indexes.
+    pub block: u32,
+}
+
+impl Key for ReachKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.refresh, self.site).put(out);
+        self.block.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (of_site, block) = bytes.split_at_checked(8)?;
+        let (refresh, site) = Key::take(of_site)?;
+        Some(Self {
+            refresh,
+            site,
+            block: u32::take(block)?,
+        })
+    }
+}
+
+/// A block of standings, or the note that no page of it has one any more.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Standings(pub Option<Block<Standing>>);
+
+impl Value for Standings {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        match &self.0 {
+            Some(block) => block.encode(out),
+            None => Ok(()),
+        }
+    }
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        if bytes.is_empty() {
+            return Ok(Self(None));
+        }
+        Block::decode(bytes).map(|block| Self(Some(block)))
+    }
+}
+
+/// Where a refresh's standings are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SeriesRecord {
+    /// The series that the refresh belongs to.
+    pub series: RefreshId,
+    /// How many pages have a standing in it, for `check`.
+    pub pages: u64,
+}

@@ -1,0 +1,213 @@
+//! What pages were on every day of a crawl, from the records alone; and banks that live such days.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use seedbank::engine::{
+    Bank, CoreView, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which,
+};
+use seedbank::ingest::{Input, SiteMode};
+use seedbank::watch::Unwatched;
+use serde_json::Value;
+
+/// A page on one day.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Page {
+    pub gone: bool,
+    pub crawled: bool,
+    pub spam: bool,
+    pub links: BTreeSet<String>,
+}
+
+/// Pages that ever had a record by URL, after each batch; targets of links are in `linked`.
+#[derive(Clone, Default)]
+pub struct Day {
+    pub pages: BTreeMap<String, Page>,
+    pub linked: BTreeSet<String>,
+}
+
+pub fn host(url: &str) -> &str {
+    url.split('/').nth(2).unwrap_or_default()
+}
+
+impl Day {
+    /// The day after these records. A URL has at most one record.
+    pub fn next(&self, text: &str) -> Self {
+        let mut day = self.clone();
+        for line in text.lines() {
+            let record: Value = serde_json::from_str(line).unwrap();
+            let url = record["url"].as_str().unwrap().to_owned();
+            let page = day.pages.entry(url.clone()).or_default();
+            page.gone = record["gone"] == true;
+            if page.gone {
+                page.links.clear();
+                page.crawled = false;
+                continue;
+            }
+            let fields = ["outlinks", "digest", "fetched"];
+            page.crawled |= fields.iter().any(|field| record.get(*field).is_some());
+            if let Some(spam) = record["spam"].as_bool() {
+                page.spam = spam;
+            }
+            if let Some(targets) = record["outlinks"].as_array() {
+                let targets = targets.iter().map(|target| target.as_str().unwrap());
+                let targets = targets.filter(|target| target.starts_with("http"));
+                page.links = targets.map(str::to_owned).collect();
+                page.links.remove(&url);
+            }
+        }
+        let targets = day.pages.values().flat_map(|page| &page.links);
+        day.linked = targets.cloned().collect();
+        day
+    }
+
+    pub fn gone(&self, url: &str) -> bool {
+        self.pages.get(url).is_some_and(|page| page.gone)
+    }
+
+    pub fn spam(&self, url: &str) -> bool {
+        self.pages.get(url).is_some_and(|page| page.spam)
+    }
+
+    /// Known, crawled or gone.
+    pub fn is_page(&self, url: &str) -> bool {
+        self.pages.contains_key(url) || self.linked.contains(url)
+    }
+
+    /// Whether cores may have it, spam left out.
+    pub fn takes_part(&self, url: &str) -> bool {
+        self.is_page(url) && !self.gone(url) && !self.spam(url)
+    }
+
+    /// Whether an inter-site link that counts goes from one page to another.
+    pub fn has_link(&self, from: &str, to: &str) -> bool {
+        let links = self.pages.get(from).is_some_and(|p| p.links.contains(to));
+        links && host(from) != host(to) && self.takes_part(from) && self.takes_part(to)
+    }
+
+    /// Whether a page links to another site's page that takes part.
+    pub fn is_hub(&self, url: &str) -> bool {
+        let page = self.pages.get(url);
+        page.is_some_and(|page| page.links.iter().any(|to| self.has_link(url, to)))
+    }
+}
+
+/// A bank with a batch and a refresh of each plan for every day.
+pub struct Life {
+    _place: tempfile::TempDir,
+    pub bank: Bank,
+    /// After each batch; before the first, an empty one.
+    pub days: Vec<Day>,
+    /// Refreshes by plan, one a day.
+    pub refreshes: BTreeMap<&'static str, Vec<u32>>,
+}
+
+/// A plan by cores.
+pub fn options(seeds: u32) -> PlanOptions {
+    PlanOptions {
+        seeds: Some(seeds),
+        ..PlanOptions::default()
+    }
+}
+
+/// The records of the real days, in order.
+pub fn friendlinks(shared: &Path) -> impl Iterator<Item = String> {
+    let folder = shared.join("data/friendlinks");
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files.into_iter().map(|file| super::gunzip(&file))
+}
+
+impl Life {
+    /// Lives these days.
+    pub fn live(
+        texts: impl Iterator<Item = String>,
+        plans: &[(&'static str, PlanOptions)],
+    ) -> Self {
+        Self::lived(texts, plans, |_| {})
+    }
+
+    /// Lives these days, and hands the bank to `each` at the end of each.
+    pub fn lived(
+        texts: impl Iterator<Item = String>,
+        plans: &[(&'static str, PlanOptions)],
+        mut each: impl FnMut(&Self),
+    ) -> Self {
+        let place = super::scratch();
+        let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
+        let file = place.path().join("day.jsonl");
+        let mut life = Self {
+            _place: place,
+            bank,
+            days: vec![Day::default()],
+            refreshes: BTreeMap::new(),
+        };
+        for text in texts {
+            std::fs::write(&file, &text).unwrap();
+            let request = IngestRequest {
+                inputs: vec![Input::File(file.clone())],
+                ..IngestRequest::default()
+            };
+            life.bank.ingest(&request, &Unwatched).unwrap();
+            let day = life.days.last().unwrap().next(&text);
+            life.days.push(day);
+            for (plan, options) in plans {
+                let request = RefreshRequest {
+                    plan: Some((*plan).to_owned()),
+                    options: options.clone(),
+                    ..RefreshRequest::default()
+                };
+                let report = life.bank.refresh(&request, &Unwatched).unwrap();
+                assert_eq!(report.batch as usize + 1, life.days.len());
+                life.refreshes.entry(plan).or_default().push(report.refresh);
+            }
+            each(&life);
+        }
+        life
+    }
+}
+
+/// What a refresh printed.
+pub struct Printed {
+    /// The batch that it ran after, that is the day in [`Life::days`].
+    pub batch: usize,
+    pub seeds: Vec<String>,
+    pub cores: Vec<CoreView>,
+    /// How many seeds it was to have.
+    pub asked: usize,
+}
+
+impl Printed {
+    pub fn of(bank: &Bank, refresh: u32, batch: usize, asked: usize) -> Self {
+        let which = Which {
+            plan: None,
+            refresh: Some(refresh),
+        };
+        let mut cores = Vec::new();
+        bank.cores::<EngineError>(&which, |core| {
+            cores.push(core);
+            Ok(())
+        })
+        .unwrap();
+        let seeds = bank.seeds(&which).unwrap();
+        Self {
+            batch,
+            seeds: seeds.into_iter().map(|seed| seed.url).collect(),
+            cores,
+            asked,
+        }
+    }
+
+    /// The core that a page is in, as a hub or as an authority.
+    pub fn core_of(&self, url: &str, hubs: bool) -> Option<&CoreView> {
+        self.cores.iter().find(|core| {
+            let pages = if hubs { &core.hubs } else { &core.authorities };
+            pages.iter().any(|page| page == url)
+        })
+    }
+
+    pub fn core_with(&self, url: &str) -> Option<&CoreView> {
+        self.core_of(url, true).or(self.core_of(url, false))
+    }
+}
