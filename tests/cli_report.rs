@@ -5,8 +5,11 @@ mod command;
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use command::{Place, TWO_CORES, names, record};
+use seedbank::engine::{Bank, Failure, ReportRequest};
+use seedbank::watch::Watch;
 use serde_json::Value;
 
 #[track_caller]
@@ -150,6 +153,34 @@ fn a_cover_plan_and_an_empty_one_have_reports_too() {
         .done();
     fits(&serde_json::from_str(&read(&place, "e.json")).unwrap());
     assert!(read(&place, "e.html").contains("There are no seeds to judge."));
+}
+
+/// A watch that stops the work the n-th time it is asked.
+struct Stopping(AtomicU32);
+
+impl Watch for Stopping {
+    fn stopped(&self) -> bool {
+        let left = self.0.load(Ordering::SeqCst);
+        self.0.store(left.saturating_sub(1), Ordering::SeqCst);
+        left == 0
+    }
+}
+
+/// The files are written after the report came back, so an interrupted one leaves none.
+#[test]
+fn it_stops_wherever_it_is_asked_to() {
+    let place = Place::with_seeds();
+    let bank = Bank::at(&place.path("bank"));
+    let mut stops = 0;
+    loop {
+        let watch = Stopping(AtomicU32::new(stops));
+        match bank.report(&ReportRequest::default(), &watch) {
+            Ok(report) => break assert_eq!(report.seeds.len(), 2),
+            Err(e) => assert_eq!(e.failure(), Failure::Interrupted, "{e}"),
+        }
+        stops += 1;
+    }
+    assert!(stops > 5, "{stops}");
 }
 
 #[test]

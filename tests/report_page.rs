@@ -81,11 +81,11 @@ fn the_answer_stands_first() {
         "20 pages to start the next crawl from",
         "http://hub1.example/links/index.php?id=37",
         "Why these?",
-        "stands for 350 pages that link to 21 pages on",
+        "Seed 1 stands for 350 pages that link to 21 pages on",
         "<p class=\"verdict holds\">Yes</p>",
         "<b>1.49 times the pages and 1.74 times the PageRank of random pages</b>",
         "Within 3 links of the seeds lie <b>41,000 pages</b> with 34.2 % of all PageRank; within \
-         as many of 20 random pages, 27,500 ± 2,292 with 19.6 ± 1.0 %.",
+         3 links of 20 random pages, 27,500 ± 2,292 with 19.6 ± 1.0 %.",
         "Page by page the PageRank is higher: 3 against 1.33 ± 0.40 at depth 2, 2.25 against \
          1.00 ± 0.40 at depth 3 (1 is the average page).",
     ] {

@@ -227,7 +227,11 @@ fn whole_steps(first: f64, last: f64) -> Vec<f64> {
 
 /// The mark of a look: a disc, a square, a triangle or a diamond, full or empty.
 fn mark(out: &mut String, look: usize, x: f64, y: f64) {
-    let class = if look / 4 % 2 == 0 { "full" } else { "empty" };
+    let class = if (look / 4).is_multiple_of(2) {
+        "full"
+    } else {
+        "empty"
+    };
     let path = match look % 4 {
         0 => {
             return put(

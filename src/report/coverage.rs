@@ -89,7 +89,7 @@ fn covered_by_method(out: &mut String, report: &Report, coverage: &Coverage) {
         x: "value covered above random (%)",
         y: "",
     };
-    out.push_str(&bars(&frame, &all, 96.0, 58.0));
+    out.push_str(&bars(&frame, &all, 108.0, 66.0));
     let rows: Vec<Vec<String>> = coverage
         .by_seeds
         .iter()

@@ -108,10 +108,8 @@ fn parameter(report: &Report, name: &str) -> Option<u32> {
 /// random, of how many, and the sentence for the largest.
 fn covered(report: &Report) -> Option<(usize, usize, String)> {
     let coverage = report.coverage.as_ref()?;
-    let of_plan = coverage.by_seeds.iter();
-    let ours = of_plan
-        .filter(|curve| curve.method == report.method)
-        .next()?;
+    let mut of_plan = coverage.by_seeds.iter();
+    let ours = of_plan.find(|curve| is_ours(report, curve))?;
     let points = ours.points.iter();
     let more: Vec<(u32, Mean)> = points
         .filter_map(|p| Some((p.per_site, p.more_value?)))
@@ -133,8 +131,8 @@ fn covered(report: &Report) -> Option<(usize, usize, String)> {
 /// The answer at a glance: what a crawl finds from the seeds and from random pages.
 pub(super) fn chart(report: &Report) -> Option<String> {
     let crawl = report.crawl.as_ref()?;
-    let near = crawl.depths.iter().filter(|d| (1..=3).contains(&d.depth));
-    let depth = near.last()?;
+    let mut near = crawl.depths.iter().filter(|d| (1..=3).contains(&d.depth));
+    let depth = near.next_back()?;
     let random = depth.reached_random;
     let both = [
         Bar {
@@ -160,18 +158,18 @@ pub(super) fn chart(report: &Report) -> Option<String> {
         x: "",
         y: &format!("pages found within {within}"),
     };
-    Some(bars(&frame, &both, 94.0, 62.0))
+    Some(bars(&frame, &both, 102.0, 66.0))
 }
 
 fn reached(crawl: &Crawl, depth: &CrawlDepth) -> String {
     format!(
-        "Within {} of the seeds lie <b>{} pages</b> with {} % of all PageRank; within as many of {} random pages, {} with {} %.",
-        counted(depth.depth.into(), "link", "links"),
+        "Within {links} of the seeds lie <b>{} pages</b> with {} % of all PageRank; within {links} of {} random pages, {} with {} %.",
         whole(depth.reached),
         short(depth.pagerank),
         whole(crawl.seeds),
         with_error(depth.reached_random),
-        with_error(depth.pagerank_random)
+        with_error(depth.pagerank_random),
+        links = counted(depth.depth.into(), "link", "links"),
     )
 }
 

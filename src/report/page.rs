@@ -10,7 +10,9 @@ use crate::clock::time;
 
 const STYLE: &str = include_str!("page.css");
 /// Seeds that the answer names.
-const NAMED: usize = 5;
+const NAMED: usize = 7;
+/// Cores that it tells as examples.
+const EXAMPLES: usize = 3;
 
 /// The report as a page; `json` is the name of the JSON file beside it.
 #[must_use]
@@ -167,7 +169,11 @@ fn why_cores(out: &mut String, report: &Report) {
             counted(sites.len() as u64, "site", "sites"),
         ),
     );
-    if let Some(core) = report.cores.first() {
+    if report.cores.is_empty() {
+        return;
+    }
+    out.push_str("<ul class=\"small\">\n");
+    for core in report.cores.iter().take(EXAMPLES) {
         let names: Vec<String> = core
             .authority_sites
             .iter()
@@ -176,13 +182,15 @@ fn why_cores(out: &mut String, report: &Report) {
         put(
             out,
             format_args!(
-                "<p class=\"small soft\">Seed 1, for example, stands for {} that link to {} on {}.</p>\n",
+                "<li>Seed {} stands for {} that link to {} on {}.</li>\n",
+                core.rank,
                 counted(core.hubs, "page", "pages"),
                 counted(core.authorities, "page", "pages"),
                 some_of(&names, 2)
             ),
         );
     }
+    out.push_str("</ul>\n");
 }
 
 fn why_cover(out: &mut String, report: &Report) {

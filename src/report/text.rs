@@ -88,9 +88,10 @@ pub(super) fn short(number: f64) -> String {
             _ => 6,
         };
         let text = format!("{number:.places$}");
-        let text = match text.contains('.') {
-            true => text.trim_end_matches('0').trim_end_matches('.'),
-            false => &text,
+        let text = if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            &text
         };
         match text.strip_prefix('-') {
             Some("0") => "0".to_owned(),
@@ -115,8 +116,8 @@ pub(super) fn with_error(mean: Mean) -> String {
     let places = match mean.error.abs() {
         e if e >= 9.95 || !e.is_finite() => 0,
         e if e >= 0.995 => 1,
-        e if e >= 0.0995 => 2,
-        e if e >= 0.000_1 => 3,
+        e if e >= 0.0195 => 2,
+        e if e >= 0.000_5 => 3,
         _ => return format!("{} ± 0", short(mean.mean)),
     };
     let fixed = |number: f64| {

@@ -209,8 +209,8 @@ fn coverage() -> Coverage {
 /// A report of a cover plan.
 pub fn of_cover(count: u32) -> Report {
     let mut report = of_cores(0);
-    report.plan = "sites".to_owned();
-    report.method = "max-weight".to_owned();
+    "sites".clone_into(&mut report.plan);
+    "max-weight".clone_into(&mut report.method);
     report.distances = None;
     report.changes = None;
     report.seeds = (1..=count)
@@ -219,9 +219,9 @@ pub fn of_cover(count: u32) -> Report {
             url: format!("https://host{rank}.example/p{rank}"),
             site: format!("host{rank}.example"),
             reason: Reason::Cover {
-                gain: Some(1139.697_349 / f64::from(rank)),
+                gain: Some(1_139.697_349 / f64::from(rank)),
                 covered_pages: 417 / u64::from(rank) + 1,
-                covered_value: 1510.130_593 / f64::from(rank),
+                covered_value: 1_510.130_593 / f64::from(rank),
                 pick: 1,
                 since: 1,
             },
@@ -234,32 +234,32 @@ pub fn of_cover(count: u32) -> Report {
 /// A report whose every text is hostile.
 pub fn hostile() -> Report {
     let mut report = of_cores(3);
-    report.bank = HOSTILE.to_owned();
-    report.plan = HOSTILE.to_owned();
+    HOSTILE.clone_into(&mut report.bank);
+    HOSTILE.clone_into(&mut report.plan);
     report.certified = false;
     report.doubt = Some(HOSTILE.to_owned());
     for seed in &mut report.seeds {
-        seed.url = HOSTILE.to_owned();
-        seed.site = HOSTILE.to_owned();
+        HOSTILE.clone_into(&mut seed.url);
+        HOSTILE.clone_into(&mut seed.site);
     }
-    report.seeds[1].url = "javascript:alert(1)".to_owned();
+    "javascript:alert(1)".clone_into(&mut report.seeds[1].url);
     for core in &mut report.cores {
-        core.seed = HOSTILE.to_owned();
+        HOSTILE.clone_into(&mut core.seed);
         for share in core.hub_sites.iter_mut().chain(&mut core.authority_sites) {
-            share.site = HOSTILE.to_owned();
+            HOSTILE.clone_into(&mut share.site);
         }
     }
     for claim in &mut report.claims {
-        claim.text = HOSTILE.to_owned();
+        HOSTILE.clone_into(&mut claim.text);
     }
     if let Some(changes) = &mut report.changes {
         changes.gained = vec![HOSTILE.to_owned(), "data:text/html,x".to_owned()];
     }
     if let Some(coverage) = &mut report.coverage {
         for curve in coverage.by_seeds.iter_mut().chain(&mut coverage.by_hops) {
-            curve.method = HOSTILE.to_owned();
+            HOSTILE.clone_into(&mut curve.method);
         }
     }
-    report.parameters[0].value = HOSTILE.to_owned();
+    HOSTILE.clone_into(&mut report.parameters[0].value);
     report
 }
