@@ -160,7 +160,7 @@ fn a_missing_bank_is_4() {
 }
 
 #[test]
-fn a_bank_of_a_newer_format_is_4_and_left_alone() {
+fn a_bank_of_another_format_is_4_and_left_alone() {
     let place = Place::with_seeds();
     place.write("bank/SEEDBANK", "seedbank bank, format 99\n");
     let before = names(&place.path("bank/live"));
@@ -172,11 +172,18 @@ fn a_bank_of_a_newer_format_is_4_and_left_alone() {
     ] {
         let error = place.run(args).fails(4);
         assert!(
-            error.contains("format version 99, this build reads up to version 1"),
+            error.contains("format version 99, this build reads version 2"),
             "{error}"
         );
         assert!(error.contains("hint: use a newer seedbank"), "{error}");
     }
+    place.write("bank/SEEDBANK", "seedbank bank, format 1\n");
+    let error = place.run(&["status", "bank"]).fails(4);
+    assert!(
+        error.contains("format version 1, this build reads version 2"),
+        "{error}"
+    );
+    assert!(error.contains("hint: make a new bank"), "{error}");
     assert_eq!(names(&place.path("bank/live")), before);
 }
 

@@ -143,7 +143,7 @@ impl EngineError {
         match self {
             Self::Store(e) => match e {
                 StoreError::Occupied(_) => Failure::Usage,
-                StoreError::NoBank(_) | StoreError::NewerFormat { .. } | StoreError::Busy(_) => {
+                StoreError::NoBank(_) | StoreError::OtherFormat { .. } | StoreError::Busy(_) => {
                     Failure::Unavailable
                 }
                 e if e.is_damage() => Failure::Unavailable,

@@ -61,8 +61,8 @@ pub(super) fn marker_format(path: &Path) -> Result<u32, StoreError> {
         .strip_prefix(MARKER_TEXT)
         .and_then(|rest| rest.trim().parse().ok())
         .ok_or_else(|| StoreError::NoBank(path.to_path_buf()))?;
-    if found > FORMAT {
-        return Err(StoreError::NewerFormat {
+    if found != FORMAT {
+        return Err(StoreError::OtherFormat {
             path: path.to_path_buf(),
             found,
             known: FORMAT,
@@ -309,9 +309,9 @@ impl Writer {
             _lock: lock,
         };
         if let Some(Meta::Format(found)) = writer.get(&META, &MetaKey::Format)?
-            && found > FORMAT
+            && found != FORMAT
         {
-            return Err(StoreError::NewerFormat {
+            return Err(StoreError::OtherFormat {
                 path: path.to_path_buf(),
                 found,
                 known: FORMAT,

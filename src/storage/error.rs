@@ -15,14 +15,14 @@ pub enum StoreError {
     /// The folder is missing or holds something else.
     #[error("{} is no bank", .0.display())]
     NoBank(PathBuf),
-    /// A newer build wrote this bank.
-    #[error("{} has format version {found}, this build reads up to version {known}", path.display())]
-    NewerFormat {
+    /// A newer or a much older build wrote this bank.
+    #[error("{} has format version {found}, this build reads version {known}", path.display())]
+    OtherFormat {
         /// The bank's folder.
         path: PathBuf,
         /// The bank's format version.
         found: u32,
-        /// The newest version that this build knows.
+        /// The version that this build knows.
         known: u32,
     },
     /// Another process (or another handle in this one) writes to the bank.
@@ -90,7 +90,12 @@ impl StoreError {
         Some(match self {
             Self::Occupied(_) => "name a folder that does not exist yet or is empty",
             Self::NoBank(_) => "check the path, or make a bank there with `seedbank init`",
-            Self::NewerFormat { .. } => "use a newer seedbank; the bank was not touched",
+            Self::OtherFormat { found, known, .. } if found > known => {
+                "use a newer seedbank; the bank was not touched"
+            }
+            Self::OtherFormat { .. } => {
+                "make a new bank and ingest a snapshot; the old bank was not touched"
+            }
             Self::Busy(_) => "try again when it has finished, or add --wait",
             e if e.is_damage() => {
                 "run `seedbank check`; then restore the bank from a copy or ingest a snapshot into a new one"

@@ -14,8 +14,8 @@ use super::records::{
 use super::table::{Access, Key, Table, TableInfo};
 use crate::page::{PageId, PageSet, RowId, SiteId};
 
-/// The format version of banks that this build writes, and the newest that it reads.
-pub const FORMAT: u32 = 1;
+/// The format version of banks that this build writes and reads.
+pub const FORMAT: u32 = 2;
 
 macro_rules! tables {
     ($($(#[doc = $purpose:literal])+ $constant:ident = $name:literal: $key:ty => $value:ty,
