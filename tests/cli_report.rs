@@ -171,14 +171,18 @@ impl Watch for Stopping {
 fn it_stops_wherever_it_is_asked_to() {
     let place = Place::with_seeds();
     let bank = Bank::at(&place.path("bank"));
+    let request = ReportRequest {
+        draws: 2,
+        ..ReportRequest::default()
+    };
     let mut stops = 0;
     loop {
         let watch = Stopping(AtomicU32::new(stops));
-        match bank.report(&ReportRequest::default(), &watch) {
+        match bank.report(&request, &watch) {
             Ok(report) => break assert_eq!(report.seeds.len(), 2),
             Err(e) => assert_eq!(e.failure(), Failure::Interrupted, "{e}"),
         }
-        stops += 1;
+        stops = stops * 2 + 1;
     }
     assert!(stops > 5, "{stops}");
 }
