@@ -4,17 +4,18 @@
 //! The experiments are those of [`evaluate`](super::Bank::evaluate_crawl) with a smaller sample, so
 //! that a report costs minutes where they can cost hours; it says how large the sample was.
 
+mod changes;
 mod measured;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use super::answers::{CoreView, Evidence, RefreshView, Seed, Which};
+use super::answers::{CoreView, Evidence, RefreshView, Which};
 use super::plan::{Method, PlanOptions};
 use super::{Bank, EngineError};
 use crate::ingest::{self, SiteMode};
-use crate::report::{Changes, CoreLine, Cost, Parameter, Reason, Report, SeedLine, SiteShare, Web};
+use crate::report::{CoreLine, Cost, Parameter, Reason, Report, SeedLine, SiteShare, Web};
 use crate::watch::Watch;
 
 /// So many of a core's best authorities are told.
@@ -78,9 +79,10 @@ impl Bank {
             cores.push(core_line(&core, status.site_mode));
             Ok::<(), EngineError>(())
         })?;
-        let changes = before
-            .as_ref()
-            .map(|(earlier, old)| changes(earlier, old, refresh, &seeds));
+        let changes = match &before {
+            Some((earlier, _)) => Some(self.changes(earlier, refresh, watch)?),
+            None => None,
+        };
         let old: Option<BTreeSet<&str>> = before
             .as_ref()
             .map(|(_, old)| old.iter().map(|seed| seed.url.as_str()).collect());
@@ -185,25 +187,6 @@ fn find<'a>(
 }
 
 /// What changed, as sets of URLs.
-fn changes(earlier: &RefreshView, old: &[Seed], refresh: &RefreshView, new: &[Seed]) -> Changes {
-    let urls = |seeds: &[Seed]| -> BTreeSet<String> {
-        seeds.iter().map(|seed| seed.url.clone()).collect()
-    };
-    let (in_old, in_new) = (urls(old), urls(new));
-    let select = |seeds: &[Seed], other: &BTreeSet<String>, wanted: bool| {
-        let seeds = seeds.iter().map(|seed| seed.url.clone());
-        seeds.filter(|url| other.contains(url) == wanted).collect()
-    };
-    Changes {
-        refresh: earlier.refresh,
-        batch: earlier.batch,
-        other_parameters: earlier.parameters != refresh.parameters,
-        gained: select(new, &in_old, false),
-        lost: select(old, &in_new, false),
-        kept: select(new, &in_old, true),
-    }
-}
-
 fn reason(evidence: &Evidence) -> Reason {
     match *evidence {
         Evidence::Core {

@@ -283,11 +283,24 @@ pub struct Changes {
     /// Whether it ran with other parameters.
     pub other_parameters: bool,
     /// Seeds that it did not have, best first.
-    pub gained: Vec<String>,
+    pub gained: Vec<ChangedSeed>,
     /// Seeds that only it had, best first.
-    pub lost: Vec<String>,
+    pub lost: Vec<ChangedSeed>,
     /// Seeds of both, best first.
     pub kept: Vec<String>,
+}
+
+/// A seed that came or went.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ChangedSeed {
+    /// The page.
+    pub url: String,
+    /// Why, in words.
+    pub because: String,
+    /// The batch that brought it.
+    pub batch: Option<u32>,
+    /// Who may follow a lost one that is dead.
+    pub successor: Option<String>,
 }
 
 /// What a refresh cost.

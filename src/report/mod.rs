@@ -29,7 +29,7 @@ mod sections;
 mod text;
 
 pub use data::{
-    Changes, Claim, CoreLine, Cost, Coverage, CoveragePoint, Crawl, CrawlDepth, Distances, Mean,
-    MethodCurve, Parameter, Reason, Report, SeedLine, SiteShare, Web,
+    ChangedSeed, Changes, Claim, CoreLine, Cost, Coverage, CoveragePoint, Crawl, CrawlDepth,
+    Distances, Mean, MethodCurve, Parameter, Reason, Report, SeedLine, SiteShare, Web,
 };
 pub use page::page;

@@ -147,8 +147,16 @@ pub(super) fn changes(out: &mut String, report: &Report, json: &str) {
             continue;
         }
         put(out, format_args!("<div><h3>{title}</h3><ul>\n"));
-        for url in seeds.iter().take(CHANGES) {
-            put(out, format_args!("<li>{}</li>\n", link(url)));
+        for seed in seeds.iter().take(CHANGES) {
+            put(out, format_args!("<li>{}<br><small>", link(&seed.url)));
+            put(out, format_args!("{}", escape(&seed.because)));
+            if let Some(batch) = seed.batch {
+                put(out, format_args!(" (batch {batch})"));
+            }
+            if let Some(successor) = &seed.successor {
+                put(out, format_args!("; {} may follow", link(successor)));
+            }
+            out.push_str("</small></li>\n");
         }
         out.push_str("</ul>\n");
         cut(out, seeds.len(), CHANGES, json);

@@ -9,8 +9,8 @@
 )]
 
 use seedbank::report::{
-    Changes, Claim, CoreLine, Cost, Coverage, CoveragePoint, Crawl, CrawlDepth, Distances, Mean,
-    MethodCurve, Parameter, Reason, Report, SeedLine, SiteShare, Web,
+    ChangedSeed, Changes, Claim, CoreLine, Cost, Coverage, CoveragePoint, Crawl, CrawlDepth,
+    Distances, Mean, MethodCurve, Parameter, Reason, Report, SeedLine, SiteShare, Web,
 };
 
 /// A URL of somebody who wants to be more than text.
@@ -110,8 +110,8 @@ pub fn of_cores(count: u32) -> Report {
             refresh: 1,
             batch: 1,
             other_parameters: false,
-            gained: vec![seed(5), seed(10)],
-            lost: vec!["http://old.example/".to_owned()],
+            gained: [5, 10].map(|at| changed(&seed(at))).to_vec(),
+            lost: vec![changed("http://old.example/")],
             kept: vec![seed(1)],
         }),
         costs: (1..=2)
@@ -253,7 +253,11 @@ pub fn hostile() -> Report {
         HOSTILE.clone_into(&mut claim.text);
     }
     if let Some(changes) = &mut report.changes {
-        changes.gained = vec![HOSTILE.to_owned(), "data:text/html,x".to_owned()];
+        changes.gained = [HOSTILE, "data:text/html,x"].map(changed).to_vec();
+        for seed in changes.gained.iter_mut().chain(&mut changes.lost) {
+            HOSTILE.clone_into(&mut seed.because);
+            seed.successor = Some(HOSTILE.to_owned());
+        }
     }
     if let Some(coverage) = &mut report.coverage {
         for curve in coverage.by_seeds.iter_mut().chain(&mut coverage.by_hops) {
@@ -262,4 +266,13 @@ pub fn hostile() -> Report {
     }
     HOSTILE.clone_into(&mut report.parameters[0].value);
     report
+}
+
+fn changed(url: &str) -> ChangedSeed {
+    ChangedSeed {
+        url: url.to_owned(),
+        because: "the page is gone".to_owned(),
+        batch: Some(2),
+        successor: Some("http://next.example/".to_owned()),
+    }
 }
