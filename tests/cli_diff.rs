@@ -161,7 +161,7 @@ fn wrong_input_is_told() {
         (
             &["history", "bank", "http://no.example/"],
             2,
-            "has no page http://no.example/",
+            "does not know http://no.example/",
         ),
         (&["history", "bank", "h1.example"], 2, "is no URL of a page"),
         (

@@ -93,7 +93,13 @@ fn what_changed_is_told() {
     fits(&json);
     let changes = &json["changes"];
     assert_eq!(changes["refresh"], 1);
-    assert_eq!(changes["lost"], serde_json::json!(["http://h1.example/"]));
+    let lost = serde_json::json!([{
+        "url": "http://h1.example/",
+        "because": "the page is gone",
+        "batch": 2,
+        "successor": "http://h2.example/",
+    }]);
+    assert_eq!(changes["lost"], lost);
     assert_eq!(
         changes["kept"],
         serde_json::json!(["http://k1.example/x,y"])
@@ -104,6 +110,7 @@ fn what_changed_is_told() {
         page.contains("Not measured") && page.contains("<b>1 kept</b>"),
         "{page}"
     );
+    assert!(page.contains("the page is gone (batch 2)"), "{page}");
     let old = ["--refresh", "1"];
     place.run(&[&report[..], &old].concat()).done();
     let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();

@@ -108,7 +108,13 @@ impl Side {
         let mut unknown: Vec<(u32, String)> = Vec::new();
         let mut strangers = BTreeSet::new();
         let mut rank = 0;
-        for (line, url) in &list.urls {
+        for (line, text) in &list.urls {
+            let Some(url) = text.split_whitespace().next() else {
+                continue;
+            };
+            if url.starts_with('#') {
+                continue;
+            }
             let at = ingest::parse(url, views.mode).map_err(|problem| EngineError::SeedList {
                 list: list.name.clone(),
                 line: *line,
