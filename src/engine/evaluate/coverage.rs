@@ -312,6 +312,12 @@ fn claims(by_seeds: &[CoverageCurve], by_hops: &[CoverageCurve]) -> Vec<Claim> {
 /// A method that is not above another, and where.
 type Exception = (String, String, Vec<Setting>);
 
+fn counted(number: impl std::fmt::Display, one: &str) -> String {
+    let number = number.to_string();
+    let end = if number == "1" { "" } else { "s" };
+    format!("{number} {one}{end}")
+}
+
 fn sentence(what: &str, found: &[Exception], compared: u32) -> String {
     if found.is_empty() {
         return format!("{what}, in all {compared} comparisons.");
@@ -321,11 +327,11 @@ fn sentence(what: &str, found: &[Exception], compared: u32) -> String {
         // Writing to a string cannot fail.
         let _ = write!(
             text,
-            "{}{method} is not above {other} in {} settings (first at {} seeds, {} hops)",
+            "{}{method} is not above {other} in {} (first at {}, {})",
             if at == 0 { "" } else { "; " },
-            points.len(),
-            points[0].0,
-            points[0].1
+            counted(points.len(), "setting"),
+            counted(points[0].0, "seed"),
+            counted(points[0].1, "hop"),
         );
     }
     if found.len() > NAMED {
