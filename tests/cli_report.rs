@@ -219,3 +219,45 @@ fn what_makes_no_sense_is_refused_and_nothing_is_written() {
     place.run(&["report", "none", "--out", "r.html"]).fails(4);
     assert_eq!(names(place.path("").as_path()), before);
 }
+
+#[test]
+fn nothing_but_an_earlier_report_is_replaced() {
+    let place = Place::with_seeds();
+    let report = |out: &str| place.run(&["report", "bank", "--no-evaluate", "--out", out]);
+    place.write("kept.json", "{\"mine\": true}\n");
+    let told = report("kept.html").fails(2);
+    assert!(
+        told.contains("kept.json is there and is no report"),
+        "{told}"
+    );
+    assert_eq!(read(&place, "kept.json"), "{\"mine\": true}\n");
+    let told = report("bank/SEEDBANK").fails(2);
+    assert!(told.contains("lies in the bank's own folder"), "{told}");
+    place.run(&["status", "bank"]).done();
+    std::os::unix::fs::symlink("elsewhere.html", place.path("link.html")).unwrap();
+    let told = report("link.html").fails(2);
+    assert!(told.contains("is no ordinary file"), "{told}");
+    report("again.html").done();
+    report("again.html").done();
+}
+
+#[test]
+fn seeds_that_died_are_marked() {
+    let place = Place::with_seeds();
+    place.write(
+        "day1.jsonl",
+        "{\"url\": \"http://h1.example/\", \"gone\": true}\n",
+    );
+    place.run(&["ingest", "bank", "day1.jsonl"]).done();
+    place
+        .run(&["report", "bank", "--no-evaluate", "--out", "r.html"])
+        .done();
+    let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
+    fits(&json);
+    assert_eq!(json["seeds"][0]["dead"], "gone");
+    assert!(json["seeds"][1]["dead"].is_null());
+    let page = read(&place, "r.html");
+    assert!(page.contains("1 of these seeds died since"), "{page}");
+    assert!(page.contains("gone now</span>"), "{page}");
+    assert!(page.contains("seedbank seeds bank --refresh 1"), "{page}");
+}

@@ -56,7 +56,7 @@ pub(super) struct ReportArgs {
 }
 
 pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliError> {
-    let beside = places(&args.out)?;
+    let beside = places(&args.bank, &args.out)?;
     let watch = session.watch()?;
     let request = ReportRequest {
         which: args.which.into(),
@@ -84,7 +84,7 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
 }
 
 /// Where the JSON file goes. What cannot work is said before the long work, not after it.
-fn places(out: &Path) -> Result<PathBuf, CliError> {
+fn places(bank: &Path, out: &Path) -> Result<PathBuf, CliError> {
     let usage = |text: String| Err(CliError::Usage(text));
     let shown = out.display();
     let beside = out.with_extension("json");
@@ -99,9 +99,18 @@ fn places(out: &Path) -> Result<PathBuf, CliError> {
         ));
     }
     for place in [out, beside.as_path()] {
+        let Ok(there) = place.symlink_metadata() else {
+            continue;
+        };
         if place.is_dir() {
             return usage(format!(
                 "{} is a folder; give --out the name of a file",
+                place.display()
+            ));
+        }
+        if !there.is_file() {
+            return usage(format!(
+                "{} is no ordinary file, and a report would take its place; give --out another name",
                 place.display()
             ));
         }
@@ -113,7 +122,32 @@ fn places(out: &Path) -> Result<PathBuf, CliError> {
             folder.display()
         ));
     }
+    if let (Ok(folder), Ok(bank)) = (folder.canonicalize(), bank.canonicalize())
+        && folder.starts_with(bank)
+    {
+        return usage(format!(
+            "{shown} lies in the bank's own folder; give --out a place outside it"
+        ));
+    }
+    if beside.exists() && !is_report(&beside) {
+        return usage(format!(
+            "{} is there and is no report, and a report's data would take its place; give --out another name",
+            beside.display()
+        ));
+    }
+    // Whether the folder takes files at all.
+    staged(out, b"")?;
     Ok(beside)
+}
+
+/// Whether a file is the data of an earlier report.
+fn is_report(file: &Path) -> bool {
+    let Ok(bytes) = std::fs::read(file) else {
+        return false;
+    };
+    let parts = ["bank", "plan", "refresh", "seeds", "claims", "costs"];
+    serde_json::from_slice(&bytes)
+        .is_ok_and(|json: serde_json::Value| parts.iter().all(|part| json.get(part).is_some()))
 }
 
 fn folder(file: &Path) -> &Path {

@@ -13,9 +13,11 @@ use serde_json::Value as Json;
 
 use super::answers::{CoreView, Evidence, RefreshView, Which};
 use super::plan::{Method, PlanOptions};
-use super::{Bank, EngineError};
+use super::views::Views;
+use super::{Bank, EngineError, nearest};
 use crate::ingest::{self, SiteMode};
 use crate::report::{CoreLine, Cost, Parameter, Reason, Report, SeedLine, SiteShare, Web};
+use crate::storage::records::PageState;
 use crate::watch::Watch;
 
 /// So many of a core's best authorities are told.
@@ -86,16 +88,26 @@ impl Bank {
         let old: Option<BTreeSet<&str>> = before
             .as_ref()
             .map(|(_, old)| old.iter().map(|seed| seed.url.as_str()).collect());
-        let lines = seeds
-            .iter()
-            .map(|seed| SeedLine {
+        let views = Views::open(self)?;
+        let spam_dies =
+            method(refresh) == Method::Cores && !refresh.parameters.keep_spam.unwrap_or_default();
+        let mut lines = Vec::with_capacity(seeds.len());
+        for seed in &seeds {
+            let (_, _, page) = nearest::named(&views, &seed.url)?;
+            let dead = match page.state {
+                PageState::Gone => Some("gone"),
+                PageState::Unlinked => Some("no page"),
+                PageState::Known | PageState::Crawled => (page.spam && spam_dies).then_some("spam"),
+            };
+            lines.push(SeedLine {
                 rank: seed.rank,
                 url: seed.url.clone(),
                 site: seed.site.clone(),
                 reason: reason(&seed.evidence),
                 kept: old.as_ref().map(|old| old.contains(seed.url.as_str())),
-            })
-            .collect();
+                dead: dead.map(str::to_owned),
+            });
+        }
         let counters = status.counters;
         let mut report = Report {
             bank: self.name(),

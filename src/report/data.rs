@@ -87,6 +87,8 @@ pub struct SeedLine {
     pub reason: Reason,
     /// Whether the plan's refresh before this one had it; `null` where there was none.
     pub kept: Option<bool>,
+    /// Why it can start no crawl any more: gone, spam, or no page; `null` while it can.
+    pub dead: Option<String>,
 }
 
 /// Why a seed was selected.
@@ -152,7 +154,7 @@ pub struct SiteShare {
 pub struct Mean {
     /// The mean.
     pub mean: f64,
-    /// Its standard error.
+    /// Its standard error; not a number (`null`) where a single observation tells none.
     pub error: f64,
 }
 

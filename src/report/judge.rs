@@ -14,6 +14,10 @@ use super::text::{counted, escape, short, signed_percent, whole, with_error};
 /// Where a number is beside random.
 pub(super) fn side(number: f64, random: Mean) -> Ordering {
     use Ordering::{Equal, Greater, Less};
+    if random.error.is_nan() {
+        // A single observation: nothing is above it for certain.
+        return Equal;
+    }
     let margin = (2.0 * random.error).max(1e-9 * random.mean.abs());
     match number - random.mean {
         far if far > margin => Greater,

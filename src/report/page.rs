@@ -45,13 +45,14 @@ pub fn page(report: &Report, json: &str) -> String {
     put(
         &mut out,
         format_args!(
-            "<p class=\"soft\">Selected from a web of {} and {} that are linked to but not crawled yet, on {}.</p>\n",
+            "<p class=\"soft\">The bank holds {} and {} that are linked to but not crawled yet, on {}.</p>\n",
             counted(report.web.crawled, "crawled page", "crawled pages"),
             whole(report.web.known),
             counted(report.web.sites, "site", "sites"),
         ),
     );
     notices(&mut out, report);
+    dead(&mut out, report);
     out.push_str("</header>\n<main>\n<div class=\"answer\">\n");
     which(&mut out, report, &json);
     why(&mut out, report);
@@ -118,10 +119,27 @@ fn notices(out: &mut String, report: &Report) {
     }
 }
 
+fn dead(out: &mut String, report: &Report) {
+    let dead = report.seeds.iter().filter(|seed| seed.dead.is_some());
+    let dead = dead.count();
+    if dead > 0 {
+        put(
+            out,
+            format_args!(
+                "<p class=\"notice\">{} died since: gone, spam or no page now. They are marked in the list; <code>seedbank diff</code> after the next refresh names who may follow.</p>\n",
+                counted(dead as u64, "of these seeds", "of these seeds"),
+            ),
+        );
+    }
+}
+
 fn which(out: &mut String, report: &Report, json: &str) {
     out.push_str("<section class=\"card\"><h2>Which pages?</h2>\n<ol>\n");
     for seed in report.seeds.iter().take(NAMED) {
-        put(out, format_args!("<li>{}</li>\n", link(&seed.url)));
+        let dead = seed.dead.as_ref().map_or_else(String::new, |why| {
+            format!(" <span class=\"tag lost\">{} now</span>", escape(why))
+        });
+        put(out, format_args!("<li>{}{dead}</li>\n", link(&seed.url)));
     }
     out.push_str("</ol>\n<p class=\"small\">");
     if report.seeds.is_empty() {
@@ -130,10 +148,10 @@ fn which(out: &mut String, report: &Report, json: &str) {
         put(
             out,
             format_args!(
-                "<a href=\"#seeds\">All {} with their reasons</a>; as data: {json}. For the crawler: <code>seedbank seeds {} --plan {}</code>",
+                "<a href=\"#seeds\">All {} with their reasons</a>; as data: {json}. For the crawler: <code>seedbank seeds {} --refresh {}</code>",
                 whole(report.seeds.len() as u64),
                 escape(&report.bank),
-                escape(&report.plan)
+                report.refresh
             ),
         );
     }
@@ -151,6 +169,10 @@ fn why(out: &mut String, report: &Report) {
 }
 
 fn why_cores(out: &mut String, report: &Report) {
+    if report.cores.is_empty() {
+        out.push_str("<p>There is no core: no link between sites that counts is left.</p>\n");
+        return;
+    }
     let sites: BTreeSet<&str> = report
         .cores
         .iter()
@@ -169,9 +191,6 @@ fn why_cores(out: &mut String, report: &Report) {
             counted(sites.len() as u64, "site", "sites"),
         ),
     );
-    if report.cores.is_empty() {
-        return;
-    }
     out.push_str("<ul class=\"small\">\n");
     for core in report.cores.iter().take(EXAMPLES) {
         let names: Vec<String> = core
@@ -210,16 +229,21 @@ fn why_cover(out: &mut String, report: &Report) {
     put(
         out,
         format_args!(
-            "<p>On each of <b>{}</b> they were picked by <b>{}</b> so that few links lead from them to much of the site. \
+            "<p>On each of <b>{}</b> they were picked by <b>{}</b>{}. \
              Together they cover <b>{}</b>, worth {}.</p>\n",
             counted(sites.len() as u64, "site", "sites"),
             escape(&report.method),
+            if report.method == "random" {
+                ", to compare with"
+            } else {
+                ", so that few links lead from them to much of the site"
+            },
             counted(pages, "page", "pages"),
             short(value)
         ),
     );
     out.push_str(
-        "<p class=\"small soft\">A page is worth 1, more if it was clicked or links to pages not crawled yet, less than nothing if it is spam.</p>\n",
+        "<p class=\"small soft\">A page is worth 1, more if it was clicked or links to pages not crawled yet, less than nothing if it is spam, unless the plan says otherwise.</p>\n",
     );
 }
 

@@ -31,13 +31,16 @@ pub(super) fn seeds(out: &mut String, report: &Report, json: &str) {
         out.push_str("<p>There are none.</p></section>\n");
         return;
     }
-    out.push_str(
-        "<p class=\"soft\">Best first: any head of the list is good.</p>\n<ol class=\"seeds\">\n",
-    );
+    out.push_str(if report.method == "random" {
+        "<p class=\"soft\">As they were drawn.</p>\n<ol class=\"seeds\">\n"
+    } else {
+        "<p class=\"soft\">Best first: any head of the list is good.</p>\n<ol class=\"seeds\">\n"
+    });
     for seed in report.seeds.iter().take(SEEDS) {
-        let tag = match seed.kept {
-            Some(false) => " <span class=\"tag new\">new</span>",
-            _ => "",
+        let tag = match (&seed.dead, seed.kept) {
+            (Some(why), _) => format!(" <span class=\"tag lost\">{} now</span>", escape(why)),
+            (None, Some(false)) => " <span class=\"tag new\">new</span>".to_owned(),
+            (None, _) => String::new(),
         };
         put(
             out,

@@ -113,6 +113,9 @@ pub(super) fn tick(number: f64) -> String {
 
 /// A mean and its standard error, both with the digits that the error leaves.
 pub(super) fn with_error(mean: Mean) -> String {
+    if mean.error.is_nan() {
+        return short(mean.mean);
+    }
     let places = match mean.error.abs() {
         e if e >= 9.95 || !e.is_finite() => 0,
         e if e >= 0.995 => 1,

@@ -52,6 +52,7 @@ pub fn of_cores(count: u32) -> Report {
             hub_score: 0.05,
         },
         kept: Some(rank % 5 != 0),
+        dead: None,
     });
     let distance = |from: u32, to: u32| match (from * 7 + to * 11) % 9 {
         _ if from == to => Some(0),
@@ -226,6 +227,7 @@ pub fn of_cover(count: u32) -> Report {
                 since: 1,
             },
             kept: None,
+            dead: None,
         })
         .collect();
     report

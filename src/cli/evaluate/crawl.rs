@@ -23,7 +23,7 @@ Examples:
 /// Crawl breadth first from seeds, and from random sets of as many crawled pages
 ///
 /// Tells for each depth how many pages are new, their share of the web, their mean PageRank, the
-/// share of spam among them and their value. Seeds of an older refresh that died since are counted
+/// share of spam among them and their value (by the default weights). Seeds of an older refresh that died since are counted
 /// and named; the others start.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

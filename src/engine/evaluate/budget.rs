@@ -60,6 +60,12 @@ pub(super) fn run(
             pagerank: spent.tally.pagerank,
         });
     }
+    if rows.iter().all(|row| row.list.seeds == 0) {
+        return Err(EngineError::Plan(
+            "none of these lists has a seed that is a page today; give URLs, one a line, or refresh the plan"
+                .to_owned(),
+        ));
+    }
     Ok(BudgetEvaluation {
         state: today.state,
         budget: request.pages,
@@ -82,6 +88,10 @@ fn claims(rows: &[BudgetRow]) -> Vec<Claim> {
     let (Some(value), Some(pagerank)) = (best(&|row| row.value), best(&|row| row.pagerank)) else {
         return Vec::new();
     };
+    if rows.len() < 2 {
+        // Nothing to compare.
+        return Vec::new();
+    }
     let first = rows.first().map(|row| &row.list.name);
     vec![Claim {
         claim: "first-list-is-best",

@@ -111,7 +111,8 @@ fn coverage_request(request: &ReportRequest, plan: &PlanOptions) -> CoverageRequ
 fn mean(estimate: Estimate) -> Mean {
     Mean {
         mean: estimate.mean,
-        error: estimate.standard_error.unwrap_or(0.0),
+        // One observation tells nothing of its error.
+        error: estimate.standard_error.unwrap_or(f64::NAN),
     }
 }
 
