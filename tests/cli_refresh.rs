@@ -78,7 +78,7 @@ fn old_refreshes_are_forgotten_when_asked() {
     let report = place
         .run(&["refresh", "bank", "--keep", "2", "--cold"])
         .done();
-    assert!(report.ends_with("forgotten: refreshes 1\n"), "{report}");
+    assert!(report.ends_with("forgotten: refresh 1\n"), "{report}");
     assert_eq!(
         place
             .run(&["seeds", "bank", "--refresh", "2"])

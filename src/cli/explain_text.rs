@@ -231,6 +231,8 @@ fn cover_seed(lines: &mut Lines, seed: &CoverSeed) {
             "runner-up {} with {}",
             second.url, second.score
         )),
+        // Where pages are drawn there is none.
+        None if seed.gain.is_none() => {}
         None => lines.add("runner-up not known: none was left, or none needed looking at"),
     }
     if let Some((by, hop)) = &seed.covered_by {

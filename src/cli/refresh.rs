@@ -120,7 +120,12 @@ fn text(report: &RefreshReport) -> String {
     );
     if !report.pruned.is_empty() {
         let numbers: Vec<String> = report.pruned.iter().map(ToString::to_string).collect();
-        let _ = writeln!(text, "forgotten: refreshes {}", numbers.join(", "));
+        let _ = writeln!(
+            text,
+            "forgotten: refresh{} {}",
+            if numbers.len() == 1 { "" } else { "es" },
+            numbers.join(", ")
+        );
     }
     text
 }

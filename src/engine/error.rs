@@ -199,7 +199,11 @@ impl EngineError {
                 "give the name of a host (of a registrable domain where the bank was made with --site domain)"
                     .to_owned(),
             ),
-            Self::NoPlan(_) | Self::NoRefresh(_) | Self::Forgotten(_) => {
+            Self::NoPlan(_) => Some(
+                "`seedbank history` lists the plans; where there is none, `seedbank ingest` and then `seedbank refresh` make one"
+                    .to_owned(),
+            ),
+            Self::NoRefresh(_) | Self::Forgotten(_) => {
                 Some("`seedbank history` lists plans and refreshes".to_owned())
             }
             Self::OneRefresh { .. } => Some(

@@ -61,6 +61,7 @@ impl Bank {
         watch: &dyn Watch,
     ) -> Result<Report, EngineError> {
         watch.stage("gather", None);
+        Views::open(self)?.find(&request.which)?;
         let history = self.history()?;
         let (refresh, earlier) = find(&history.refreshes, &request.which)?;
         // By number from here on: the plan may be refreshed meanwhile.

@@ -53,7 +53,14 @@ impl Views {
             return Ok((refresh, self.reader.need(&tables::REFRESHES, &refresh)?));
         };
         let record = self.reader.get(&tables::REFRESHES, &refresh)?;
-        let record = record.ok_or(EngineError::NoRefresh(refresh))?;
+        let Some(record) = record else {
+            let given = self.reader.counters()?.refresh;
+            return Err(if (1..=given).contains(&refresh) {
+                EngineError::Forgotten(refresh)
+            } else {
+                EngineError::NoRefresh(refresh)
+            });
+        };
         match &which.plan {
             Some(plan) if *plan != record.plan => Err(EngineError::OtherPlan {
                 refresh,

@@ -91,7 +91,7 @@ impl<'a> Pair<'a> {
     /// Why the second list has not a seed of the first.
     pub(in crate::engine) fn lost(&self, page: PageId) -> Result<Because, EngineError> {
         match &self.to.run {
-            Some(to) => self.absent(page, self.from, to),
+            Some(to) => Ok(self.dated(self.absent(page, self.from, to)?)),
             None => Err(EngineError::Internal("the second list is no refresh")),
         }
     }
@@ -101,7 +101,7 @@ impl<'a> Pair<'a> {
         let Some(from) = &self.from.run else {
             return Ok(Because::new(Cause::NotListed, None));
         };
-        let mut because = self.absent(page, self.to, from)?;
+        let mut because = self.dated(self.absent(page, self.to, from)?);
         let before = self.past.timeline(page)?.after(from.record.batch).state;
         because.cause = match because.cause {
             Cause::Unlinked if before.is_none() => Cause::NewPage,
@@ -122,6 +122,18 @@ impl<'a> Pair<'a> {
             other => other,
         };
         Ok(because)
+    }
+
+    /// Between two refreshes with the same parameters and one batch between them, that batch brought
+    /// whatever came: also what no page of the core or site shows.
+    fn dated(&self, because: Because) -> Because {
+        match self.changed.as_slice() {
+            [(only, _)] if !self.settings_differ => Because {
+                batch: because.batch.or(Some(*only)),
+                ..because
+            },
+            _ => because,
+        }
     }
 
     /// Why `run` has not a seed of `has`.
