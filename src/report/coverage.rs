@@ -76,7 +76,8 @@ fn covered_by_method(out: &mut String, report: &Report, coverage: &Coverage) {
             error: more.error,
             text: {
                 let plus = if more.mean > 0.0 { "+" } else { "" };
-                format!("{plus}{} %", short(more.mean))
+                // Two decimals have room beside the bar.
+                format!("{plus}{} %", short((more.mean * 100.0).round() / 100.0))
             },
             ours,
         })

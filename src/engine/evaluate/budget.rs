@@ -60,12 +60,6 @@ pub(super) fn run(
             pagerank: spent.tally.pagerank,
         });
     }
-    if rows.iter().all(|row| row.list.seeds == 0) {
-        return Err(EngineError::Plan(
-            "none of these lists has a seed that is a page today; give URLs, one a line, or refresh the plan"
-                .to_owned(),
-        ));
-    }
     Ok(BudgetEvaluation {
         state: today.state,
         budget: request.pages,
@@ -88,7 +82,7 @@ fn claims(rows: &[BudgetRow]) -> Vec<Claim> {
     let (Some(value), Some(pagerank)) = (best(&|row| row.value), best(&|row| row.pagerank)) else {
         return Vec::new();
     };
-    if rows.len() < 2 {
+    if rows.iter().all(|row| row.list.seeds == 0) {
         // Nothing to compare.
         return Vec::new();
     }
