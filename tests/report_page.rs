@@ -157,7 +157,7 @@ fn pages_can_be_looked_at() {
 fn every_chart_has_words() {
     let page = page(&of_cores(20), "report.json");
     let charts = page.matches("<svg ").count();
-    assert_eq!(charts, 9);
+    assert_eq!(charts, 10);
     for part in ["role=\"img\"", "<title id=", "<desc id="] {
         assert_eq!(page.matches(part).count(), charts, "{part}");
     }

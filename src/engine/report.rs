@@ -134,6 +134,7 @@ impl Bank {
             crawl: None,
             distances: None,
             coverage: None,
+            budget: None,
             left_out: Vec::new(),
             claims: Vec::new(),
             changes,

@@ -38,6 +38,8 @@ pub struct Report {
     pub distances: Option<Distances>,
     /// What cover methods cover.
     pub coverage: Option<Coverage>,
+    /// What the seeds, and those of other plans, give for so many pages.
+    pub budget: Option<Budget>,
     /// Why an experiment could not be made, one sentence each.
     pub left_out: Vec<String>,
     /// What is claimed of such seeds, and whether it holds here.
@@ -273,6 +275,32 @@ pub struct CoveragePoint {
     pub more_pages: Option<Mean>,
     /// Value, in per cent more than random covers; `null` for random itself.
     pub more_value: Option<Mean>,
+}
+
+/// Crawls of so many pages from several lists of seeds.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Budget {
+    /// At most so many pages are crawled.
+    pub pages: u64,
+    /// The refresh of the report, then the last ones of other plans.
+    pub lists: Vec<BudgetLine>,
+}
+
+/// What one list gives.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct BudgetLine {
+    /// The list.
+    pub name: String,
+    /// Pages crawled.
+    pub pages: u64,
+    /// Value of those that the bank has crawled.
+    pub value: f64,
+    /// Clicks on the pages.
+    pub clicks: u64,
+    /// Spam pages.
+    pub spam: u64,
+    /// PageRank of the pages together, in per cent of the web's.
+    pub pagerank: f64,
 }
 
 /// What changed since an earlier refresh of the plan.

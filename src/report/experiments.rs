@@ -1,9 +1,10 @@
 //! The experiments: what is claimed and whether it holds, the charts, and how far the cores are from
 //! each other. Each chart has its numbers in a table under it.
 
+use super::bars::{Bar, bars};
 use super::chart::{Frame, Point};
-use super::data::{Distances, Mean, Report};
-use super::text::{counted, escape, put, short, with_error};
+use super::data::{Budget, Distances, Mean, Report};
+use super::text::{counted, escape, put, short, whole, with_error};
 use super::{coverage, crawl, map};
 
 /// Whether anything was measured.
@@ -27,6 +28,9 @@ pub(super) fn worth(out: &mut String, report: &Report) {
     if let Some(coverage) = &report.coverage {
         coverage::charts(out, report, coverage);
     }
+    if let Some(budget) = &report.budget {
+        budgets(out, budget);
+    }
     if let Some(distances) = &report.distances {
         distance_map(out, distances);
     }
@@ -41,6 +45,56 @@ pub(super) fn worth(out: &mut String, report: &Report) {
         );
     }
     out.push_str("</section>\n");
+}
+
+fn budgets(out: &mut String, budget: &Budget) {
+    let title = format!(
+        "What a crawl of {} gives",
+        counted(budget.pages, "page", "pages")
+    );
+    figure(
+        out,
+        &title,
+        "Breadth first from the seeds, of this refresh and of other plans, in PageRank reached together (% of the web).",
+    );
+    let all: Vec<Bar> = (0..)
+        .zip(&budget.lists)
+        .map(|(at, line)| Bar {
+            name: if at == 0 {
+                "these seeds".to_owned()
+            } else {
+                format!("list {}", at + 1)
+            },
+            number: line.pagerank,
+            error: 0.0,
+            text: format!("{} %", short((line.pagerank * 100.0).round() / 100.0)),
+            ours: at == 0,
+        })
+        .collect();
+    let frame = Frame {
+        id: "budget",
+        title: &title,
+        description: "One bar for each list of seeds with its number beside it.",
+        x: "PageRank reached (% of the web)",
+        y: "",
+    };
+    out.push_str(&bars(&frame, &all, 108.0, 66.0));
+    let rows: Vec<Vec<String>> = (1..)
+        .zip(&budget.lists)
+        .map(|(at, line)| {
+            vec![
+                format!("{at}: {}", line.name),
+                whole(line.pages),
+                short(line.value),
+                whole(line.clicks),
+                whole(line.spam),
+                short(line.pagerank),
+            ]
+        })
+        .collect();
+    let heads = ["List", "Pages", "Value", "Clicks", "Spam", "PageRank (%)"];
+    table(out, &heads, &rows);
+    out.push_str("</figure>\n");
 }
 
 fn claims(out: &mut String, report: &Report) {

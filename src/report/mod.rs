@@ -29,7 +29,8 @@ mod sections;
 mod text;
 
 pub use data::{
-    ChangedSeed, Changes, Claim, CoreLine, Cost, Coverage, CoveragePoint, Crawl, CrawlDepth,
-    Distances, Mean, MethodCurve, Parameter, Reason, Report, SeedLine, SiteShare, Web,
+    Budget, BudgetLine, ChangedSeed, Changes, Claim, CoreLine, Cost, Coverage, CoveragePoint,
+    Crawl, CrawlDepth, Distances, Mean, MethodCurve, Parameter, Reason, Report, SeedLine,
+    SiteShare, Web,
 };
 pub use page::page;

@@ -9,8 +9,9 @@
 )]
 
 use seedbank::report::{
-    ChangedSeed, Changes, Claim, CoreLine, Cost, Coverage, CoveragePoint, Crawl, CrawlDepth,
-    Distances, Mean, MethodCurve, Parameter, Reason, Report, SeedLine, SiteShare, Web,
+    Budget, BudgetLine, ChangedSeed, Changes, Claim, CoreLine, Cost, Coverage, CoveragePoint,
+    Crawl, CrawlDepth, Distances, Mean, MethodCurve, Parameter, Reason, Report, SeedLine,
+    SiteShare, Web,
 };
 
 /// A URL of somebody who wants to be more than text.
@@ -94,6 +95,13 @@ pub fn of_cores(count: u32) -> Report {
             average: Some(mean(5.1, 0.04)),
         }),
         coverage: Some(coverage()),
+        budget: Some(Budget {
+            pages: 7_132,
+            lists: vec![
+                spent("refresh 2 of plan default"),
+                spent("refresh 3 of plan sites"),
+            ],
+        }),
         left_out: Vec::new(),
         claims: vec![
             Claim {
@@ -261,6 +269,9 @@ pub fn hostile() -> Report {
             seed.successor = Some(HOSTILE.to_owned());
         }
     }
+    if let Some(budget) = &mut report.budget {
+        HOSTILE.clone_into(&mut budget.lists[1].name);
+    }
     if let Some(coverage) = &mut report.coverage {
         for curve in coverage.by_seeds.iter_mut().chain(&mut coverage.by_hops) {
             HOSTILE.clone_into(&mut curve.method);
@@ -276,5 +287,16 @@ fn changed(url: &str) -> ChangedSeed {
         because: "the page is gone".to_owned(),
         batch: Some(2),
         successor: Some("http://next.example/".to_owned()),
+    }
+}
+
+fn spent(name: &str) -> BudgetLine {
+    BudgetLine {
+        name: name.to_owned(),
+        pages: 7_132,
+        value: 22_870.6,
+        clicks: 222_224,
+        spam: 45,
+        pagerank: 9.645,
     }
 }

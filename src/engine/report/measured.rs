@@ -1,16 +1,19 @@
 //! The experiments of a report, in the words that the page uses: shares in per cent, PageRank in
 //! times the average page.
 
+use std::collections::BTreeMap;
+
 use super::ReportRequest;
 use crate::engine::evaluate::{
-    Claim as Found, CoverageCurve, CoverageEvaluation, CrawlEvaluation, CrawlRequest,
-    DistancesEvaluation, DistancesRequest, SeedList,
+    BudgetEvaluation, BudgetRequest, BudgetRow, Claim as Found, CoverageCurve, CoverageEvaluation,
+    CrawlEvaluation, CrawlRequest, DistancesEvaluation, DistancesRequest, SeedList,
 };
 use crate::engine::plan::PlanOptions;
 use crate::engine::{Bank, CoverageRequest, EngineError, Which};
 use crate::evaluate::Estimate;
 use crate::report::{
-    Claim, Coverage, CoveragePoint, Crawl, CrawlDepth, Distances, Mean, MethodCurve, Report,
+    Budget, BudgetLine, Claim, Coverage, CoveragePoint, Crawl, CrawlDepth, Distances, Mean,
+    MethodCurve, Report,
 };
 use crate::watch::Watch;
 
@@ -18,6 +21,10 @@ use crate::watch::Watch;
 const CORES: u32 = 40;
 /// Pages from which the average distance of the web is sampled.
 const SAMPLES: u32 = 200;
+/// A crawl of one page in so many of the web is the budget.
+const BUDGET: u64 = 20;
+/// So many other plans are set beside this one.
+const PLANS: usize = 5;
 
 impl Bank {
     /// Runs the experiments that make sense for the refresh.
@@ -59,6 +66,16 @@ impl Bank {
                 report.distances = Some(measured(&distances));
             }
         }
+        if !report.seeds.is_empty() {
+            let asked = BudgetRequest {
+                lists: self.lists(which, report)?,
+                pages: ((report.web.crawled + report.web.known) / BUDGET).max(100),
+            };
+            let found = self.evaluate_budget(&asked, watch);
+            if let Some(budget) = made(report, found)? {
+                report.budget = Some(spent(&budget));
+            }
+        }
         let asked = coverage_request(request, plan);
         let found = self.evaluate_coverage(&asked, watch);
         if let Some(coverage) = made(report, found)? {
@@ -66,6 +83,41 @@ impl Bank {
             report.coverage = Some(covered(&coverage, &asked));
         }
         Ok(())
+    }
+}
+
+impl Bank {
+    /// The refresh, and the last ones of other plans.
+    fn lists(&self, which: &Which, report: &Report) -> Result<Vec<SeedList>, EngineError> {
+        let mut others = BTreeMap::new();
+        for refresh in self.history()?.refreshes {
+            if refresh.plan != report.plan && refresh.seeds > 0 {
+                others.insert(refresh.plan, refresh.refresh);
+            }
+        }
+        let mut lists = vec![SeedList::Refresh(which.clone())];
+        lists.extend(others.into_values().take(PLANS).map(|refresh| {
+            SeedList::Refresh(Which {
+                plan: None,
+                refresh: Some(refresh),
+            })
+        }));
+        Ok(lists)
+    }
+}
+
+fn spent(found: &BudgetEvaluation) -> Budget {
+    let line = |row: &BudgetRow| BudgetLine {
+        name: row.list.name.clone(),
+        pages: row.pages,
+        value: row.value,
+        clicks: row.clicks,
+        spam: row.spam,
+        pagerank: 100.0 * row.pagerank,
+    };
+    Budget {
+        pages: found.budget,
+        lists: found.lists.iter().map(line).collect(),
     }
 }
 
