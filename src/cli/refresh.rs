@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use seedbank::engine::{Bank, RefreshReport, RefreshRequest};
+use seedbank::engine::{Bank, Cost, Reason, RefreshReport, RefreshRequest, SiteChange};
 
 use super::Outcome;
 use super::failure::CliError;
@@ -25,6 +25,7 @@ Examples:
   seedbank refresh bank --plan total --method greedy --seeds 500 --share value
   seedbank refresh bank --hits classic --iterations 60
   seedbank refresh bank --keep 30                 forget all but the plan's last 30 refreshes
+  seedbank refresh bank --explain-cost            which batch and site made it compute cores
 
 A plan keeps its parameters: give them once, later only its name. Exit status 5 means that nothing
 could be selected; the refresh is recorded, empty.";
@@ -47,6 +48,9 @@ pub(super) struct RefreshArgs {
     /// Keep only the plan's last N refreshes, this one included
     #[arg(long, value_name = "N")]
     keep: Option<u32>,
+    /// Say which batch and which site made it necessary to compute cores
+    #[arg(long)]
+    explain_cost: bool,
     /// Wait while another process writes to the bank
     #[arg(long, value_parser = BoolishValueParser::new(),
         env = "SEEDBANK_WAIT")]
@@ -66,6 +70,7 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         cold: args.cold,
         keep: args.keep,
         wait: args.wait,
+        explain_cost: args.explain_cost,
     };
     let watch = session.watch()?;
     let report = bank.refresh(&request, &watch);
@@ -94,6 +99,35 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
     Ok(Outcome::Done)
 }
 
+/// Why some cores were computed, for people.
+fn cost_text(cost: &Cost) -> String {
+    let mut text = String::from("computed: ");
+    let runs = cost.cores.chunk_by(|a, b| a + 1 == *b);
+    let runs: Vec<String> = runs
+        .map(|run| match run {
+            [first, .., last] => format!("{first}-{last}"),
+            one => one.iter().map(ToString::to_string).collect(),
+        })
+        .collect();
+    let plural = if cost.cores.len() == 1 { "" } else { "s" };
+    // Writing to a String cannot fail.
+    let _ = write!(text, "core{plural} {}: ", runs.join(", "));
+    text.push_str(match cost.reason {
+        Reason::Cold => "nothing to take over, or not asked to\n",
+        Reason::Further => "the refresh before had not come so far\n",
+        Reason::Changed => "pages that they are linked with changed\n",
+    });
+    for change in &cost.changes {
+        let SiteChange { batch, site, pages } = change;
+        let plural = if *pages == 1 { "" } else { "s" };
+        let _ = writeln!(text, "  batch {batch}: {pages} page{plural} of {site}");
+    }
+    if cost.more > 0 {
+        let _ = writeln!(text, "  and {} more (batch and site)", cost.more);
+    }
+    text
+}
+
 /// The report for people.
 fn text(report: &RefreshReport) -> String {
     let mut text = String::new();
@@ -105,7 +139,7 @@ fn text(report: &RefreshReport) -> String {
     );
     let _ = writeln!(
         text,
-        "{}{}, {} steps reused, {} computed, {} link visits, {} page visits, {} read",
+        "{}{}, {} steps reused, {} computed, {} link visits, {} page visits, {} read{}",
         if report.certified {
             "certified"
         } else {
@@ -116,8 +150,14 @@ fn text(report: &RefreshReport) -> String {
         report.steps_recomputed,
         report.link_visits,
         report.page_visits,
-        human_bytes(report.bytes_read)
+        human_bytes(report.bytes_read),
+        report.peak_memory.map_or_else(String::new, |bytes| {
+            format!(", {} of memory", human_bytes(bytes))
+        })
     );
+    for cost in report.costs.iter().flatten() {
+        text.push_str(&cost_text(cost));
+    }
     if !report.pruned.is_empty() {
         let numbers: Vec<String> = report.pruned.iter().map(ToString::to_string).collect();
         let _ = writeln!(

@@ -4,6 +4,7 @@
 mod candidates;
 mod density;
 mod extract;
+mod ledger;
 mod near;
 mod params;
 mod select;
@@ -12,7 +13,8 @@ mod sums;
 mod tests;
 
 pub use density::{BadDensity, Density};
-pub use near::{NearClasses, Nearness};
+pub use ledger::{FoundComponent, KnownComponent, KnownCore, Ledger};
+pub use near::{NearClasses, NearPage, Nearness};
 pub use params::{BadParams, CoreParams, Growth, Hits, Pick, Rule};
-pub use select::{Core, CoresError, Selection, select};
+pub use select::{Core, CoresError, Selection, select, select_again};
 pub use sums::{RowSums, row_sums};

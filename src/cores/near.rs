@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::{Csr, HubGraph, Remaining};
+use crate::graph::{Csr, HubGraph, Remaining, Role};
 use crate::rank::Principal;
 
 use super::select::Core;
@@ -41,7 +41,8 @@ impl NearClasses {
         }
     }
 
-    /// Takes in the core that was found next; `left` is what remains without it.
+    /// Takes in the core that was found next; `left` is what remains without it. Gives the classes
+    /// that were near no earlier core.
     ///
     /// Cost: the merged entries of the core's hubs and authorities, each class once.
     pub(super) fn note(
@@ -50,18 +51,64 @@ impl NearClasses {
         left: &Remaining,
         principal: &Principal,
         (rank, core): (u32, &Core),
-    ) {
+    ) -> Vec<NearPage> {
+        let mut found = Vec::new();
         let region = &principal.region;
         let linked = classes(&core.authorities, |page| graph.authority_class(page));
         let near = linked_with(&linked, graph.citers(), self.hubs.len());
         let scores = (region.hubs(), principal.hub_scores.as_slice());
-        keep(&mut self.hubs, near, rank, scores, |c| left.hubs(c) > 0);
+        let kept = keep(&mut self.hubs, near, rank, scores, |c| left.hubs(c) > 0);
+        let member = |class| graph.hub_members().list(class)[0];
+        found.extend(kept.into_iter().map(|(class, near)| NearPage {
+            role: Role::Hub,
+            page: member(class),
+            links: near.links,
+            score: near.score,
+        }));
         let linking = classes(&core.hubs, |page| graph.hub_class(page));
         let near = linked_with(&linking, graph.rows(), self.authorities.len());
         let scores = (region.authorities(), principal.authority_scores.as_slice());
         let is_left = |class| left.authorities(class) > 0;
-        keep(&mut self.authorities, near, rank, scores, is_left);
+        let kept = keep(&mut self.authorities, near, rank, scores, is_left);
+        let member = |class| graph.authority_members().list(class)[0];
+        found.extend(kept.into_iter().map(|(class, near)| NearPage {
+            role: Role::Authority,
+            page: member(class),
+            links: near.links,
+            score: near.score,
+        }));
+        found
     }
+
+    /// Takes in what an earlier run found near a core that has this rank now.
+    pub(super) fn take(&mut self, graph: &HubGraph, near: &[NearPage], core: u32) {
+        for page in near {
+            let (slots, class) = match page.role {
+                Role::Hub => (&mut self.hubs, graph.hub_class(page.page)),
+                Role::Authority => (&mut self.authorities, graph.authority_class(page.page)),
+            };
+            if let Some(slot) = class.and_then(|class| slots.get_mut(class as usize)) {
+                *slot = Some(Nearness {
+                    core,
+                    links: page.links,
+                    score: page.score,
+                });
+            }
+        }
+    }
+}
+
+/// A class that was near a core and no earlier one, named by one of its pages.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct NearPage {
+    /// Which class of the page.
+    pub role: Role,
+    /// The page's number.
+    pub page: u32,
+    /// Pages of the core on the other side that each page of the class is linked with.
+    pub links: u32,
+    /// The score of one page in the region that the core came from.
+    pub score: f64,
 }
 
 /// How many of the pages are in each class.
@@ -90,21 +137,23 @@ fn linked_with(from: &BTreeMap<u32, u32>, links: &Csr, classes: usize) -> Vec<(u
     with_sums.map(|c| (c, sums[c as usize])).collect()
 }
 
-/// Keeps those that are left and were not near an earlier core. A class outside the region has
-/// the score 0.
+/// Keeps those that are left and were not near an earlier core, and tells which. A class outside
+/// the region has the score 0.
 fn keep(
     kept: &mut [Option<Nearness>],
     near: Vec<(u32, u32)>,
     core: u32,
     (classes, scores): (&[u32], &[f64]),
     is_left: impl Fn(u32) -> bool,
-) {
+) -> Vec<(u32, Nearness)> {
+    let mut new = Vec::new();
     for (class, links) in near {
         let slot = &mut kept[class as usize];
         if slot.is_none() && is_left(class) {
             let at = classes.binary_search(&class).ok();
             let score = at.and_then(|at| scores.get(at)).copied().unwrap_or(0.0);
-            *slot = Some(Nearness { core, links, score });
+            new.push((class, *slot.insert(Nearness { core, links, score })));
         }
     }
+    new
 }

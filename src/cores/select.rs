@@ -1,12 +1,14 @@
 //! Core after core, until there are enough seeds or no inter-site link is left.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::graph::{HubGraph, Remaining, number};
-use crate::rank::{Classic, Converged, Doubt, Principal, Ranker, TIED};
+use crate::graph::{HubGraph, Remaining};
+use crate::rank::{Classic, Converged, Doubt, Next, Principal, Ranker, TIED};
 use crate::watch::{Interrupted, Watch};
 
 use super::extract::{Grown, extract};
+use super::ledger::{FoundComponent, Keeping, Ledger};
 use super::near::NearClasses;
 use super::params::{BadParams, CoreParams, Hits, Pick};
 
@@ -26,7 +28,7 @@ pub enum CoresError {
     #[error("core {rank} came out without a hub though links are left; run `seedbank check`")]
     NoHub {
         /// The core's rank, from 1.
-        rank: usize,
+        rank: u32,
     },
 }
 
@@ -56,6 +58,13 @@ pub struct Core {
     pub doubt: Option<Doubt>,
 }
 
+impl Core {
+    /// Its pages; one that is in both roles comes twice.
+    fn pages(&self) -> impl Iterator<Item = u32> {
+        self.hubs.iter().chain(&self.authorities).copied()
+    }
+}
+
 /// The cores in the order in which they were found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Selection {
@@ -66,9 +75,13 @@ pub struct Selection {
     /// Whether every core is what an exact computation would give.
     pub certified: bool,
     /// The rank (from 1) and the doubt of the first core that is not certified.
-    pub uncertified_reason: Option<(usize, Doubt)>,
+    pub uncertified_reason: Option<(u32, Doubt)>,
     /// The classes that were near a core.
     pub near: NearClasses,
+    /// Of each core, whether it was taken over from an earlier run.
+    pub reused: Vec<bool>,
+    /// What a later run may take over, by component of the whole graph.
+    pub found: BTreeMap<u32, FoundComponent>,
 }
 
 /// Selects cores. `previous_seeds`, in rank order, matter to [`Pick::Stable`] only.
@@ -78,11 +91,30 @@ pub fn select(
     previous_seeds: &[u32],
     watch: &dyn Watch,
 ) -> Result<Selection, CoresError> {
+    let ledger = Ledger::empty(graph);
+    select_again(graph, params, previous_seeds, &ledger, watch)
+}
+
+/// Selects cores, and takes over what is known of components of the graph; that has to come from
+/// runs with the same parameters, but for the number of seeds and the pick. Gives what [`select`]
+/// gives. [`Hits::Classic`] takes nothing over.
+pub fn select_again(
+    graph: &HubGraph,
+    params: &CoreParams,
+    previous_seeds: &[u32],
+    ledger: &Ledger,
+    watch: &dyn Watch,
+) -> Result<Selection, CoresError> {
     params.validate()?;
     watch.stage("cores", Some(u64::from(params.seeds)));
     let mut left = Remaining::all(graph);
     let mut ranker: Box<dyn Ranker> = match params.hits {
-        Hits::Converged => Box::new(Converged::new(graph, &left)),
+        Hits::Converged => Box::new(Converged::new(
+            graph,
+            &left,
+            ledger.components(),
+            ledger.steps(),
+        )),
         Hits::Classic => Box::new(Classic::new(graph, params.iterations)),
     };
     let mut previous = BTreeMap::new();
@@ -91,29 +123,50 @@ pub fn select(
             previous.entry(page).or_insert(rank);
         }
     }
-    let mut cores = Vec::new();
+    let mut cores: Vec<Core> = Vec::new();
+    let mut reused = Vec::new();
     let mut near = NearClasses::new(graph);
-    let mut visits = 0;
-    for rank in 1..=params.seeds as usize {
+    let mut keeping = Keeping::default();
+    let mut visits = ledger.components().link_visits();
+    for rank in 1..=params.seeds {
         watch.proceed()?;
-        let Some(mut principal) = ranker.principal(graph, &left, watch)? else {
+        let Some(next) = ranker.next(graph, &left, watch)? else {
             break;
         };
-        let mut grown = extract(graph, &left, &principal, params);
-        visits += grown.visits;
-        while grown.doubt.is_some() || grown.error > ACCURATE {
-            let Some(finer) = ranker.refine(graph, &left, watch)? else {
-                break;
-            };
-            principal = finer;
-            grown = extract(graph, &left, &principal, params);
-            visits += grown.visits;
+        let no_hub = CoresError::NoHub { rank };
+        let mut growing = Growing {
+            graph,
+            left: &left,
+            params,
+            visits: &mut visits,
+            watch,
+        };
+        let (next, grown) = growing.grow(&mut *ranker, next)?;
+        let delicate = ranker.is_delicate();
+        let (core, new) = if let Some((known, doubt)) = ledger.core(&next) {
+            let mut core = known.core.clone();
+            core.seed = seed(&core.hubs, &core.hub_scores, &previous).ok_or(no_hub)?;
+            core.doubt = doubt;
+            let touched = left.remove(graph, core.pages());
+            ranker.removed(graph, &left, &touched);
+            near.take(graph, &known.near, rank);
+            reused.push(true);
+            (core, known.near.clone())
+        } else {
+            let (principal, grown) = grown.ok_or(no_hub.clone())?;
+            let core = core(&principal, grown, &previous).ok_or(no_hub)?;
+            let touched = left.remove(graph, core.pages());
+            ranker.removed(graph, &left, &touched);
+            let new = near.note(graph, &left, &principal, (rank, &core));
+            reused.push(false);
+            (core, new)
+        };
+        let first = core.authorities.first();
+        let class = first.and_then(|&page| graph.authority_class(page));
+        if let Some(class) = class {
+            let component = ledger.components().of_authority(class);
+            keeping.note(component, (rank, &core), new, delicate);
         }
-        let core = core(&principal, grown, &previous).ok_or(CoresError::NoHub { rank })?;
-        let pages = core.hubs.iter().chain(&core.authorities).copied();
-        let touched = left.remove(graph, pages);
-        ranker.removed(graph, &left, &touched);
-        near.note(graph, &left, &principal, (number(rank), &core));
         cores.push(core);
         watch.advance(1);
     }
@@ -125,27 +178,58 @@ pub fn select(
         certified: first.is_none(),
         uncertified_reason: first,
         near,
+        reused,
+        found: keeping.finish(ranker.bounds()),
     })
 }
 
+/// What extraction needs.
+struct Growing<'a> {
+    graph: &'a HubGraph,
+    left: &'a Remaining,
+    params: &'a CoreParams,
+    visits: &'a mut u64,
+    watch: &'a dyn Watch,
+}
+
+impl Growing<'_> {
+    /// Extracts the core, from more accurate scores while a decision could not be made; these may
+    /// put another place first. Nothing where the core is known.
+    fn grow(
+        &mut self,
+        ranker: &mut dyn Ranker,
+        mut next: Next,
+    ) -> Result<(Next, Option<(Arc<Principal>, Grown)>), Interrupted> {
+        loop {
+            let Next::Solved(principal) = &next else {
+                return Ok((next, None));
+            };
+            let principal = Arc::clone(principal);
+            let grown = self.extract(&principal);
+            if grown.doubt.is_some() || grown.error > ACCURATE {
+                if let Some(finer) = ranker.refine(self.graph, self.left, self.watch)? {
+                    next = finer;
+                    continue;
+                }
+            }
+            return Ok((next, Some((principal, grown))));
+        }
+    }
+
+    fn extract(&mut self, principal: &Principal) -> Grown {
+        let grown = extract(self.graph, self.left, principal, self.params);
+        *self.visits += grown.visits;
+        grown
+    }
+}
+
 fn core(principal: &Principal, grown: Grown, previous: &BTreeMap<u32, usize>) -> Option<Core> {
-    let stable = grown
-        .hubs
-        .iter()
-        .filter_map(|page| previous.get(page).map(|rank| (rank, *page)))
-        .min();
-    let limit = grown.hub_scores.iter().copied().fold(0.0, f64::max) * (1.0 - TIED);
-    let tied = grown.hubs.iter().zip(&grown.hub_scores);
-    let best = tied
-        .filter(|(_, score)| **score >= limit)
-        .map(|(page, _)| *page)
-        .min();
     let pairs = grown.hubs.len() as f64 * grown.authorities.len() as f64;
     Some(Core {
         sigma: principal.sigma,
         density: 100.0 * grown.edges as f64 / pairs,
         edges: grown.edges,
-        seed: stable.map(|(_, page)| page).or(best)?,
+        seed: seed(&grown.hubs, &grown.hub_scores, previous)?,
         hubs: grown.hubs,
         authorities: grown.authorities,
         hub_scores: grown.hub_scores,
@@ -153,4 +237,19 @@ fn core(principal: &Principal, grown: Grown, previous: &BTreeMap<u32, usize>) ->
         sides: grown.sides,
         doubt: principal.doubt.or(grown.doubt),
     })
+}
+
+/// The hub that was the best seed before, else the best hub, by the smallest URL where tied.
+fn seed(hubs: &[u32], scores: &[f64], previous: &BTreeMap<u32, usize>) -> Option<u32> {
+    let stable = hubs
+        .iter()
+        .filter_map(|page| previous.get(page).map(|rank| (rank, *page)))
+        .min();
+    let limit = scores.iter().copied().fold(0.0, f64::max) * (1.0 - TIED);
+    let tied = hubs.iter().zip(scores);
+    let best = tied
+        .filter(|(_, score)| **score >= limit)
+        .map(|(page, _)| *page)
+        .min();
+    stable.map(|(_, page)| page).or(best)
 }

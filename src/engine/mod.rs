@@ -4,6 +4,7 @@
 mod answers;
 mod batch;
 mod clock;
+mod cost;
 mod cover_evidence;
 mod cover_reach;
 mod cover_seats;
@@ -14,6 +15,8 @@ mod evaluate;
 mod evidence_cores;
 mod explain;
 mod hubs;
+mod ledger;
+mod memory;
 mod nearest;
 mod page_history;
 mod past;
@@ -34,6 +37,7 @@ pub use answers::{
     RefreshView, Seed, Status, TableSize, Which,
 };
 pub use batch::{Format, IngestReport, IngestRequest};
+pub use cost::{Cost, Reason, SiteChange};
 pub use diff::{
     Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, SuccessorView, UrlList,
 };

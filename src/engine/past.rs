@@ -109,6 +109,11 @@ impl Timeline {
         self.0.iter().rev().find_map(|(_, standing)| standing.row)
     }
 
+    /// Whether a batch brought it, or changed how it stood.
+    pub(super) fn is_changed_by(&self, batch: BatchId) -> bool {
+        self.0.iter().any(|(from, _)| *from == batch)
+    }
+
     /// The rows that it had; `None` for none.
     pub(super) fn rows(&self) -> impl Iterator<Item = Option<u32>> {
         self.0.iter().map(|(_, standing)| standing.row)
@@ -147,6 +152,18 @@ impl<'a> Past<'a> {
             since: from.max(since),
             sets,
         })
+    }
+
+    /// By batch, the pages of which it changed anything.
+    pub(super) fn changed(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
+        let mut changed = BTreeMap::new();
+        for batch in self.since + 1..=self.store.counters()?.batch {
+            let pages = self
+                .store
+                .get(&tables::BITMAPS, &BitmapKey::Changed(batch))?;
+            changed.insert(batch, pages.unwrap_or_default());
+        }
+        Ok(changed)
     }
 
     /// How a page stood over time.

@@ -10,6 +10,8 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::clock::now;
+use super::cost::Cost;
+use super::memory;
 use super::past;
 use super::plan::{DEFAULT_PLAN, Plan, PlanOptions, check_name};
 use super::refresh_cores::{self, CoresRun};
@@ -35,6 +37,8 @@ pub struct RefreshRequest {
     pub keep: Option<u32>,
     /// Wait while another process writes to the bank.
     pub wait: bool,
+    /// Tell why cores had to be computed.
+    pub explain_cost: bool,
 }
 
 /// What a refresh did.
@@ -74,6 +78,11 @@ pub struct RefreshReport {
     pub bytes_read: u64,
     /// How long it took.
     pub seconds: f64,
+    /// The most memory that the process has used so far, in bytes, where the system tells it.
+    pub peak_memory: Option<u64>,
+    /// Why cores had to be computed, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub costs: Option<Vec<Cost>>,
     /// Older refreshes of the plan that were deleted.
     pub pruned: Vec<RefreshId>,
 }
@@ -195,19 +204,27 @@ impl Bank {
             page_visits: 0,
             bytes_read: 0,
             seconds: 0.0,
+            peak_memory: None,
+            costs: None,
             pruned: Vec::new(),
         };
         let outcome = match decided {
             Plan::Cores(plan) => {
-                let run = refresh_cores::run(&reader, &plan, previous, watch)?;
+                let run = refresh_cores::run(&reader, &plan, previous, request.cold, watch)?;
                 let selection = &run.selection;
                 report.cores = count(selection.cores.len());
                 report.seeds = report.cores;
-                report.steps_recomputed = u64::from(report.cores);
+                report.cold = run.earlier.is_none();
+                let reused = selection.reused.iter().filter(|reused| **reused);
+                report.steps_reused = reused.count() as u64;
+                report.steps_recomputed = u64::from(report.cores) - report.steps_reused;
                 report.certified = selection.certified;
                 let doubt = selection.uncertified_reason.as_ref();
                 report.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
                 report.link_visits = selection.link_visits;
+                if request.explain_cost {
+                    report.costs = Some(run.costs(&reader)?);
+                }
                 Outcome::Cores(Box::new(run))
             }
             Plan::Cover(choice) => {
@@ -267,6 +284,7 @@ fn keep(
         evidence_cores::forget(writer, &mut changes, &report.pruned, new)?;
     }
     report.seconds = begun.elapsed().as_secs_f64();
+    report.peak_memory = memory::peak();
     let record = RefreshRecord {
         plan: report.plan.clone(),
         settings,
@@ -283,6 +301,10 @@ fn keep(
         link_visits: report.link_visits,
         page_visits: report.page_visits,
         standings: standings.map(|written| written.record),
+        components: match outcome {
+            Outcome::Cores(run) => count(run.selection.found.len()),
+            Outcome::Cover(_) => 0,
+        },
     };
     changes.put(&tables::REFRESHES, &report.refresh, &record)?;
     watch.proceed()?;
@@ -348,6 +370,9 @@ fn prune(
         }
         for entry in store.scan_under(&tables::SEEDS, &prefix)? {
             changes.delete(&tables::SEEDS, &entry?.0)?;
+        }
+        for entry in store.scan_under(&tables::COMPONENTS, &prefix)? {
+            changes.delete(&tables::COMPONENTS, &entry?.0)?;
         }
         evidence_cores::delete(store, changes, refresh)?;
         for (site, record) in refresh_cover::records(store, refresh)? {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::cost::{self, Cost};
 use super::evidence_cores::{self, CoresEvidence};
 use super::hubs::Hubs;
 use super::plan::CorePlan;
-use super::{EngineError, succession};
-use crate::cores::{self, CoresError, Selection};
+use super::{EngineError, ledger, succession};
+use crate::cores::{self, CoresError, Ledger, Selection};
 use crate::page::{PageId, PageSet};
 use crate::storage::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
 use crate::storage::tables::{self, BitmapKey, VectorKey, VectorSide};
@@ -16,19 +17,31 @@ use crate::watch::Watch;
 /// The cores that a refresh found, on their way to the store.
 pub(super) struct CoresRun {
     hubs: Hubs,
+    ledger: Ledger,
     pub(super) selection: Selection,
+    /// The refresh that was taken over from.
+    pub(super) earlier: Option<RefreshId>,
     /// Successors of dead seeds, where the plan says so.
     succeeding: BTreeMap<PageId, Succession>,
     pub(super) evidence: CoresEvidence,
 }
 
-/// Cost: one scan of pages and two of rows; then what [`cores::select`] costs.
+/// With `cold` nothing is taken over from the plan's previous refresh but its seeds, where the
+/// plan says so.
+///
+/// Cost: one scan of pages and two of rows; then what [`cores::select`] costs in components that
+/// changed.
 pub(super) fn run(
     store: &Store,
     plan: &CorePlan,
     previous: Option<RefreshId>,
+    cold: bool,
     watch: &dyn Watch,
 ) -> Result<CoresRun, EngineError> {
+    let mut earlier = match previous {
+        Some(refresh) if !cold && ledger::fits(store, refresh, plan)? => Some(refresh),
+        _ => None,
+    };
     let mut succeeding = BTreeMap::new();
     let previous = match previous {
         Some(refresh) if plan.succeed => {
@@ -40,11 +53,22 @@ pub(super) fn run(
         None => Vec::new(),
     };
     let hubs = Hubs::load(store, plan.keep_spam, plan.pages, watch)?;
-    let selection = select(&hubs, plan, &previous, watch)?;
+    let mut ledger = ledger::load(store, &hubs, earlier)?;
+    let mut selection = select(&hubs, plan, &previous, &ledger, watch)?;
+    if !selection.certified && selection.reused.contains(&true) {
+        // What is not certain is not built upon.
+        earlier = None;
+        ledger = ledger::load(store, &hubs, None)?;
+        let visits = selection.link_visits;
+        selection = select(&hubs, plan, &previous, &ledger, watch)?;
+        selection.link_visits += visits;
+    }
     let evidence = evidence_cores::gather(&hubs, &selection, plan.params.rule);
     Ok(CoresRun {
         hubs,
+        ledger,
         selection,
+        earlier,
         succeeding,
         evidence,
     })
@@ -54,13 +78,15 @@ fn select(
     hubs: &Hubs,
     plan: &CorePlan,
     previous: &[PageId],
+    ledger: &Ledger,
     watch: &dyn Watch,
 ) -> Result<Selection, EngineError> {
     let previous: Vec<u32> = previous
         .iter()
         .filter_map(|page| hubs.number(*page))
         .collect();
-    cores::select(&hubs.graph, &plan.params, &previous, watch).map_err(|e| match e {
+    let selection = cores::select_again(&hubs.graph, &plan.params, &previous, ledger, watch);
+    selection.map_err(|e| match e {
         CoresError::Interrupted(e) => e.into(),
         CoresError::Params(e) => EngineError::Plan(e.to_string()),
         e @ CoresError::NoHub { .. } => EngineError::Cores(e),
@@ -78,6 +104,18 @@ fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineErro
 }
 
 impl CoresRun {
+    /// Why cores had to be computed.
+    pub(super) fn costs(&self, store: &Store) -> Result<Vec<Cost>, EngineError> {
+        let run = cost::Run {
+            store,
+            hubs: &self.hubs,
+            ledger: &self.ledger,
+            selection: &self.selection,
+            earlier: self.earlier,
+        };
+        run.costs()
+    }
+
     /// Hands the seeds, cores, vectors and the removed set to `changes`.
     pub(super) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<(), EngineError> {
         put_cores(
@@ -86,7 +124,9 @@ impl CoresRun {
             &self.hubs,
             &self.selection,
             &self.succeeding,
-        )
+        )?;
+        let components = self.ledger.components();
+        ledger::put(changes, refresh, &self.hubs, components, &self.selection)
     }
 }
 

@@ -18,12 +18,14 @@ mod build;
 mod csr;
 mod remaining;
 mod twins;
+mod weak;
 mod whole;
 
 pub use build::Rows;
 pub use csr::Csr;
 pub use remaining::{Remaining, Touched};
 pub use twins::{Role, twins};
+pub use weak::{Fingerprint, WeakComponents};
 pub use whole::WholeGraph;
 
 /// Stands for "no class" where a class number is expected.

@@ -7,7 +7,7 @@ use crate::watch::{Interrupted, Watch};
 
 use super::region::Region;
 use super::vectors::{norm, scale};
-use super::{Principal, Ranker};
+use super::{Next, Principal, Ranker};
 
 /// `a = A^T h`, `h = A a`, so many times from scratch for every core; sigma is the length of the
 /// last `A a` with `a` normalised.
@@ -35,12 +35,12 @@ impl Classic {
 }
 
 impl Ranker for Classic {
-    fn principal(
+    fn next(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         watch: &dyn Watch,
-    ) -> Result<Option<Arc<Principal>>, Interrupted> {
+    ) -> Result<Option<Next>, Interrupted> {
         let hubs = 0..number(graph.hub_members().len());
         let hubs: Vec<u32> = hubs.filter(|&class| left.hubs(class) > 0).collect();
         let visits = &mut self.visits;
@@ -60,7 +60,7 @@ impl Ranker for Classic {
             sigma = norm(region.hub_pages(), &h);
             scale(&mut h, 1.0 / sigma);
         }
-        Ok(Some(Arc::new(Principal {
+        Ok(Some(Next::Solved(Arc::new(Principal {
             sigma,
             upper: f64::INFINITY,
             gap: 0.0,
@@ -74,7 +74,7 @@ impl Ranker for Classic {
             is_exact: true,
             kept: Vec::new(),
             region,
-        })))
+        }))))
     }
 
     fn refine(
@@ -82,7 +82,7 @@ impl Ranker for Classic {
         _graph: &HubGraph,
         _left: &Remaining,
         _watch: &dyn Watch,
-    ) -> Result<Option<Arc<Principal>>, Interrupted> {
+    ) -> Result<Option<Next>, Interrupted> {
         Ok(None)
     }
 

@@ -5,19 +5,25 @@
 //! (removing pages only lowers sigma). A region is solved when it could come first, so all regions
 //! that could be tied for the first place are solved before one is taken. Only regions that lost
 //! pages are cut into components again.
+//!
+//! A component of the whole graph whose steps are known from an earlier run waits among the solved
+//! regions under the sigma of its next step, and nothing of it is read. When its steps are used up,
+//! what is left of it joins the queue like any other, under the bound that the earlier run left.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::graph::{HubGraph, NONE, Remaining, Touched, number};
+use crate::graph::{HubGraph, NONE, Remaining, Touched, WeakComponents, number};
 use crate::watch::{Interrupted, Watch};
 
 use super::components::{Component, Labels};
 use super::region::Region;
+use super::replay::{KnownSteps, Replays, Step};
 use super::solve::{EXACT, FINE, solve};
 use super::vectors::largest;
-use super::{Doubt, Principal, Ranker, TIED};
+use super::{Doubt, Next, Principal, Ranker, TIED};
 
 /// Order of nonnegative floats, by their bits, the largest first.
 type Descending = Reverse<u64>;
@@ -26,9 +32,18 @@ fn descending(value: f64) -> Descending {
     Reverse(value.to_bits())
 }
 
+/// Sigmas are accurate to rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// Marks the labels of components whose steps are known.
+const KNOWN: u32 = 1 << 31;
+
 /// Takes cores from the region with the largest sigma.
 #[derive(Clone, Debug)]
 pub struct Converged {
+    /// The component of the whole graph that each authority class is in.
+    components: Vec<u32>,
+    replays: Replays,
     labels: Labels,
     regions: BTreeMap<u32, Held>,
     /// Regions not solved yet, by bound.
@@ -50,10 +65,21 @@ struct Held {
 }
 
 impl Converged {
-    /// A ranker of this graph, from which `left` is left. Cost: one flood over its entries.
+    /// A ranker of this graph, of which all is left. `known` has what an earlier run found in
+    /// components that are as they were then. Cost: one flood over the entries of the others.
     #[must_use]
-    pub fn new(graph: &HubGraph, left: &Remaining) -> Self {
+    pub fn new(
+        graph: &HubGraph,
+        left: &Remaining,
+        components: &WeakComponents,
+        known: BTreeMap<u32, KnownSteps>,
+    ) -> Self {
+        let classes = 0..number(graph.authority_members().len());
+        let (replays, unknown) = Replays::new(components, known);
         let mut ranker = Self {
+            components: classes
+                .map(|class| components.of_authority(class))
+                .collect(),
             labels: Labels::none(graph),
             regions: BTreeMap::new(),
             waiting: BTreeSet::new(),
@@ -61,10 +87,44 @@ impl Converged {
             doubtful: BTreeSet::new(),
             position: vec![NONE; graph.authority_members().len()],
             visits: 0,
+            replays,
         };
-        let all: Vec<u32> = (0..number(graph.authority_members().len())).collect();
-        ranker.enqueue(graph, left, &all, None, f64::INFINITY);
+        let steps = ranker.replays.all();
+        ranker.solved = steps
+            .map(|(component, step)| entry(component, step))
+            .collect();
+        for (authorities, bound) in unknown {
+            ranker.enqueue(graph, left, &authorities, None, bound);
+        }
         ranker
+    }
+
+    /// The sigma of the first solved region.
+    fn top(&self) -> Option<f64> {
+        self.solved.first().map(|first| f64::from_bits(first.0.0))
+    }
+
+    /// Why it is not certain that this sigma comes first, if it is not.
+    fn doubt(&self, sigma: f64) -> Option<Doubt> {
+        let limit = sigma * (1.0 - 2.0 * TIED);
+        let rival = self.doubtful.iter().find_map(|label| {
+            let (rival, _) = self.regions.get(label)?.solved.as_ref()?;
+            (rival.upper > limit).then_some(rival.gap)
+        });
+        // A tie is undecided only just at its bound.
+        let edge = sigma * (1.0 - TIED);
+        let at_edge = edge * (1.0 - ROUNDING)..edge * (1.0 + ROUNDING);
+        match rival {
+            Some(gap) => Some(Doubt::Value { gap }),
+            None if self.is_one_between(&at_edge) => Some(Doubt::Comparison { error: ROUNDING }),
+            None => None,
+        }
+    }
+
+    /// Whether a solved region has such a sigma.
+    fn is_one_between(&self, sigmas: &Range<f64>) -> bool {
+        let next = self.solved.range((descending(sigmas.end), 0, 0)..).next();
+        next.is_some_and(|next| f64::from_bits(next.0.0) > sigmas.start)
     }
 
     fn enqueue(
@@ -145,17 +205,14 @@ impl Converged {
 }
 
 impl Ranker for Converged {
-    fn principal(
+    fn next(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         watch: &dyn Watch,
-    ) -> Result<Option<Arc<Principal>>, Interrupted> {
+    ) -> Result<Option<Next>, Interrupted> {
         while let Some(&(bound, label)) = self.waiting.first() {
-            let sigma = self
-                .solved
-                .first()
-                .map_or(0.0, |first| f64::from_bits(first.0.0));
+            let sigma = self.top().unwrap_or(0.0);
             if f64::from_bits(bound.0) < sigma * (1.0 - 2.0 * TIED) {
                 break;
             }
@@ -163,36 +220,28 @@ impl Ranker for Converged {
             self.solve(graph, left, label, watch)?;
             self.waiting.remove(&(bound, label));
         }
-        let held = self.first().and_then(|label| self.regions.get(&label));
+        let Some(label) = self.first() else {
+            return Ok(None);
+        };
+        if let Some((step, (sigma, _))) = self.replays.next(label ^ KNOWN) {
+            return Ok(Some(Next::Known {
+                component: label ^ KNOWN,
+                step,
+                doubt: self.doubt(sigma),
+            }));
+        }
+        let held = self.regions.get(&label);
         let Some((principal, _)) = held.and_then(|held| held.solved.as_ref()) else {
             return Ok(None);
         };
-        let limit = principal.sigma * (1.0 - 2.0 * TIED);
-        let rival = self.doubtful.iter().find_map(|label| {
-            let (rival, _) = self.regions.get(label)?.solved.as_ref()?;
-            (rival.upper > limit).then_some(rival.gap)
-        });
-        // Sigmas are accurate to rounding, so a tie is undecided only just at its bound.
-        let edge = principal.sigma * (1.0 - TIED);
-        let undecided = self
-            .solved
-            .range((descending(edge * (1.0 + 1e-12)), 0, 0)..)
-            .next();
-        let undecided =
-            undecided.is_some_and(|next| f64::from_bits(next.0.0) > edge * (1.0 - 1e-12));
-        let doubt = match rival {
-            Some(gap) => Some(Doubt::Value { gap }),
-            None if undecided => Some(Doubt::Comparison { error: 1e-12 }),
-            None => None,
-        };
-        if let Some(doubt) = doubt
+        if let Some(doubt) = self.doubt(principal.sigma)
             && principal.doubt.is_none()
         {
             let mut doubted = Principal::clone(principal);
             doubted.doubt = Some(doubt);
-            return Ok(Some(Arc::new(doubted)));
+            return Ok(Some(Next::Solved(Arc::new(doubted))));
         }
-        Ok(Some(Arc::clone(principal)))
+        Ok(Some(Next::Solved(Arc::clone(principal))))
     }
 
     fn refine(
@@ -200,7 +249,7 @@ impl Ranker for Converged {
         graph: &HubGraph,
         left: &Remaining,
         watch: &dyn Watch,
-    ) -> Result<Option<Arc<Principal>>, Interrupted> {
+    ) -> Result<Option<Next>, Interrupted> {
         let Some(label) = self.first() else {
             return Ok(None);
         };
@@ -220,10 +269,26 @@ impl Ranker for Converged {
         let region = principal.region.clone();
         let principal = solve(region, warm, EXACT, &mut self.visits, watch)?;
         self.keep(graph, left, label, principal);
-        self.principal(graph, left, watch)
+        self.next(graph, left, watch)
     }
 
     fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched) {
+        // What one core removes is in one component.
+        let component = touched.authorities.first();
+        let component = component.map_or(NONE, |&class| self.components[class as usize]);
+        if let Some((_, step)) = self.replays.next(component) {
+            self.solved.remove(&entry(component, step));
+            match self.replays.advance(component) {
+                Some(Ok(step)) => {
+                    self.solved.insert(entry(component, step));
+                }
+                Some(Err((authorities, bound))) => {
+                    self.enqueue(graph, left, &authorities, None, bound);
+                }
+                None => {}
+            }
+            return;
+        }
         let hubs = touched.hubs.iter().map(|&c| self.labels.hubs[c as usize]);
         let authorities = touched.authorities.iter();
         let authorities = authorities.map(|&c| self.labels.authorities[c as usize]);
@@ -262,6 +327,34 @@ impl Ranker for Converged {
     fn link_visits(&self) -> u64 {
         self.visits
     }
+
+    fn is_delicate(&self) -> bool {
+        // Nearer ones are tied with the same, whatever it is.
+        self.top().is_some_and(|top| {
+            self.is_one_between(&(top * (1.0 - 2.0 * TIED)..top * (1.0 - ROUNDING)))
+        })
+    }
+
+    fn bounds(&self) -> BTreeMap<u32, (f64, bool)> {
+        let mut bounds: BTreeMap<u32, (f64, bool)> = BTreeMap::new();
+        for held in self.regions.values() {
+            let first = held.component.authorities.first();
+            let component = first.map_or(NONE, |&class| self.components[class as usize]);
+            let solved = held.solved.as_ref();
+            let upper = solved.map_or(f64::INFINITY, |(principal, _)| principal.upper);
+            let (bound, computed) = bounds.entry(component).or_default();
+            *bound = bound.max(upper.min(held.component.bound));
+            *computed |= solved.is_some();
+        }
+        let known = self.replays.all();
+        bounds.extend(known.map(|(component, (sigma, _))| (component, (sigma, true))));
+        bounds
+    }
+}
+
+/// Where a component whose steps are known stands among the solved regions.
+fn entry(component: u32, (sigma, best): Step) -> (Descending, u32, u32) {
+    (descending(sigma), best, component | KNOWN)
 }
 
 /// The parent's vectors on the authorities that this region has of it.

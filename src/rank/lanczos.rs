@@ -17,14 +17,14 @@ use super::region::Region;
 use super::vectors::{add, combine, dot, norm, scale};
 
 /// The basis grows to so many vectors, then shrinks to so many.
-const BASIS: usize = 24;
+const BASIS: usize = 18;
 const KEPT: usize = 6;
 /// From so many classes on the basis is half as large: memory is two vectors for each of it.
 const LARGE: usize = 1 << 21;
 /// A residual (relative to the eigenvalue) that rounding allows.
 const FLOOR: f64 = 1e-14;
 /// Lanczos steps between two looks at the Ritz pairs.
-const STEPS: usize = 5;
+const STEPS: usize = 2;
 const PASSES: usize = 1000;
 
 /// Approximate eigenpairs of `M`, largest first, unit length over pages.

@@ -13,17 +13,20 @@ mod dense;
 mod lanczos;
 mod pagerank;
 mod region;
+mod replay;
 mod solve;
 #[cfg(test)]
 mod tests;
 mod vectors;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use classic::Classic;
 pub use converged::Converged;
 pub use pagerank::pagerank;
 pub use region::Region;
+pub use replay::KnownSteps;
 
 use crate::graph::{HubGraph, Remaining, Touched};
 use crate::watch::{Interrupted, Watch};
@@ -83,28 +86,57 @@ pub struct Principal {
     pub(crate) kept: Vec<Vec<f64>>,
 }
 
+/// Where the next core comes from.
+#[derive(Clone, Debug)]
+pub enum Next {
+    /// This was computed: the core has to be extracted.
+    Solved(Arc<Principal>),
+    /// This step of a component of the whole graph is known from an earlier run.
+    Known {
+        /// The component, as [`WeakComponents`](crate::graph::WeakComponents) number them.
+        component: u32,
+        /// The step, from 0.
+        step: usize,
+        /// Why it is not certain that it comes next, if it is not.
+        doubt: Option<Doubt>,
+    },
+}
+
 /// Tells where the next core is. Results do not depend on the number of threads.
 pub trait Ranker {
-    /// The place to take the next core from; `None` when no inter-site link is left.
-    fn principal(
+    /// Where to take the next core from; `None` when no inter-site link is left.
+    fn next(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         watch: &dyn Watch,
-    ) -> Result<Option<Arc<Principal>>, Interrupted>;
+    ) -> Result<Option<Next>, Interrupted>;
 
-    /// The same place, more accurately: asked for when a decision could not be made. `None` when
-    /// nothing more can be done.
+    /// The same, more accurately: asked for when a decision could not be made about what was
+    /// solved. `None` when nothing more can be done.
     fn refine(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         watch: &dyn Watch,
-    ) -> Result<Option<Arc<Principal>>, Interrupted>;
+    ) -> Result<Option<Next>, Interrupted>;
 
     /// Pages of these classes have left the graph.
     fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched);
 
     /// Entries of rows and citers read so far.
     fn link_visits(&self) -> u64;
+
+    /// Whether what [`next`](Self::next) gave could have come in another place among the steps of
+    /// its own component, had others been different: then nothing of the component from there on
+    /// may be reused.
+    fn is_delicate(&self) -> bool {
+        false
+    }
+
+    /// For each component of the whole graph of which anything is left, a bound of the largest sigma
+    /// there, and whether any of it was computed.
+    fn bounds(&self) -> BTreeMap<u32, (f64, bool)> {
+        BTreeMap::new()
+    }
 }

@@ -23,7 +23,7 @@ pub(super) struct Accuracy {
 /// Enough to tell most scores apart.
 pub(super) const FINE: Accuracy = Accuracy {
     is_exact: false,
-    goal: 1e-8,
+    goal: 1e-10,
     faint: 1e-3,
     settled: 1e-7,
 };

@@ -17,6 +17,7 @@ mod codec;
 mod error;
 pub mod evidence;
 mod former;
+pub mod ledger;
 mod published;
 mod raw;
 pub mod records;

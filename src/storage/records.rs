@@ -277,6 +277,8 @@ pub struct RefreshRecord {
     pub page_visits: u64,
     /// Where its standings are, if it is one by cores.
     pub standings: Option<SeriesRecord>,
+    /// Components of its graph of which something is kept for the next refresh.
+    pub components: u32,
 }
 
 /// A core of a refresh; its scores are in `vectors`.

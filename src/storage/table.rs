@@ -109,6 +109,7 @@ record_values!(
     super::records::FormerPage,
     super::evidence::Member,
     super::evidence::CoreEvidence,
+    super::ledger::ComponentRecord,
 );
 
 fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
@@ -195,6 +196,17 @@ impl Key for (PageId, SiteId) {
     fn take(bytes: &[u8]) -> Option<Self> {
         let (head, rest) = bytes.split_first_chunk::<8>()?;
         Some((PageId(u64::from_be_bytes(*head)), SiteId::take(rest)?))
+    }
+}
+
+impl Key for (u32, Hash128) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        out.extend_from_slice(&self.1);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (head, rest) = split_u32(bytes)?;
+        Some((head, array(rest)?))
     }
 }
 

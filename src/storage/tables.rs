@@ -7,6 +7,7 @@ use roaring::RoaringBitmap;
 
 use super::blocks::Block;
 use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
+use super::ledger::ComponentRecord;
 use super::records::{
     BatchRecord, CoreRecord, CoverRecord, FormerPage, FormerRow, Hash128, Meta, PageRecord,
     PlanRecord, RefreshRecord, RowMembers, SeedRecord, SiteRecord,
@@ -15,7 +16,7 @@ use super::table::{Access, Key, Table, TableInfo};
 use crate::page::{PageId, PageSet, RowId, SiteId};
 
 /// The format version of banks that this build writes and reads.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 macro_rules! tables {
     ($($(#[doc = $purpose:literal])+ $constant:ident = $name:literal: $key:ty => $value:ty,
@@ -91,6 +92,9 @@ tables! {
     /// Scores of a core's pages, in the order of its record.
     VECTORS = "vectors": VectorKey => Vec<f64>, Scan,
         key "refresh u32, rank u32, side: 0 authorities, 1 hubs", value "scores, little-endian doubles";
+    /// What a refresh by cores found in each weakly connected component of its graph, for the next one.
+    COMPONENTS = "components": (u32, Hash128) => ComponentRecord, Scan,
+        key "refresh u32, 128-bit hash of the component's pages and links", value "record: ranks of its cores, what was near each, a bound of what is left";
     /// Sites of a refresh of a cover method.
     COVERS = "covers": (u32, SiteId) => CoverRecord, Scan,
         key "refresh u32, site u32", value "record: the refresh that picked, seats, ranks, stop, value, costs";

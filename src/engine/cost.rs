@@ -1,0 +1,191 @@
+//! Why steps of a refresh by cores had to be computed: which batch changed what, on which site.
+//!
+//! A step is computed anew where its component of the graph is not one that the plan's previous
+//! refresh ran on. What made it another are the pages of it whose state, spam mark or row a batch
+//! changed since; and pages that left it, which are known by what they led to and who led to them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::EngineError;
+use super::hubs::Hubs;
+use super::past::{Past, Timeline};
+use crate::cores::{Ledger, Selection};
+use crate::graph::NONE;
+use crate::page::{PageId, RowId, SiteId};
+use crate::storage::records::{BatchId, RefreshId};
+use crate::storage::{Store, tables};
+
+/// So many batches and sites are named for a component.
+const NAMED: usize = 20;
+
+/// Why some cores were computed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Cost {
+    /// Their ranks, ascending.
+    pub cores: Vec<u32>,
+    /// Why they were not taken over.
+    pub reason: Reason,
+    /// Of [`Reason::Changed`]: what changed their component, most pages first.
+    pub changes: Vec<SiteChange>,
+    /// How many more batches and sites changed it.
+    pub more: u64,
+}
+
+/// Why a core was computed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// There was no refresh of the plan with these parameters to take it from, or none was to be.
+    Cold,
+    /// Batches changed its component.
+    Changed,
+    /// Its component is unchanged, and the previous refresh had not come so far in it.
+    Further,
+}
+
+/// What one batch changed on one site.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub struct SiteChange {
+    /// The batch.
+    pub batch: BatchId,
+    /// The site.
+    pub site: String,
+    /// Pages whose state, spam mark or row it changed there.
+    pub pages: u64,
+}
+
+/// What the cost of a refresh is told from.
+pub(super) struct Run<'a> {
+    pub(super) store: &'a Store,
+    pub(super) hubs: &'a Hubs,
+    pub(super) ledger: &'a Ledger,
+    pub(super) selection: &'a Selection,
+    /// The refresh that was taken over from.
+    pub(super) earlier: Option<RefreshId>,
+}
+
+impl Run<'_> {
+    /// The cores that were computed, by reason and component.
+    ///
+    /// Cost: the pages changed since the earlier refresh, their rows and citers.
+    pub(super) fn costs(&self) -> Result<Vec<Cost>, EngineError> {
+        let mut computed: BTreeMap<(Reason, u32), Vec<u32>> = BTreeMap::new();
+        let cores = (1..).zip(&self.selection.cores).zip(&self.selection.reused);
+        for ((rank, core), _) in cores.filter(|(_, reused)| !**reused) {
+            let first = core.authorities.first();
+            let component = first.map_or(NONE, |page| self.component(*page).unwrap_or(NONE));
+            let reason = match self.earlier {
+                None => Reason::Cold,
+                Some(_) if self.ledger.knows(component) => Reason::Further,
+                Some(_) => Reason::Changed,
+            };
+            let group = if reason == Reason::Cold {
+                NONE
+            } else {
+                component
+            };
+            computed.entry((reason, group)).or_default().push(rank);
+        }
+        let changed = computed.keys().filter(|key| key.0 == Reason::Changed);
+        let changed: BTreeSet<u32> = changed.map(|key| key.1).collect();
+        let mut changes = match self.earlier {
+            Some(earlier) if !changed.is_empty() => self.changes(earlier, &changed)?,
+            _ => BTreeMap::new(),
+        };
+        let mut costs = Vec::new();
+        for ((reason, component), cores) in computed {
+            let mut changes = changes.remove(&component).unwrap_or_default();
+            changes.sort_by(|a, b| b.pages.cmp(&a.pages).then_with(|| a.cmp(b)));
+            let more = changes.len().saturating_sub(NAMED) as u64;
+            changes.truncate(NAMED);
+            costs.push(Cost {
+                cores,
+                reason,
+                changes,
+                more,
+            });
+        }
+        costs.sort_by(|a, b| a.cores.cmp(&b.cores));
+        Ok(costs)
+    }
+
+    /// The component that a page is in, by its number.
+    fn component(&self, number: u32) -> Option<u32> {
+        let (graph, components) = (&self.hubs.graph, self.ledger.components());
+        let as_hub = graph
+            .hub_class(number)
+            .map(|class| components.of_hub(class));
+        let as_authority = || {
+            let class = graph.authority_class(number)?;
+            Some(components.of_authority(class))
+        };
+        as_hub.or_else(as_authority)
+    }
+
+    fn changes(
+        &self,
+        earlier: RefreshId,
+        changed: &BTreeSet<u32>,
+    ) -> Result<BTreeMap<u32, Vec<SiteChange>>, EngineError> {
+        let from = self.store.need(&tables::REFRESHES, &earlier)?.batch;
+        let past = Past::open(self.store, from)?;
+        let mut counts: BTreeMap<(u32, BatchId, SiteId), u64> = BTreeMap::new();
+        for (batch, pages) in past.changed()? {
+            for page in pages.into_iter().map(PageId) {
+                let timeline = past.timeline(page)?;
+                if !timeline.is_changed_by(batch) {
+                    continue;
+                }
+                for component in self.touched(&past, page, &timeline)?.intersection(changed) {
+                    let count = counts.entry((*component, batch, page.site())).or_default();
+                    *count += 1;
+                }
+            }
+        }
+        let mut changes: BTreeMap<u32, Vec<SiteChange>> = BTreeMap::new();
+        for ((component, batch, site), pages) in counts {
+            let site = self.store.need(&tables::SITES, &site)?.name;
+            let change = SiteChange { batch, site, pages };
+            changes.entry(component).or_default().push(change);
+        }
+        Ok(changes)
+    }
+
+    /// The components that a page is or was in: by itself, by what it led to, by who leads to it.
+    fn touched(
+        &self,
+        past: &Past<'_>,
+        page: PageId,
+        timeline: &Timeline,
+    ) -> Result<BTreeSet<u32>, EngineError> {
+        let mut touched = BTreeSet::new();
+        let mut add = |page: PageId| {
+            let number = self.hubs.number(page);
+            touched.extend(number.and_then(|number| self.component(number)));
+        };
+        add(page);
+        for row in timeline.rows() {
+            for target in past.targets(page, row)? {
+                add(target);
+            }
+        }
+        for entry in self
+            .store
+            .scan_under(&tables::CITERS, &page.0.to_be_bytes())?
+        {
+            let ((_, site), rows) = entry?;
+            for row in rows {
+                let row = RowId::new(site, row);
+                if let Some(members) = self.store.get(&tables::ROW_MEMBERS, &row)? {
+                    let first = members.pages.min();
+                    first
+                        .into_iter()
+                        .for_each(|index| add(PageId::new(site, index)));
+                }
+            }
+        }
+        Ok(touched)
+    }
+}

@@ -1,0 +1,95 @@
+//! Steps that are known from an earlier run, and how far they are used up.
+
+use std::collections::BTreeMap;
+
+use crate::graph::WeakComponents;
+
+use super::TIED;
+
+/// What an earlier run found in a component of the whole graph.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct KnownSteps {
+    /// The sigma of each step, and its best authority.
+    pub steps: Vec<(f64, u32)>,
+    /// A bound of the largest sigma in what is left after them.
+    pub next: f64,
+}
+
+/// A component whose steps are known.
+#[derive(Clone, Debug)]
+struct Replay {
+    known: KnownSteps,
+    step: usize,
+    authorities: Vec<u32>,
+}
+
+/// What is left to be ranked: these authority classes, under this bound of sigma.
+pub(super) type Left = (Vec<u32>, f64);
+
+/// The components of a graph whose steps are known.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Replays(BTreeMap<u32, Replay>);
+
+/// The next step of a component: its sigma and its best authority.
+pub(super) type Step = (f64, u32);
+
+impl Replays {
+    /// Takes in what is known; gives what is to be ranked from the beginning.
+    pub(super) fn new(
+        components: &WeakComponents,
+        mut known: BTreeMap<u32, KnownSteps>,
+    ) -> (Self, Vec<Left>) {
+        let mut replays = BTreeMap::new();
+        let mut left = Vec::new();
+        let mut unknown = Vec::new();
+        for (component, authorities) in (0..).zip(components.authorities_by_component()) {
+            match known.remove(&component) {
+                Some(known) if !known.steps.is_empty() => {
+                    let replay = Replay {
+                        known,
+                        step: 0,
+                        authorities,
+                    };
+                    replays.insert(component, replay);
+                }
+                Some(known) => left.push((authorities, known.next)),
+                None => unknown.extend(authorities),
+            }
+        }
+        unknown.sort_unstable();
+        left.push((unknown, f64::INFINITY));
+        (Self(replays), left)
+    }
+
+    /// The next step of each component.
+    pub(super) fn all(&self) -> impl Iterator<Item = (u32, Step)> {
+        let steps = self.0.iter();
+        steps.filter_map(|(&component, replay)| Some((component, replay.step()?)))
+    }
+
+    /// The next step of a component, and which it is.
+    pub(super) fn next(&self, component: u32) -> Option<(usize, Step)> {
+        let replay = self.0.get(&component)?;
+        Some((replay.step, replay.step()?))
+    }
+
+    /// The next step of the component is done: the one after it, or what is left to be ranked.
+    pub(super) fn advance(&mut self, component: u32) -> Option<Result<Step, Left>> {
+        let mut replay = self.0.remove(&component)?;
+        let (sigma, _) = replay.step()?;
+        replay.step += 1;
+        let Some(step) = replay.step() else {
+            // Of several tied the largest need not have been taken.
+            let bound = replay.known.next.min(sigma * (1.0 + 2.0 * TIED));
+            return Some(Err((replay.authorities, bound)));
+        };
+        self.0.insert(component, replay);
+        Some(Ok(step))
+    }
+}
+
+impl Replay {
+    fn step(&self) -> Option<Step> {
+        self.known.steps.get(self.step).copied()
+    }
+}

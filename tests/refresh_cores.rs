@@ -1,0 +1,259 @@
+//! Refresh by cores, through a bank: what is taken over from the refresh before, and why the rest
+//! is not. In memory, and over many more changes, `refresh_again` does the same.
+//!
+//! - `days_of_a_crawl`: a refresh gives what the same plan gives from scratch, evidence included.
+//! - `clicks_change_nothing`: a delta without a link costs a look at the graph, and no more.
+//! - `one_site_changes`: components elsewhere are taken over, and `--explain-cost` names the batch
+//!   and the site.
+//! - `other_parameters`, `pruned`: what may be taken over, and from which refresh.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use seedbank::engine::{PlanOptions, Reason, RefreshRequest};
+use seedbank::page::SiteId;
+use seedbank::storage::evidence::{Near, Standing, Standings};
+use seedbank::storage::records::RefreshId;
+use seedbank::storage::{Reader, tables};
+use seedbank::synth::{SynthOptions, day_text};
+use seedbank::watch::Unwatched;
+use support::banks::TestBank;
+
+fn seeds(count: u32) -> PlanOptions {
+    PlanOptions {
+        seeds: Some(count),
+        ..PlanOptions::default()
+    }
+}
+
+type Blocks = BTreeMap<(SiteId, u32), Vec<(u32, Standing)>>;
+
+/// The standings that a refresh sees.
+fn standings(bank: &TestBank, refresh: RefreshId) -> Blocks {
+    let reader = Reader::open(bank.bank.path()).unwrap();
+    let record = reader.need(&tables::REFRESHES, &refresh).unwrap();
+    let series = record.standings.unwrap().series;
+    let mut blocks = Blocks::new();
+    let mut seen = None;
+    for entry in reader
+        .scan_under(&tables::STANDINGS, &series.to_be_bytes())
+        .unwrap()
+    {
+        let (key, Standings(block)) = entry.unwrap();
+        let place = (key.site, key.block);
+        if key.refresh <= refresh && seen.replace(place) != Some(place) {
+            blocks.extend(block.map(|block| (place, block.0)));
+        }
+    }
+    blocks
+}
+
+/// What a plan gives is what it gives from scratch; how many steps were taken over.
+#[track_caller]
+fn compare(bank: &TestBank, options: &PlanOptions) -> (u64, u64) {
+    let again = bank.refresh("again", options, false);
+    let cold = bank.refresh("cold", options, true);
+    assert_eq!((cold.steps_reused, cold.cold), (0, true));
+    assert!(again.certified && cold.certified);
+    assert_eq!(bank.seeds("again").len(), bank.seeds("cold").len());
+    for (ours, cold) in bank.seeds("again").iter().zip(bank.seeds("cold")) {
+        assert_eq!((ours.rank, &ours.url), (cold.rank, &cold.url));
+    }
+    let (ours, theirs) = (
+        standings(bank, again.refresh),
+        standings(bank, cold.refresh),
+    );
+    assert_eq!(
+        ours.keys().collect::<Vec<_>>(),
+        theirs.keys().collect::<Vec<_>>()
+    );
+    for (ours, theirs) in ours.values().zip(theirs.values()) {
+        for ((page, ours), (other, theirs)) in ours.iter().zip(theirs) {
+            let exact = |near: &Near| (near.core, near.hub, near.links);
+            assert_eq!((page, ours.links), (other, theirs.links));
+            assert_eq!(
+                ours.near.as_ref().map(exact),
+                theirs.near.as_ref().map(exact)
+            );
+            let scores = ours.near.iter().zip(theirs.near.iter());
+            for (a, b) in scores.map(|(a, b)| (a.score, b.score)) {
+                assert!((a - b).abs() <= 1e-6 * a.max(b), "{a} {b}");
+            }
+        }
+    }
+    (again.steps_reused, again.steps_recomputed)
+}
+
+#[test]
+fn days_of_a_crawl() {
+    let crawl = SynthOptions {
+        days: 6,
+        sites: Some(400),
+        rng_seed: 5,
+        ..SynthOptions::new(1_500)
+    };
+    let bank = TestBank::new();
+    for day in 0..=6 {
+        bank.delta(&day_text(&crawl, day).unwrap());
+        compare(&bank, &seeds(60));
+    }
+    bank.is_sound();
+}
+
+/// So many complete places of six hubs and a few authorities, each on sites of its own.
+fn places(count: usize) -> String {
+    let mut text = String::new();
+    for place in 0..count {
+        for hub in 0..6 {
+            let to: Vec<String> = (0..3 + place % 5)
+                .map(|a| format!("\"http://a{place}.test/{a}\""))
+                .collect();
+            writeln!(
+                text,
+                r#"{{"url":"http://h{place}.test/{hub}","outlinks":[{}]}}"#,
+                to.join(",")
+            )
+            .unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn clicks_change_nothing() {
+    let bank = TestBank::new();
+    bank.delta(&places(20));
+    let first = bank.refresh("again", &seeds(15), false);
+    assert_eq!(
+        (first.steps_reused, first.steps_recomputed, first.cold),
+        (0, 15, true)
+    );
+    bank.delta(r#"{"url":"http://h3.test/1","clicks":7}"#);
+    let (reused, computed) = compare(&bank, &seeds(15));
+    assert_eq!((reused, computed), (15, 0));
+    // Three passes over 20 merged entries say so, and three more over the five that were no core.
+    let again = bank.refresh("again", &seeds(15), false);
+    assert!(!again.cold && again.link_visits <= 80, "{again:?}");
+    // Five more seeds: the places that were no core yet are computed.
+    let (reused, computed) = compare(&bank, &seeds(20));
+    assert_eq!((reused, computed), (15, 5));
+    let (reused, computed) = compare(&bank, &seeds(4));
+    assert_eq!((reused, computed), (4, 0));
+    bank.is_sound();
+}
+
+fn explained(bank: &TestBank) -> Vec<(Vec<u32>, Reason, Vec<(u32, String, u64)>)> {
+    let request = RefreshRequest {
+        plan: Some("again".to_owned()),
+        explain_cost: true,
+        ..RefreshRequest::default()
+    };
+    let report = bank.bank.refresh(&request, &Unwatched).unwrap();
+    let costs = report.costs.unwrap().into_iter().map(|cost| {
+        let changes = cost.changes.into_iter();
+        let changes = changes.map(|change| (change.batch, change.site, change.pages));
+        (cost.cores, cost.reason, changes.collect())
+    });
+    costs.collect()
+}
+
+#[test]
+fn one_site_changes() {
+    let bank = TestBank::new();
+    bank.delta(&places(20));
+    compare(&bank, &seeds(20));
+    // A hub of the densest place loses a link, one of another place is marked as spam, and a third
+    // one goes; batch 3 is about nothing that matters.
+    bank.delta(
+        "{\"url\":\"http://h4.test/0\",\"outlinks\":[\"http://a4.test/1\"]}\n\
+         {\"url\":\"http://h9.test/2\",\"spam\":true}",
+    );
+    bank.delta(r#"{"url":"http://h9.test/3","clicks":1}"#);
+    bank.delta(r#"{"url":"http://h0.test/5","gone":true}"#);
+    let costs = explained(&bank);
+    let changes: Vec<_> = costs.iter().flat_map(|cost| cost.2.clone()).collect();
+    let change = |batch, site: &str| (batch, site.to_owned(), 1);
+    let mut sorted = changes.clone();
+    sorted.sort();
+    let all = [
+        change(2, "h4.test"),
+        change(2, "h9.test"),
+        change(4, "h0.test"),
+    ];
+    assert_eq!(sorted, all, "{costs:?}");
+    assert!(costs.iter().all(|cost| cost.1 == Reason::Changed));
+    let (reused, computed) = compare(&bank, &seeds(20));
+    assert_eq!((reused, computed), (20, 0));
+    // An authority goes, whose hubs stay; a new page joins two places.
+    bank.delta(r#"{"url":"http://a7.test/0","gone":true}"#);
+    bank.delta(r#"{"url":"http://new.test/","outlinks":["http://a1.test/0","http://a2.test/0"]}"#);
+    let costs = explained(&bank);
+    let sites: Vec<_> = costs.iter().map(|cost| cost.2.clone()).collect();
+    assert!(sites.contains(&vec![change(5, "a7.test")]), "{costs:?}");
+    assert!(
+        sites
+            .iter()
+            .any(|sites| sites.contains(&change(6, "new.test"))),
+        "{costs:?}"
+    );
+    let (reused, computed) = compare(&bank, &seeds(20));
+    assert_eq!((reused, computed), (20, 0));
+    bank.is_sound();
+}
+
+#[test]
+fn other_parameters() {
+    let bank = TestBank::new();
+    bank.delta(&places(5));
+    bank.refresh("again", &seeds(5), false);
+    let other = PlanOptions {
+        density: Some("80".parse().unwrap()),
+        ..seeds(5)
+    };
+    let report = bank.refresh("again", &other, false);
+    assert_eq!((report.steps_reused, report.cold), (0, true));
+    // The number of seeds and the pick are no business of the cores.
+    let stable = PlanOptions {
+        pick: Some(seedbank::cores::Pick::Stable),
+        seeds: Some(3),
+        ..other
+    };
+    let report = bank.refresh("again", &stable, false);
+    assert_eq!((report.steps_reused, report.cold), (3, false));
+    let classic = PlanOptions {
+        hits: Some(seedbank::cores::Hits::Classic),
+        ..stable
+    };
+    for _ in 0..2 {
+        let report = bank.refresh("again", &classic, false);
+        assert_eq!(report.steps_reused, 0);
+    }
+    bank.is_sound();
+}
+
+#[test]
+fn pruned() {
+    let bank = TestBank::new();
+    bank.delta(&places(8));
+    for _ in 0..3 {
+        let request = RefreshRequest {
+            plan: Some("again".to_owned()),
+            options: seeds(8),
+            keep: Some(1),
+            ..RefreshRequest::default()
+        };
+        bank.bank.refresh(&request, &Unwatched).unwrap();
+        bank.is_sound();
+    }
+    let reader = Reader::open(bank.bank.path()).unwrap();
+    let kept = reader.scan(&tables::COMPONENTS).unwrap();
+    assert!(
+        kept.map(|entry| entry.unwrap().0.0)
+            .all(|refresh| refresh == 3)
+    );
+    let (reused, _) = compare(&bank, &seeds(8));
+    assert_eq!(reused, 8);
+}
