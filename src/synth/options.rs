@@ -83,10 +83,8 @@ impl SynthOptions {
     /// `share` (0 to 1) of the pages of day 0.
     #[must_use]
     pub fn with_daily_share(self, share: f64) -> Self {
-        let now = self.born_per_day
-            + self.changed_per_day
-            + self.gone_per_day
-            + self.clicked_per_day;
+        let now =
+            self.born_per_day + self.changed_per_day + self.gone_per_day + self.clicked_per_day;
         let factor = if now > 0.0 { share / now } else { 0.0 };
         Self {
             born_per_day: self.born_per_day * factor,
