@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
-use seedbank::ingest::Input;
+use seedbank::ingest::{Input, bv_graph_file};
 use seedbank::storage::records::BatchKind;
 
 use super::Outcome;
@@ -134,8 +134,15 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
             "standard input (-) is given more than once, and can be read only once".to_owned(),
         ));
     }
+    let graph = match (args.input, &args.files[..]) {
+        (InputFormat::Bvgraph, [basename]) => graph_files(basename),
+        _ => Vec::new(),
+    };
     if let Some(rejects) = &args.rejects
-        && files.iter().any(|file| is_same(file, rejects))
+        && files
+            .into_iter()
+            .chain(graph.iter().map(|file| &**file))
+            .any(|file| is_same(file, rejects))
     {
         return Err(CliError::Usage(format!(
             "--rejects {} would overwrite an input; name another file",
@@ -172,6 +179,11 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         again: args.again,
         memory: args.memory,
     })
+}
+
+fn graph_files(basename: &Path) -> Vec<PathBuf> {
+    let files = ["graph", "properties"].map(|kind| bv_graph_file(basename, kind));
+    files.into()
 }
 
 /// Whether a file, which may not exist yet, is the bank's own; its folder of rejects is free.

@@ -28,7 +28,7 @@ mod summary;
 mod timestamp;
 mod tsv;
 
-pub use bvgraph::{BvGraph, BvGraphError};
+pub use bvgraph::{BvGraph, BvGraphError, bv_graph_file};
 pub use json_lines::{JsonLines, MAX_FIELDS, RECORD_FIELDS};
 pub use lines::{BLOCK_SIZE, MAX_LINE};
 pub use location::{Location, MAX_URL, SUFFIX_LIST, Scheme, SiteMode, UrlProblem, parse, url};

@@ -33,7 +33,7 @@ pub struct SynthOptions {
     pub inter_site_links: f64,
     /// Share of the intra-site links that lead to pages never crawled; 0 to 0.9.
     pub frontier_links: f64,
-    /// Hold the mean links to a few per cent rather than to a tenth, for half a second more.
+    /// Hold the mean links to a few per cent rather than to a tenth, for about a second more.
     pub exact_means: bool,
 }
 

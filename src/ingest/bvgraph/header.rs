@@ -27,7 +27,8 @@ pub(super) struct Header {
 /// The file of a graph; a basename that was completed to one of its files is taken, too.
 ///
 /// Not `Path::with_extension`: basenames such as `cnr-2000.v2` have dots.
-pub(super) fn file(basename: &Path, extension: &str) -> PathBuf {
+#[must_use]
+pub fn file(basename: &Path, extension: &str) -> PathBuf {
     let named = ["graph", "properties"]
         .iter()
         .any(|known| basename.extension().is_some_and(|own| own == *known));

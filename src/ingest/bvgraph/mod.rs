@@ -22,6 +22,7 @@ mod urls;
 use std::path::Path;
 
 pub use error::BvGraphError;
+pub use header::file as bv_graph_file;
 pub(super) use stream::text;
 
 use super::location::{SiteMode, UrlProblem, parse};
