@@ -148,13 +148,13 @@ impl<D: Decode> Decode for Checked<D> {
         if end > self.reference {
             misfit(format!("a block of {length} links"));
         }
-        if self.block % 2 == 0 {
+        if self.block.is_multiple_of(2) {
             self.take(length);
         }
         self.copied_to = end;
         self.block += 1;
         // The blocks are copied and left out in turn; what is after a last one left out is copied.
-        if self.block == self.blocks && self.blocks % 2 == 0 {
+        if self.block == self.blocks && self.blocks.is_multiple_of(2) {
             self.take(self.reference - end);
         }
         block

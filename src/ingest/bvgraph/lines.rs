@@ -7,10 +7,10 @@
 /// Appends a number.
 pub(super) fn push(mut number: u64, line: &mut Vec<u8>) {
     while number > 31 {
-        line.push(0x40 | (number & 31) as u8);
+        line.push(0x40 | (number & 31).to_le_bytes()[0]);
         number >>= 5;
     }
-    line.push(0x60 | number as u8);
+    line.push(0x60 | number.to_le_bytes()[0]);
 }
 
 /// The numbers of a line.

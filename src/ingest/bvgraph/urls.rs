@@ -62,10 +62,10 @@ impl UrlList {
 /// Seven bits a byte, the lowest first.
 fn push_length(mut length: usize, out: &mut Vec<u8>) {
     while length > 127 {
-        out.push(0x80 | (length & 127) as u8);
+        out.push(0x80 | (length & 127).to_le_bytes()[0]);
         length >>= 7;
     }
-    out.push(length as u8);
+    out.push(length.to_le_bytes()[0]);
 }
 
 /// Reads a list of URLs, one a line.
