@@ -322,6 +322,33 @@ fn a_crawl_is_generated() {
 }
 
 #[test]
+fn a_generated_crawl_takes_a_shape_and_a_rate_of_change() {
+    let place = Place::new();
+    let args = ["--pages", "2000", "--days", "1", "--format", "json"];
+    let like = ["--like", "uk-2002", "--daily", "5%"];
+    let made = place.run(&[&["synth", "crawl"], &args[..], &like].concat());
+    let days = made.json()["files"].clone();
+    assert_eq!(days[0]["records"], 2000);
+    let links = days[0]["links"].as_f64().unwrap() / 2000.0;
+    assert!((15.0..17.5).contains(&links), "{links} links a page");
+    let delta = days[1]["records"].as_u64().unwrap();
+    assert!((75..125).contains(&delta), "{delta} records of 2000 pages");
+    // Without frontier every page that is linked to has a record.
+    place.run(&["init", "bank"]).done();
+    place
+        .run(&["ingest", "bank", "crawl/day-000.jsonl.zst"])
+        .done();
+    let status = place.run(&["status", "bank", "--format", "json"]).json();
+    assert_eq!(status["known"], 0, "{status}");
+    place
+        .run(&["synth", "x", "--pages", "9", "--daily", "101"])
+        .fails(2);
+    place
+        .run(&["synth", "x", "--pages", "9", "--like", "uk"])
+        .fails(2);
+}
+
+#[test]
 fn shells_and_man_know_the_commands() {
     let place = Place::new();
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {

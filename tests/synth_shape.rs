@@ -113,6 +113,6 @@ fn the_proportions_of_uk_2002_are_kept() {
     let links = counts.links as f64 / 50_000.0;
     let inter = counts.inter_site_links as f64 / 50_000.0;
     println!("links per page {links:.2} (16.11), inter-site {inter:.2} (1.23)");
-    assert!((links / (298.0 / 18.5) - 1.0).abs() < 0.25, "{links}");
-    assert!((inter / (22.7 / 18.5) - 1.0).abs() < 0.25, "{inter}");
+    assert!((links / (298.0 / 18.5) - 1.0).abs() < 0.03, "{links}");
+    assert!((inter / (22.7 / 18.5) - 1.0).abs() < 0.03, "{inter}");
 }

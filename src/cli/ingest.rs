@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
-use seedbank::ingest::Input;
+use seedbank::ingest::{Input, bv_graph_file};
 use seedbank::storage::records::BatchKind;
 
 use super::Outcome;
@@ -21,6 +21,7 @@ const EXAMPLES: &str = r#"Examples:
   seedbank ingest bank today.jsonl.zst
   crawler | seedbank ingest bank --name 2026-11-21 -
   seedbank ingest bank --input links --pages pages.tsv links.tsv
+  seedbank ingest bank --snapshot --input bvgraph --urls uk-2002.urls.gz uk-2002
   seedbank ingest bank --dry-run today.jsonl
 
 A record, one on each line:
@@ -39,7 +40,7 @@ Only url is required; schema/record.schema.json says what each field means."#;
 pub(super) struct IngestArgs {
     /// The bank
     bank: PathBuf,
-    /// The files of the batch; `-` is standard input
+    /// The files of the batch; `-` is standard input. Of a graph in the BV format, its basename
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The format of the files
@@ -48,6 +49,10 @@ pub(super) struct IngestArgs {
     /// With `--input links`: a TSV of pages, url, spam, clicks, uncrawled outlinks
     #[arg(long, value_name = "FILE")]
     pages: Option<PathBuf>,
+    /// With `--input bvgraph`: a URL for each node, one a line; without it node 7 is
+    /// http://n7.invalid/
+    #[arg(long, value_name = "FILE")]
+    urls: Option<PathBuf>,
     /// The batch is the whole state: crawled pages without a record become gone
     #[arg(long)]
     snapshot: bool,
@@ -85,6 +90,9 @@ enum InputFormat {
     Jsonl,
     /// One link a line: `from_url<TAB>to_url`; every page named counts as crawled
     Links,
+    /// A graph as LAW publishes them: BASENAME.graph beside BASENAME.properties; every node counts
+    /// as crawled
+    Bvgraph,
 }
 
 /// The request that the arguments mean.
@@ -95,10 +103,30 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
                 .to_owned(),
         ));
     }
+    if args.urls.is_some() && args.input != InputFormat::Bvgraph {
+        return Err(CliError::Usage(
+            "--urls goes with --input bvgraph; other formats have URLs in their lines".to_owned(),
+        ));
+    }
+    if args.input == InputFormat::Bvgraph {
+        let [basename] = &args.files[..] else {
+            return Err(CliError::Usage(
+                "--input bvgraph takes one graph, since the numbers of its nodes are its own; give each a batch of its own"
+                    .to_owned(),
+            ));
+        };
+        if basename.as_os_str() == "-" {
+            return Err(CliError::Usage(
+                "a graph is two files and cannot come from standard input; give its basename"
+                    .to_owned(),
+            ));
+        }
+    }
     let files: Vec<&Path> = args
         .files
         .iter()
         .chain(&args.pages)
+        .chain(&args.urls)
         .map(|file| &**file)
         .collect();
     if files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
@@ -106,8 +134,15 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
             "standard input (-) is given more than once, and can be read only once".to_owned(),
         ));
     }
+    let graph = match (args.input, &args.files[..]) {
+        (InputFormat::Bvgraph, [basename]) => graph_files(basename),
+        _ => Vec::new(),
+    };
     if let Some(rejects) = &args.rejects
-        && files.iter().any(|file| is_same(file, rejects))
+        && files
+            .into_iter()
+            .chain(graph.iter().map(|file| &**file))
+            .any(|file| is_same(file, rejects))
     {
         return Err(CliError::Usage(format!(
             "--rejects {} would overwrite an input; name another file",
@@ -122,11 +157,18 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
             rejects.display()
         )));
     }
+    let input = match args.input {
+        InputFormat::Bvgraph => Input::BvGraph,
+        InputFormat::Jsonl | InputFormat::Links => Input::named,
+    };
     Ok(IngestRequest {
-        inputs: args.files.into_iter().map(Input::named).collect(),
+        inputs: args.files.into_iter().map(input).collect(),
         format: match args.input {
             InputFormat::Jsonl => Format::JsonLines,
             InputFormat::Links => Format::Links { pages: args.pages },
+            InputFormat::Bvgraph => Format::BvGraph {
+                urls: args.urls.map(Input::named),
+            },
         },
         snapshot: args.snapshot,
         name: args.name,
@@ -137,6 +179,11 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         again: args.again,
         memory: args.memory,
     })
+}
+
+fn graph_files(basename: &Path) -> Vec<PathBuf> {
+    let files = ["graph", "properties"].map(|kind| bv_graph_file(basename, kind));
+    files.into()
 }
 
 /// Whether a file, which may not exist yet, is the bank's own; its folder of rejects is free.

@@ -8,12 +8,14 @@
 //! * [`read_batch`]: opens [`Source`]s, cuts them into lines and hands every [`Event`] with its
 //!   [`Position`] to a sink, in the order of the input, whatever the number of threads.
 //! * [`RecordReader`]: one format. [`JsonLines`] gives whole records; [`LinksTsv`] and [`PagesTsv`]
-//!   give pieces ([`Event::Link`], [`Event::Page`]), which the engine consolidates by sorting.
+//!   give pieces ([`Event::Link`], [`Event::Page`]), which the engine consolidates by sorting;
+//!   [`BvGraph`] reads the lines that a compressed graph is decoded into ([`Input::BvGraph`]).
 //! * A bad line is an [`Event::Rejected`] and never ends the batch; an input that cannot be read to
 //!   its end is an [`InputError`] and refuses the batch whole.
 //!
 //! Memory is bounded by the number of threads, [`MAX_LINE`] and [`BLOCK_SIZE`], never by the input.
 
+mod bvgraph;
 mod json_lines;
 mod lines;
 mod location;
@@ -26,6 +28,7 @@ mod summary;
 mod timestamp;
 mod tsv;
 
+pub use bvgraph::{BvGraph, BvGraphError, bv_graph_file};
 pub use json_lines::{JsonLines, MAX_FIELDS, RECORD_FIELDS};
 pub use lines::{BLOCK_SIZE, MAX_LINE};
 pub use location::{Location, MAX_URL, SUFFIX_LIST, Scheme, SiteMode, UrlProblem, parse, url};

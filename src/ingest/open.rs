@@ -3,11 +3,13 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
+
+use super::bvgraph::{self, BvGraphError};
 
 /// Where a batch comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +18,8 @@ pub enum Input {
     File(PathBuf),
     /// Standard input.
     Stdin,
+    /// A graph in the BV format, by its basename; [`BvGraph`](super::BvGraph) reads its lines.
+    BvGraph(PathBuf),
 }
 
 impl Input {
@@ -31,8 +35,10 @@ impl Input {
 
     /// The bytes to read where they are known; refuses what is not there or is a directory.
     pub(super) fn length(&self) -> Result<Option<u64>, InputError> {
-        let Self::File(path) = self else {
-            return Ok(None);
+        let path = match self {
+            Self::File(path) => path,
+            Self::Stdin => return Ok(None),
+            Self::BvGraph(basename) => return Ok(Some(bvgraph::length(basename)?)),
         };
         let about = fs::metadata(path).map_err(|source| self.cannot_open(source))?;
         if about.is_dir() {
@@ -50,6 +56,7 @@ impl Input {
                 Box::new(File::open(path).map_err(|source| self.cannot_open(source))?)
             }
             Self::Stdin => Box::new(io::stdin()),
+            Self::BvGraph(basename) => return Opened::graph(basename, progress),
         };
         Opened::new(self.to_string(), bytes, progress)
     }
@@ -65,7 +72,7 @@ impl Input {
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) => path.display().fmt(f),
+            Self::File(path) | Self::BvGraph(path) => path.display().fmt(f),
             Self::Stdin => f.write_str("standard input"),
         }
     }
@@ -116,6 +123,9 @@ pub enum InputError {
         /// What the system says.
         source: io::Error,
     },
+    /// It is a graph whose files are damaged or do not fit each other.
+    #[error(transparent)]
+    BvGraph(#[from] BvGraphError),
     /// It is compressed, and cut off, corrupt, or followed by something else.
     #[error(
         "{file} is damaged {compression}: it could be read for {lines} lines ({text} bytes of text)"
@@ -178,6 +188,25 @@ impl Opened {
         Ok(opened)
     }
 
+    fn graph(basename: &Path, progress: &Arc<AtomicU64>) -> Result<Self, InputError> {
+        let bytes = Arc::new(Bytes::default());
+        let counted = |inner| {
+            Box::new(Counted {
+                inner,
+                bytes: Arc::clone(&bytes),
+                progress: Arc::clone(progress),
+            }) as Box<dyn Read + Send>
+        };
+        let text = bvgraph::text(basename, counted)?;
+        Ok(Self {
+            file: basename.display().to_string(),
+            compression: None,
+            text,
+            text_read: 0,
+            bytes,
+        })
+    }
+
     /// Reads until the buffer is full or the text ends.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
         let mut length = 0;
@@ -197,6 +226,10 @@ impl Opened {
 
     /// The error of this input after so many whole lines.
     pub(super) fn error(&self, source: io::Error, lines: u64) -> InputError {
+        let source = match source.downcast() {
+            Ok(graph) => return InputError::BvGraph(graph),
+            Err(source) => source,
+        };
         let file = self.file.clone();
         match self.compression {
             Some(compression) if !self.bytes.failed.load(Ordering::Relaxed) => {

@@ -245,12 +245,16 @@ fn line_too_long(bytes: u64) -> Fault {
 }
 
 fn rejected(piece: &Piece<'_>, line: u64, text: &[u8], fault: Fault) -> Event {
+    let shown = std::str::from_utf8(text)
+        .ok()
+        .and_then(|line| piece.source.reader.shown(line));
+    let (file, record) = shown.unwrap_or_else(|| (piece.source.input.to_string(), beginning(text)));
     Event::Rejected(Reject {
-        file: piece.source.input.to_string(),
+        file,
         line,
         reason: fault.reason,
         detail: fault.detail,
-        record: beginning(text),
+        record,
     })
 }
 

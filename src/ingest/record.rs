@@ -133,4 +133,9 @@ pub trait RecordReader: Sync {
     ///
     /// Never panics, whatever the line. A fault rejects the whole line.
     fn read(&self, line: &str, mode: SiteMode, summary: &mut ReadSummary) -> Result<Event, Fault>;
+
+    /// The file and the text that a reject of this line names, where a user has not seen the line.
+    fn shown(&self, _line: &str) -> Option<(String, String)> {
+        None
+    }
 }

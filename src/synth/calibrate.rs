@@ -2,12 +2,15 @@
 //!
 //! How many links a page ends up with depends on sizes, sections and topics (duplicates merge,
 //! a small site has little to link to), so both means are measured on a sample of pages of
-//! day 0, spread evenly over all of them, and corrected a few times.
+//! day 0, spread evenly over all of them, and corrected a few times. What pages have beside the
+//! rolls is a fixed share of the inter-site links, or measured as well where the means are to be
+//! exact: lists are so uneven that this takes a larger sample.
 
 use super::links::{LinkDraws, OWN_SHARE};
 use super::web::{Site, Web};
 
 const SAMPLE: u64 = 2000;
+const EXACT_SAMPLE: u64 = 200_000;
 const ROUNDS: usize = 5;
 
 impl Web {
@@ -15,16 +18,26 @@ impl Web {
     pub(super) fn calibrate(&mut self) {
         let sample = self.sample();
         let count = sample.len().max(1) as f64;
-        let inter = self.options.inter_site_links * (1.0 - OWN_SHARE);
-        let intra = (self.options.links - self.options.inter_site_links).max(0.0);
+        let inter = self.options.inter_site_links;
+        let intra = (self.options.links - inter).max(0.0);
         let mut links = Vec::new();
         for _ in 0..ROUNDS {
-            let carried: usize = sample
-                .iter()
-                .map(|(site, page)| self.roll(site, site.section(*page), 0).len())
-                .sum();
-            self.roll_share = corrected(self.roll_share, inter, carried as f64 / count).min(1.0);
             let draws = LinkDraws::new(self);
+            let (mut carried, mut own) = (0, 0);
+            for (site, page) in &sample {
+                let roll = self.roll(site, site.section(*page), 0);
+                carried += roll.len();
+                if self.options.exact_means {
+                    self.own_links(site, *page, 0, &draws, &roll, &mut links);
+                    own += links.len();
+                }
+            }
+            let by_rolls = if self.options.exact_means {
+                (inter - own as f64 / count).max(0.0)
+            } else {
+                inter * (1.0 - OWN_SHARE)
+            };
+            self.roll_share = corrected(self.roll_share, by_rolls, carried as f64 / count).min(1.0);
             let mut found = 0;
             for (site, page) in &sample {
                 self.intra_links(site, *page, 0, &draws, &mut links);
@@ -36,7 +49,11 @@ impl Web {
 
     fn sample(&self) -> Vec<(Site, u32)> {
         let pages = self.options.pages;
-        let count = pages.min(SAMPLE);
+        let count = pages.min(if self.options.exact_means {
+            EXACT_SAMPLE
+        } else {
+            SAMPLE
+        });
         let mut wanted = (0..count).map(|i| i * pages / count).peekable();
         let mut sample = Vec::new();
         let mut before = 0;

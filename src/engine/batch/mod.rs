@@ -21,7 +21,7 @@ use serde::Serialize;
 use super::clock::now;
 use super::{Bank, EngineError};
 use crate::ingest::{
-    Event, Input, JsonLines, LinksTsv, PagesTsv, ReadError, ReadSummary, RecordReader,
+    BvGraph, Event, Input, JsonLines, LinksTsv, PagesTsv, ReadError, ReadSummary, RecordReader,
     RejectWriter, SUFFIX_LIST, SiteMode, Source, read_batch, within_limit,
 };
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, BatchRecord};
@@ -41,6 +41,11 @@ pub enum Format {
     Links {
         /// `url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks`
         pages: Option<PathBuf>,
+    },
+    /// A graph in the BV format: one [`Input::BvGraph`].
+    BvGraph {
+        /// A URL for each node, one a line; without it node n is `http://n<n>.invalid/`.
+        urls: Option<Input>,
     },
 }
 
@@ -271,9 +276,17 @@ fn read(
     mut rejects: Rejects,
     watch: &dyn Watch,
 ) -> Result<(Gather, ReadSummary, Option<PathBuf>), EngineError> {
-    let lines: &dyn RecordReader = match request.format {
-        Format::JsonLines => &JsonLines,
-        Format::Links { .. } => &LinksTsv,
+    let graph;
+    let lines: &dyn RecordReader = match (&request.format, request.inputs.first()) {
+        (Format::BvGraph { urls }, Some(Input::BvGraph(basename))) => {
+            graph = BvGraph::open(basename, urls.clone(), watch).map_err(refused)?;
+            &graph
+        }
+        (Format::BvGraph { .. }, _) => {
+            return Err(EngineError::Internal("a BV graph is read from its files"));
+        }
+        (Format::JsonLines, _) => &JsonLines,
+        (Format::Links { .. }, _) => &LinksTsv,
     };
     let mut sources: Vec<Source<'_>> = request
         .inputs
@@ -295,12 +308,7 @@ fn read(
         // After the inputs comes the file of pages.
         event => gather.add(event, (position.source as usize) < request.inputs.len()),
     });
-    let read = match read {
-        Ok(read) => read,
-        Err(ReadError::Input(e)) => return Err(e.into()),
-        Err(ReadError::Interrupted(e)) => return Err(e.into()),
-        Err(ReadError::Sink(e)) => return Err(e),
-    };
+    let read = read.map_err(refused)?;
     let listed = rejects.finish()?;
     if !within_limit(read.rejected(), read.records, request.max_rejects) {
         return Err(EngineError::TooManyRejects {
@@ -313,9 +321,17 @@ fn read(
     Ok((gather, read, listed))
 }
 
+fn refused(error: ReadError<EngineError>) -> EngineError {
+    match error {
+        ReadError::Input(error) => error.into(),
+        ReadError::Interrupted(error) => error.into(),
+        ReadError::Sink(error) => error,
+    }
+}
+
 fn first_name(request: &IngestRequest) -> String {
     match request.inputs.first() {
-        Some(Input::File(path)) => path.file_name().map_or_else(
+        Some(Input::File(path) | Input::BvGraph(path)) => path.file_name().map_or_else(
             || path.display().to_string(),
             |name| name.to_string_lossy().into_owned(),
         ),

@@ -1,0 +1,191 @@
+//! A guard between the codes of a damaged graph and the crate that trusts them.
+//!
+//! `webgraph` reserves memory for an outdegree, subtracts, slices and adds as the codes say: right
+//! for a whole graph, and for a damaged one a panic, an endless loop or the end of the process for
+//! want of memory. So each number is compared with what the list so far leaves room for, before
+//! `webgraph` sees it.
+//!
+//! A [`Decode`] has no way to fail. A number that does not fit leaves by unwinding, without the
+//! panic hook, and [`guarded`] makes it an error; so it does with a panic of the crates below, which
+//! assert on codes that are too long, and whose message is not printed.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+use webgraph::graphs::bvgraph::Decode;
+
+/// What does not fit.
+struct Misfit(String);
+
+fn misfit(what: String) -> ! {
+    resume_unwind(Box::new(Misfit(what)))
+}
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a decoding step; what does not fit in it is told in words.
+///
+/// What the step has changed must not be used after an error.
+pub(super) fn guarded<T>(step: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |about| {
+            if !GUARDED.get() {
+                before(about);
+            }
+        }));
+    });
+    GUARDED.set(true);
+    let done = catch_unwind(AssertUnwindSafe(step));
+    GUARDED.set(false);
+    done.map_err(|payload: Box<dyn Any + Send>| match payload.downcast() {
+        Ok(misfit) => {
+            let Misfit(what) = *misfit;
+            what
+        }
+        Err(_) => "its bits are no codes".to_owned(),
+    })
+}
+
+/// The numbers of a graph, each checked.
+#[derive(Debug)]
+pub(super) struct Checked<D> {
+    codes: D,
+    nodes: u64,
+    shortest_interval: u64,
+    /// Outdegrees of the latest nodes, by node modulo the length.
+    degrees: Vec<u64>,
+    node: u64,
+    /// Successors of the current node that are still to come.
+    left: u64,
+    /// The list that is copied from: its length, blocks, and how far they go.
+    reference: u64,
+    blocks: u64,
+    block: u64,
+    copied_to: u64,
+}
+
+impl<D> Checked<D> {
+    pub(super) fn new(codes: D, nodes: u64, window: usize, shortest_interval: usize) -> Self {
+        Self {
+            codes,
+            nodes,
+            shortest_interval: shortest_interval as u64,
+            degrees: vec![0; window + 1],
+            node: 0,
+            left: 0,
+            reference: 0,
+            blocks: 0,
+            block: 0,
+            copied_to: 0,
+        }
+    }
+
+    fn slot(&mut self, node: u64) -> &mut u64 {
+        let slot = node % self.degrees.len() as u64;
+        &mut self.degrees[usize::try_from(slot).unwrap_or(0)]
+    }
+
+    fn take(&mut self, successors: u64) {
+        match self.left.checked_sub(successors) {
+            Some(left) => self.left = left,
+            None => misfit("more links than its outdegree".to_owned()),
+        }
+    }
+
+    /// A distance between nodes; with a sign in its lowest bit it is twice as large.
+    fn distance(&self, distance: u64) -> u64 {
+        if distance > self.nodes.saturating_mul(2) {
+            misfit(format!("a link over {distance} nodes"));
+        }
+        distance
+    }
+}
+
+impl<D: Decode> Decode for Checked<D> {
+    fn read_outdegree(&mut self) -> u64 {
+        let degree = self.codes.read_outdegree();
+        if degree > self.nodes {
+            misfit(format!("{degree} links in a graph of {} nodes", self.nodes));
+        }
+        *self.slot(self.node) = degree;
+        self.node += 1;
+        self.left = degree;
+        degree
+    }
+
+    fn read_reference_offset(&mut self) -> u64 {
+        let back = self.codes.read_reference_offset();
+        let node = self.node - 1;
+        if back > node || back >= self.degrees.len() as u64 {
+            misfit(format!("a copy of the list {back} nodes before"));
+        }
+        self.reference = *self.slot(node - back);
+        back
+    }
+
+    fn read_block_count(&mut self) -> u64 {
+        let blocks = self.codes.read_block_count();
+        if blocks > self.reference + 1 {
+            misfit(format!("{blocks} blocks of {} links", self.reference));
+        }
+        (self.blocks, self.block, self.copied_to) = (blocks, 0, 0);
+        if blocks == 0 {
+            self.take(self.reference);
+        }
+        blocks
+    }
+
+    fn read_block(&mut self) -> u64 {
+        let block = self.codes.read_block();
+        let length = block.saturating_add(u64::from(self.block > 0));
+        let end = self.copied_to.saturating_add(length);
+        if end > self.reference {
+            misfit(format!("a block of {length} links"));
+        }
+        if self.block.is_multiple_of(2) {
+            self.take(length);
+        }
+        self.copied_to = end;
+        self.block += 1;
+        // The blocks are copied and left out in turn; what is after a last one left out is copied.
+        if self.block == self.blocks && self.blocks.is_multiple_of(2) {
+            self.take(self.reference - end);
+        }
+        block
+    }
+
+    fn read_interval_count(&mut self) -> u64 {
+        let intervals = self.codes.read_interval_count();
+        if intervals.saturating_mul(self.shortest_interval) > self.left {
+            misfit(format!("{intervals} intervals in {} links", self.left));
+        }
+        intervals
+    }
+
+    fn read_interval_start(&mut self) -> u64 {
+        let start = self.codes.read_interval_start();
+        self.distance(start)
+    }
+
+    fn read_interval_len(&mut self) -> u64 {
+        let length = self.codes.read_interval_len();
+        self.take(length.saturating_add(self.shortest_interval));
+        length
+    }
+
+    fn read_first_residual(&mut self) -> u64 {
+        let residual = self.codes.read_first_residual();
+        self.distance(residual)
+    }
+
+    fn read_residual(&mut self) -> u64 {
+        let residual = self.codes.read_residual();
+        self.distance(residual)
+    }
+}

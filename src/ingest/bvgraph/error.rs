@@ -1,0 +1,76 @@
+//! Why a graph in the BV format is refused.
+
+use std::io;
+
+/// The files of a graph are not there, do not fit each other, or are damaged.
+#[derive(Debug, thiserror::Error)]
+pub enum BvGraphError {
+    /// One of the two files of a graph is not there, or may not be read.
+    #[error("cannot open {file}: a graph is BASENAME.graph beside BASENAME.properties")]
+    Open {
+        /// The file.
+        file: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The properties are of something else, or of a version unknown here.
+    #[error("{file} does not describe a graph in the BV format: {detail}")]
+    Properties {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        detail: String,
+    },
+    /// More nodes than the graph's bits have room for.
+    #[error(
+        "{file} has {bytes} bytes, too few for the {nodes} nodes of its properties: it is cut off, or of another graph"
+    )]
+    TooShort {
+        /// The graph.
+        file: String,
+        /// Its bytes.
+        bytes: u64,
+        /// The nodes it should have.
+        nodes: u64,
+    },
+    /// The bits of a list make no sense.
+    #[error(
+        "{file} is damaged or cut off at node {node} of {nodes} ({detail}); fetch it anew, with its properties"
+    )]
+    Damaged {
+        /// The graph.
+        file: String,
+        /// The node, from 0.
+        node: u64,
+        /// How many there are.
+        nodes: u64,
+        /// What does not fit.
+        detail: String,
+    },
+    /// All lists could be read, and have other links than promised.
+    #[error(
+        "{file} has {found} links and its properties say {links}: one of the two is damaged or of another graph"
+    )]
+    Links {
+        /// The graph.
+        file: String,
+        /// Links in it.
+        found: u64,
+        /// Links it should have.
+        links: u64,
+    },
+    /// The list of URLs is of another graph.
+    #[error(
+        "{file} has {lines} lines and {graph} has {nodes} nodes; give the list that came with the graph: line n + 1 is the URL of node n"
+    )]
+    Urls {
+        /// The list.
+        file: String,
+        /// Its lines.
+        lines: u64,
+        /// The graph.
+        graph: String,
+        /// Its nodes.
+        nodes: u64,
+    },
+}

@@ -1,0 +1,120 @@
+//! The properties of a graph, checked against what could be there at all.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use dsi_bitstream::traits::{BE, Endianness, LE};
+use webgraph::graphs::bvgraph::{CompFlags, get_endianness, parse_properties};
+
+use super::error::BvGraphError;
+
+/// Lists that a list may refer back to; far above any use, and it bounds what is held.
+const MAX_WINDOW: usize = 1 << 16;
+
+/// Properties are a few hundred bytes.
+const MAX_PROPERTIES: u64 = 1 << 20;
+
+/// What has to be known before the first bit is read.
+pub(super) struct Header {
+    pub(super) nodes: u64,
+    pub(super) links: u64,
+    pub(super) flags: CompFlags,
+    pub(super) little_endian: bool,
+}
+
+/// The file of a graph; a basename that was completed to one of its files is taken, too.
+///
+/// Not `Path::with_extension`: basenames such as `cnr-2000.v2` have dots.
+#[must_use]
+pub fn file(basename: &Path, extension: &str) -> PathBuf {
+    let named = ["graph", "properties"]
+        .iter()
+        .any(|known| basename.extension().is_some_and(|own| own == *known));
+    let mut name: OsString = if named {
+        basename.with_extension("").into_os_string()
+    } else {
+        basename.as_os_str().to_owned()
+    };
+    name.push(".");
+    name.push(extension);
+    name.into()
+}
+
+impl Header {
+    /// Reads the properties, and looks at the length of the graph.
+    pub(super) fn read(basename: &Path) -> Result<Self, BvGraphError> {
+        let path = file(basename, "properties");
+        let wrong = |detail: String| BvGraphError::Properties {
+            file: path.display().to_string(),
+            detail,
+        };
+        class(&path)?.map_err(wrong)?;
+        let endianness = get_endianness(&path).map_err(|error| wrong(format!("{error:#}")))?;
+        let little_endian = endianness == LE::NAME;
+        let parsed = if little_endian {
+            parse_properties::<LE>(&path)
+        } else {
+            parse_properties::<BE>(&path)
+        };
+        let (nodes, links, flags) = parsed.map_err(|error| wrong(format!("{error:#}")))?;
+        if flags.compression_window > MAX_WINDOW {
+            let window = flags.compression_window;
+            return Err(wrong(format!("a windowsize of {window}")));
+        }
+        let graph = file(basename, "graph");
+        let bytes = length(&graph)?;
+        // Every outdegree has a bit at least: a bound on all that is held for one list.
+        let nodes = nodes as u64;
+        if nodes > bytes.saturating_mul(8) {
+            return Err(BvGraphError::TooShort {
+                file: graph.display().to_string(),
+                bytes,
+                nodes,
+            });
+        }
+        Ok(Self {
+            nodes,
+            links,
+            flags,
+            little_endian,
+        })
+    }
+}
+
+pub(super) fn length(path: &Path) -> Result<u64, BvGraphError> {
+    let about = fs::metadata(path).map_err(|source| cannot_open(path, source))?;
+    Ok(about.len())
+}
+
+pub(super) fn cannot_open(path: &Path, source: std::io::Error) -> BvGraphError {
+    BvGraphError::Open {
+        file: path.display().to_string(),
+        source,
+    }
+}
+
+/// The outer result is about the file, the inner one about what it says.
+fn class(path: &Path) -> Result<Result<(), String>, BvGraphError> {
+    let failed = |source| cannot_open(path, source);
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_PROPERTIES + 1).read_to_end(&mut bytes))
+        .map_err(failed)?;
+    if bytes.len() as u64 > MAX_PROPERTIES {
+        return Ok(Err("it is too long".to_owned()));
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let class = text
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .find(|(key, _)| key.trim() == "graphclass")
+        .map(|(_, class)| class.trim());
+    Ok(match class {
+        Some(class) if !class.ends_with("BVGraph") => Err(format!(
+            "its graphclass is {class}; only BVGraph can be read"
+        )),
+        _ => Ok(()),
+    })
+}

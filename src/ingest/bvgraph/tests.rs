@@ -1,0 +1,268 @@
+//! Damaged graphs: whatever is wrong, there is an answer, and never a panic, an endless loop or
+//! memory without bound; a whole graph comes back as it was.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use dsi_bitstream::dispatch::Codes;
+use webgraph::graphs::bvgraph::{BvComp, CompFlags};
+use webgraph::graphs::vec_graph::VecGraph;
+
+use super::*;
+use crate::ingest::{InputError, Source, read_batch};
+use crate::watch::Unwatched;
+
+type Lists = Vec<Vec<u64>>;
+
+/// Lists with copies, intervals, residuals, a self-link, and nodes without links.
+fn lists() -> Lists {
+    let mut lists: Lists = (0..60_u64)
+        .map(|node| {
+            let mut list: Vec<u64> = (node..(node + 9).min(60)).collect();
+            list.extend((0..60).filter(|to| (to * 7 + node / 4) % 11 == 0));
+            list.sort_unstable();
+            list.dedup();
+            list
+        })
+        .collect();
+    lists[7].clear();
+    lists[59].clear();
+    lists
+}
+
+fn write(folder: &Path, lists: &Lists, flags: CompFlags) -> PathBuf {
+    let mut graph = VecGraph::empty(lists.len());
+    for (node, list) in lists.iter().enumerate() {
+        for &to in list {
+            graph.add_arc(node, usize::try_from(to).unwrap());
+        }
+    }
+    let basename = folder.join("graph");
+    BvComp::with_basename(&basename)
+        .comp_flags(flags)
+        .comp_graph::<dsi_bitstream::traits::BE>(&graph)
+        .unwrap();
+    basename
+}
+
+fn read(basename: &Path) -> Result<Lists, InputError> {
+    let mut bytes = Vec::new();
+    let mut opened = Input::BvGraph(basename.to_owned()).open(&Arc::default())?;
+    loop {
+        let mut piece = [0; 4096];
+        let (length, error) = opened.fill(&mut piece);
+        bytes.extend_from_slice(&piece[..length]);
+        if let Some(error) = error {
+            return Err(opened.error(error, 0));
+        }
+        if length < piece.len() {
+            break;
+        }
+    }
+    let text = String::from_utf8(bytes).unwrap();
+    Ok((0..)
+        .zip(text.lines())
+        .map(|(node, line)| {
+            let mut numbers = Numbers::of(line);
+            assert_eq!(numbers.next(), Some(node));
+            let mut to = 0;
+            let successors = numbers.map(|gap| {
+                to += gap;
+                to
+            });
+            successors.collect()
+        })
+        .collect())
+}
+
+#[test]
+fn every_way_of_compressing_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    for window in [0, 1, 7] {
+        for interval in [0, 2, 4] {
+            for residuals in [Codes::Zeta(3), Codes::Zeta(5), Codes::Gamma, Codes::Delta] {
+                let flags = CompFlags {
+                    compression_window: window,
+                    min_interval_length: interval,
+                    residuals,
+                    ..CompFlags::default()
+                };
+                let basename = write(folder.path(), &lists(), flags);
+                assert_eq!(read(&basename).unwrap(), lists(), "{flags:?}");
+            }
+        }
+    }
+    let basename = write(folder.path(), &Vec::new(), CompFlags::default());
+    assert_eq!(read(&basename).unwrap(), Lists::new());
+}
+
+#[test]
+fn a_damaged_graph_is_told_and_never_a_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let basename = write(folder.path(), &lists(), CompFlags::default());
+    let graph = file(&basename);
+    let whole = fs::read(&graph).unwrap();
+    let (mut refused, mut taken) = (0, 0);
+    let mut try_bytes = |bytes: &[u8]| {
+        fs::write(&graph, bytes).unwrap();
+        match read(&basename) {
+            // The format has no checksum: damage can make another graph of as many links.
+            Ok(lists) => {
+                assert_eq!(lists.len(), 60);
+                taken += 1;
+            }
+            Err(InputError::BvGraph(_)) => refused += 1,
+            Err(other) => panic!("{other}"),
+        }
+    };
+    // Each of the eight bits of a byte somewhere in any three.
+    for bit in (0..whole.len() * 8).step_by(3) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        try_bytes(&bytes);
+    }
+    for length in 0..whole.len() {
+        try_bytes(&whole[..length]);
+    }
+    for fill in [0, 0xff, 0x55, 0x01] {
+        for from in (0..whole.len()).step_by(7) {
+            let mut bytes = whole.clone();
+            bytes[from..].fill(fill);
+            try_bytes(&bytes);
+        }
+    }
+    assert!(refused > taken * 2, "{refused} refused, {taken} taken");
+    fs::write(&graph, &whole).unwrap();
+    assert_eq!(read(&basename).unwrap(), lists());
+}
+
+#[test]
+fn a_graph_cut_off_names_the_node() {
+    let folder = tempfile::tempdir().unwrap();
+    let basename = write(folder.path(), &lists(), CompFlags::default());
+    let whole = fs::read(file(&basename)).unwrap();
+    fs::write(file(&basename), &whole[..whole.len() / 2]).unwrap();
+    let error = read(&basename).unwrap_err().to_string();
+    let node = error.split("at node ").nth(1).unwrap().split(' ').next();
+    let node: usize = node.unwrap().parse().unwrap();
+    assert!((10..50).contains(&node), "{error}");
+    // Not even a bit for each node.
+    fs::write(file(&basename), &whole[..4]).unwrap();
+    let error = read(&basename).unwrap_err().to_string();
+    assert!(error.contains("too few for the 60 nodes"), "{error}");
+}
+
+#[test]
+fn properties_that_make_no_sense_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let basename = write(folder.path(), &lists(), CompFlags::default());
+    let path = folder.path().join("graph.properties");
+    let whole = fs::read_to_string(&path).unwrap();
+    let links: usize = lists().iter().map(Vec::len).sum();
+    let count = format!("arcs={links}");
+    for (from, to, words) in [
+        ("nodes=60", "nodes=61", "damaged or cut off at node 60"),
+        ("nodes=60", "nodes=59", "a link that cannot be"),
+        ("nodes=60", "nodes=99999999999", "too few for the"),
+        ("nodes=60", "nodes=-1", "cannot parse 'nodes'"),
+        ("nodes=60", "", "missing 'nodes'"),
+        (&*count, "arcs=5", "its properties say 5"),
+        ("windowsize=7", "windowsize=99999999", "a windowsize of"),
+        (".BVGraph", ".EFGraph", "only BVGraph"),
+        (
+            "compressionflags=",
+            "compressionflags=BLOCKS_NIBBLE",
+            "NIBBLE",
+        ),
+        ("endianness=big", "endianness=middle", "endianness"),
+    ] {
+        assert!(whole.contains(from), "{from} in {whole}");
+        fs::write(&path, whole.replacen(from, to, 1)).unwrap();
+        let error = read(&basename).unwrap_err().to_string().to_lowercase();
+        assert!(error.contains(&words.to_lowercase()), "{to}: {error}");
+    }
+    fs::remove_file(&path).unwrap();
+    let error = read(&basename).unwrap_err().to_string();
+    assert!(error.contains("graph.properties"), "{error}");
+}
+
+#[test]
+fn urls_come_back_by_number_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("urls");
+    let mut urls: Vec<String> = (0..999)
+        .map(|n| format!("http://s{}.example/{}/{n}", n / 50, "x".repeat(n % 300)))
+        .collect();
+    urls[5] = String::new();
+    urls[17] = "y".repeat(MAX + 9);
+    fs::write(&path, urls.join("\r\n")).unwrap();
+    urls[17].truncate(MAX + 1);
+    let list = urls::read::<std::convert::Infallible>(&Input::File(path), &Unwatched).unwrap();
+    assert_eq!(list.len(), 999);
+    let list = Urls::Listed(list);
+    let mut cursor = Cursor::of(&list);
+    for step in [1, 2, 3, 7, 16, 17, 500, 998, 1000] {
+        for start in [0, 5, 990] {
+            let at = |i: usize| (start + i * step) % 999;
+            for node in (0..300).map(at) {
+                assert_eq!(cursor.url(node as u64), urls[node].as_bytes(), "{node}");
+            }
+        }
+    }
+    assert_eq!(cursor.url(999), b"");
+}
+
+#[test]
+fn a_bad_url_is_a_reject_by_its_line_and_links_to_it_are_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let lists = vec![vec![0, 1, 2, 3], vec![0], vec![1], vec![0, 2]];
+    let basename = write(folder.path(), &lists, CompFlags::default());
+    let path = folder.path().join("urls");
+    let list: &[u8] = b"http://a.example/\nmailto:b\nhttp://\xff.example/\nhttp://a.example/#d\n";
+    fs::write(&path, list).unwrap();
+    let urls = Some(Input::File(path.clone()));
+    let graph = BvGraph::open::<std::convert::Infallible>(&basename, urls, &Unwatched).unwrap();
+    let source = Source {
+        input: Input::BvGraph(basename),
+        reader: &graph,
+    };
+    let mut events = Vec::new();
+    let summary = read_batch::<std::convert::Infallible>(
+        &[source],
+        SiteMode::Host,
+        &Unwatched,
+        &mut |position, event| {
+            events.push((position.line, event));
+            Ok(())
+        },
+    )
+    .unwrap();
+    let rejects: Vec<_> = events
+        .iter()
+        .filter_map(|(line, event)| match event {
+            Event::Rejected(reject) => Some((*line, reject)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(rejects.len(), 2);
+    for ((at, reject), (line, reason, record)) in rejects.iter().zip([
+        (2, RejectReason::UrlScheme, "mailto:b"),
+        (3, RejectReason::InvalidUtf8, "http://\u{fffd}.example/"),
+    ]) {
+        assert_eq!((*at, reject.line), (line, line));
+        assert_eq!((reject.reason, &*reject.record), (reason, record));
+        assert_eq!(reject.file, path.display().to_string());
+    }
+    assert_eq!(summary.records, 4);
+    // Node 0 to itself and to node 3, which is the same page, as node 3 to node 0.
+    assert_eq!(summary.self_links, 3);
+    assert_eq!(summary.dropped_outlinks[&DropReason::Scheme], 1);
+    assert_eq!(summary.dropped_outlinks[&DropReason::Invalid], 2);
+}
+
+const MAX: usize = crate::ingest::MAX_URL;
+
+fn file(basename: &Path) -> PathBuf {
+    header::file(basename, "graph")
+}
