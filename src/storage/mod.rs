@@ -17,6 +17,7 @@ mod codec;
 mod error;
 pub mod evidence;
 mod former;
+mod load;
 mod published;
 mod raw;
 pub mod records;

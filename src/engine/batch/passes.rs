@@ -1,8 +1,8 @@
 //! What goes from pass to pass while a batch is worked into the bank.
 //!
 //! ```text
-//! input events -> [by URL] -> canonical records -> [mentions by URL] -> ids
-//!   records by number -> links pass  -> targets, new rows, members, pages
+//! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by URL]
+//!   canonical records -> links pass  -> targets, new rows, members, pages
 //!   new rows by hash  -> rows pass   -> members, targets
 //!   members by row    -> members pass-> targets, row counts
 //!   targets by page   -> targets pass-> pages, row counts   (in-links, uncrawled counts)
@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::canonical::Claim;
 use super::fields::{Bytes, Fields};
+use super::portions::Gather;
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId, SiteId};
 use crate::storage::records::{BatchCounts, BatchId, Counters, PageState};
@@ -33,6 +34,15 @@ use crate::storage::{self, Changes, Sorted, Sorter};
 
 /// How many sorters may hold memory at the same time.
 const SHARES: usize = 16;
+
+/// Shares that a portion of the input may take while nothing but it is collected.
+const GATHER_SHARES: usize = 6;
+
+/// The least bytes of a portion.
+const LEAST_PORTION: usize = 64 << 10;
+
+/// The most: positions in its texts are numbers of 32 bits.
+const MOST_PORTION: usize = 2 << 30;
 
 /// The sorters between the passes, and what the batch has come to so far.
 pub(super) struct Passes<'a> {
@@ -46,7 +56,7 @@ pub(super) struct Passes<'a> {
     pub(super) changed: RoaringTreemap,
     /// Pages whose state, spam mark or row changed.
     pub(super) former: RoaringTreemap,
-    /// Canonical records by number: claim, own page, targets.
+    /// Records by number, in URL order: own page, and pieces of what is said of it.
     pub(super) records: Sorter,
     /// Rows that the bank does not have yet, by hash; and pages that shall carry them.
     pub(super) new_rows: Sorter,
@@ -91,6 +101,12 @@ impl<'a> Passes<'a> {
         }
     }
 
+    /// Collects the input, before there is anything else to hold.
+    pub(super) fn gather(&self) -> Gather {
+        let portion = (self.share * GATHER_SHARES).clamp(LEAST_PORTION, MOST_PORTION);
+        Gather::new(portion, self.sorter(), self.sorter())
+    }
+
     pub(super) fn sorter(&self) -> Sorter {
         Sorter::new(self.folder, self.share)
     }
@@ -109,11 +125,6 @@ impl<'a> Passes<'a> {
             .sites
             .push(&site.0.to_be_bytes(), &storage::pack(delta)?)?)
     }
-}
-
-/// The key of a canonical record's parts: 0 the claim, 1 its own page, 2 its targets.
-pub(super) fn by_record(record: u64, part: u8) -> Vec<u8> {
-    Bytes::default().u64(record).byte(part).done()
 }
 
 /// What happens to a page's record, in the order in which it is applied.
