@@ -16,6 +16,7 @@ mod runs;
 use std::cmp::Ordering;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use rayon::slice::ParallelSliceMut;
@@ -28,6 +29,9 @@ const FAN_IN: usize = 32;
 
 /// So many runs of one size become one of the next.
 const GROUP: usize = 16;
+
+/// So many bytes are merged at a time ahead of the reader.
+const BLOCK: usize = 256 << 10;
 
 /// The least bytes that are held in memory.
 const LEAST_BUDGET: usize = 1 << 10;
@@ -248,8 +252,71 @@ impl Sorter {
             }
             runs = merged;
         }
-        Ok(Sorted::new(Source::Disk(Merge::new(runs, &self.folder)?)))
+        let merge = Merge::new(runs, &self.folder)?;
+        if rayon::current_num_threads() > 1 {
+            return Ok(Sorted::new(Source::Ahead(Ahead::new(merge, &self.folder)?)));
+        }
+        Ok(Sorted::new(Source::Disk(merge)))
     }
+}
+
+/// A merge that a thread of its own does ahead of the reader.
+struct Ahead {
+    blocks: Receiver<Result<Held, StoreError>>,
+    block: Held,
+    next: usize,
+}
+
+impl Ahead {
+    fn new(mut merge: Merge, folder: &Path) -> Result<Self, StoreError> {
+        // One block is being read, one waits, one is being filled.
+        let (sender, blocks) = sync_channel(1);
+        let work = move || {
+            loop {
+                let block = next_block(&mut merge);
+                let last = block.as_ref().map_or(true, |block| block.places.is_empty());
+                // Nobody listens any more where the reader has stopped before the end.
+                if sender.send(block).is_err() || last {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new()
+            .name("merge".to_owned())
+            .spawn(work)
+            .map_err(StoreError::io("read from", folder))?;
+        Ok(Self {
+            blocks,
+            block: Held::default(),
+            next: 0,
+        })
+    }
+
+    fn advance(&mut self) -> Result<bool, StoreError> {
+        if self.next == self.block.places.len() {
+            // The sender is gone after an error or the end.
+            let Ok(block) = self.blocks.recv() else {
+                return Ok(false);
+            };
+            self.block = block?;
+            self.next = 0;
+            if self.block.places.is_empty() {
+                return Ok(false);
+            }
+        }
+        self.next += 1;
+        Ok(true)
+    }
+}
+
+/// The next entries of a merge; none at the end.
+fn next_block(merge: &mut Merge) -> Result<Held, StoreError> {
+    let mut block = Held::default();
+    while block.bytes() < BLOCK && merge.advance()? {
+        let (key, value) = merge.entry();
+        block.push(key, value)?;
+    }
+    Ok(block)
 }
 
 /// A key and its value.
@@ -268,6 +335,7 @@ enum Source {
         next: usize,
     },
     Disk(Merge),
+    Ahead(Ahead),
 }
 
 impl Sorted {
@@ -286,6 +354,7 @@ impl Sorted {
                 Ok(there)
             }
             Source::Disk(merge) => merge.advance(),
+            Source::Ahead(ahead) => ahead.advance(),
         }
     }
 
@@ -293,6 +362,7 @@ impl Sorted {
         match &self.from {
             Source::Memory { held, next } => held.entry(&held.places[*next - 1]),
             Source::Disk(merge) => merge.entry(),
+            Source::Ahead(ahead) => ahead.block.entry(&ahead.block.places[ahead.next - 1]),
         }
     }
 

@@ -95,8 +95,6 @@ pub(super) struct Winners {
     pub(super) count: u64,
     /// Whether every one so far says when it was fetched.
     pub(super) dated: bool,
-    /// Records that another one of the same URL overruled, so far.
-    pub(super) overruled: u64,
 }
 
 impl Winners {
@@ -106,7 +104,6 @@ impl Winners {
             snapshot,
             count: 0,
             dated: true,
-            overruled: 0,
         }
     }
 
@@ -125,7 +122,6 @@ impl Winners {
         let page = fields.page()?;
         let born = fields.byte()? == 1;
         let mut record: Option<Claim> = None;
-        let mut records = 0_u64;
         let mut order = 0;
         let mut attributes = Claim::NAMED;
         // The whole state has a page's links even where that is none.
@@ -143,7 +139,6 @@ impl Winners {
             }
             match said {
                 Said::Record(claim) => {
-                    records += 1;
                     record = Some(claim);
                 }
                 Said::Links => has_links = true,
@@ -160,7 +155,6 @@ impl Winners {
                 }
             }
         }
-        self.overruled += records.saturating_sub(1);
         self.count += 1;
         self.dated &= order > 0;
         attributes.links = has_links;

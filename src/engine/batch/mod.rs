@@ -6,6 +6,7 @@ mod canonical;
 mod fields;
 mod interner;
 mod links;
+mod overruled;
 mod pages;
 mod passes;
 mod portions;
@@ -362,14 +363,14 @@ fn work_in(
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[u8::from(request.snapshot)]);
     watch.stage("sort", None);
-    let gathered = gather.finish()?;
+    let settled = overruled::settle(gather.finish()?, passes, watch)?;
     watch.stage("find", None);
-    let resolved = resolve::resolve(writer, gathered.urls, passes, watch)?;
+    let resolved = resolve::resolve(writer, settled.urls, &settled.unnamed, passes, watch)?;
     let records = resolved.records;
     if request.snapshot && records == 0 {
         return Err(EngineError::EmptySnapshot);
     }
-    resolve::place(gathered.pieces, resolved, passes, watch)?;
+    resolve::place(settled.pieces, resolved, passes, watch)?;
     watch.stage("links", Some(records));
     let parts = passes.take(|passes| &mut passes.records)?;
     let mut records = Winners::new(parts, request.snapshot);
@@ -410,7 +411,7 @@ fn work_in(
     pages::sites_pass(writer, sites, passes, watch)?;
     passes.counts.records = report.read.records;
     passes.counts.rejected = report.read.rejected();
-    passes.counts.overruled = records.overruled;
+    passes.counts.overruled = settled.overruled;
     passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
     report.counts = passes.counts.clone();
     Ok(digest)

@@ -32,16 +32,17 @@ use crate::page::{PageId, RowId, SiteId};
 use crate::storage::records::{BatchCounts, BatchId, Counters, PageState};
 use crate::storage::{self, Changes, Sorted, Sorter};
 
-/// How many sorters may hold memory at the same time.
-const SHARES: usize = 16;
+/// The budget is cut into so many shares. What may be held at the same time comes to that many.
+const SHARES: usize = 32;
+
+/// Shares of a sorter through which every link goes, and of most others.
+const LARGE: usize = 5;
+const SMALL: usize = 1;
 
 /// Shares that a portion of the input may take while nothing but it is collected.
-const GATHER_SHARES: usize = 6;
+const GATHER_SHARES: usize = 10;
 
-/// The least bytes of a portion.
-const LEAST_PORTION: usize = 64 << 10;
-
-/// The most: positions in its texts are numbers of 32 bits.
+/// The most bytes of a portion: positions in its texts are numbers of 32 bits.
 const MOST_PORTION: usize = 2 << 30;
 
 /// The sorters between the passes, and what the batch has come to so far.
@@ -79,23 +80,24 @@ pub(super) struct Passes<'a> {
 impl<'a> Passes<'a> {
     pub(super) fn new(folder: &'a Path, memory: usize, counters: Counters, batch: BatchId) -> Self {
         let share = memory / SHARES;
-        let sorter = || Sorter::new(folder, share);
+        let sorter = || Sorter::new(folder, SMALL * share);
+        let large = || Sorter::new(folder, LARGE * share);
         Self {
             folder,
             share,
-            changes: Changes::new(folder, share),
+            changes: Changes::new(folder, LARGE * share),
             counters,
             counts: BatchCounts::default(),
             batch,
             changed: RoaringTreemap::new(),
             former: RoaringTreemap::new(),
-            records: sorter(),
+            records: large(),
             new_rows: sorter(),
             members: sorter(),
-            targets: sorter(),
+            targets: large(),
             row_counts: sorter(),
             row_hashes: sorter(),
-            pages: sorter(),
+            pages: large(),
             digests: sorter(),
             sites: sorter(),
         }
@@ -103,12 +105,13 @@ impl<'a> Passes<'a> {
 
     /// Collects the input, before there is anything else to hold.
     pub(super) fn gather(&self) -> Gather {
-        let portion = (self.share * GATHER_SHARES).clamp(LEAST_PORTION, MOST_PORTION);
-        Gather::new(portion, self.sorter(), self.sorter())
+        let portion = (self.share * GATHER_SHARES).min(MOST_PORTION);
+        Gather::new(portion, [0; 3].map(|_| self.large_sorter()))
     }
 
-    pub(super) fn sorter(&self) -> Sorter {
-        Sorter::new(self.folder, self.share)
+    /// A sorter for every link of the batch.
+    pub(super) fn large_sorter(&self) -> Sorter {
+        Sorter::new(self.folder, LARGE * self.share)
     }
 
     /// Ends one of the sorters and gives what it collected.
@@ -116,7 +119,8 @@ impl<'a> Passes<'a> {
         &mut self,
         which: impl FnOnce(&mut Self) -> &mut Sorter,
     ) -> Result<Sorted, EngineError> {
-        let fresh = self.sorter();
+        // Nobody adds to it any more.
+        let fresh = Sorter::new(self.folder, 0);
         Ok(std::mem::replace(which(self), fresh).finish()?)
     }
 

@@ -50,10 +50,17 @@ pub(super) struct Gather {
     portion: u32,
     urls: Sorter,
     by_portion: Sorter,
+    sources: Sorter,
+    overruled: u64,
 }
 
 /// What all events come to.
 pub(super) struct Gathered {
+    /// Whole records of every portion by their URLs' keys: fetch time, portion, rank.
+    pub(super) sources: Sorted,
+    pub(super) portions: u32,
+    /// Records that another one of the same URL and portion overruled.
+    pub(super) overruled: u64,
     /// Distinct URLs of every portion by key: portion, rank, flags.
     pub(super) urls: Sorted,
     /// Pieces by portion, rank and fetch time: what is said, ranks of targets.
@@ -62,7 +69,7 @@ pub(super) struct Gathered {
 
 impl Gather {
     /// `memory` is for a portion; the sorters have their own.
-    pub(super) fn new(memory: usize, urls: Sorter, by_portion: Sorter) -> Self {
+    pub(super) fn new(memory: usize, [urls, by_portion, sources]: [Sorter; 3]) -> Self {
         Self {
             memory,
             interner: Interner::new(),
@@ -72,6 +79,8 @@ impl Gather {
             portion: 0,
             urls,
             by_portion,
+            sources,
+            overruled: 0,
         }
     }
 
@@ -151,17 +160,43 @@ impl Gather {
         });
     }
 
+    /// Of several records for one URL keeps the one with the latest fetch time, else the last:
+    /// what only the others link to has not been named.
+    fn keep_latest(&mut self) {
+        let is_record = |piece: &Piece| matches!(piece.said, Said::Record(_));
+        self.pieces.sort_by_key(|piece| (piece.about, piece.order));
+        let mut kept = vec![true; self.pieces.len()];
+        let mut first = 0;
+        for of_page in self.pieces.chunk_by(|a, b| a.about == b.about) {
+            if let Some(latest) = of_page.iter().rposition(is_record) {
+                kept[first..first + of_page.len()].fill(false);
+                kept[first + latest] = true;
+                let records = of_page.iter().filter(|piece| is_record(piece)).count();
+                self.overruled += records as u64 - 1;
+            }
+            first += of_page.len();
+        }
+        let mut kept = kept.into_iter();
+        self.pieces.retain(|_| kept.next() == Some(true));
+    }
+
     /// Hands a portion to the sorters.
     fn close(&mut self) -> Result<(), EngineError> {
-        let order = self.interner.order();
+        self.keep_latest();
+        let mut used = vec![false; self.interner.len()];
+        for piece in &self.pieces {
+            for target in &self.targets[piece.targets.clone()] {
+                used[*target as usize] = true;
+            }
+        }
+        let order = self.interner.order(&used, HAS_RECORD);
         let mut ranks = vec![0_u32; self.interner.len()];
         let mut key = Vec::new();
         for (rank, number) in (0_u32..).zip(&order) {
             ranks[*number as usize] = rank;
             let flags = self.interner.url(*number, &mut key);
-            let [a, b, c, d] = self.portion.to_le_bytes();
-            let [e, f, g, h] = rank.to_le_bytes();
-            self.urls.push(&key, &[a, b, c, d, e, f, g, h, flags])?;
+            let value = Bytes::default().u32(self.portion).u32(rank).byte(flags);
+            self.urls.push(&key, &value.done())?;
         }
         drop(order);
         let mut bytes = Vec::new();
@@ -172,6 +207,11 @@ impl Gather {
                 .collect();
             targets.sort_unstable();
             let about = ranks[piece.about as usize];
+            if matches!(piece.said, Said::Record(_)) {
+                self.interner.url(piece.about, &mut key);
+                let value = Bytes::default().u64(piece.order).u32(self.portion);
+                self.sources.push(&key, &value.u32(about).done())?;
+            }
             let by_portion = &mut self.by_portion;
             push_piece(
                 by_portion,
@@ -207,6 +247,9 @@ impl Gather {
         Ok(Gathered {
             urls: self.urls.finish()?,
             pieces: self.by_portion.finish()?,
+            sources: self.sources.finish()?,
+            portions: self.portion,
+            overruled: self.overruled,
         })
     }
 }

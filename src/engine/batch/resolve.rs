@@ -4,6 +4,8 @@
 //! each is looked up once, neighbours together, and new pages get their ids site by site. Then
 //! each portion's pieces get the ids of its URLs, which are held for one portion at a time.
 
+use roaring::RoaringTreemap;
+
 use super::canonical::{by_record, split_key};
 use super::fields::{Bytes, Fields, group};
 use super::passes::{Passes, page_event, target_event};
@@ -31,55 +33,67 @@ pub(super) struct Resolved {
 }
 
 /// Gives every URL its page id, and every one that has a record its place among the records.
+///
+/// URLs that are `unnamed` in every portion are passed over.
 pub(super) fn resolve(
     store: &Store,
     mut urls: Sorted,
+    unnamed: &RoaringTreemap,
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<Resolved, EngineError> {
     let mut current: Option<Current> = None;
-    let mut numbers = passes.sorter();
+    let mut numbers = passes.large_sorter();
     let mut records = 0;
     let mut key = Vec::new();
+    let mut places: Vec<[u8; 8]> = Vec::new();
     let mut number = 0_u64;
     while let Some(next) = urls.peek()? {
         watch.proceed()?;
         key.clear();
         key.extend_from_slice(next);
-        let (name, local) = split_key(&key)?;
-        if current.as_ref().is_none_or(|site| site.name != name) {
-            if let Some(site) = current.take() {
-                leave(site, passes)?;
-            }
-            current = Some(enter(store, name, passes)?);
-        }
-        let Some(site) = current.as_mut() else {
-            continue;
-        };
-        let (page, born) = page_of(store, site, local, passes)?;
+        places.clear();
         let mut flags = 0;
+        let mut named = false;
         // The key of a URL may be the beginning of another's, so equal keys are asked for.
         while urls.peek()? == Some(key.as_slice()) {
             let Some((_, value)) = urls.next_entry()? else {
                 break;
             };
-            let mut fields = Fields(value);
-            let of_portion = Bytes::default()
-                .u32(u32::from_le_bytes(fields.array()?))
-                .u32(u32::from_le_bytes(fields.array()?))
-                .done();
-            flags |= fields.byte()?;
-            let found = Bytes::default().u64(number).u64(page.0).done();
-            numbers.push(&of_portion, &found)?;
+            let place: [u8; 8] = group(value)?;
+            let of_url = Fields(&value[place.len()..]).byte()?;
+            named |= of_url != 0 || !unnamed.contains(u64::from_be_bytes(place));
+            flags |= of_url;
+            places.push(place);
         }
-        if flags & HAS_RECORD != 0 {
-            records += 1;
-            let own = Bytes::default().u64(page.0).byte(u8::from(born)).done();
-            passes
-                .records
-                .push(&by_record(number).byte(0).done(), &own)?;
-        } else if born {
-            target_event(&mut passes.targets, page, None, PageState::Known, false)?;
+        let (name, local) = split_key(&key)?;
+        let mut page = PageId(0);
+        if named {
+            if current.as_ref().is_none_or(|site| site.name != name) {
+                if let Some(site) = current.take() {
+                    leave(site, passes)?;
+                }
+                current = Some(enter(store, name, passes)?);
+            }
+            let Some(site) = current.as_mut() else {
+                continue;
+            };
+            let born;
+            (page, born) = page_of(store, site, local, passes)?;
+            if flags & HAS_RECORD != 0 {
+                records += 1;
+                let own = Bytes::default().u64(page.0).byte(u8::from(born)).done();
+                passes
+                    .records
+                    .push(&by_record(number).byte(0).done(), &own)?;
+            } else if born {
+                target_event(&mut passes.targets, page, None, PageState::Known, false)?;
+            }
+        }
+        // Also where it is no page: ranks have no gaps.
+        let found = Bytes::default().u64(number).u64(page.0).done();
+        for place in &places {
+            numbers.push(place, &found)?;
         }
         number += 1;
     }
