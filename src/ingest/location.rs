@@ -10,6 +10,8 @@
 use serde::{Deserialize, Serialize};
 use url::{Host, ParseError, Position, Url};
 
+use super::plain::plain;
+
 /// A URL longer than this (in bytes, as given or normalised) is refused: it becomes a key.
 pub const MAX_URL: usize = 65_536;
 
@@ -133,6 +135,34 @@ impl From<ParseError> for UrlProblem {
 /// the fragment and credentials go. Percent-encoding, query, dot-free path and a host's final dot
 /// stay as they are.
 pub fn parse(text: &str, mode: SiteMode) -> Result<Location, UrlProblem> {
+    match plain(text) {
+        Some(url) if text.len() <= MAX_URL => {
+            let (site, rest) = match mode {
+                SiteMode::Host => (url.host, url.rest),
+                SiteMode::Domain => {
+                    let host = url.host;
+                    let after_scheme = text.get(url.scheme.name().len() + 3..).unwrap_or_default();
+                    (psl::domain_str(host).unwrap_or(host), after_scheme)
+                }
+            };
+            Ok(located(site, url.scheme, rest))
+        }
+        _ => parse_any(text, mode),
+    }
+}
+
+fn located(site: &str, scheme: Scheme, rest: &str) -> Location {
+    let mut local = String::with_capacity(1 + rest.len());
+    local.push(scheme.mark());
+    local.push_str(rest);
+    Location {
+        site: site.to_owned(),
+        local,
+    }
+}
+
+/// Any URL, by the URL standard's parser.
+fn parse_any(text: &str, mode: SiteMode) -> Result<Location, UrlProblem> {
     // What the URL standard strips at both ends.
     let text = text.trim_matches(|c: char| c <= ' ');
     if text.is_empty() {
@@ -164,13 +194,7 @@ pub fn parse(text: &str, mode: SiteMode) -> Result<Location, UrlProblem> {
         SiteMode::Host => (host, &url[Position::AfterHost..]),
         SiteMode::Domain => (domain(&url, host), &url[Position::BeforeHost..]),
     };
-    let mut local = String::with_capacity(1 + rest.len());
-    local.push(scheme.mark());
-    local.push_str(rest);
-    Ok(Location {
-        site: site.to_owned(),
-        local,
-    })
+    Ok(located(site, scheme, rest))
 }
 
 /// The normalised URL of a page, from its site's name and the rest; the inverse of [`parse`].

@@ -215,3 +215,61 @@ proptest! {
         }
     }
 }
+
+/// URLs of the kind that is taken without the parser, and others that are nearly so: every byte
+/// that means something somewhere, dot segments and their escapes, ports, addresses, punycode.
+fn nearly_plain() -> impl Strategy<Value = String> {
+    let label = "(xn--)?[a-c0-9A_-]{0,3}(--)?[a-c0-9-]{0,2}|0x1f|[0-9]{1,3}|[a-z]{1,4}";
+    let host = proptest::collection::vec(label, 1..4).prop_map(|labels| labels.join("."));
+    let segment =
+        r#"\.{0,3}|%2[eE]\.?|[a-cA-C0-9.%_~!$&'()*+,;=:@|^{}<>`"\[\] \\-]{0,4}|[a-z]{1,6}"#;
+    let path = proptest::collection::vec(segment, 0..4).prop_map(|parts| parts.join("/"));
+    let ends = r#"(/?)(\?[a-c?/'"<>.%=&{}|\\ ]{0,6})?(#[a-c/?]{0,3})?"#;
+    ("https?://(u@|u:p@)?", host, "(:[0-9]{1,4})?/?", path, ends)
+        .prop_map(|(scheme, host, port, path, ends)| [scheme, host, port, path, ends].concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn a_plain_url_is_what_the_parser_makes_of_it(text in nearly_plain()) {
+        for mode in [SiteMode::Host, SiteMode::Domain] {
+            prop_assert_eq!(parse(&text, mode), parse_any(&text, mode));
+        }
+    }
+
+    /// Any byte anywhere in an otherwise plain URL.
+    #[test]
+    fn one_byte_decides_between_the_two(at in 0_usize..40, byte in 0_u8..128) {
+        let mut text = *b"https://www.a-b.example/p/q.html?x=y&z=1";
+        text[at] = byte;
+        let text = std::str::from_utf8(&text).unwrap();
+        for mode in [SiteMode::Host, SiteMode::Domain] {
+            prop_assert_eq!(parse(text, mode), parse_any(text, mode));
+        }
+    }
+}
+
+#[test]
+fn what_crawls_are_full_of_is_plain() {
+    for text in [
+        "https://www.camera0.example/tag/letters?page=0",
+        "http://a.example/",
+        "http://a1-b.example.org/%7Ex/a.b/c;d=1//?q=a/b?c",
+    ] {
+        assert!(plain(text).is_some(), "{text}");
+    }
+    for text in [
+        "http://a.example",
+        "http://a.example/#x",
+        "http://a.example/a/../b",
+        "http://a.example/%2e/b",
+        "http://1.2.3.4/",
+        "http://xn--bcher-kva.example/",
+        "http://a.example/?it's",
+        "HTTP://a.example/",
+    ] {
+        assert!(plain(text).is_none(), "{text}");
+    }
+}

@@ -21,6 +21,7 @@ mod lines;
 mod location;
 mod number;
 mod open;
+mod plain;
 mod read;
 mod record;
 mod reject;

@@ -57,13 +57,13 @@ impl<E: Error + 'static> From<Stop> for ReadError<E> {
 /// gets all lines that were whole before it. Progress is in bytes as stored (compressed), with a
 /// total where all inputs are files.
 ///
-/// Cost: memory for two waves of 8 MiB of text and one of events, besides lines up to
+/// Cost: memory for two waves of 8 MiB of text and two of events, besides lines up to
 /// [`MAX_LINE`].
-pub fn read_batch<E: Error + 'static>(
+pub fn read_batch<E: Error + Send + 'static>(
     sources: &[Source<'_>],
     mode: SiteMode,
     watch: &dyn Watch,
-    sink: &mut dyn FnMut(Position, Event) -> Result<(), E>,
+    sink: &mut (dyn FnMut(Position, Event) -> Result<(), E> + Send),
 ) -> Result<ReadSummary, ReadError<E>> {
     let mut total = Some(0);
     for source in sources {
@@ -75,6 +75,7 @@ pub fn read_batch<E: Error + 'static>(
     let mut summary = ReadSummary::default();
     let mut reported = 0;
     let mut wave = queue.wave();
+    let mut pending: Vec<Parsed> = Vec::new();
     loop {
         let failed = wave.failed.take();
         let last = wave.blocks.is_empty() || failed.is_some();
@@ -82,24 +83,36 @@ pub fn read_batch<E: Error + 'static>(
         let read = || {
             if last { Wave::default() } else { queue.wave() }
         };
-        let (parsed, next) = rayon::join(parse, read);
-        for (source, events, counts) in parsed? {
-            for (line, event) in events {
-                sink(Position { source, line }, event).map_err(ReadError::Sink)?;
-            }
-            summary.merge(&counts);
+        // The events of one wave are handed on while the next is parsed and one more is read.
+        let given = std::mem::take(&mut pending);
+        let hand_on = || give(given, sink);
+        let (given, (parsed, next)) = rayon::join(hand_on, || rayon::join(parse, read));
+        given?;
+        pending = parsed?;
+        for (_, _, counts) in &pending {
+            summary.merge(counts);
         }
         let read = queue.progress.load(Ordering::Relaxed);
         watch.advance(read - reported);
         reported = read;
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
         if last {
-            return Ok(summary);
+            give(pending, sink)?;
+            return failed.map_or(Ok(summary), |error| Err(error.into()));
         }
         wave = next;
     }
+}
+
+fn give<E: Error + 'static>(
+    parsed: Vec<Parsed>,
+    sink: &mut (dyn FnMut(Position, Event) -> Result<(), E> + Send),
+) -> Result<(), ReadError<E>> {
+    for (source, events, _) in parsed {
+        for (line, event) in events {
+            sink(Position { source, line }, event).map_err(ReadError::Sink)?;
+        }
+    }
+    Ok(())
 }
 
 /// A block and where it comes from.

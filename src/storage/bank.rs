@@ -24,8 +24,9 @@ use std::time::{Duration, Instant};
 
 use super::changes::Changes;
 use super::error::StoreError;
+use super::load::write_files;
 use super::published::{is_published, publish, remove_unread};
-use super::records::{Counters, Intent, IntentFiles, Meta, Settings};
+use super::records::{Counters, Intent, Meta, Settings};
 use super::rocks::Rocks;
 use super::store::Store;
 use super::table::{Key, Value};
@@ -38,9 +39,6 @@ const WRITER_LOCK: &str = "writer.lock";
 
 /// A bank that is being made has such a name, beside its place.
 const UNFINISHED: &str = ".seedbank-init-";
-
-/// Sorted files of a bulk load are cut at about this many bytes.
-const LOAD_FILE: u64 = 128 << 20;
 
 /// How often a process that waits for the writer's lock looks again.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
@@ -385,38 +383,7 @@ impl Writer {
         let folder = counters.epoch.to_string();
         let place = self.bank.join("loads").join(&folder);
         fs::create_dir_all(&place).map_err(StoreError::io("make", &place))?;
-        let mut tables: Vec<IntentFiles> = Vec::new();
-        let mut open = None;
-        let mut ordered = changes.finish()?;
-        while let Some((table, key, value)) = ordered.next_change()? {
-            let full =
-                open.as_ref()
-                    .is_some_and(|(name, file): &(&str, super::rocks::SortedFile<'_>)| {
-                        *name != table || file.bytes() >= LOAD_FILE
-                    });
-            if full && let Some((_, file)) = open.take() {
-                file.finish()?;
-            }
-            if open.is_none() {
-                if tables.last().is_none_or(|last| last.table != table) {
-                    tables.push(IntentFiles {
-                        table: table.to_owned(),
-                        files: Vec::new(),
-                    });
-                }
-                if let Some(last) = tables.last_mut() {
-                    let name = format!("{table}-{:06}.sst", last.files.len());
-                    open = Some((table, self.store.rocks.sorted_file(&place.join(&name))?));
-                    last.files.push(name);
-                }
-            }
-            if let Some((_, file)) = &mut open {
-                file.push((key, value))?;
-            }
-        }
-        if let Some((_, file)) = open.take() {
-            file.finish()?;
-        }
+        let tables = write_files(&self.store.rocks, &place, changes.finish()?)?;
         sync_folder(&place).map_err(StoreError::io("write to", &place))?;
         Ok(Intent {
             folder,

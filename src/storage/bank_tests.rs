@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::page::SiteId;
 use crate::storage::Reader;
+use crate::storage::records::IntentFiles;
 use crate::storage::tables::{DIGESTS, PAGE_IDS, SITE_IDS};
 
 /// Every entry of every table.

@@ -18,6 +18,7 @@ mod error;
 pub mod evidence;
 mod former;
 pub mod ledger;
+mod load;
 mod published;
 mod raw;
 pub mod records;

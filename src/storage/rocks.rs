@@ -264,10 +264,6 @@ impl SortedFile<'_> {
         .map_err(StoreError::rocks("writing a sorted file"))
     }
 
-    pub(super) fn bytes(&self) -> u64 {
-        self.writer.file_size()
-    }
-
     pub(super) fn finish(mut self) -> Result<(), StoreError> {
         self.writer
             .finish()

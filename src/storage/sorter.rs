@@ -1,24 +1,28 @@
 //! Sorting byte strings outside memory.
 //!
-//! Entries are a key and a value. They are held in one arena until the budget is spent, then
-//! written as a sorted, compressed run to an unnamed temporary file; reading merges the runs.
-//! Entries of equal keys come out in the order in which they went in, whatever the budget, so
-//! results do not depend on it. A small input never touches the disk.
+//! Entries are a key and a value. They are held in one arena until half of the budget is spent;
+//! then a thread of its own sorts them and writes them as a compressed run to an unnamed temporary
+//! file, while the other half fills. Reading merges the runs. Entries of equal keys come out in
+//! the order in which they went in, whatever the budget, so results do not depend on it. A small
+//! input never touches the disk.
 //!
 //! Memory: the budget, plus one read buffer per run while merging (runs are merged down to
 //! [`FAN_IN`] first). Disk: each entry is written once, and once more for each such merge. Open
 //! files: below [`GROUP`] for each power of it in the number of runs, since every so many runs
 //! are merged into one as they come; so a small budget costs time and never runs out of files.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+mod runs;
+
+use std::cmp::Ordering;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{self, JoinHandle};
 
 use rayon::slice::ParallelSliceMut;
 
 use super::error::StoreError;
+use runs::{Merge, RunWriter, merge_runs};
 
 /// The most runs that are read at the same time.
 const FAN_IN: usize = 32;
@@ -26,25 +30,126 @@ const FAN_IN: usize = 32;
 /// So many runs of one size become one of the next.
 const GROUP: usize = 16;
 
+/// So many bytes are merged at a time ahead of the reader.
+const BLOCK: usize = 256 << 10;
+
 /// The least bytes that are held in memory.
 const LEAST_BUDGET: usize = 1 << 10;
 
-/// Bytes that an entry takes beside its key and value.
-const ENTRY_OVERHEAD: usize = size_of::<Place>();
+/// The most: places count the bytes of an arena in 32 bits, and one entry may pass the budget.
+const MOST_BUDGET: usize = 2 << 30;
 
+/// The longest key and the longest value.
+const MOST_BYTES: usize = 1 << 30;
+
+/// Bytes that an entry takes beside its key and value: its place, and the length of its value.
+const ENTRY_OVERHEAD: usize = size_of::<Place>() + size_of::<u32>();
+
+/// The first 16 bytes of a key as numbers that order as the bytes do, zeros after its end.
+type Head = [u64; 2];
+
+fn head_of(key: &[u8]) -> Head {
+    let mut bytes = [0_u8; 16];
+    let length = key.len().min(16);
+    bytes[..length].copy_from_slice(&key[..length]);
+    let both = u128::from_be_bytes(bytes);
+    [low(both >> 64), low(both)]
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+fn low(both: u128) -> u64 {
+    both as u64
+}
+
+/// An entry of an arena: there is its key, the length of its value, and its value.
 #[derive(Clone, Copy)]
 struct Place {
-    at: usize,
+    /// Decides most comparisons, which then do not touch the arena.
+    head: Head,
+    at: u32,
     key: u32,
-    value: u32,
 }
+
+/// Entries in memory, in the order in which they came until they are sorted.
+#[derive(Default)]
+struct Held {
+    arena: Vec<u8>,
+    places: Vec<Place>,
+}
+
+impl Held {
+    fn bytes(&self) -> usize {
+        self.arena.len() + self.places.len() * size_of::<Place>()
+    }
+
+    fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+        let number =
+            |number: usize| u32::try_from(number).map_err(|_| StoreError::Full("byte of a record"));
+        self.places.push(Place {
+            head: head_of(key),
+            at: number(self.arena.len())?,
+            key: number(key.len())?,
+        });
+        self.arena.extend_from_slice(key);
+        self.arena
+            .extend_from_slice(&number(value.len())?.to_le_bytes());
+        self.arena.extend_from_slice(value);
+        Ok(())
+    }
+
+    fn key(&self, place: &Place) -> &[u8] {
+        let at = place.at as usize;
+        &self.arena[at..at + place.key as usize]
+    }
+
+    fn entry(&self, place: &Place) -> Entry<'_> {
+        let (key, rest) = self.arena[place.at as usize..].split_at(place.key as usize);
+        let Some((length, rest)) = rest.split_first_chunk::<4>() else {
+            return (key, &[]);
+        };
+        (key, &rest[..u32::from_le_bytes(*length) as usize])
+    }
+
+    /// Places ascend with time, so the sort is stable.
+    fn sort(
+        &mut self,
+        sort: impl FnOnce(&mut [Place], &(dyn Fn(&Place, &Place) -> Ordering + Sync)),
+    ) {
+        let mut places = std::mem::take(&mut self.places);
+        let order = |a: &Place, b: &Place| {
+            a.head
+                .cmp(&b.head)
+                .then_with(|| self.key(a).cmp(self.key(b)))
+                .then(a.at.cmp(&b.at))
+        };
+        sort(&mut places, &order);
+        self.places = places;
+    }
+
+    /// Sorts and writes the entries; what is left is empty.
+    fn write_run(&mut self, folder: &Path) -> Result<File, StoreError> {
+        self.sort(|places, order| places.sort_unstable_by(order));
+        let mut run = RunWriter::new(folder)?;
+        for place in &self.places {
+            let (key, value) = self.entry(place);
+            run.push(key, value)?;
+        }
+        self.arena.clear();
+        self.places.clear();
+        run.finish()
+    }
+}
+
+/// What the thread that writes a run gives back: the run, and the emptied memory.
+type Written = (Result<File, StoreError>, Held);
 
 /// A collection that gives its entries back in key order.
 pub struct Sorter {
     folder: PathBuf,
     budget: usize,
-    arena: Vec<u8>,
-    places: Vec<Place>,
+    held: Held,
+    /// The other half, on its way to disk.
+    writing: Option<JoinHandle<Written>>,
     /// Runs by how often their entries were merged; later runs first, each list in their order.
     runs: Vec<Vec<File>>,
 }
@@ -55,57 +160,57 @@ impl Sorter {
     pub fn new(folder: &Path, budget: usize) -> Self {
         Self {
             folder: folder.to_path_buf(),
-            budget: budget.max(LEAST_BUDGET),
-            arena: Vec::new(),
-            places: Vec::new(),
+            budget: budget.clamp(LEAST_BUDGET, MOST_BUDGET),
+            held: Held::default(),
+            writing: None,
             runs: Vec::new(),
         }
     }
 
     /// Adds an entry.
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
-        let length = |bytes: &[u8]| {
-            u32::try_from(bytes.len()).map_err(|_| StoreError::Full("byte of a record"))
-        };
-        let (key_length, value_length) = (length(key)?, length(value)?);
-        let held = self.arena.len() + self.places.len() * ENTRY_OVERHEAD;
-        if !self.places.is_empty() && held + key.len() + value.len() > self.budget {
+        if key.len() > MOST_BYTES || value.len() > MOST_BYTES {
+            return Err(StoreError::Full("byte of a record"));
+        }
+        let more = key.len() + value.len() + ENTRY_OVERHEAD;
+        if !self.held.places.is_empty() && self.held.bytes() + more > self.budget / 2 {
             self.spill()?;
         }
-        self.places.push(Place {
-            at: self.arena.len(),
-            key: key_length,
-            value: value_length,
-        });
-        self.arena.extend_from_slice(key);
-        self.arena.extend_from_slice(value);
-        Ok(())
+        self.held.push(key, value)
     }
 
     /// Whether anything was put to disk.
     #[must_use]
     pub fn spilled(&self) -> bool {
-        !self.runs.is_empty()
+        self.writing.is_some() || !self.runs.is_empty()
     }
 
-    fn sort(&mut self) {
-        let arena = &self.arena;
-        // Places ascend with time, so the sort is stable.
-        self.places.par_sort_unstable_by(|a, b| {
-            key_of(arena, a).cmp(key_of(arena, b)).then(a.at.cmp(&b.at))
-        });
-    }
-
+    /// Hands what is held to a thread that writes it; on a single thread writes it at once.
     fn spill(&mut self) -> Result<(), StoreError> {
-        self.sort();
-        let mut run = RunWriter::new(&self.folder)?;
-        for place in &self.places {
-            let (key, value) = entry_of(&self.arena, place);
-            run.push(key, value)?;
+        let other = self.wait()?;
+        let mut full = std::mem::replace(&mut self.held, other);
+        if rayon::current_num_threads() > 1 {
+            let folder = self.folder.clone();
+            let work = move || (full.write_run(&folder), full);
+            let begun = thread::Builder::new().name("sort".to_owned()).spawn(work);
+            self.writing = Some(begun.map_err(StoreError::io("sort in", &self.folder))?);
+            return Ok(());
         }
-        self.arena.clear();
-        self.places.clear();
-        self.add_run(run.finish()?)
+        let run = full.write_run(&self.folder)?;
+        self.held = full;
+        self.add_run(run)
+    }
+
+    /// Waits for the half that is being written; gives its memory back, empty.
+    fn wait(&mut self) -> Result<Held, StoreError> {
+        let Some(writing) = self.writing.take() else {
+            return Ok(Held::default());
+        };
+        let (run, other) = writing
+            .join()
+            .map_err(|_| StoreError::Full("run of a sort"))?;
+        self.add_run(run?)?;
+        Ok(other)
     }
 
     fn add_run(&mut self, mut run: File) -> Result<(), StoreError> {
@@ -125,19 +230,17 @@ impl Sorter {
 
     /// Ends the collection and gives the entries in key order.
     pub fn finish(mut self) -> Result<Sorted, StoreError> {
-        if self.runs.is_empty() {
-            self.sort();
-            return Ok(Sorted::new(Source::Memory {
-                arena: self.arena,
-                places: self.places,
-                next: 0,
-            }));
+        if !self.spilled() {
+            self.held
+                .sort(|places, order| places.par_sort_unstable_by(order));
+            let held = self.held;
+            return Ok(Sorted::new(Source::Memory { held, next: 0 }));
         }
-        if !self.places.is_empty() {
+        if !self.held.places.is_empty() {
             self.spill()?;
         }
-        self.arena = Vec::new();
-        self.places = Vec::new();
+        drop(self.wait()?);
+        self.held = Held::default();
         // Oldest first, and neighbours are merged, so that equal keys stay in their order.
         let mut runs: Vec<File> = self.runs.into_iter().rev().flatten().collect();
         while runs.len() > FAN_IN {
@@ -149,30 +252,71 @@ impl Sorter {
             }
             runs = merged;
         }
-        Ok(Sorted::new(Source::Disk(Merge::new(runs, &self.folder)?)))
+        let merge = Merge::new(runs, &self.folder)?;
+        if rayon::current_num_threads() > 1 {
+            return Ok(Sorted::new(Source::Ahead(Ahead::new(merge, &self.folder)?)));
+        }
+        Ok(Sorted::new(Source::Disk(merge)))
     }
 }
 
-/// One run of the entries of several, which are in the order in which they were written.
-fn merge_runs(runs: Vec<File>, folder: &Path) -> Result<File, StoreError> {
-    let mut merge = Merge::new(runs, folder)?;
-    let mut run = RunWriter::new(folder)?;
-    while let Some((key, value)) = merge.next()? {
-        run.push(key, value)?;
+/// A merge that a thread of its own does ahead of the reader.
+struct Ahead {
+    blocks: Receiver<Result<Held, StoreError>>,
+    block: Held,
+    next: usize,
+}
+
+impl Ahead {
+    fn new(mut merge: Merge, folder: &Path) -> Result<Self, StoreError> {
+        // One block is being read, one waits, one is being filled.
+        let (sender, blocks) = sync_channel(1);
+        let work = move || {
+            loop {
+                let block = next_block(&mut merge);
+                let last = block.as_ref().map_or(true, |block| block.places.is_empty());
+                // Nobody listens any more where the reader has stopped before the end.
+                if sender.send(block).is_err() || last {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new()
+            .name("merge".to_owned())
+            .spawn(work)
+            .map_err(StoreError::io("read from", folder))?;
+        Ok(Self {
+            blocks,
+            block: Held::default(),
+            next: 0,
+        })
     }
-    run.finish()
+
+    fn advance(&mut self) -> Result<bool, StoreError> {
+        if self.next == self.block.places.len() {
+            // The sender is gone after an error or the end.
+            let Ok(block) = self.blocks.recv() else {
+                return Ok(false);
+            };
+            self.block = block?;
+            self.next = 0;
+            if self.block.places.is_empty() {
+                return Ok(false);
+            }
+        }
+        self.next += 1;
+        Ok(true)
+    }
 }
 
-fn key_of<'a>(arena: &'a [u8], place: &Place) -> &'a [u8] {
-    &arena[place.at..place.at + place.key as usize]
-}
-
-fn entry_of<'a>(arena: &'a [u8], place: &Place) -> (&'a [u8], &'a [u8]) {
-    let middle = place.at + place.key as usize;
-    (
-        &arena[place.at..middle],
-        &arena[middle..middle + place.value as usize],
-    )
+/// The next entries of a merge; none at the end.
+fn next_block(merge: &mut Merge) -> Result<Held, StoreError> {
+    let mut block = Held::default();
+    while block.bytes() < BLOCK && merge.advance()? {
+        let (key, value) = merge.entry();
+        block.push(key, value)?;
+    }
+    Ok(block)
 }
 
 /// A key and its value.
@@ -182,17 +326,16 @@ pub type Entry<'a> = (&'a [u8], &'a [u8]);
 pub struct Sorted {
     from: Source,
     peeked: bool,
-    key: Vec<u8>,
-    value: Vec<u8>,
 }
 
 enum Source {
+    /// The entry before `next` is the current one.
     Memory {
-        arena: Vec<u8>,
-        places: Vec<Place>,
+        held: Held,
         next: usize,
     },
     Disk(Merge),
+    Ahead(Ahead),
 }
 
 impl Sorted {
@@ -200,41 +343,36 @@ impl Sorted {
         Self {
             from,
             peeked: false,
-            key: Vec::new(),
-            value: Vec::new(),
         }
     }
 
     fn advance(&mut self) -> Result<bool, StoreError> {
-        let entry = match &mut self.from {
-            Source::Memory {
-                arena,
-                places,
-                next,
-            } => {
-                let entry = places.get(*next).map(|place| entry_of(arena, place));
-                *next += 1;
-                entry
+        match &mut self.from {
+            Source::Memory { held, next } => {
+                let there = *next < held.places.len();
+                *next += usize::from(there);
+                Ok(there)
             }
-            Source::Disk(merge) => merge.next()?,
-        };
-        let Some((key, value)) = entry else {
-            return Ok(false);
-        };
-        self.key.clear();
-        self.key.extend_from_slice(key);
-        self.value.clear();
-        self.value.extend_from_slice(value);
-        Ok(true)
+            Source::Disk(merge) => merge.advance(),
+            Source::Ahead(ahead) => ahead.advance(),
+        }
+    }
+
+    fn entry(&self) -> Entry<'_> {
+        match &self.from {
+            Source::Memory { held, next } => held.entry(&held.places[*next - 1]),
+            Source::Disk(merge) => merge.entry(),
+            Source::Ahead(ahead) => ahead.block.entry(&ahead.block.places[ahead.next - 1]),
+        }
     }
 
     /// The next entry, or `None` after the last.
     pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, StoreError> {
-        if self.peek()?.is_some() {
-            self.peeked = false;
-            return Ok(Some((&self.key, &self.value)));
+        if self.peek()?.is_none() {
+            return Ok(None);
         }
-        Ok(None)
+        self.peeked = false;
+        Ok(Some(self.entry()))
     }
 
     /// The key of the next entry, which stays the next.
@@ -242,7 +380,7 @@ impl Sorted {
         if !self.peeked {
             self.peeked = self.advance()?;
         }
-        Ok(self.peeked.then_some(self.key.as_slice()))
+        Ok(self.peeked.then(|| self.entry().0))
     }
 
     /// The next entry if its key begins with `prefix`.
@@ -251,162 +389,6 @@ impl Sorted {
             Some(key) if key.starts_with(prefix) => self.next_entry(),
             _ => Ok(None),
         }
-    }
-}
-
-/// Writes a run: entries as two lengths, key and value, in a zstd stream.
-struct RunWriter {
-    out: zstd::Encoder<'static, BufWriter<File>>,
-    folder: PathBuf,
-}
-
-impl RunWriter {
-    fn new(folder: &Path) -> Result<Self, StoreError> {
-        let file = tempfile::tempfile_in(folder).map_err(StoreError::io("write to", folder))?;
-        // Level 1: runs are read back once, soon.
-        let out = zstd::Encoder::new(BufWriter::with_capacity(1 << 18, file), 1)
-            .map_err(StoreError::io("write to", folder))?;
-        Ok(Self {
-            out,
-            folder: folder.to_path_buf(),
-        })
-    }
-
-    fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
-        let mut write = || {
-            self.out.write_all(&length_bytes(key))?;
-            self.out.write_all(&length_bytes(value))?;
-            self.out.write_all(key)?;
-            self.out.write_all(value)
-        };
-        write().map_err(StoreError::io("write to", &self.folder))
-    }
-
-    fn finish(self) -> Result<File, StoreError> {
-        let finish = || {
-            let mut file = self
-                .out
-                .finish()?
-                .into_inner()
-                .map_err(io::IntoInnerError::into_error)?;
-            file.seek(SeekFrom::Start(0))?;
-            Ok(file)
-        };
-        finish().map_err(StoreError::io("write to", &self.folder))
-    }
-}
-
-/// The entry's length; [`Sorter::push`] has refused longer ones.
-#[expect(clippy::cast_possible_truncation, reason = "checked when pushed")]
-fn length_bytes(bytes: &[u8]) -> [u8; 4] {
-    (bytes.len() as u32).to_le_bytes()
-}
-
-struct RunReader {
-    input: zstd::Decoder<'static, BufReader<File>>,
-    key: Vec<u8>,
-    value: Vec<u8>,
-}
-
-impl RunReader {
-    /// Reads the next entry; `false` at the end.
-    fn advance(&mut self) -> io::Result<bool> {
-        let mut lengths = [0_u8; 8];
-        let mut filled = 0;
-        while filled < lengths.len() {
-            match self.input.read(&mut lengths[filled..])? {
-                0 if filled == 0 => return Ok(false),
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                more => filled += more,
-            }
-        }
-        let (of, _) = lengths.as_chunks::<4>();
-        self.key.resize(u32::from_le_bytes(of[0]) as usize, 0);
-        self.value.resize(u32::from_le_bytes(of[1]) as usize, 0);
-        self.input.read_exact(&mut self.key)?;
-        self.input.read_exact(&mut self.value)?;
-        Ok(true)
-    }
-}
-
-/// A merge of sorted runs; equal keys come from earlier runs first.
-struct Merge {
-    readers: Vec<RunReader>,
-    heap: BinaryHeap<Reverse<Front>>,
-    last: Option<usize>,
-    folder: PathBuf,
-}
-
-/// A run's next key; ordered by key and then by run.
-struct Front {
-    key: Vec<u8>,
-    run: usize,
-}
-
-impl Ord for Front {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key.cmp(&other.key).then(self.run.cmp(&other.run))
-    }
-}
-
-impl PartialOrd for Front {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Front {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Front {}
-
-impl Merge {
-    fn new(runs: Vec<File>, folder: &Path) -> Result<Self, StoreError> {
-        let mut merge = Self {
-            readers: Vec::with_capacity(runs.len()),
-            heap: BinaryHeap::with_capacity(runs.len()),
-            last: None,
-            folder: folder.to_path_buf(),
-        };
-        for (run, file) in runs.into_iter().enumerate() {
-            let input = zstd::Decoder::with_buffer(BufReader::with_capacity(1 << 17, file))
-                .map_err(StoreError::io("read from", folder))?;
-            merge.readers.push(RunReader {
-                input,
-                key: Vec::new(),
-                value: Vec::new(),
-            });
-            merge.refill(run, Vec::new())?;
-        }
-        Ok(merge)
-    }
-
-    fn refill(&mut self, run: usize, mut key: Vec<u8>) -> Result<(), StoreError> {
-        let reader = &mut self.readers[run];
-        if reader
-            .advance()
-            .map_err(StoreError::io("read from", &self.folder))?
-        {
-            key.clear();
-            key.extend_from_slice(&reader.key);
-            self.heap.push(Reverse(Front { key, run }));
-        }
-        Ok(())
-    }
-
-    fn next(&mut self) -> Result<Option<Entry<'_>>, StoreError> {
-        if let Some(run) = self.last.take() {
-            self.refill(run, Vec::new())?;
-        }
-        let Some(Reverse(front)) = self.heap.pop() else {
-            return Ok(None);
-        };
-        self.last = Some(front.run);
-        let reader = &self.readers[front.run];
-        Ok(Some((&reader.key, &reader.value)))
     }
 }
 

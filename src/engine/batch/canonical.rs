@@ -7,9 +7,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fields::{Bytes, Fields, group};
+use super::portions::{Gaps, Said, put_said, take_said};
 use crate::engine::EngineError;
-use crate::ingest::{Event, Location, PageAttributes, PageRecord, UncrawledOutlinks};
-use crate::storage::{self, Hash128, Sorted, Sorter};
+use crate::ingest::UncrawledOutlinks;
+use crate::page::PageId;
+use crate::storage::{self, Hash128, Sorted};
 use crate::watch::Watch;
 
 /// A canonical record without its URL and outlinks.
@@ -39,7 +42,7 @@ impl Claim {
     };
 
     /// A page that a list of links points to: that says nothing of its own links.
-    const NAMED: Self = Self {
+    pub(super) const NAMED: Self = Self {
         links: false,
         crawled: true,
         gone: false,
@@ -50,34 +53,21 @@ impl Claim {
     };
 }
 
-/// What the sort of input events holds for one URL.
-#[derive(Serialize, Deserialize)]
-enum Piece {
-    Record(Claim, Vec<Location>),
-    Link(Location),
-    Attributes(Claim),
-}
-
-/// A canonical record.
+/// A canonical record, its page and targets found.
 pub(super) struct Canonical {
-    pub(super) key: Vec<u8>,
+    pub(super) page: PageId,
+    /// Whether the bank did not have the page.
+    pub(super) born: bool,
     pub(super) claim: Claim,
     /// When the record was fetched, as a number that grows with the time; 0 without one.
     pub(super) order: u64,
-    /// Distinct targets other than the page itself, in the order of [`url_key`].
-    pub(super) outlinks: Vec<Vec<u8>>,
+    /// Distinct targets other than the page itself, ascending.
+    pub(super) targets: Vec<PageId>,
 }
 
+/// The site and the rest of the URL that a URL's key stands for: the site, a NUL byte, and the rest.
+///
 /// Sites contain no NUL byte, so the keys of a site are neighbours and order as its URLs do.
-pub(super) fn url_key(url: &Location) -> Vec<u8> {
-    let mut key = Vec::with_capacity(url.site.len() + url.local.len() + 1);
-    key.extend_from_slice(url.site.as_bytes());
-    key.push(0);
-    key.extend_from_slice(url.local.as_bytes());
-    key
-}
-
-/// The site and the rest of the URL that a [`url_key`] stands for.
 pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str), EngineError> {
     let broken = EngineError::Internal("a URL between two passes is broken");
     let middle = key.iter().position(|byte| *byte == 0);
@@ -93,120 +83,66 @@ pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str), EngineError> {
     }
 }
 
-/// Collects input events by URL.
-pub(super) struct Gather {
-    sorter: Sorter,
-    snapshot: bool,
+/// The key of a record's parts: its page comes before its pieces, which come by fetch time.
+pub(super) fn by_record(record: u64) -> Bytes {
+    Bytes::default().u64(record)
 }
 
-impl Gather {
-    pub(super) fn new(sorter: Sorter, snapshot: bool) -> Self {
-        Self { sorter, snapshot }
-    }
-
-    /// `of_links`: the event comes from a list of links, where a page alone is one without them.
-    pub(super) fn add(&mut self, event: Event, of_links: bool) -> Result<(), EngineError> {
-        match event {
-            Event::Record(record) => self.record(record),
-            Event::Link { from, to } => {
-                self.push(&url_key(&to), 0, &Piece::Attributes(Claim::NAMED))?;
-                self.push(&url_key(&from), 0, &Piece::Link(to))
-            }
-            Event::Rejected(_) => Ok(()),
-            Event::Page(PageAttributes {
-                url,
-                spam,
-                clicks,
-                uncrawled_outlinks,
-            }) => {
-                let claim = Claim {
-                    links: of_links,
-                    spam,
-                    clicks,
-                    uncrawled: uncrawled_outlinks,
-                    ..Claim::NAMED
-                };
-                self.push(&url_key(&url), 0, &Piece::Attributes(claim))
-            }
-        }
-    }
-
-    fn record(&mut self, record: PageRecord) -> Result<(), EngineError> {
-        // Records without a fetch time come before all that have one.
-        let order = record
-            .fetched
-            .map_or(0, |at| (at.cast_unsigned() ^ (1 << 63)).max(1));
-        let key = url_key(&record.url);
-        let piece = if record.gone {
-            Piece::Record(Claim::GONE, Vec::new())
-        } else {
-            let claim = Claim {
-                links: record.outlinks.is_some(),
-                crawled: record.is_crawl(),
-                gone: false,
-                spam: record.spam,
-                clicks: record.clicks,
-                uncrawled: record.uncrawled_outlinks,
-                digest: record.digest,
-            };
-            Piece::Record(claim, record.outlinks.unwrap_or_default())
-        };
-        self.push(&key, order, &piece)
-    }
-
-    fn push(&mut self, key: &[u8], order: u64, piece: &Piece) -> Result<(), EngineError> {
-        let mut full = Vec::with_capacity(key.len() + 9);
-        full.extend_from_slice(key);
-        full.push(0);
-        full.extend_from_slice(&order.to_be_bytes());
-        Ok(self.sorter.push(&full, &storage::pack(piece)?)?)
-    }
-
-    pub(super) fn finish(self) -> Result<Winners, EngineError> {
-        Ok(Winners {
-            sorted: self.sorter.finish()?,
-            snapshot: self.snapshot,
-            overruled: 0,
-        })
-    }
-}
-
-/// The canonical records, in the order of [`url_key`].
+/// The canonical records, in URL order.
 pub(super) struct Winners {
-    sorted: Sorted,
+    parts: Sorted,
     snapshot: bool,
-    /// Records that another one of the same URL overruled, so far.
-    pub(super) overruled: u64,
+    pub(super) count: u64,
+    /// Whether every one so far says when it was fetched.
+    pub(super) dated: bool,
 }
 
 impl Winners {
+    pub(super) fn new(parts: Sorted, snapshot: bool) -> Self {
+        Self {
+            parts,
+            snapshot,
+            count: 0,
+            dated: true,
+        }
+    }
+
     pub(super) fn next_record(
         &mut self,
         watch: &dyn Watch,
     ) -> Result<Option<Canonical>, EngineError> {
         watch.proceed()?;
-        let Some(first) = self.sorted.peek()? else {
+        let lost = || EngineError::Internal("a record lost its page between two passes");
+        let Some(first) = self.parts.peek()? else {
             return Ok(None);
         };
-        // Without the fetch time; its separator stays, so that no longer URL is taken in.
-        let prefix = first[..first.len().saturating_sub(8)].to_vec();
-        let key = prefix[..prefix.len().saturating_sub(1)].to_vec();
-        let mut record: Option<(Claim, Vec<Location>)> = None;
-        let mut records = 0_u64;
+        let number: [u8; 8] = group(first)?;
+        let (_, value) = self.parts.next_under(&number)?.ok_or_else(lost)?;
+        let mut fields = Fields(value);
+        let page = fields.page()?;
+        let born = fields.byte()? == 1;
+        let mut record: Option<Claim> = None;
         let mut order = 0;
         let mut attributes = Claim::NAMED;
         // The whole state has a page's links even where that is none.
         let mut has_links = self.snapshot;
-        let mut links = Vec::new();
-        while let Some((key, value)) = self.sorted.next_under(&prefix)? {
+        let mut targets = Vec::new();
+        while let Some((key, mut value)) = self.parts.next_under(&number)? {
             order = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
-            match storage::unpack(value)? {
-                Piece::Record(claim, outlinks) => {
-                    records += 1;
-                    record = Some((claim, outlinks));
+            let said = storage::unpack(take_said(&mut value)?)?;
+            let is_record = matches!(said, Said::Record(_));
+            if is_record {
+                targets.clear();
+            }
+            if is_record || record.is_none() {
+                targets.extend(Gaps::new(value).map(PageId));
+            }
+            match said {
+                Said::Record(claim) => {
+                    record = Some(claim);
                 }
-                Piece::Link(to) => links.push(to),
-                Piece::Attributes(claim) => {
+                Said::Links => has_links = true,
+                Said::Attributes(claim) => {
                     has_links |= claim.links;
                     // A page that is merely named says nothing of its attributes.
                     let claim = Claim {
@@ -219,18 +155,35 @@ impl Winners {
                 }
             }
         }
-        self.overruled += records.saturating_sub(1);
-        attributes.links = has_links || !links.is_empty();
-        let (claim, outlinks) = record.unwrap_or((attributes, links));
-        let mut outlinks: Vec<Vec<u8>> = outlinks.iter().map(url_key).collect();
-        outlinks.sort_unstable();
-        outlinks.dedup();
-        outlinks.retain(|target| *target != key);
+        self.count += 1;
+        self.dated &= order > 0;
+        attributes.links = has_links;
+        targets.sort_unstable();
+        targets.dedup();
+        targets.retain(|target| *target != page);
         Ok(Some(Canonical {
-            key,
-            claim,
+            page,
+            born,
+            claim: record.unwrap_or(attributes),
             order,
-            outlinks,
+            targets,
         }))
     }
+}
+
+/// Adds a record to the batch's digest, which is of the canonical records, whatever the order of
+/// the input was. Within a bank an id stands for a URL, also before the URL has come in.
+pub(super) fn digest(record: &Canonical, hasher: &mut blake3::Hasher) -> Result<(), EngineError> {
+    let claim = storage::pack(&record.claim)?;
+    let mut bytes = Vec::with_capacity(64 + record.targets.len() * 8);
+    bytes.extend_from_slice(&record.page.0.to_le_bytes());
+    // The same words at another time are no repetition: a page may change and change back.
+    bytes.extend_from_slice(&record.order.to_le_bytes());
+    put_said(&claim, &mut bytes)?;
+    bytes.extend_from_slice(&(record.targets.len() as u64).to_le_bytes());
+    for target in &record.targets {
+        bytes.extend_from_slice(&target.0.to_le_bytes());
+    }
+    hasher.update(&bytes);
+    Ok(())
 }

@@ -8,7 +8,7 @@ use crate::storage::Hash128;
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl Fields<'_> {
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], EngineError> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], EngineError> {
         let (head, rest) = self
             .0
             .split_first_chunk::<N>()
@@ -53,8 +53,14 @@ impl Fields<'_> {
 }
 
 /// Builds the bytes of an event.
-#[derive(Default)]
 pub(super) struct Bytes(Vec<u8>);
+
+impl Default for Bytes {
+    /// With room for what most events have, so that it is asked for once.
+    fn default() -> Self {
+        Self(Vec::with_capacity(32))
+    }
+}
 
 impl Bytes {
     pub(super) fn u64(mut self, value: u64) -> Self {

@@ -1,15 +1,13 @@
 //! The links pass: what each record does to its page's links; and the pages that a snapshot
 //! leaves out.
 
-use super::canonical::Claim;
-use super::fields::{Bytes, Fields, group};
-use super::passes::{
-    PageEvent, Passes, by_record, intra_event, member_event, page_event, target_event,
-};
+use super::canonical::{Canonical, Claim, Winners, digest};
+use super::fields::Bytes;
+use super::passes::{PageEvent, Passes, intra_event, member_event, page_event, target_event};
 use crate::engine::EngineError;
 use crate::page::{PageId, PageSet, RowId};
 use crate::storage::records::{PageRecord, PageState};
-use crate::storage::{self, Hash128, Sorted, Store, row_hash, tables};
+use crate::storage::{Hash128, Store, row_hash, tables};
 use crate::watch::Watch;
 
 /// The state of a page after a record.
@@ -67,44 +65,32 @@ fn change(old: usize, new: usize) -> i64 {
 }
 
 /// Works through the canonical records; returns the pages that have one.
+///
+/// `hasher` becomes the batch's digest.
 pub(super) fn links_pass(
     store: &Store,
-    mut records: Sorted,
+    records: &mut Winners,
     passes: &mut Passes<'_>,
+    hasher: &mut blake3::Hasher,
     watch: &dyn Watch,
 ) -> Result<PageSet, EngineError> {
     let mut named = PageSet::new();
-    while let Some(key) = records.peek()? {
-        watch.proceed()?;
+    while let Some(record) = records.next_record(watch)? {
         watch.advance(1);
-        let number: [u8; 8] = group(key)?;
-        let mut claim: Option<Claim> = None;
-        let mut page = None;
-        let mut targets = Vec::new();
-        while let Some((key, value)) = records.next_under(&number)? {
-            let mut fields = Fields(&key[number.len()..]);
-            match fields.byte()? {
-                0 => claim = Some(storage::unpack(value)?),
-                1 => {
-                    let mut fields = Fields(value);
-                    page = Some((fields.page()?, fields.byte()? == 1));
-                }
-                _ => targets.push(fields.page()?),
-            }
-        }
-        debug_assert!(by_record(0, 0).len() == number.len() + 1);
-        let (Some(claim), Some((page, born))) = (claim, page) else {
-            return Err(EngineError::Internal(
-                "a record lost its page between two passes",
-            ));
-        };
+        digest(&record, hasher)?;
+        let Canonical {
+            page,
+            born,
+            claim,
+            targets,
+            ..
+        } = record;
         named.insert(page.0);
         let old = if born {
             None
         } else {
             Some(store.need(&tables::PAGES, &page)?)
         };
-        targets.dedup();
         claim_page(store, page, old.as_ref(), claim, &targets, passes)?;
     }
     Ok(named)

@@ -4,9 +4,12 @@
 
 mod canonical;
 mod fields;
+mod interner;
 mod links;
+mod overruled;
 mod pages;
 mod passes;
+mod portions;
 mod resolve;
 mod rows;
 mod targets;
@@ -26,10 +29,11 @@ use crate::ingest::{
 };
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, BatchRecord};
 use crate::storage::tables::{self, BitmapKey};
-use crate::storage::{Sorter, StoreError, Writer};
+use crate::storage::{StoreError, Writer};
 use crate::watch::Watch;
-use canonical::Gather;
+use canonical::Winners;
 use passes::Passes;
+use portions::Gather;
 
 /// The format of the files of a batch.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -214,7 +218,7 @@ impl Bank {
             writer: None,
         };
         rejects.clear()?;
-        let (gather, read, rejects_file) = read(request, mode, passes.sorter(), rejects, watch)?;
+        let (gather, read, rejects_file) = read(request, mode, passes.gather(), rejects, watch)?;
         let kind = if request.snapshot {
             BatchKind::Snapshot
         } else {
@@ -272,7 +276,7 @@ impl Bank {
 fn read(
     request: &IngestRequest,
     mode: SiteMode,
-    sorter: Sorter,
+    mut gather: Gather,
     mut rejects: Rejects,
     watch: &dyn Watch,
 ) -> Result<(Gather, ReadSummary, Option<PathBuf>), EngineError> {
@@ -302,7 +306,6 @@ fn read(
             reader: &PagesTsv,
         });
     }
-    let mut gather = Gather::new(sorter, request.snapshot);
     let read = read_batch(&sources, mode, watch, &mut |position, event| match event {
         Event::Rejected(reject) => rejects.list(&reject),
         // After the inputs comes the file of pages.
@@ -376,27 +379,30 @@ fn work_in(
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[u8::from(request.snapshot)]);
     watch.stage("sort", None);
-    let mentioned = resolve::mentions(gather.finish()?, passes, &mut hasher, watch)?;
-    let digest = hasher.finalize();
-    if request.snapshot && mentioned.records == 0 {
+    let settled = overruled::settle(gather.finish()?, passes, watch)?;
+    watch.stage("find", None);
+    let resolved = resolve::resolve(writer, settled.urls, &settled.unnamed, passes, watch)?;
+    let records = resolved.records;
+    if request.snapshot && records == 0 {
         return Err(EngineError::EmptySnapshot);
     }
+    resolve::place(settled.pieces, resolved, passes, watch)?;
+    watch.stage("links", Some(records));
+    let parts = passes.take(|passes| &mut passes.records)?;
+    let mut records = Winners::new(parts, request.snapshot);
+    let named = links::links_pass(writer, &mut records, passes, &mut hasher, watch)?;
+    let digest = hasher.finalize();
     if !request.again
         && let Some(number) = earlier(writer, &digest)?
     {
         // Records that say their time are the same only if they are. Without it a page may have
         // changed, and changed back: only right after itself a batch is sure to say nothing new.
-        if mentioned.dated || number == passes.counters.batch {
+        if records.dated || number == passes.counters.batch {
             report.same_as = Some(number);
             return Ok(digest);
         }
         report.repeats = Some(number);
     }
-    watch.stage("find", None);
-    resolve::resolve(writer, mentioned.urls, passes, watch)?;
-    watch.stage("links", Some(mentioned.records));
-    let records = passes.take(|passes| &mut passes.records)?;
-    let named = links::links_pass(writer, records, passes, watch)?;
     if request.snapshot {
         links::leave_out(writer, &named, passes, watch)?;
     }
@@ -421,7 +427,7 @@ fn work_in(
     pages::sites_pass(writer, sites, passes, watch)?;
     passes.counts.records = report.read.records;
     passes.counts.rejected = report.read.rejected();
-    passes.counts.overruled = mentioned.overruled;
+    passes.counts.overruled = settled.overruled;
     passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
     report.counts = passes.counts.clone();
     Ok(digest)

@@ -1,8 +1,8 @@
 //! What goes from pass to pass while a batch is worked into the bank.
 //!
 //! ```text
-//! input events -> [by URL] -> canonical records -> [mentions by URL] -> ids
-//!   records by number -> links pass  -> targets, new rows, members, pages
+//! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by URL]
+//!   canonical records -> links pass  -> targets, new rows, members, pages
 //!   new rows by hash  -> rows pass   -> members, targets
 //!   members by row    -> members pass-> targets, row counts
 //!   targets by page   -> targets pass-> pages, row counts   (in-links, uncrawled counts)
@@ -26,13 +26,24 @@ use serde::{Deserialize, Serialize};
 
 use super::canonical::Claim;
 use super::fields::{Bytes, Fields};
+use super::portions::Gather;
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId, SiteId};
 use crate::storage::records::{BatchCounts, BatchId, Counters, PageState};
 use crate::storage::{self, Changes, Sorted, Sorter};
 
-/// How many sorters may hold memory at the same time.
-const SHARES: usize = 16;
+/// The budget is cut into so many shares. What may be held at the same time comes to that many.
+const SHARES: usize = 32;
+
+/// Shares of a sorter through which every link goes, and of most others.
+const LARGE: usize = 5;
+const SMALL: usize = 1;
+
+/// Shares that a portion of the input may take while nothing but it is collected.
+const GATHER_SHARES: usize = 10;
+
+/// The most bytes of a portion: positions in its texts are numbers of 32 bits.
+const MOST_PORTION: usize = 2 << 30;
 
 /// The sorters between the passes, and what the batch has come to so far.
 pub(super) struct Passes<'a> {
@@ -46,7 +57,7 @@ pub(super) struct Passes<'a> {
     pub(super) changed: RoaringTreemap,
     /// Pages whose state, spam mark or row changed.
     pub(super) former: RoaringTreemap,
-    /// Canonical records by number: claim, own page, targets.
+    /// Records by number, in URL order: own page, and pieces of what is said of it.
     pub(super) records: Sorter,
     /// Rows that the bank does not have yet, by hash; and pages that shall carry them.
     pub(super) new_rows: Sorter,
@@ -69,30 +80,38 @@ pub(super) struct Passes<'a> {
 impl<'a> Passes<'a> {
     pub(super) fn new(folder: &'a Path, memory: usize, counters: Counters, batch: BatchId) -> Self {
         let share = memory / SHARES;
-        let sorter = || Sorter::new(folder, share);
+        let sorter = || Sorter::new(folder, SMALL * share);
+        let large = || Sorter::new(folder, LARGE * share);
         Self {
             folder,
             share,
-            changes: Changes::new(folder, share),
+            changes: Changes::new(folder, LARGE * share),
             counters,
             counts: BatchCounts::default(),
             batch,
             changed: RoaringTreemap::new(),
             former: RoaringTreemap::new(),
-            records: sorter(),
+            records: large(),
             new_rows: sorter(),
             members: sorter(),
-            targets: sorter(),
+            targets: large(),
             row_counts: sorter(),
             row_hashes: sorter(),
-            pages: sorter(),
+            pages: large(),
             digests: sorter(),
             sites: sorter(),
         }
     }
 
-    pub(super) fn sorter(&self) -> Sorter {
-        Sorter::new(self.folder, self.share)
+    /// Collects the input, before there is anything else to hold.
+    pub(super) fn gather(&self) -> Gather {
+        let portion = (self.share * GATHER_SHARES).min(MOST_PORTION);
+        Gather::new(portion, [0; 3].map(|_| self.large_sorter()))
+    }
+
+    /// A sorter for every link of the batch.
+    pub(super) fn large_sorter(&self) -> Sorter {
+        Sorter::new(self.folder, LARGE * self.share)
     }
 
     /// Ends one of the sorters and gives what it collected.
@@ -100,7 +119,8 @@ impl<'a> Passes<'a> {
         &mut self,
         which: impl FnOnce(&mut Self) -> &mut Sorter,
     ) -> Result<Sorted, EngineError> {
-        let fresh = self.sorter();
+        // Nobody adds to it any more.
+        let fresh = Sorter::new(self.folder, 0);
         Ok(std::mem::replace(which(self), fresh).finish()?)
     }
 
@@ -109,11 +129,6 @@ impl<'a> Passes<'a> {
             .sites
             .push(&site.0.to_be_bytes(), &storage::pack(delta)?)?)
     }
-}
-
-/// The key of a canonical record's parts: 0 the claim, 1 its own page, 2 its targets.
-pub(super) fn by_record(record: u64, part: u8) -> Vec<u8> {
-    Bytes::default().u64(record).byte(part).done()
 }
 
 /// What happens to a page's record, in the order in which it is applied.

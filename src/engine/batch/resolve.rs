@@ -1,79 +1,20 @@
-//! From URLs to page ids: canonical records in, the same records with ids out.
+//! From URLs to page ids: pieces of records in, the same pieces with ids out, by record.
 //!
-//! Every URL that a record names, as its own or as a target, is sorted; so each is looked up
-//! once, neighbours together, and new pages get their ids site by site.
+//! Every URL that the input names comes by once, in key order, with the portions that name it; so
+//! each is looked up once, neighbours together, and new pages get their ids site by site. Then
+//! each portion's pieces get the ids of its URLs, which are held for one portion at a time.
 
-use super::canonical::{Canonical, Winners, split_key};
-use super::fields::{Bytes, Fields};
-use super::passes::{Passes, by_record, page_event, target_event};
+use roaring::RoaringTreemap;
+
+use super::canonical::{by_record, split_key};
+use super::fields::{Bytes, Fields, group};
+use super::passes::{Passes, page_event, target_event};
+use super::portions::{Gaps, HAS_RECORD, put_gap, put_said, take_said};
 use crate::engine::EngineError;
 use crate::page::{PageId, SiteId};
 use crate::storage::records::{PageState, SiteRecord};
 use crate::storage::{self, Sorted, Store, tables};
 use crate::watch::Watch;
-
-/// The roles in which a URL is mentioned.
-const AS_RECORD: u8 = 0;
-const AS_TARGET: u8 = 1;
-
-/// Every mention of a URL, sorted by URL.
-pub(super) struct Mentioned {
-    pub(super) urls: Sorted,
-    /// Canonical records.
-    pub(super) records: u64,
-    /// Whether every one says when it was fetched.
-    pub(super) dated: bool,
-    /// Records that another one of the same URL overruled.
-    pub(super) overruled: u64,
-}
-
-/// Numbers the canonical records and collects every mention of a URL.
-///
-/// `hasher` becomes the batch's digest: of its canonical records, whatever their order was.
-pub(super) fn mentions(
-    mut winners: Winners,
-    passes: &mut Passes<'_>,
-    hasher: &mut blake3::Hasher,
-    watch: &dyn Watch,
-) -> Result<Mentioned, EngineError> {
-    let mut mentions = passes.sorter();
-    let mut count = 0_u64;
-    let mut dated = true;
-    while let Some(record) = winners.next_record(watch)? {
-        let Canonical {
-            key,
-            claim,
-            order,
-            outlinks,
-        } = record;
-        let packed = storage::pack(&claim)?;
-        for part in [&key, &packed] {
-            hash_part(hasher, part);
-        }
-        // The same words at another time are no repetition: a page may change and change back.
-        hasher.update(&order.to_le_bytes());
-        dated &= order > 0;
-        hasher.update(&(outlinks.len() as u64).to_le_bytes());
-        passes.records.push(&by_record(count, 0), &packed)?;
-        mentions.push(&key, &Bytes::default().byte(AS_RECORD).u64(count).done())?;
-        for target in &outlinks {
-            hash_part(hasher, target);
-            mentions.push(target, &Bytes::default().byte(AS_TARGET).u64(count).done())?;
-        }
-        count += 1;
-    }
-    Ok(Mentioned {
-        urls: mentions.finish()?,
-        records: count,
-        dated,
-        overruled: winners.overruled,
-    })
-}
-
-fn hash_part(hasher: &mut blake3::Hasher, part: &[u8]) {
-    hasher.update(&(part.len() as u64).to_le_bytes());
-    hasher.update(part);
-}
 
 /// The site whose URLs are being resolved.
 struct Current {
@@ -83,59 +24,129 @@ struct Current {
     is_new: bool,
 }
 
-/// Gives every mentioned URL its page id.
+/// Where the URLs of the portions are.
+pub(super) struct Resolved {
+    /// By portion and rank: number of the URL in the batch, page id, flags.
+    numbers: Sorted,
+    /// URLs that have a record.
+    pub(super) records: u64,
+}
+
+/// Gives every URL its page id, and every one that has a record its place among the records.
+///
+/// URLs that are `unnamed` in every portion are passed over.
 pub(super) fn resolve(
     store: &Store,
-    mut mentions: Sorted,
+    mut urls: Sorted,
+    unnamed: &RoaringTreemap,
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
-) -> Result<(), EngineError> {
+) -> Result<Resolved, EngineError> {
     let mut current: Option<Current> = None;
+    let mut numbers = passes.large_sorter();
+    let mut records = 0;
     let mut key = Vec::new();
-    while let Some(next) = mentions.peek()? {
+    let mut places: Vec<[u8; 8]> = Vec::new();
+    let mut number = 0_u64;
+    while let Some(next) = urls.peek()? {
         watch.proceed()?;
         key.clear();
         key.extend_from_slice(next);
-        let (name, local) = split_key(&key)?;
-        if current.as_ref().is_none_or(|site| site.name != name) {
-            if let Some(site) = current.take() {
-                leave(site, passes)?;
-            }
-            current = Some(enter(store, name, passes)?);
-        }
-        let Some(site) = current.as_mut() else {
-            continue;
-        };
-        let (page, born) = page_of(store, site, local, passes)?;
-        let mut has_record = false;
+        places.clear();
+        let mut flags = 0;
+        let mut named = false;
         // The key of a URL may be the beginning of another's, so equal keys are asked for.
-        while mentions.peek()? == Some(key.as_slice()) {
-            let Some((_, value)) = mentions.next_entry()? else {
+        while urls.peek()? == Some(key.as_slice()) {
+            let Some((_, value)) = urls.next_entry()? else {
                 break;
             };
-            let mut fields = Fields(value);
-            let role = fields.byte()?;
-            let record = fields.u64()?;
-            if role == AS_RECORD {
-                has_record = true;
-                passes.records.push(
-                    &by_record(record, 1),
-                    &Bytes::default().u64(page.0).byte(u8::from(born)).done(),
-                )?;
-            } else {
-                let target = Bytes::default()
-                    .bytes(&by_record(record, 2))
-                    .u64(page.0)
-                    .done();
-                passes.records.push(&target, &[])?;
+            let place: [u8; 8] = group(value)?;
+            let of_url = Fields(&value[place.len()..]).byte()?;
+            named |= of_url != 0 || !unnamed.contains(u64::from_be_bytes(place));
+            flags |= of_url;
+            places.push(place);
+        }
+        let (name, local) = split_key(&key)?;
+        let mut page = PageId(0);
+        if named {
+            if current.as_ref().is_none_or(|site| site.name != name) {
+                if let Some(site) = current.take() {
+                    leave(site, passes)?;
+                }
+                current = Some(enter(store, name, passes)?);
+            }
+            let Some(site) = current.as_mut() else {
+                continue;
+            };
+            let born;
+            (page, born) = page_of(store, site, local, passes)?;
+            if flags & HAS_RECORD != 0 {
+                records += 1;
+                let own = Bytes::default().u64(page.0).byte(u8::from(born)).done();
+                passes
+                    .records
+                    .push(&by_record(number).byte(0).done(), &own)?;
+            } else if born {
+                target_event(&mut passes.targets, page, None, PageState::Known, false)?;
             }
         }
-        if born && !has_record {
-            target_event(&mut passes.targets, page, None, PageState::Known, false)?;
+        // Also where it is no page: ranks have no gaps.
+        let found = Bytes::default().u64(number).u64(page.0).done();
+        for place in &places {
+            numbers.push(place, &found)?;
         }
+        number += 1;
     }
     if let Some(site) = current.take() {
         leave(site, passes)?;
+    }
+    Ok(Resolved {
+        numbers: numbers.finish()?,
+        records,
+    })
+}
+
+/// Brings the pieces of records together, with page ids in the place of ranks.
+pub(super) fn place(
+    mut pieces: Sorted,
+    resolved: Resolved,
+    passes: &mut Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    let unknown = || EngineError::Internal("a piece of a record lost its URL between two passes");
+    let Resolved { mut numbers, .. } = resolved;
+    let mut found: Vec<(u64, PageId)> = Vec::new();
+    let mut targets: Vec<u64> = Vec::new();
+    let mut bytes = Vec::new();
+    while let Some(next) = numbers.peek()? {
+        let portion: [u8; 4] = group(next)?;
+        found.clear();
+        // In the order of ranks, without gaps.
+        while let Some((_, value)) = numbers.next_under(&portion)? {
+            let mut fields = Fields(value);
+            found.push((fields.u64()?, fields.page()?));
+        }
+        while let Some((key, mut value)) = pieces.next_under(&portion)? {
+            watch.proceed()?;
+            let mut fields = Fields(&key[portion.len()..]);
+            let (about, order) = (fields.u32()?, fields.u64()?);
+            let (record, _) = found.get(about as usize).ok_or_else(unknown)?;
+            bytes.clear();
+            put_said(take_said(&mut value)?, &mut bytes)?;
+            targets.clear();
+            for rank in Gaps::new(value) {
+                let at = usize::try_from(rank).ok().and_then(|rank| found.get(rank));
+                targets.push(at.ok_or_else(unknown)?.1.0);
+            }
+            targets.sort_unstable();
+            let mut last = 0;
+            for target in &targets {
+                put_gap(target - last, &mut bytes);
+                last = *target;
+            }
+            let key = by_record(*record).byte(1).u64(order).done();
+            passes.records.push(&key, &bytes)?;
+        }
     }
     Ok(())
 }

@@ -1,0 +1,105 @@
+//! Records of several portions for one URL: the latest counts, and what only the others link to has
+//! not been named.
+
+use roaring::{RoaringBitmap, RoaringTreemap};
+
+use super::fields::{Fields, group};
+use super::passes::Passes;
+use super::portions::{Gaps, Gathered, take_said};
+use crate::engine::EngineError;
+use crate::storage::Sorted;
+use crate::watch::Watch;
+
+/// What is left to be resolved.
+pub(super) struct Settled {
+    pub(super) urls: Sorted,
+    pub(super) pieces: Sorted,
+    /// URLs, by [`of_portion`], that only overruled records link to.
+    pub(super) unnamed: RoaringTreemap,
+    pub(super) overruled: u64,
+}
+
+/// A portion and a rank in it as one number.
+pub(super) fn of_portion(portion: u32, rank: u32) -> u64 {
+    u64::from(portion) << 32 | u64::from(rank)
+}
+
+/// Drops the records that are overruled.
+pub(super) fn settle(
+    gathered: Gathered,
+    passes: &Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<Settled, EngineError> {
+    let mut settled = Settled {
+        urls: gathered.urls,
+        pieces: gathered.pieces,
+        unnamed: RoaringTreemap::new(),
+        overruled: gathered.overruled,
+    };
+    if gathered.portions < 2 {
+        return Ok(settled);
+    }
+    let losers = losers(gathered.sources, watch)?;
+    if losers.is_empty() {
+        return Ok(settled);
+    }
+    settled.overruled += losers.len();
+    let mut left = passes.large_sorter();
+    while let Some(next) = settled.pieces.peek()? {
+        let portion: [u8; 4] = group(next)?;
+        let number = u32::from_be_bytes(portion);
+        let mut named = RoaringBitmap::new();
+        let mut doubtful = RoaringBitmap::new();
+        while let Some((key, value)) = settled.pieces.next_under(&portion)? {
+            watch.proceed()?;
+            let about = Fields(&key[portion.len()..]).u32()?;
+            let loses = losers.contains(of_portion(number, about));
+            if !loses {
+                left.push(key, value)?;
+            }
+            let mut targets = value;
+            take_said(&mut targets)?;
+            let of_piece = if loses { &mut doubtful } else { &mut named };
+            of_piece.extend(Gaps::new(targets).filter_map(|rank| u32::try_from(rank).ok()));
+        }
+        let unnamed = (doubtful - named).into_iter();
+        settled
+            .unnamed
+            .extend(unnamed.map(|rank| of_portion(number, rank)));
+    }
+    settled.pieces = left.finish()?;
+    Ok(settled)
+}
+
+/// The records that a later one of another portion overrules.
+fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap, EngineError> {
+    let mut losers = RoaringTreemap::new();
+    let mut url = Vec::new();
+    let mut best: Option<(u64, u64)> = None;
+    while let Some(key) = sources.peek()? {
+        watch.proceed()?;
+        if url != key {
+            url.clear();
+            url.extend_from_slice(key);
+            best = None;
+        }
+        if let Some((_, value)) = sources.next_entry()? {
+            let mut fields = Fields(value);
+            let order = fields.u64()?;
+            let record = of_portion(fields.u32()?, fields.u32()?);
+            // Of equal times the later portion's, which comes later.
+            match best {
+                Some((time, _)) if order < time => {
+                    losers.insert(record);
+                }
+                earlier => {
+                    if let Some((_, record)) = earlier {
+                        losers.insert(record);
+                    }
+                    best = Some((order, record));
+                }
+            }
+        }
+    }
+    Ok(losers)
+}

@@ -1,0 +1,128 @@
+//! The sorted files of a bulk load: cut from the changes in order, written side by side.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::thread::{self, ScopedJoinHandle};
+
+use super::changes::Ordered;
+use super::error::StoreError;
+use super::records::IntentFiles;
+use super::rocks::Rocks;
+
+/// A sorted file holds about so many bytes of keys and values, before compression. That many are
+/// held in memory for each file that is being written.
+const FILE_BYTES: usize = 32 << 20;
+
+/// The most files that are written at the same time.
+const MOST_WRITERS: usize = 3;
+
+/// Changes of one table that become one file.
+struct Slice {
+    table: &'static str,
+    path: PathBuf,
+    /// Keys and values, one after another.
+    bytes: Vec<u8>,
+    /// Lengths of keys, and of values where there is one.
+    lengths: Vec<(usize, Option<usize>)>,
+}
+
+impl Slice {
+    fn push(&mut self, key: &[u8], value: Option<&[u8]>) {
+        self.lengths.push((key.len(), value.map(<[u8]>::len)));
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value.unwrap_or_default());
+    }
+
+    fn write(&self, rocks: &Rocks) -> Result<(), StoreError> {
+        let mut file = rocks.sorted_file(&self.path)?;
+        let mut rest = self.bytes.as_slice();
+        for &(key_length, value_length) in &self.lengths {
+            let (key, after) = rest.split_at(key_length);
+            let (value, after) = after.split_at(value_length.unwrap_or(0));
+            file.push((key, value_length.map(|_| value)))?;
+            rest = after;
+        }
+        file.finish()
+    }
+}
+
+/// Files that are being written.
+struct Writers<'scope> {
+    running: VecDeque<ScopedJoinHandle<'scope, Result<(), StoreError>>>,
+    most: usize,
+}
+
+impl Writers<'_> {
+    /// Waits until fewer than `most` are running.
+    fn wait(&mut self, most: usize) -> Result<(), StoreError> {
+        while self.running.len() >= most.max(1) {
+            if let Some(first) = self.running.pop_front() {
+                first
+                    .join()
+                    .map_err(|_| StoreError::Full("sorted file"))??;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the changes as sorted files into `place`; where the files are cut depends on the changes
+/// alone.
+pub(super) fn write_files(
+    rocks: &Rocks,
+    place: &Path,
+    mut changes: Ordered,
+) -> Result<Vec<IntentFiles>, StoreError> {
+    let mut tables: Vec<IntentFiles> = Vec::new();
+    thread::scope(|scope| {
+        let mut writers = Writers {
+            running: VecDeque::new(),
+            most: rayon::current_num_threads().min(MOST_WRITERS),
+        };
+        let mut begin = |slice: Slice| {
+            writers.wait(writers.most)?;
+            let work = move || slice.write(rocks);
+            let begun = thread::Builder::new().spawn_scoped(scope, work);
+            let begun = begun.map_err(StoreError::io("write to", place))?;
+            writers.running.push_back(begun);
+            Ok::<_, StoreError>(())
+        };
+        let mut open: Option<Slice> = None;
+        while let Some((table, key, value)) = changes.next_change()? {
+            let full = open
+                .as_ref()
+                .is_some_and(|slice| slice.table != table || slice.bytes.len() >= FILE_BYTES);
+            if full && let Some(slice) = open.take() {
+                begin(slice)?;
+            }
+            let slice = open.get_or_insert_with(|| Slice {
+                table,
+                path: place.join(next_name(table, &mut tables)),
+                bytes: Vec::new(),
+                lengths: Vec::new(),
+            });
+            slice.push(key, value);
+        }
+        if let Some(slice) = open.take() {
+            begin(slice)?;
+        }
+        writers.wait(1)
+    })?;
+    Ok(tables)
+}
+
+/// The name of the table's next file, which is put on the list.
+fn next_name(table: &str, tables: &mut Vec<IntentFiles>) -> String {
+    if tables.last().is_none_or(|last| last.table != table) {
+        tables.push(IntentFiles {
+            table: table.to_owned(),
+            files: Vec::new(),
+        });
+    }
+    let number = tables.last().map_or(0, |last| last.files.len());
+    let name = format!("{table}-{number:06}.sst");
+    if let Some(last) = tables.last_mut() {
+        last.files.push(name.clone());
+    }
+    name
+}
