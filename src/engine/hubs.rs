@@ -133,20 +133,10 @@ fn each_row(
     watch: &dyn Watch,
     mut each: impl FnMut(RowId, &RowMembers, &[PageId]) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
-    let mut members = store.scan(&tables::ROW_MEMBERS)?;
-    for entry in store.scan(&tables::ROWS)? {
+    for entry in store.carried_rows(&[])? {
         watch.proceed()?;
-        let (row, targets) = entry?;
-        match members.next().transpose()? {
-            Some((other, members)) if other == row => each(row, &members, &targets)?,
-            _ => {
-                return Err(EngineError::Store(StoreError::Damaged {
-                    table: tables::ROW_MEMBERS.name,
-                    key: row.to_string(),
-                    what: "the row has no pages".to_owned(),
-                }));
-            }
-        }
+        let (row, members, targets) = entry?;
+        each(row, &members, &targets)?;
     }
     Ok(())
 }

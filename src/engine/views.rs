@@ -300,7 +300,7 @@ fn page_view(
 ) -> Result<PageView, EngineError> {
     let site = views.reader.need(&tables::SITES, &page.site())?.name;
     let url = ingest::url(&site, &record.local, views.mode);
-    let intra = views.reader.get(&tables::INTRA, &page)?.unwrap_or_default();
+    let intra = views.reader.intra(page)?;
     let mut targets: Vec<PageId> = intra
         .into_iter()
         .map(|index| PageId::new(page.site(), index))
@@ -308,7 +308,7 @@ fn page_view(
     let mut uncrawled = u64::from(record.uncrawled_intra);
     if let Some(row) = record.row {
         let row = crate::page::RowId::new(page.site(), row);
-        targets.extend(views.reader.need(&tables::ROWS, &row)?);
+        targets.extend(views.reader.need_row(row)?);
         uncrawled += u64::from(views.reader.need(&tables::ROW_MEMBERS, &row)?.uncrawled);
     }
     let mut outlinks = views.urls(&targets)?;

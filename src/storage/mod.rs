@@ -10,6 +10,7 @@
 //! a live writer undefined behaviour.
 
 mod bank;
+mod bits;
 pub mod blocks;
 mod changes;
 mod check;
@@ -17,6 +18,7 @@ mod codec;
 mod error;
 pub mod evidence;
 mod former;
+pub mod links;
 mod published;
 mod raw;
 pub mod records;

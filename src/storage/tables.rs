@@ -3,10 +3,9 @@
 
 use std::fmt::Write;
 
-use roaring::RoaringBitmap;
-
 use super::blocks::Block;
 use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
+use super::links::{LinkBlock, LinkKey};
 use super::records::{
     BatchRecord, CoreRecord, CoverRecord, FormerPage, FormerRow, Hash128, Meta, PageRecord,
     PlanRecord, RefreshRecord, RowMembers, SeedRecord, SiteRecord,
@@ -15,7 +14,7 @@ use super::table::{Access, Key, Table, TableInfo};
 use crate::page::{PageId, PageSet, RowId, SiteId};
 
 /// The format version of banks that this build writes and reads.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 macro_rules! tables {
     ($($(#[doc = $purpose:literal])+ $constant:ident = $name:literal: $key:ty => $value:ty,
@@ -50,23 +49,23 @@ tables! {
     PAGE_IDS = "page_ids": (SiteId, String) => u32, Lookup,
         key "site u32, rest of the URL, UTF-8", value "page index, varint";
     /// Intra-site targets of a page.
-    INTRA = "intra": PageId => Vec<u32>, Lookup,
-        key "site u32, index u32", value "page indexes on the same site, gap-coded";
-    /// Transpose of `intra`.
-    INTRA_IN = "intra_in": PageId => Vec<u32>, Lookup,
-        key "site u32, index u32", value "page indexes on the same site, gap-coded";
+    INTRA = "intra": LinkKey => LinkBlock<u32>, Lookup,
+        key "site u32, block of 64 page indexes u32", value "lists by page: page indexes on the same site";
+    /// Transpose of `intra`: where to look for the pages that link to a page.
+    INTRA_IN = "intra_in": LinkKey => LinkBlock<u32>, Lookup,
+        key "site u32, block of 64 page indexes u32", value "lists by page: blocks of `intra` that link to it";
     /// Inter-site targets of a row; never changed, only made and deleted.
-    ROWS = "rows": RowId => Vec<PageId>, Lookup,
-        key "site u32, row u32", value "page ids, gap-coded, never empty";
+    ROWS = "rows": LinkKey => LinkBlock<PageId>, Lookup,
+        key "site u32, block of 64 row indexes u32", value "lists by row: page ids";
     /// Rows of a site by the hash of their targets.
     ROW_HASHES = "row_hashes": (SiteId, Hash128) => Vec<u32>, Lookup,
         key "site u32, 128-bit hash of the targets", value "row indexes, gap-coded: more than one only where hashes collide";
     /// Pages that carry a row.
     ROW_MEMBERS = "row_members": RowId => RowMembers, Lookup,
         key "site u32, row u32", value "count of known targets, varint; page indexes, roaring, never empty";
-    /// Transpose of `rows`, cut by citing site so that a hot authority is many small values.
-    CITERS = "citers": (PageId, SiteId) => RoaringBitmap, Scan,
-        key "authority u32 u32, citing site u32", value "row indexes on the citing site, roaring, never empty";
+    /// Transpose of `rows`: where to look for the rows that link to a page.
+    CITERS = "citers": LinkKey => LinkBlock<LinkKey>, Lookup,
+        key "site u32, block of 64 page indexes u32", value "lists by page: site and block of the `rows` that link to it";
     /// Crawled pages of a site by content digest.
     DIGESTS = "digests": (SiteId, Hash128) => u32, Lookup,
         key "site u32, 128-bit hash of the digest", value "pages, varint, never 0";
@@ -288,7 +287,9 @@ pub fn describe() -> String {
         "# Tables of a bank, format version {FORMAT}\n\n\
          Made from `src/storage/tables.rs`; a test compares the two. Numbers in keys are big-endian,\n\
          records are a version byte and bincode with variable-length integers, gap-coded lists are a\n\
-         count, the first number and then gaps less one, as LEB128 varints.\n\n\
+         count, the first number and then gaps less one, as LEB128 varints. Lists by page or row are\n\
+         the distinct entries of all lists of the block and, for each list, its places among them, in\n\
+         truncated binary, zeta and interpolative codes: see `src/storage/links.rs`.\n\n\
          | table | key | value | what it is |\n| --- | --- | --- | --- |\n"
     );
     for table in ALL {
