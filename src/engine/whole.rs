@@ -157,9 +157,8 @@ fn push_rows(
     members: &mut Csr,
     targets: &mut Csr,
 ) -> Result<(), EngineError> {
-    let prefix = site.0.to_be_bytes();
     let mut rows = Vec::new();
-    for entry in store.carried_rows(&prefix)? {
+    for entry in store.carried_rows(site.alone())? {
         let (_, of_row, to) = entry?;
         let pages = of_row.pages.iter().map(|index| PageId::new(site, index));
         let of_row = numbers.of_all(pages);

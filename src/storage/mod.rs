@@ -37,9 +37,10 @@ pub use published::Reader;
 #[doc(hidden)]
 pub use raw::{RawEntry, raw_entries, raw_write};
 pub use records::Hash128;
+pub use rocks::TableSize;
 pub use sorter::{Entry, Sorted, Sorter};
 pub use store::{Entries, Store};
-pub use table::{Access, Key, Table, TableInfo, Value};
+pub use table::{Access, Holds, Key, Table, TableInfo, Value};
 
 use crate::page::PageId;
 use serde::Serialize;

@@ -199,7 +199,7 @@ impl Walk<'_> {
                 }
             }
         }
-        for entry in self.store.rows_under(&prefix)? {
+        for entry in self.store.rows_of(site.alone())? {
             let Ok((row, targets)) = entry else { continue };
             let listed = self
                 .store
