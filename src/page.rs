@@ -40,6 +40,14 @@ const fn low(packed: u64) -> u32 {
     packed as u32
 }
 
+impl SiteId {
+    /// The range of sites that is this one.
+    #[must_use]
+    pub const fn alone(self) -> std::ops::Range<u32> {
+        self.0..self.0.saturating_add(1)
+    }
+}
+
 impl PageId {
     /// The page with this index on this site.
     #[must_use]

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::diff::SuccessorView;
 use super::plan::PlanOptions;
 use crate::ingest::SiteMode;
+use crate::storage::Holds;
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, Counters, PageState, RefreshId};
 
 /// Which refresh is meant: one by number, else a plan's last.
@@ -194,6 +195,11 @@ pub struct Status {
     pub counters: CounterView,
     /// Plans by name.
     pub plans: Vec<PlanView>,
+    /// Bits on disk for each link, both directions together: the tables of links, their keys,
+    /// indexes and filters, over the links between pages. `None` without links.
+    pub link_bits: Option<f64>,
+    /// Whether nothing that was overwritten takes room.
+    pub compacted: bool,
     /// Bytes on disk, by table.
     pub tables: Vec<TableSize>,
 }
@@ -245,10 +251,14 @@ impl From<Counters> for CounterView {
 pub struct TableSize {
     /// The table.
     pub table: &'static str,
+    /// What it is there for.
+    pub holds: Holds,
     /// Bytes of its files and of what is not in files yet.
     pub bytes: u64,
     /// An estimate of its entries.
     pub entries: u64,
+    /// Whether nothing that was overwritten takes room in it.
+    pub compacted: bool,
 }
 
 /// A page as it stands in the bank.

@@ -1,22 +1,41 @@
 //! Loads the host-pruned graph for ranking: rows with the pages that carry them, in numbers that
 //! follow URL order.
 //!
-//! A page takes part that is neither gone nor, unless kept, spam. Three scans: rows and members
-//! for the pages on inter-site links, pages for those of them that take part, rows again for the
-//! graph. Memory: the URLs of the pages that take part while they are sorted, then 12 bytes for
-//! each page, and the graph.
+//! A page takes part that is neither gone nor, unless kept, spam. Three scans, each of many ranges
+//! of sites at the same time: rows and members for the pages on inter-site links, pages for those
+//! of them that take part, rows again for the graph.
+//!
+//! URL order without all URLs: the pages of a site whose URLs begin alike up to the end of the
+//! host are neighbours in URL order, and no other page is among them. So each such *run* is
+//! ordered by itself, and the runs by what their URLs begin with (sites alone would not do: of
+//! `a.org:8080/`, `a.org/` and `a.org2/` the last is in the middle).
+//!
+//! Memory: for each page that takes part 20 bytes while they are numbered and 16 afterwards; some
+//! 100 bytes a run; the URLs of those on as many sites as there are threads, or of none where a
+//! site has more than [`SORTED`]; and the graph, twice while its parts are joined.
 
-use rayon::slice::ParallelSliceMut;
+use std::ops::Range;
+
+use rayon::prelude::*;
+use roaring::RoaringBitmap;
 
 use super::plan::Pages;
 use super::{EngineError, site_mode};
 use crate::graph::{HubGraph, Rows};
-use crate::ingest;
-use crate::page::{PageId, PageSet, RowId};
+use crate::ingest::{self, SiteMode};
+use crate::page::{PageId, PageSet, SiteId};
 use crate::storage::evidence::Links;
-use crate::storage::records::{PageState, RowMembers};
+use crate::storage::records::{PageRecord, PageState};
 use crate::storage::{Store, StoreError, tables};
 use crate::watch::Watch;
+
+/// The most pages of a site that are put in URL order in memory; for more, all URLs of the site
+/// are read in their order.
+const SORTED: usize = 1 << 18;
+
+/// Parts of the bank that are read side by side. Their number makes no difference to what comes
+/// out; that it is fixed makes their joints the same everywhere.
+const PARTS: u32 = 64;
 
 /// The graph, and which page each of its numbers is.
 pub(super) struct Hubs {
@@ -30,14 +49,46 @@ pub(super) struct Hubs {
 
 /// From page ids to numbers.
 struct Numbers {
-    /// Pages that take part, ascending, each with its number.
-    by_id: Vec<(PageId, u32)>,
+    /// For each site the first place of its pages in the lists below, and at the end their length.
+    sites: Vec<u32>,
+    /// The indexes of pages that take part, site by site, ascending on each.
+    indexes: Vec<u32>,
+    /// Their numbers.
+    numbers: Vec<u32>,
 }
 
 impl Numbers {
+    /// Pages by number; ids of sites are below `sites`.
+    fn new(pages: &[PageId], sites: u32) -> Result<Self, StoreError> {
+        let count = u32::try_from(pages.len()).map_err(|_| StoreError::Full("page to rank"))?;
+        let mut by_id: Vec<u32> = (0..count).collect();
+        by_id.par_sort_unstable_by_key(|&number| pages[number as usize]);
+        let indexes: Vec<u32> = by_id
+            .iter()
+            .map(|&number| pages[number as usize].index())
+            .collect();
+        let mut firsts = Vec::with_capacity(sites as usize + 1);
+        let mut next = 0;
+        for site in 0..=sites {
+            let rest = by_id[next..].iter();
+            next += rest
+                .take_while(|&&number| pages[number as usize].site() < SiteId(site))
+                .count();
+            firsts.push(u32::try_from(next).unwrap_or(count));
+        }
+        Ok(Self {
+            sites: firsts,
+            indexes,
+            numbers: by_id,
+        })
+    }
+
     fn of(&self, page: PageId) -> Option<u32> {
-        let at = self.by_id.binary_search_by_key(&page, |(id, _)| *id).ok()?;
-        Some(self.by_id[at].1)
+        let site = page.site().0 as usize;
+        let from = *self.sites.get(site)? as usize;
+        let to = *self.sites.get(site + 1)? as usize;
+        let at = self.indexes[from..to].binary_search(&page.index()).ok()?;
+        Some(self.numbers[from + at])
     }
 
     /// The numbers of those that take part, ascending.
@@ -61,62 +112,23 @@ impl Hubs {
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         watch.stage("load pages", None);
-        let mode = site_mode(&store.settings()?)?;
-        let mut linked = PageSet::new();
-        each_row(store, watch, |row, members, targets| {
-            linked.extend(
-                members
-                    .pages
-                    .iter()
-                    .map(|index| PageId::new(row.site(), index).0),
-            );
-            linked.extend(targets.iter().map(|target| target.0));
-            Ok(())
-        })?;
-        let mut urls: Vec<(String, PageId)> = Vec::new();
-        let mut left_out = Vec::new();
-        let mut site = None;
-        let mut name = String::new();
-        for entry in store.scan(&tables::PAGES)? {
-            watch.proceed()?;
-            let (page, record) = entry?;
-            if !linked.contains(page.0) {
-                continue;
-            }
-            let reason = match record.state {
-                PageState::Gone | PageState::Unlinked => Some(Links::Gone),
-                _ if record.spam && !keep_spam => Some(Links::Spam),
-                PageState::Known if pages == Pages::Crawled => Some(Links::NotCrawled),
-                PageState::Known | PageState::Crawled => None,
-            };
-            if let Some(reason) = reason {
-                left_out.push((page, reason));
-                continue;
-            }
-            if site != Some(page.site()) {
-                site = Some(page.site());
-                name = store.need(&tables::SITES, &page.site())?.name;
-            }
-            urls.push((ingest::url(&name, &record.local, mode), page));
-        }
-        urls.par_sort_unstable();
-        let pages: Vec<PageId> = urls.into_iter().map(|(_, page)| page).collect();
-        let mut by_id = Vec::with_capacity(pages.len());
-        for (number, page) in pages.iter().enumerate() {
-            let number = u32::try_from(number).map_err(|_| StoreError::Full("page to rank"))?;
-            by_id.push((*page, number));
-        }
-        by_id.par_sort_unstable();
-        let numbers = Numbers { by_id };
+        let sites = store.counters()?.next_site;
+        let rules = Rules {
+            store,
+            watch,
+            keep_spam,
+            pages,
+            mode: site_mode(&store.settings()?)?,
+            sorted: SORTED,
+        };
+        let (pages, left_out) = rules.number(sites)?;
+        let numbers = Numbers::new(&pages, sites)?;
         watch.stage("load links", None);
         let mut rows = Rows::new();
-        each_row(store, watch, |row, members, targets| {
-            let carriers = members.pages.iter();
-            let carriers = numbers.of_all(carriers.map(|index| PageId::new(row.site(), index)));
-            let targets = numbers.of_all(targets.iter().copied());
-            rows.push(&carriers, &targets)
-                .map_err(|e| EngineError::Plan(e.to_string()))
-        })?;
+        for part in in_parts(sites, |sites| rows_of(store, sites, &numbers, watch))? {
+            rows.append(&part)
+                .map_err(|e| EngineError::Plan(e.to_string()))?;
+        }
         let graph = rows.graph().map_err(|e| EngineError::Plan(e.to_string()))?;
         Ok(Self {
             graph,
@@ -127,26 +139,360 @@ impl Hubs {
     }
 }
 
-/// Hands every row with its pages and targets to `each`.
-fn each_row(
-    store: &Store,
-    watch: &dyn Watch,
-    mut each: impl FnMut(RowId, &RowMembers, &[PageId]) -> Result<(), EngineError>,
-) -> Result<(), EngineError> {
-    let mut members = store.scan(&tables::ROW_MEMBERS)?;
-    for entry in store.scan(&tables::ROWS)? {
+/// Works through ranges of sites side by side; what comes out is in their order.
+fn in_parts<T: Send>(
+    sites: u32,
+    work: impl Fn(Range<u32>) -> Result<T, EngineError> + Sync,
+) -> Result<Vec<T>, EngineError> {
+    let step = sites.div_ceil(PARTS).max(1);
+    let parts: Vec<Result<T, EngineError>> = (0..sites.div_ceil(step))
+        .into_par_iter()
+        .map(|part| {
+            let from = part * step;
+            work(from..from.saturating_add(step).min(sites))
+        })
+        .collect();
+    // The first error in the order of sites, whichever came first.
+    parts.into_iter().collect()
+}
+
+/// Pages of one site whose URLs are alike up to the end of the host.
+struct Run {
+    /// What their URLs begin with, up to the character after the host.
+    begins: String,
+    site: SiteId,
+    /// Their indexes, in URL order.
+    indexes: Vec<u32>,
+}
+
+/// A part of the pages: runs of those that take part, and the others.
+type Part = (Vec<Run>, Vec<(PageId, Links)>);
+
+/// Which pages take part, and how URLs are told.
+struct Rules<'a> {
+    store: &'a Store,
+    watch: &'a dyn Watch,
+    keep_spam: bool,
+    pages: Pages,
+    mode: SiteMode,
+    sorted: usize,
+}
+
+impl Rules<'_> {
+    /// The pages on inter-site links that take part, in URL order; and the others.
+    fn number(&self, sites: u32) -> Result<(Vec<PageId>, Vec<(PageId, Links)>), EngineError> {
+        let linked = in_parts(sites, |sites| linked(self.store, sites, self.watch))?;
+        let linked = linked
+            .into_iter()
+            .fold(PageSet::new(), |all, part| all | part);
+        let mut runs = Vec::new();
+        let mut left_out = Vec::new();
+        for part in in_parts(sites, |sites| self.part(sites, &linked))? {
+            runs.extend(part.0);
+            left_out.extend(part.1);
+        }
+        runs.par_sort_unstable_by(|a, b| a.begins.cmp(&b.begins));
+        let count = runs.iter().map(|run| run.indexes.len()).sum();
+        let mut pages = Vec::with_capacity(count);
+        for run in runs {
+            let of_run = run.indexes.iter();
+            pages.extend(of_run.map(|&index| PageId::new(run.site, index)));
+        }
+        Ok((pages, left_out))
+    }
+
+    /// Why a page takes no part, if so.
+    fn reason(&self, record: &PageRecord) -> Option<Links> {
+        match record.state {
+            PageState::Gone | PageState::Unlinked => Some(Links::Gone),
+            _ if record.spam && !self.keep_spam => Some(Links::Spam),
+            PageState::Known if self.pages == Pages::Crawled => Some(Links::NotCrawled),
+            PageState::Known | PageState::Crawled => None,
+        }
+    }
+
+    fn part(&self, sites: Range<u32>, linked: &PageSet) -> Result<Part, EngineError> {
+        let mut part = (Vec::new(), Vec::new());
+        let mut at = OfSite::new(SiteId(sites.start));
+        for entry in self.store.scan_sites(&tables::PAGES, sites)? {
+            self.watch.proceed()?;
+            let (page, record) = entry?;
+            if page.site() != at.site {
+                let done = std::mem::replace(&mut at, OfSite::new(page.site()));
+                self.order(done, &mut part.0)?;
+            }
+            if !linked.contains(page.0) {
+                continue;
+            }
+            if let Some(reason) = self.reason(&record) {
+                part.1.push((page, reason));
+            } else {
+                at.add(page.index(), record.local, self.sorted);
+            }
+        }
+        self.order(at, &mut part.0)?;
+        Ok(part)
+    }
+
+    /// Appends the runs of a site.
+    fn order(&self, mut of_site: OfSite, runs: &mut Vec<Run>) -> Result<(), EngineError> {
+        if of_site.indexes.is_empty() {
+            return Ok(());
+        }
+        let site = of_site.site;
+        let name = self.store.need(&tables::SITES, &site)?.name;
+        let first = runs.len();
+        let mut add = |local: &str, index: u32| {
+            let url = ingest::url(&name, local, self.mode);
+            let begins = &url[..end_of_host(&url)];
+            match runs[first..].last_mut() {
+                Some(run) if run.begins == begins => run.indexes.push(index),
+                _ => runs.push(Run {
+                    begins: begins.to_owned(),
+                    site,
+                    indexes: vec![index],
+                }),
+            }
+        };
+        if of_site.is_large {
+            let of_index = site.0.to_be_bytes();
+            for entry in self.store.scan_under(&tables::PAGE_IDS, &of_index)? {
+                self.watch.proceed()?;
+                let ((_, local), index) = entry?;
+                if of_site.indexes.contains(index) {
+                    add(&local, index);
+                }
+            }
+        } else {
+            of_site.urls.sort_unstable();
+            for (local, index) in &of_site.urls {
+                add(local, *index);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The length of a URL up to the character after its host, which is `/` or `:`.
+fn end_of_host(url: &str) -> usize {
+    let from = url.find("://").map_or(0, |at| at + 3);
+    // Within brackets there are colons.
+    let bracket = url[from..]
+        .starts_with('[')
+        .then(|| url.find(']'))
+        .flatten();
+    let from = bracket.unwrap_or(from);
+    url[from..]
+        .find(['/', ':'])
+        .map_or(url.len(), |at| from + at + 1)
+}
+
+/// The pages of one site that take part.
+struct OfSite {
+    site: SiteId,
+    indexes: RoaringBitmap,
+    /// The rest of their URLs, unless there are too many.
+    urls: Vec<(String, u32)>,
+    is_large: bool,
+}
+
+impl OfSite {
+    fn new(site: SiteId) -> Self {
+        Self {
+            site,
+            indexes: RoaringBitmap::new(),
+            urls: Vec::new(),
+            is_large: false,
+        }
+    }
+
+    fn add(&mut self, index: u32, local: String, most: usize) {
+        self.indexes.insert(index);
+        if !self.is_large {
+            self.urls.push((local, index));
+        }
+        if self.urls.len() > most {
+            self.is_large = true;
+            self.urls = Vec::new();
+        }
+    }
+}
+
+/// The pages on inter-site links from these sites.
+fn linked(store: &Store, sites: Range<u32>, watch: &dyn Watch) -> Result<PageSet, EngineError> {
+    let mut linked = PageSet::new();
+    for entry in store.carried_rows(sites)? {
         watch.proceed()?;
-        let (row, targets) = entry?;
-        match members.next().transpose()? {
-            Some((other, members)) if other == row => each(row, &members, &targets)?,
-            _ => {
-                return Err(EngineError::Store(StoreError::Damaged {
-                    table: tables::ROW_MEMBERS.name,
-                    key: row.to_string(),
-                    what: "the row has no pages".to_owned(),
-                }));
+        let (row, members, targets) = entry?;
+        let carriers = members.pages.iter();
+        linked.extend(carriers.map(|index| PageId::new(row.site(), index).0));
+        linked.extend(targets.iter().map(|target| target.0));
+    }
+    Ok(linked)
+}
+
+/// The rows of these sites, in numbers.
+fn rows_of(
+    store: &Store,
+    sites: Range<u32>,
+    numbers: &Numbers,
+    watch: &dyn Watch,
+) -> Result<Rows, EngineError> {
+    let mut rows = Rows::new();
+    for entry in store.carried_rows(sites)? {
+        watch.proceed()?;
+        let (row, members, targets) = entry?;
+        let carriers = members.pages.iter();
+        let carriers = numbers.of_all(carriers.map(|index| PageId::new(row.site(), index)));
+        let targets = numbers.of_all(targets.into_iter());
+        rows.push(&carriers, &targets)
+            .map_err(|e| EngineError::Plan(e.to_string()))?;
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Bank, IngestRequest};
+    use crate::ingest::Input;
+    use crate::storage::Reader;
+    use crate::watch::Unwatched;
+
+    /// In URL order although their hosts, ports and schemes are mixed; all are on inter-site
+    /// links, whatever a site is.
+    const URLS: [&str; 14] = [
+        "http://a.org/",
+        "http://a.org/x",
+        "http://a.org2.example.org/",
+        "http://a.org:8080/",
+        "http://a.org:8080/b",
+        "http://b.a.org/",
+        "http://b.example.org/",
+        "http://c.a.org/z",
+        "https://[::1]/",
+        "https://[::1]:81/",
+        "https://[::2]/a",
+        "https://a.org/",
+        "https://a.org/x",
+        "https://b.example.org/",
+    ];
+
+    fn bank(folder: &std::path::Path, mode: SiteMode) -> Bank {
+        let place = folder.join(format!("{mode:?}"));
+        let bank = Bank::create(&place, mode).unwrap();
+        // Ids follow the order of ingest.
+        let (late, early): (Vec<_>, Vec<_>) = (0..URLS.len()).partition(|at| at % 3 == 0);
+        for (name, urls) in [("early", early), ("late", late)] {
+            let text: String = urls
+                .iter()
+                .map(|&at| {
+                    let links = [URLS[(at + 5) % 14], URLS[(at + 9) % 14], URLS[8]];
+                    serde_json::json!({"url": URLS[at], "outlinks": links}).to_string() + "\n"
+                })
+                .collect();
+            let file = folder.join(name);
+            std::fs::write(&file, text).unwrap();
+            let request = IngestRequest {
+                inputs: vec![Input::named(file)],
+                ..IngestRequest::default()
+            };
+            bank.ingest(&request, &Unwatched).unwrap();
+        }
+        bank
+    }
+
+    #[test]
+    fn pages_are_numbered_in_url_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for mode in [SiteMode::Host, SiteMode::Domain] {
+            let bank = bank(folder.path(), mode);
+            let store = Reader::open(bank.path()).unwrap();
+            let sites = store.counters().unwrap().next_site;
+            for sorted in [0, 1, SORTED] {
+                let rules = Rules {
+                    store: &store,
+                    watch: &Unwatched,
+                    keep_spam: false,
+                    pages: Pages::All,
+                    mode,
+                    sorted,
+                };
+                let (pages, left_out) = rules.number(sites).unwrap();
+                let url = |page: &PageId| {
+                    let record = store.need(&tables::PAGES, page).unwrap();
+                    let site = store.need(&tables::SITES, &page.site()).unwrap();
+                    ingest::url(&site.name, &record.local, mode)
+                };
+                let urls: Vec<String> = pages.iter().map(url).collect();
+                assert_eq!(urls, URLS, "{mode:?}, {sorted}");
+                assert!(left_out.is_empty());
+                let numbers = Numbers::new(&pages, sites).unwrap();
+                for (number, page) in (0..).zip(&pages) {
+                    assert_eq!(numbers.of(*page), Some(number));
+                    let other = PageId::new(page.site(), u32::MAX);
+                    assert_eq!(numbers.of(other), None);
+                }
+                assert_eq!(numbers.of(PageId::new(SiteId(sites), 0)), None);
             }
         }
     }
-    Ok(())
+
+    #[test]
+    fn threads_make_no_difference() {
+        let folder = tempfile::tempdir().unwrap();
+        let bank = bank(folder.path(), SiteMode::Host);
+        let crawl = crate::synth::SynthOptions {
+            days: 1,
+            ..crate::synth::SynthOptions::new(3000)
+        };
+        for day in 0..2 {
+            let path = folder.path().join(format!("{day}.jsonl"));
+            std::fs::write(&path, crate::synth::day_text(&crawl, day).unwrap()).unwrap();
+            let request = IngestRequest {
+                inputs: vec![Input::named(path)],
+                ..IngestRequest::default()
+            };
+            bank.ingest(&request, &Unwatched).unwrap();
+        }
+        let store = Reader::open(bank.path()).unwrap();
+        let load = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let load = || Hubs::load(&store, false, Pages::All, &Unwatched).unwrap();
+            pool.build().unwrap().install(load)
+        };
+        let (one, two) = (load(1), load(2));
+        assert!(one.pages.len() > 1000 && !one.left_out.is_empty());
+        assert!(one.graph == two.graph);
+        assert_eq!(one.pages, two.pages);
+        assert_eq!(one.left_out, two.left_out);
+        let serial = serial(&store, &one);
+        assert!(one.graph == serial, "parts give another graph");
+    }
+
+    /// The graph by one scan, number by number.
+    fn serial(store: &Store, hubs: &Hubs) -> HubGraph {
+        let numbers: std::collections::BTreeMap<PageId, u32> =
+            hubs.pages.iter().copied().zip(0..).collect();
+        let mut rows = Rows::new();
+        for entry in store.scan(&tables::ROW_MEMBERS).unwrap() {
+            let (row, members) = entry.unwrap();
+            let of = |pages: Vec<PageId>| {
+                let mut all: Vec<u32> = pages
+                    .iter()
+                    .filter_map(|p| numbers.get(p))
+                    .copied()
+                    .collect();
+                all.sort_unstable();
+                all
+            };
+            let carriers = members
+                .pages
+                .iter()
+                .map(|index| PageId::new(row.site(), index));
+            let targets = store.need_row(row).unwrap();
+            rows.push(&of(carriers.collect()), &of(targets)).unwrap();
+        }
+        rows.graph().unwrap()
+    }
 }

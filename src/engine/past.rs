@@ -199,7 +199,7 @@ impl<'a> Past<'a> {
         let Some(row) = row.map(|row| RowId::new(page.site(), row)) else {
             return Ok(Vec::new());
         };
-        match self.store.get(&tables::ROWS, &row)? {
+        match self.store.row(row)? {
             Some(targets) => Ok(targets),
             None => Ok(self.store.need(&tables::FORMER_ROWS, &row)?.targets),
         }

@@ -135,7 +135,7 @@ fn load<'a>(
         .unzip();
     let numbers = Numbers::of(&pages);
     let mut links = Vec::new();
-    for entry in store.scan_under(&tables::INTRA, &prefix)? {
+    for entry in store.intra_of(site.id)? {
         let (page, targets) = entry?;
         if let Some(source) = numbers.number(page.index()) {
             let targets = targets.into_iter().filter_map(|to| numbers.number(to));

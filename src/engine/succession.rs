@@ -17,6 +17,7 @@ use super::past::{Part, Past};
 use super::plan::{CorePlan, Plan};
 use crate::ingest::{self, SiteMode};
 use crate::page::{PageId, RowId};
+use crate::storage::links::LinkKey;
 use crate::storage::records::{PageState, RefreshId, SeedEvidence, Succession};
 use crate::storage::tables::{self, VectorKey, VectorSide};
 use crate::storage::{Store, StoreError};
@@ -186,12 +187,10 @@ impl<'a> Successors<'a> {
     ) -> Result<Option<(PageId, f64)>, EngineError> {
         let mut shared: BTreeMap<RowId, u64> = BTreeMap::new();
         for target in targets {
-            let prefix = target.0.to_be_bytes();
-            for entry in self.store.scan_under(&tables::CITERS, &prefix)? {
-                let ((_, site), rows) = entry?;
-                for row in rows {
-                    *shared.entry(RowId::new(site, row)).or_default() += 1;
-                }
+            let (key, place) = LinkKey::of_page(*target);
+            let citers = self.store.links(&tables::CITERS, key)?;
+            for row in self.store.citing_rows(*target, citers.at(place))? {
+                *shared.entry(row).or_default() += 1;
             }
         }
         // A row of any length that shares n targets has at most n of all of them.
@@ -203,7 +202,7 @@ impl<'a> Successors<'a> {
             if best.as_ref().is_some_and(|best| most < best.0) {
                 break;
             }
-            let length = self.store.need(&tables::ROWS, &row)?.len() as u64;
+            let length = self.store.need_row(row)?.len() as u64;
             let ratio = Ratio(common, targets.len() as u64 + length - common);
             if best.as_ref().is_some_and(|best| ratio < best.0) {
                 continue;

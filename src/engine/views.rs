@@ -15,7 +15,7 @@ use crate::storage::records::{
     BatchId, BatchRecord, CoreRecord, PageState, RefreshId, RefreshRecord, SeedEvidence,
 };
 use crate::storage::tables::{self, VectorKey, VectorSide};
-use crate::storage::{CheckReport, Reader, Store, StoreError, Writer};
+use crate::storage::{self, CheckReport, Holds, Reader, Store, StoreError, TableInfo, Writer};
 use crate::watch::Watch;
 
 /// The published state, with URLs.
@@ -160,24 +160,37 @@ impl Bank {
                 last_refresh: record.last_refresh,
             });
         }
-        let tables = store
-            .sizes()?
-            .into_iter()
-            .map(|(table, bytes, entries)| TableSize {
-                table,
-                bytes,
-                entries,
-            })
-            .collect();
+        let size = |(table, size): (&TableInfo, storage::TableSize)| TableSize {
+            table: table.name,
+            holds: table.holds,
+            bytes: size.bytes,
+            entries: size.keys,
+            compacted: size.is_compacted,
+        };
+        let tables: Vec<TableSize> = store.sizes()?.into_iter().map(size).collect();
+        let counters = store.counters()?;
+        let of_links = tables.iter().filter(|table| table.holds == Holds::Links);
+        let link_bytes: u64 = of_links.map(|table| table.bytes).sum();
+        let links = counters.intra_links + counters.inter_links;
         Ok(Status {
             format: tables::FORMAT,
             site_mode: views.mode,
             suffix_list: settings.suffix_list,
             sites,
-            counters: store.counters()?.into(),
+            counters: counters.into(),
             plans,
+            link_bits: (links > 0).then(|| 8.0 * link_bytes as f64 / links as f64),
+            compacted: tables.iter().all(|table| table.compacted),
             tables,
         })
+    }
+
+    /// Merges the files of the bank, so that nothing that was overwritten takes room. That goes on
+    /// by itself as batches come; this does the rest of it now.
+    ///
+    /// Cost: reads and writes the whole bank once; needs its room again meanwhile.
+    pub fn compact(&self, watch: &dyn Watch) -> Result<(), EngineError> {
+        Ok(Writer::open(self.path(), false, watch)?.compact()?)
     }
 
     /// Walks every table against its mirrors.
@@ -300,7 +313,7 @@ fn page_view(
 ) -> Result<PageView, EngineError> {
     let site = views.reader.need(&tables::SITES, &page.site())?.name;
     let url = ingest::url(&site, &record.local, views.mode);
-    let intra = views.reader.get(&tables::INTRA, &page)?.unwrap_or_default();
+    let intra = views.reader.intra(page)?;
     let mut targets: Vec<PageId> = intra
         .into_iter()
         .map(|index| PageId::new(page.site(), index))
@@ -308,7 +321,7 @@ fn page_view(
     let mut uncrawled = u64::from(record.uncrawled_intra);
     if let Some(row) = record.row {
         let row = crate::page::RowId::new(page.site(), row);
-        targets.extend(views.reader.need(&tables::ROWS, &row)?);
+        targets.extend(views.reader.need_row(row)?);
         uncrawled += u64::from(views.reader.need(&tables::ROW_MEMBERS, &row)?.uncrawled);
     }
     let mut outlinks = views.urls(&targets)?;

@@ -131,7 +131,7 @@ fn push_intra(
     intra_in: &mut Csr,
 ) -> Result<(), EngineError> {
     let mut arcs = Vec::new();
-    for entry in store.scan_under(&tables::INTRA, &site.0.to_be_bytes())? {
+    for entry in store.intra_of(site)? {
         let (page, targets) = entry?;
         if let Some(source) = numbers.of(page) {
             let targets = targets.into_iter().map(|index| PageId::new(site, index));
@@ -157,14 +157,12 @@ fn push_rows(
     members: &mut Csr,
     targets: &mut Csr,
 ) -> Result<(), EngineError> {
-    let prefix = site.0.to_be_bytes();
     let mut rows = Vec::new();
-    for entry in store.scan_under(&tables::ROW_MEMBERS, &prefix)? {
-        let (row, of_row) = entry?;
+    for entry in store.carried_rows(site.alone())? {
+        let (_, of_row, to) = entry?;
         let pages = of_row.pages.iter().map(|index| PageId::new(site, index));
         let of_row = numbers.of_all(pages);
         if !of_row.is_empty() {
-            let to = store.need(&tables::ROWS, &row)?;
             rows.push((of_row, numbers.of_all(to.into_iter())));
         }
     }

@@ -42,6 +42,16 @@ impl Rows {
         Ok(())
     }
 
+    /// Adds all rows of another part.
+    pub fn append(&mut self, part: &Self) -> Result<(), GraphError> {
+        if self.carriers.len() + part.carriers.len() >= NONE as usize {
+            return Err(GraphError::TooLarge);
+        }
+        self.carriers.append(&part.carriers);
+        self.targets.append(&part.targets);
+        Ok(())
+    }
+
     /// The graph of these rows. Cost: a hash and a few passes over the entries, a sort of the
     /// hashes; 12 bytes an entry are held meanwhile.
     pub fn graph(&self) -> Result<HubGraph, GraphError> {

@@ -37,6 +37,14 @@ impl Csr {
         self.offsets.push(self.entries.len());
     }
 
+    /// Appends all lists of another.
+    pub(crate) fn append(&mut self, other: &Self) {
+        let before = self.entries.len();
+        self.entries.extend_from_slice(&other.entries);
+        let ends = other.offsets.iter().skip(1);
+        self.offsets.extend(ends.map(|end| before + end));
+    }
+
     /// The entries appended since the last [`Csr::close`] or [`Csr::push`].
     pub(crate) fn open(&mut self) -> &mut [u32] {
         let from = self.offsets.last().copied().unwrap_or(0);

@@ -378,6 +378,24 @@ impl Writer {
             .map_err(|e| StoreError::Unpublished(Box::new(e)))
     }
 
+    /// Merges the files of all tables and publishes the result, so that nothing that was
+    /// overwritten takes room; readers of earlier states keep the old files as long as they read.
+    pub fn compact(&self) -> Result<(), StoreError> {
+        let mut counters = self.counters()?;
+        counters.epoch = counters
+            .epoch
+            .checked_add(1)
+            .ok_or(StoreError::Full("commit"))?;
+        write_meta(
+            &self.store,
+            &[(MetaKey::Counters, Meta::Counters(counters))],
+            None,
+        )?;
+        self.store.rocks.compact()?;
+        publish(&self.bank, &self.store, counters.epoch)
+            .map_err(|e| StoreError::Unpublished(Box::new(e)))
+    }
+
     /// Writes the changes as sorted files and describes them.
     fn write_load(&self, changes: Changes, counters: Counters) -> Result<Intent, StoreError> {
         let folder = counters.epoch.to_string();

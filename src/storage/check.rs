@@ -13,12 +13,12 @@ use std::fmt::Display;
 use roaring::RoaringTreemap;
 use serde::Serialize;
 
+use super::Hash128;
 use super::error::StoreError;
 use super::records::{PageState, SiteRecord};
 use super::store::Store;
 use super::table::{Key, Table, Value};
 use super::tables::{self, BitmapKey, VectorKey};
-use super::{Hash128, row_hash};
 use crate::page::{PageId, RowId, SiteId};
 use crate::watch::Watch;
 
@@ -28,6 +28,7 @@ mod former;
 mod links;
 mod meta;
 mod refreshes;
+mod rows;
 mod sites;
 
 /// Something that is wrong with a bank.
@@ -80,10 +81,12 @@ struct SiteCounts {
     seen: SiteRecord,
     /// Sum of the hashes of its pages' digests, less those of its digest counts.
     digests: u64,
-    /// The same for intra-site links less their transpose, by the site of the link.
+    /// The same for links from blocks of pages within the site, less their transpose.
     intra: u64,
     /// The same for rows less citers, by the citing site.
     rows: u64,
+    /// The same for rows less rows by hash.
+    row_hashes: u64,
     /// The same for pages' rows less rows' pages.
     members: u64,
     /// The same for page ids less pages.
@@ -327,11 +330,6 @@ impl Walk<'_> {
 
 fn source(e: &StoreError) -> String {
     std::error::Error::source(e).map_or_else(|| e.to_string(), ToString::to_string)
-}
-
-/// `row` is a row of the site that the hash is listed under.
-fn fits(site: SiteId, hash: Hash128, targets: &[PageId], row: RowId) -> bool {
-    row.site() == site && row_hash(targets) == hash
 }
 
 /// Names of bitmaps and vectors, for findings.

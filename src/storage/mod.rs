@@ -10,6 +10,7 @@
 //! a live writer undefined behaviour.
 
 mod bank;
+mod bits;
 pub mod blocks;
 mod changes;
 mod check;
@@ -19,6 +20,7 @@ pub mod evidence;
 mod former;
 pub mod ledger;
 mod load;
+pub mod links;
 mod published;
 mod raw;
 pub mod records;
@@ -37,9 +39,10 @@ pub use published::Reader;
 #[doc(hidden)]
 pub use raw::{RawEntry, raw_entries, raw_write};
 pub use records::Hash128;
+pub use rocks::TableSize;
 pub use sorter::{Entry, Sorted, Sorter};
 pub use store::{Entries, Store};
-pub use table::{Access, Key, Table, TableInfo, Value};
+pub use table::{Access, Holds, Key, Table, TableInfo, Value};
 
 use crate::page::PageId;
 use serde::Serialize;

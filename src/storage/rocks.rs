@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
-    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamily, ColumnFamilyDescriptor, DB,
-    DBCompressionType, DBRawIterator, IngestExternalFileOptions, Options, ReadOptions,
-    SstFileWriter, WriteBatch, WriteOptions,
+    BlockBasedIndexType, BlockBasedOptions, BottommostLevelCompaction, Cache, ColumnFamily,
+    ColumnFamilyDescriptor, CompactOptions, DB, DBCompressionType, DBRawIterator,
+    IngestExternalFileOptions, Options, ReadOptions, SstFileWriter, WriteBatch, WriteOptions,
 };
 
 use super::error::StoreError;
@@ -234,20 +234,55 @@ impl Rocks {
             .map_err(StoreError::rocks("taking in sorted files"))
     }
 
-    /// Bytes of a table's files, and an estimate of its keys.
-    pub(super) fn size(&self, table: &'static str) -> Result<(u64, u64), StoreError> {
+    /// What a table takes on disk.
+    pub(super) fn size(&self, table: &'static str) -> Result<TableSize, StoreError> {
         let handle = self.table(table)?;
+        let failed = || StoreError::rocks("reading a table's size");
         let read = |property: &str| {
-            self.db
-                .property_int_value_cf(handle, property)
-                .map(|value| value.unwrap_or(0))
-                .map_err(StoreError::rocks("reading a table's size"))
+            let value = self.db.property_int_value_cf(handle, property);
+            value.map(|value| value.unwrap_or(0)).map_err(failed())
         };
-        Ok((
-            read("rocksdb.total-sst-files-size")? + read("rocksdb.size-all-mem-tables")?,
-            read("rocksdb.estimate-num-keys")?,
-        ))
+        let mut runs = u64::from(read("rocksdb.num-entries-active-mem-table")? > 0);
+        for level in 0..7 {
+            let property = format!("rocksdb.num-files-at-level{level}");
+            let files = self.db.property_value_cf(handle, &property);
+            let files = files.map_err(failed())?.unwrap_or_default();
+            let files: u64 = files.parse().unwrap_or(0);
+            // Files of the first level overlap; those of another are one run.
+            runs += if level == 0 { files } else { files.min(1) };
+        }
+        Ok(TableSize {
+            bytes: read("rocksdb.total-sst-files-size")? + read("rocksdb.size-all-mem-tables")?,
+            keys: read("rocksdb.estimate-num-keys")?,
+            is_compacted: runs <= 1,
+        })
     }
+
+    /// Merges the files of all tables, so that nothing that was overwritten takes room.
+    pub(super) fn compact(&self) -> Result<(), StoreError> {
+        let mut options = CompactOptions::default();
+        options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
+        for table in ALL {
+            let handle = self.table(table.name)?;
+            self.db
+                .flush_cf(handle)
+                .map_err(StoreError::rocks("writing a table's files"))?;
+            self.db
+                .compact_range_cf_opt(handle, None::<&[u8]>, None::<&[u8]>, &options);
+        }
+        Ok(())
+    }
+}
+
+/// What a table takes on disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TableSize {
+    /// Bytes of its files, and of what is not in files yet.
+    pub bytes: u64,
+    /// An estimate of its keys.
+    pub keys: u64,
+    /// Whether it is one sorted run, so that nothing that was overwritten takes room.
+    pub is_compacted: bool,
 }
 
 /// A sorted file being written; keys must ascend.

@@ -2,11 +2,12 @@
 
 use std::fmt::{Display, Write};
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use super::error::StoreError;
 use super::records::{Counters, Meta, Settings};
-use super::rocks::{Rocks, Scan};
-use super::table::{Key, Table, Value};
+use super::rocks::{Rocks, Scan, TableSize};
+use super::table::{Key, Table, TableInfo, Value};
 use super::tables::{self, MetaKey};
 
 /// The tables of a bank, for reading.
@@ -76,6 +77,23 @@ impl Store {
         })
     }
 
+    /// The entries of sites, in key order, of a table whose keys begin with the site.
+    pub fn scan_sites<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        sites: Range<u32>,
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        let until = sites.end.to_be_bytes().to_vec();
+        let scan = self
+            .rocks
+            .scan(table.name, &sites.start.to_be_bytes(), Some(until))?;
+        Ok(Entries {
+            table: table.name,
+            scan,
+            _types: PhantomData,
+        })
+    }
+
     /// The entries at or after `from` whose key begins with `prefix`, in key order.
     pub fn scan_from<K: Key, V: Value>(
         &self,
@@ -119,14 +137,11 @@ impl Store {
         }
     }
 
-    /// Bytes of a table's files and an estimate of its keys, for every table.
-    pub fn sizes(&self) -> Result<Vec<(&'static str, u64, u64)>, StoreError> {
-        tables::ALL
-            .iter()
-            .map(|table| {
-                let (bytes, keys) = self.rocks.size(table.name)?;
-                Ok((table.name, bytes, keys))
-            })
+    /// What every table takes on disk.
+    pub fn sizes(&self) -> Result<Vec<(&'static TableInfo, TableSize)>, StoreError> {
+        let sizes = tables::ALL.iter();
+        sizes
+            .map(|table| Ok((table, self.rocks.size(table.name)?)))
             .collect()
     }
 

@@ -20,6 +20,22 @@ pub enum Access {
     Scan,
 }
 
+/// What a table is there for, as `status --sizes` sums it up.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Holds {
+    /// Sites and pages.
+    Pages,
+    /// Links, in both directions.
+    Links,
+    /// Batches and what they overwrote.
+    History,
+    /// Refreshes and their evidence.
+    Refreshes,
+    /// What there is one of.
+    Bank,
+}
+
 /// A table of the store: keys of `K` in byte order, each with a value of `V`.
 pub struct Table<K, V> {
     /// The name of its column family.
@@ -49,6 +65,8 @@ pub struct TableInfo {
     pub purpose: &'static str,
     /// How it is read.
     pub access: Access,
+    /// What it is there for.
+    pub holds: Holds,
 }
 
 /// A key: its bytes order as the table is meant to be read (numbers are big-endian).

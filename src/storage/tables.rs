@@ -3,16 +3,15 @@
 
 use std::fmt::Write;
 
-use roaring::RoaringBitmap;
-
 use super::blocks::Block;
 use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
 use super::ledger::ComponentRecord;
+use super::links::{LinkBlock, LinkKey};
 use super::records::{
     BatchRecord, CoreRecord, CoverRecord, FormerPage, FormerRow, Hash128, Meta, PageRecord,
     PlanRecord, RefreshRecord, RowMembers, SeedRecord, SiteRecord,
 };
-use super::table::{Access, Key, Table, TableInfo};
+use super::table::{Access, Holds, Key, Table, TableInfo};
 use crate::page::{PageId, PageSet, RowId, SiteId};
 
 /// The format version of banks that this build writes and reads.
@@ -20,7 +19,7 @@ pub const FORMAT: u32 = 3;
 
 macro_rules! tables {
     ($($(#[doc = $purpose:literal])+ $constant:ident = $name:literal: $key:ty => $value:ty,
-        $access:ident, key $key_doc:literal, value $value_doc:literal;)+) => {
+        $access:ident, $holds:ident, key $key_doc:literal, value $value_doc:literal;)+) => {
         $(
             $(#[doc = $purpose])+
             pub const $constant: Table<$key, $value> = Table::new($name);
@@ -33,91 +32,92 @@ macro_rules! tables {
             value: $value_doc,
             purpose: concat!($($purpose),+),
             access: Access::$access,
+            holds: Holds::$holds,
         }),+];
     };
 }
 
 tables! {
     /// Sites by id.
-    SITES = "sites": SiteId => SiteRecord, Lookup,
+    SITES = "sites": SiteId => SiteRecord, Lookup, Pages,
         key "site u32", value "record: name, next page and row index, counts also for P_uniq";
     /// The way back from a site's name.
-    SITE_IDS = "site_ids": String => SiteId, Lookup,
+    SITE_IDS = "site_ids": String => SiteId, Lookup, Pages,
         key "name, UTF-8", value "site id, varint";
     /// Pages by id.
-    PAGES = "pages": PageId => PageRecord, Lookup,
+    PAGES = "pages": PageId => PageRecord, Lookup, Pages,
         key "site u32, index u32", value "record: rest of the URL, state, attributes, row, first and last batch";
     /// The way back from a URL; in key order it is the URL order of a site.
-    PAGE_IDS = "page_ids": (SiteId, String) => u32, Lookup,
+    PAGE_IDS = "page_ids": (SiteId, String) => u32, Lookup, Pages,
         key "site u32, rest of the URL, UTF-8", value "page index, varint";
     /// Intra-site targets of a page.
-    INTRA = "intra": PageId => Vec<u32>, Lookup,
-        key "site u32, index u32", value "page indexes on the same site, gap-coded";
-    /// Transpose of `intra`.
-    INTRA_IN = "intra_in": PageId => Vec<u32>, Lookup,
-        key "site u32, index u32", value "page indexes on the same site, gap-coded";
+    INTRA = "intra": LinkKey => LinkBlock<u32>, Lookup, Links,
+        key "site u32, block of 64 page indexes u32", value "lists by page: page indexes on the same site";
+    /// Transpose of `intra`: where to look for the pages that link to a page.
+    INTRA_IN = "intra_in": LinkKey => LinkBlock<u32>, Lookup, Links,
+        key "site u32, block of 64 page indexes u32", value "lists by page: blocks of `intra` that link to it";
     /// Inter-site targets of a row; never changed, only made and deleted.
-    ROWS = "rows": RowId => Vec<PageId>, Lookup,
-        key "site u32, row u32", value "page ids, gap-coded, never empty";
+    ROWS = "rows": LinkKey => LinkBlock<PageId>, Lookup, Links,
+        key "site u32, block of 64 row indexes u32", value "lists by row: page ids";
     /// Rows of a site by the hash of their targets.
-    ROW_HASHES = "row_hashes": (SiteId, Hash128) => Vec<u32>, Lookup,
+    ROW_HASHES = "row_hashes": (SiteId, Hash128) => Vec<u32>, Lookup, Links,
         key "site u32, 128-bit hash of the targets", value "row indexes, gap-coded: more than one only where hashes collide";
     /// Pages that carry a row.
-    ROW_MEMBERS = "row_members": RowId => RowMembers, Lookup,
+    ROW_MEMBERS = "row_members": RowId => RowMembers, Lookup, Links,
         key "site u32, row u32", value "count of known targets, varint; page indexes, roaring, never empty";
-    /// Transpose of `rows`, cut by citing site so that a hot authority is many small values.
-    CITERS = "citers": (PageId, SiteId) => RoaringBitmap, Scan,
-        key "authority u32 u32, citing site u32", value "row indexes on the citing site, roaring, never empty";
+    /// Transpose of `rows`: where to look for the rows that link to a page.
+    CITERS = "citers": LinkKey => LinkBlock<LinkKey>, Lookup, Links,
+        key "site u32, block of 64 page indexes u32", value "lists by page: site and block of the `rows` that link to it";
     /// Crawled pages of a site by content digest.
-    DIGESTS = "digests": (SiteId, Hash128) => u32, Lookup,
+    DIGESTS = "digests": (SiteId, Hash128) => u32, Lookup, Pages,
         key "site u32, 128-bit hash of the digest", value "pages, varint, never 0";
     /// Batches by number.
-    BATCHES = "batches": u32 => BatchRecord, Scan,
+    BATCHES = "batches": u32 => BatchRecord, Scan, History,
         key "batch u32", value "record: name, kind, inputs, digest, time, counts";
     /// What a page was before a batch that changed its state, spam mark or row.
-    FORMER_PAGES = "former_pages": (u32, PageId) => FormerPage, Lookup,
+    FORMER_PAGES = "former_pages": (u32, PageId) => FormerPage, Lookup, History,
         key "batch u32, site u32, index u32", value "record: state, spam mark, row";
     /// Rows that nobody carries any more.
-    FORMER_ROWS = "former_rows": RowId => FormerRow, Lookup,
+    FORMER_ROWS = "former_rows": RowId => FormerRow, Lookup, History,
         key "site u32, row u32", value "the batch that took it from its last page, varint; page ids, gap-coded";
     /// Plans by name.
-    PLANS = "plans": String => PlanRecord, Lookup,
+    PLANS = "plans": String => PlanRecord, Lookup, Bank,
         key "name, UTF-8", value "record: method and parameters as JSON, last refresh";
     /// Refreshes by number.
-    REFRESHES = "refreshes": u32 => RefreshRecord, Scan,
+    REFRESHES = "refreshes": u32 => RefreshRecord, Scan, Refreshes,
         key "refresh u32", value "record: plan, parameters, state, costs, counts";
     /// Cores of a refresh in order.
-    CORES = "cores": (u32, u32) => CoreRecord, Scan,
+    CORES = "cores": (u32, u32) => CoreRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: sigma, links, hubs and authorities in order, seed";
     /// Scores of a core's pages, in the order of its record.
-    VECTORS = "vectors": VectorKey => Vec<f64>, Scan,
+    VECTORS = "vectors": VectorKey => Vec<f64>, Scan, Refreshes,
         key "refresh u32, rank u32, side: 0 authorities, 1 hubs", value "scores, little-endian doubles";
     /// What a refresh by cores found in each weakly connected component of its graph, for the next one.
-    COMPONENTS = "components": (u32, Hash128) => ComponentRecord, Scan,
+    COMPONENTS = "components": (u32, Hash128) => ComponentRecord, Scan, Refreshes,
         key "refresh u32, 128-bit hash of the component's pages and links", value "record: ranks of its cores, what was near each, a bound of what is left";
     /// Sites of a refresh of a cover method.
-    COVERS = "covers": (u32, SiteId) => CoverRecord, Scan,
+    COVERS = "covers": (u32, SiteId) => CoverRecord, Scan, Refreshes,
         key "refresh u32, site u32", value "record: the refresh that picked, seats, ranks, stop, value, costs";
     /// Sets of pages.
-    BITMAPS = "bitmaps": BitmapKey => PageSet, Scan,
+    BITMAPS = "bitmaps": BitmapKey => PageSet, Scan, Refreshes,
         key "kind: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 with a former page of a batch; number u32; for kind 2 of the refresh that picked: site u32, pick u32, hop u32", value "page ids, roaring";
     /// Seeds of a refresh in order.
-    SEEDS = "seeds": (u32, u32) => SeedRecord, Scan,
+    SEEDS = "seeds": (u32, u32) => SeedRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: page, evidence";
     /// Pages of the cores of a refresh.
-    MEMBERS = "members": (u32, PageId) => Member, Lookup,
+    MEMBERS = "members": (u32, PageId) => Member, Lookup, Refreshes,
         key "refresh u32, site u32, index u32", value "record: core, place and score in each role";
     /// What the cores of a refresh are compared by.
-    CORE_EVIDENCE = "core_evidence": (u32, u32) => CoreEvidence, Scan,
+    CORE_EVIDENCE = "core_evidence": (u32, u32) => CoreEvidence, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: sigma, counts, seed, runner-up, weakest, what one more page needs";
     /// What pages on inter-site links came to in refreshes by cores: written where it changed; a refresh of the series has the last one that is not later.
-    STANDINGS = "standings": StandingKey => Standings, Scan,
+    STANDINGS = "standings": StandingKey => Standings, Scan, Refreshes,
         key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "facts, each once, and pages with gaps; row sums and the first core that it was near; empty where no page is left";
     /// What crawled pages came to on their site in a refresh of a cover method.
-    REACH = "reach": ReachKey => Block<Reach>, Lookup,
+    REACH = "reach": ReachKey => Block<Reach>, Lookup, Refreshes,
         key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "facts, each once, and pages with gaps; pick, covering pick and hop, score";
     /// What there is one of: format version, settings, counters, the intent of a bulk load.
-    META = "meta": MetaKey => Meta, Lookup,
+    META = "meta": MetaKey => Meta, Lookup, Bank,
         key "0 format, 1 settings, 2 counters, 3 intent", value "record";
 }
 
@@ -292,7 +292,9 @@ pub fn describe() -> String {
         "# Tables of a bank, format version {FORMAT}\n\n\
          Made from `src/storage/tables.rs`; a test compares the two. Numbers in keys are big-endian,\n\
          records are a version byte and bincode with variable-length integers, gap-coded lists are a\n\
-         count, the first number and then gaps less one, as LEB128 varints.\n\n\
+         count, the first number and then gaps less one, as LEB128 varints. Lists by page or row are\n\
+         the distinct entries of all lists of the block and, for each list, its places among them, in\n\
+         truncated binary, zeta and interpolative codes: see `src/storage/links.rs`.\n\n\
          | table | key | value | what it is |\n| --- | --- | --- | --- |\n"
     );
     for table in ALL {

@@ -3,7 +3,9 @@
 
 use super::canonical::{Canonical, Claim, Winners, digest};
 use super::fields::Bytes;
-use super::passes::{PageEvent, Passes, intra_event, member_event, page_event, target_event};
+use super::passes::{
+    PageEvent, Passes, member_event, new_links_event, page_event, target_event,
+};
 use crate::engine::EngineError;
 use crate::page::{PageId, PageSet, RowId};
 use crate::storage::records::{PageRecord, PageState};
@@ -37,7 +39,7 @@ fn find_row(
         .unwrap_or_default()
     {
         let row = RowId::new(site, index);
-        if store.need(&tables::ROWS, &row)? == targets {
+        if store.need_row(row)? == targets {
             return Ok(Some(row));
         }
     }
@@ -60,7 +62,7 @@ pub(super) fn difference<T: Ord + Copy>(old: &[T], new: &[T]) -> (Vec<T>, Vec<T>
     clippy::cast_possible_wrap,
     reason = "lengths of lists in memory are far below 2^63"
 )]
-fn change(old: usize, new: usize) -> i64 {
+pub(super) fn change(old: usize, new: usize) -> i64 {
     new as i64 - old as i64
 }
 
@@ -133,7 +135,7 @@ fn claim_page(
         let (intra, inter): (Vec<PageId>, Vec<PageId>) = targets
             .iter()
             .partition(|target| target.site() == page.site());
-        intra_links(store, page, old.is_none(), &intra, passes)?;
+        new_links_event(&mut passes.new_intra, page, &intra)?;
         inter_links(
             store,
             page,
@@ -145,44 +147,6 @@ fn claim_page(
     page_event(&mut passes.pages, page, &PageEvent::Claim(claim))
 }
 
-fn intra_links(
-    store: &Store,
-    page: PageId,
-    born: bool,
-    targets: &[PageId],
-    passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
-    let new: Vec<u32> = targets.iter().map(|target| target.index()).collect();
-    let old = if born {
-        Vec::new()
-    } else {
-        store.get(&tables::INTRA, &page)?.unwrap_or_default()
-    };
-    if old == new {
-        return Ok(());
-    }
-    let (lost, gained) = difference(&old, &new);
-    for (list, is_gained) in [(&lost, false), (&gained, true)] {
-        for &target in list {
-            let target = PageId::new(page.site(), target);
-            intra_event(&mut passes.targets, target, page.index(), is_gained)?;
-        }
-    }
-    passes.counts.links_added += gained.len() as u64;
-    passes.counts.links_removed += lost.len() as u64;
-    page_event(
-        &mut passes.pages,
-        page,
-        &PageEvent::Intra(change(old.len(), new.len())),
-    )?;
-    if new.is_empty() {
-        passes.changes.delete(&tables::INTRA, &page)?;
-    } else {
-        passes.changes.put(&tables::INTRA, &page, &new)?;
-    }
-    Ok(())
-}
-
 fn inter_links(
     store: &Store,
     page: PageId,
@@ -192,7 +156,7 @@ fn inter_links(
 ) -> Result<(), EngineError> {
     let old_row = old_row.map(|index| RowId::new(page.site(), index));
     let old = match old_row {
-        Some(row) => store.need(&tables::ROWS, &row)?,
+        Some(row) => store.need_row(row)?,
         None => Vec::new(),
     };
     if old == new {

@@ -5,12 +5,14 @@
 mod canonical;
 mod fields;
 mod interner;
+mod intra;
 mod links;
 mod overruled;
 mod pages;
 mod passes;
 mod portions;
 mod resolve;
+mod row_blocks;
 mod rows;
 mod targets;
 
@@ -406,11 +408,15 @@ fn work_in(
     if request.snapshot {
         links::leave_out(writer, &named, passes, watch)?;
     }
+    let of_pages = passes.take(|passes| &mut passes.new_intra)?;
+    intra::intra_pass(writer, of_pages, passes, watch)?;
     watch.stage("rows", None);
     let rows = passes.take(|passes| &mut passes.new_rows)?;
     rows::rows_pass(writer, rows, passes, watch)?;
     let members = passes.take(|passes| &mut passes.members)?;
     rows::members_pass(writer, members, passes, watch)?;
+    let of_blocks = passes.take(|passes| &mut passes.rows)?;
+    row_blocks::row_blocks_pass(writer, of_blocks, passes, watch)?;
     watch.stage("targets", None);
     let targets = passes.take(|passes| &mut passes.targets)?;
     targets::targets_pass(writer, targets, passes, watch)?;

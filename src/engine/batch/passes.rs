@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by URL]
-//!   canonical records -> links pass  -> targets, new rows, members, pages
-//!   new rows by hash  -> rows pass   -> members, targets
-//!   members by row    -> members pass-> targets, row counts
+//!   canonical records -> links pass  -> new intra-site links, targets, new rows, members, pages
+//!   new links by page -> intra pass  -> targets, pages
+//!   new rows by hash  -> rows pass   -> members, rows
+//!   members by row    -> members pass-> rows, row counts
+//!   rows by row       -> blocks pass -> targets
 //!   targets by page   -> targets pass-> pages, row counts   (in-links, uncrawled counts)
 //!   pages by page     -> pages pass  -> digests, sites
 //!   row counts, row hashes, digests, sites -> the last passes
@@ -29,6 +31,7 @@ use super::fields::{Bytes, Fields};
 use super::portions::Gather;
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId, SiteId};
+use crate::storage::links::LinkKey;
 use crate::storage::records::{BatchCounts, BatchId, Counters, PageState};
 use crate::storage::{self, Changes, Sorted, Sorter};
 
@@ -61,6 +64,10 @@ pub(super) struct Passes<'a> {
     pub(super) records: Sorter,
     /// Rows that the bank does not have yet, by hash; and pages that shall carry them.
     pub(super) new_rows: Sorter,
+    /// What links of pages are replaced by, within their sites.
+    pub(super) new_intra: Sorter,
+    /// Rows that are made, with their targets, or deleted.
+    pub(super) rows: Sorter,
     /// Pages that a row gains or loses.
     pub(super) members: Sorter,
     /// What happens to a page as a target.
@@ -93,6 +100,8 @@ impl<'a> Passes<'a> {
             former: RoaringTreemap::new(),
             records: large(),
             new_rows: sorter(),
+            new_intra: sorter(),
+            rows: sorter(),
             members: sorter(),
             targets: large(),
             row_counts: sorter(),
@@ -180,6 +189,10 @@ pub(super) enum TargetEvent {
     Intra { source: u32, gained: bool },
     /// A row gains or loses it.
     Citer { row: RowId, gained: bool },
+    /// A block of `intra` gains its first link to it, or loses its last.
+    IntraBlock { block: u32, gained: bool },
+    /// A block of `rows` does.
+    CiterBlock { block: LinkKey, gained: bool },
 }
 
 const STATES: [PageState; 4] = [
@@ -231,6 +244,27 @@ pub(super) fn citer_event(
     Ok(targets.push(&key, &[u8::from(gained)])?)
 }
 
+pub(super) fn intra_block_event(
+    targets: &mut Sorter,
+    target: PageId,
+    block: u32,
+    gained: bool,
+) -> Result<(), EngineError> {
+    let key = Bytes::default().u64(target.0).byte(3).u32(block).done();
+    Ok(targets.push(&key, &[u8::from(gained)])?)
+}
+
+pub(super) fn citer_block_event(
+    targets: &mut Sorter,
+    target: PageId,
+    block: LinkKey,
+    gained: bool,
+) -> Result<(), EngineError> {
+    let key = Bytes::default().u64(target.0).byte(4);
+    let key = key.u32(block.site.0).u32(block.block).done();
+    Ok(targets.push(&key, &[u8::from(gained)])?)
+}
+
 /// Reads an event of `targets`; the key's first eight bytes are the page.
 pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent, EngineError> {
     let mut key = Fields(key);
@@ -250,11 +284,34 @@ pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent, Engin
             source: key.u32()?,
             gained: value.byte()? == 1,
         },
-        _ => TargetEvent::Citer {
+        2 => TargetEvent::Citer {
             row: key.row()?,
             gained: value.byte()? == 1,
         },
+        3 => TargetEvent::IntraBlock {
+            block: key.u32()?,
+            gained: value.byte()? == 1,
+        },
+        _ => TargetEvent::CiterBlock {
+            block: LinkKey {
+                site: key.site()?,
+                block: key.u32()?,
+            },
+            gained: value.byte()? == 1,
+        },
     })
+}
+
+/// Replaces the intra-site links of a page.
+pub(super) fn new_links_event(
+    new_intra: &mut Sorter,
+    page: PageId,
+    targets: &[PageId],
+) -> Result<(), EngineError> {
+    let bytes = targets
+        .iter()
+        .fold(Bytes::default(), |bytes, target| bytes.u32(target.index()));
+    Ok(new_intra.push(&page.0.to_be_bytes(), &bytes.done())?)
 }
 
 /// Gives a row a page, or takes it away.

@@ -4,7 +4,7 @@
 use roaring::RoaringBitmap;
 
 use super::fields::{Bytes, Fields, group};
-use super::passes::{PageEvent, Passes, SiteDelta, citer_event, member_event, page_event};
+use super::passes::{PageEvent, Passes, SiteDelta, member_event, page_event};
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId, SiteId};
 use crate::storage::records::{FormerRow, RowMembers};
@@ -88,17 +88,9 @@ fn make_row(
     content: &[u8],
     passes: &mut Passes<'_>,
 ) -> Result<i64, EngineError> {
-    let mut targets = Vec::with_capacity(content.len() / 8);
-    let mut fields = Fields(content);
-    while !fields.0.is_empty() {
-        targets.push(fields.page()?);
-    }
-    passes.changes.put(&tables::ROWS, &row, &targets)?;
     hash_event(row, of_hash, true, passes)?;
-    for target in &targets {
-        citer_event(&mut passes.targets, *target, row, true)?;
-    }
-    Ok(i64::try_from(targets.len()).unwrap_or(i64::MAX))
+    passes.rows.push(&row.0.to_be_bytes(), content)?;
+    Ok(i64::try_from(content.len() / 8).unwrap_or(i64::MAX))
 }
 
 fn hash_event(
@@ -148,10 +140,8 @@ pub(super) fn members_pass(
 }
 
 fn delete_row(store: &Store, row: RowId, passes: &mut Passes<'_>) -> Result<(), EngineError> {
-    let targets = store.need(&tables::ROWS, &row)?;
-    for target in &targets {
-        citer_event(&mut passes.targets, *target, row, false)?;
-    }
+    let targets = store.need_row(row)?;
+    passes.rows.push(&row.0.to_be_bytes(), &[])?;
     let of_hash = Bytes::default()
         .u32(row.site().0)
         .bytes(&row_hash(&targets))
@@ -162,7 +152,6 @@ fn delete_row(store: &Store, row: RowId, passes: &mut Passes<'_>) -> Result<(), 
         targets,
     };
     passes.changes.put(&tables::FORMER_ROWS, &row, &former)?;
-    passes.changes.delete(&tables::ROWS, &row)?;
     passes.changes.delete(&tables::ROW_MEMBERS, &row)?;
     let delta = SiteDelta {
         rows: -1,

@@ -1,17 +1,14 @@
 //! The targets pass: in-links of pages, pages that links make or unmake, and what a change of
 //! state does to the uncrawled counts of those that link there.
 
-use std::collections::BTreeMap;
-
-use roaring::RoaringBitmap;
-
 use super::fields::group;
 use super::passes::{PageEvent, Passes, TargetEvent, page_event, read_target};
 use super::rows::uncrawled_event;
 use crate::engine::EngineError;
-use crate::page::{PageId, RowId, SiteId};
+use crate::page::{PageId, RowId};
+use crate::storage::links::{Link, LinkBlock, LinkKey};
 use crate::storage::records::PageState;
-use crate::storage::{Sorted, Store, tables};
+use crate::storage::{Sorted, Store, Table, tables};
 use crate::watch::Watch;
 
 /// What a batch does to one page as a target.
@@ -24,6 +21,10 @@ struct Target {
     intra: Vec<(u32, bool)>,
     /// Row and whether it was gained; each row once.
     citers: Vec<(RowId, bool)>,
+    /// Block of `intra` and whether it was gained; each block once.
+    intra_blocks: Vec<(u32, bool)>,
+    /// The same for blocks of `rows`.
+    citer_blocks: Vec<(LinkKey, bool)>,
 }
 
 /// 1 for a page that counts as uncrawled where it is linked to.
@@ -37,6 +38,10 @@ pub(super) fn targets_pass(
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<(), EngineError> {
+    let mut back = WayBack {
+        intra: Blocks::new(&tables::INTRA_IN),
+        citers: Blocks::new(&tables::CITERS),
+    };
     while let Some(key) = events.peek()? {
         watch.proceed()?;
         let of_page: [u8; 8] = group(key)?;
@@ -57,6 +62,12 @@ pub(super) fn targets_pass(
                 }
                 TargetEvent::Intra { source, gained } => target.intra.push((source, gained)),
                 TargetEvent::Citer { row, gained } => target.citers.push((row, gained)),
+                TargetEvent::IntraBlock { block, gained } => {
+                    target.intra_blocks.push((block, gained));
+                }
+                TargetEvent::CiterBlock { block, gained } => {
+                    target.citer_blocks.push((block, gained));
+                }
             }
         }
         if !stated {
@@ -65,60 +76,78 @@ pub(super) fn targets_pass(
             target.new = Some(record.state);
             target.has_record = record.last_seen.is_some();
         }
-        work_in(store, page, target, passes)?;
+        work_in(store, page, target, &mut back, passes)?;
     }
-    Ok(())
+    back.intra.write(passes)?;
+    back.citers.write(passes)
 }
 
-fn work_in(
-    store: &Store,
-    page: PageId,
-    mut target: Target,
-    passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
-    let is_new = target.old.is_none();
-    let state_counts = uncrawled(target.old) != uncrawled(target.new);
-    let links_count = !target.intra.is_empty() || !target.citers.is_empty();
-    if !state_counts && !links_count {
-        return Ok(());
-    }
-    let old_intra = if is_new {
-        Vec::new()
-    } else {
-        store.get(&tables::INTRA_IN, &page)?.unwrap_or_default()
-    };
-    let new_intra = apply(&old_intra, &target.intra);
-    if !target.intra.is_empty() {
-        if new_intra.is_empty() {
-            passes.changes.delete(&tables::INTRA_IN, &page)?;
-        } else {
-            passes.changes.put(&tables::INTRA_IN, &page, &new_intra)?;
+/// The tables by which sources are found, each at the block that the pass is at.
+struct WayBack {
+    intra: Blocks<u32>,
+    citers: Blocks<LinkKey>,
+}
+
+/// A table at the block that the pass is at.
+struct Blocks<T: 'static> {
+    table: &'static Table<LinkKey, LinkBlock<T>>,
+    at: Option<(LinkKey, LinkBlock<T>)>,
+    has_changed: bool,
+}
+
+impl<T: Link> Blocks<T> {
+    const fn new(table: &'static Table<LinkKey, LinkBlock<T>>) -> Self {
+        Self {
+            table,
+            at: None,
+            has_changed: false,
         }
     }
-    let touched = citers(store, page, is_new, &target.citers, passes)?;
-    if !target.has_record {
-        let linked = !new_intra.is_empty()
-            || touched.values().any(|rows| !rows.is_empty())
-            || (!is_new && other_citers(store, page, &touched)?);
-        let state = if linked {
-            PageState::Known
-        } else {
-            PageState::Unlinked
+
+    /// Works in what a page gained and lost. Gives where its sources were before the batch, and
+    /// whether it has any now.
+    fn apply(
+        &mut self,
+        store: &Store,
+        page: PageId,
+        events: &[(T, bool)],
+        passes: &mut Passes<'_>,
+    ) -> Result<(Vec<T>, bool), EngineError> {
+        let (key, place) = LinkKey::of_page(page);
+        let mut block = match self.at.take() {
+            Some((at, block)) if at == key => block,
+            other => {
+                self.at = other;
+                self.write(passes)?;
+                store.links(self.table, key)?
+            }
         };
-        if target.new != Some(state) {
-            target.new = Some(state);
-            page_event(&mut passes.pages, page, &PageEvent::State(state))?;
+        let old = block.at(place).to_vec();
+        if !events.is_empty() {
+            self.has_changed = true;
+            block.set(place, after(&old, events));
         }
+        let is_linked = !block.at(place).is_empty();
+        self.at = Some((key, block));
+        Ok((old, is_linked))
     }
-    count_intra(page, &target, &new_intra, passes)?;
-    count_citers(store, page, &target, is_new, &touched, passes)
+
+    fn write(&mut self, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+        if let Some((key, block)) = self.at.take()
+            && std::mem::take(&mut self.has_changed)
+        {
+            if block.is_empty() {
+                passes.changes.delete(self.table, &key)?;
+            } else {
+                passes.changes.put(self.table, &key, &block)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// An ascending list after gains and losses, which ascend too.
-fn apply(old: &[u32], events: &[(u32, bool)]) -> Vec<u32> {
-    if events.is_empty() {
-        return old.to_vec();
-    }
+fn after<T: Ord + Copy>(old: &[T], events: &[(T, bool)]) -> Vec<T> {
     let mut new = Vec::with_capacity(old.len() + events.len());
     let mut old = old.iter().copied().peekable();
     for &(source, gained) in events {
@@ -134,59 +163,45 @@ fn apply(old: &[u32], events: &[(u32, bool)]) -> Vec<u32> {
     new
 }
 
-/// Writes the citing rows of the sites whose rows gained or lost the page; returns their new sets.
-fn citers(
+fn work_in(
     store: &Store,
     page: PageId,
-    is_new: bool,
-    events: &[(RowId, bool)],
+    mut target: Target,
+    back: &mut WayBack,
     passes: &mut Passes<'_>,
-) -> Result<BTreeMap<SiteId, RoaringBitmap>, EngineError> {
-    let mut touched = BTreeMap::new();
-    for of_site in events.chunk_by(|a, b| a.0.site() == b.0.site()) {
-        let site = of_site[0].0.site();
-        let key = (page, site);
-        let mut rows = if is_new {
-            RoaringBitmap::new()
+) -> Result<(), EngineError> {
+    let state_counts = uncrawled(target.old) != uncrawled(target.new);
+    let links_count = !target.intra.is_empty() || !target.citers.is_empty();
+    if !state_counts && !links_count {
+        return Ok(());
+    }
+    let (old_intra, on_site) = back
+        .intra
+        .apply(store, page, &target.intra_blocks, passes)?;
+    let (old_citers, elsewhere) = back
+        .citers
+        .apply(store, page, &target.citer_blocks, passes)?;
+    if !target.has_record {
+        let state = if on_site || elsewhere {
+            PageState::Known
         } else {
-            store.get(&tables::CITERS, &key)?.unwrap_or_default()
+            PageState::Unlinked
         };
-        for (row, gained) in of_site {
-            if *gained {
-                rows.insert(row.index());
-            } else {
-                rows.remove(row.index());
-            }
-        }
-        if rows.is_empty() {
-            passes.changes.delete(&tables::CITERS, &key)?;
-        } else {
-            passes.changes.put(&tables::CITERS, &key, &rows)?;
-        }
-        touched.insert(site, rows);
-    }
-    Ok(touched)
-}
-
-/// Whether a site that this batch does not touch here still cites the page.
-fn other_citers(
-    store: &Store,
-    page: PageId,
-    touched: &BTreeMap<SiteId, RoaringBitmap>,
-) -> Result<bool, EngineError> {
-    for entry in store.scan_under(&tables::CITERS, &page.0.to_be_bytes())? {
-        let ((_, site), _) = entry?;
-        if !touched.contains_key(&site) {
-            return Ok(true);
+        if target.new != Some(state) {
+            target.new = Some(state);
+            page_event(&mut passes.pages, page, &PageEvent::State(state))?;
         }
     }
-    Ok(false)
+    count_intra(store, page, &target, &old_intra, passes)?;
+    count_citers(store, page, &target, &old_citers, passes)
 }
 
+/// `blocks`: where the sources were before the batch; so are the blocks that the store has.
 fn count_intra(
+    store: &Store,
     page: PageId,
     target: &Target,
-    new_intra: &[u32],
+    blocks: &[u32],
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
     let (old, new) = (uncrawled(target.old), uncrawled(target.new));
@@ -201,8 +216,8 @@ fn count_intra(
         count(source, if gained { new } else { -old })?;
     }
     if new != old {
-        for &source in new_intra {
-            if target.intra.binary_search(&(source, true)).is_err() {
+        for source in store.intra_sources(page, blocks)? {
+            if target.intra.binary_search(&(source, false)).is_err() {
                 count(source, new - old)?;
             }
         }
@@ -210,12 +225,12 @@ fn count_intra(
     Ok(())
 }
 
+/// The same for rows.
 fn count_citers(
     store: &Store,
     page: PageId,
     target: &Target,
-    is_new: bool,
-    touched: &BTreeMap<SiteId, RoaringBitmap>,
+    blocks: &[LinkKey],
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
     let (old, new) = (uncrawled(target.old), uncrawled(target.new));
@@ -225,26 +240,10 @@ fn count_citers(
             uncrawled_event(row, new, passes)?;
         }
     }
-    if new == old {
-        return Ok(());
-    }
-    let mut kept = |site: SiteId, rows: &RoaringBitmap| -> Result<(), EngineError> {
-        for index in rows {
-            let row = RowId::new(site, index);
-            if target.citers.binary_search(&(row, true)).is_err() {
+    if new != old {
+        for row in store.citing_rows(page, blocks)? {
+            if target.citers.binary_search(&(row, false)).is_err() {
                 uncrawled_event(row, new - old, passes)?;
-            }
-        }
-        Ok(())
-    };
-    for (site, rows) in touched {
-        kept(*site, rows)?;
-    }
-    if !is_new {
-        for entry in store.scan_under(&tables::CITERS, &page.0.to_be_bytes())? {
-            let ((_, site), rows) = entry?;
-            if !touched.contains_key(&site) {
-                kept(site, &rows)?;
             }
         }
     }

@@ -1,45 +1,44 @@
-//! Links against their transposes, rows against their pages and hashes, counts against links.
+//! Intra-site links against their transpose, and counts against links.
 
 use std::collections::BTreeMap;
 
-use super::{SiteCounts, Walk, fits, mix};
+use super::{SiteCounts, Walk, mix};
 use crate::page::{PageId, RowId, SiteId};
 use crate::storage::error::StoreError;
+use crate::storage::links::LinkKey;
 use crate::storage::tables;
+
+/// A hash of a link from a block to a page of the same site.
+fn intra_mix(from: LinkKey, target: u32) -> u64 {
+    mix(
+        RowId::new(from.site, from.block).0,
+        PageId::new(from.site, target).0,
+    )
+}
 
 impl Walk<'_> {
     pub(super) fn intra(&mut self) -> Result<(), StoreError> {
-        self.walk(&tables::INTRA, |walk, page, targets| {
-            if targets.is_empty() {
-                walk.report.find("intra", page, "an empty list is kept");
+        self.walk(&tables::INTRA, |walk, key, block| {
+            for (place, targets) in block.lists() {
+                walk.intra_of_page(PageId::new(key.site, key.index(place)), targets);
             }
-            if !walk.live.contains(page.0) {
-                walk.report
-                    .find("intra", page, "a page that is gone or not there has links");
+            let site = walk.site(key.site);
+            for target in block.distinct() {
+                site.intra = site.intra.wrapping_add(intra_mix(key, target));
             }
-            let mut sum = 0_u64;
-            for &target in &targets {
-                let target = PageId::new(page.site(), target);
-                if target == page {
-                    walk.report.find("intra", page, "it links to itself");
-                }
-                walk.linked.insert(target.0);
-                sum = sum.wrapping_add(mix(page.0, target.0));
-            }
-            let site = walk.site(page.site());
-            site.intra = site.intra.wrapping_add(sum);
-            site.seen.intra_links += targets.len() as u64;
             Ok(())
         })?;
-        self.walk(&tables::INTRA_IN, |walk, page, sources| {
-            if sources.is_empty() {
-                walk.report.find("intra_in", page, "an empty list is kept");
+        self.walk(&tables::INTRA_IN, |walk, key, block| {
+            let site = walk.site(key.site);
+            for (place, blocks) in block.lists() {
+                for &of_sources in blocks {
+                    let from = LinkKey {
+                        site: key.site,
+                        block: of_sources,
+                    };
+                    site.intra = site.intra.wrapping_sub(intra_mix(from, key.index(place)));
+                }
             }
-            let sum = sources.iter().fold(0_u64, |sum, &source| {
-                sum.wrapping_add(mix(PageId::new(page.site(), source).0, page.0))
-            });
-            let site = walk.site(page.site());
-            site.intra = site.intra.wrapping_sub(sum);
             Ok(())
         })?;
         for site in self.unequal(|site| site.intra) {
@@ -48,7 +47,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn unequal(&self, sum: impl Fn(&SiteCounts) -> u64) -> Vec<SiteId> {
+    pub(super) fn unequal(&self, sum: impl Fn(&SiteCounts) -> u64) -> Vec<SiteId> {
         self.sites
             .iter()
             .filter(|(_, counts)| sum(counts) != 0)
@@ -60,207 +59,52 @@ impl Walk<'_> {
     fn intra_of(&mut self, site: SiteId) -> Result<(), StoreError> {
         let prefix = site.0.to_be_bytes();
         for entry in self.store.scan_under(&tables::INTRA, &prefix)? {
-            let Ok((page, targets)) = entry else { continue };
-            for target in targets {
-                let back = self
-                    .store
-                    .get(&tables::INTRA_IN, &PageId::new(site, target))
-                    .ok()
-                    .flatten();
-                if back.is_none_or(|sources| sources.binary_search(&page.index()).is_err()) {
+            let Ok((key, block)) = entry else { continue };
+            for target in block.distinct() {
+                let target = PageId::new(site, target);
+                let (back, place) = LinkKey::of_page(target);
+                let listed = self.store.links(&tables::INTRA_IN, back);
+                if listed.is_ok_and(|listed| !listed.at(place).contains(&key.block)) {
                     self.report.find(
                         "intra_in",
-                        PageId::new(site, target),
-                        format!("the link from {page} is missing"),
+                        target,
+                        format!("block {} of intra links to it and is missing", key.block),
                     );
                 }
             }
         }
         for entry in self.store.scan_under(&tables::INTRA_IN, &prefix)? {
-            let Ok((page, sources)) = entry else { continue };
-            for source in sources {
-                let forth = self
-                    .store
-                    .get(&tables::INTRA, &PageId::new(site, source))
-                    .ok()
-                    .flatten();
-                if forth.is_none_or(|targets| targets.binary_search(&page.index()).is_err()) {
-                    self.report.find(
-                        "intra",
-                        PageId::new(site, source),
-                        format!("the link to {page} is missing"),
-                    );
+            let Ok((key, block)) = entry else { continue };
+            for (place, blocks) in block.lists() {
+                let target = key.index(place);
+                for &block in blocks {
+                    let links = self.store.links(&tables::INTRA, LinkKey { site, block });
+                    if links.is_ok_and(|links| links.places_of(target).next().is_none()) {
+                        self.report.find(
+                            "intra",
+                            PageId::new(site, target),
+                            format!("no page of block {block} links to it, as intra_in says"),
+                        );
+                    }
                 }
             }
         }
         Ok(())
     }
 
-    pub(super) fn rows(&mut self) -> Result<(), StoreError> {
-        self.walk(&tables::ROWS, |walk, row, targets| {
-            if targets.is_empty() {
-                walk.report.find("rows", row, "it has no targets");
-            }
-            walk.rows.insert(row.0);
-            let mut sum = 0_u64;
-            for target in &targets {
-                if target.site() == row.site() {
-                    walk.report.find(
-                        "rows",
-                        row,
-                        format!("its target {target} is on its own site"),
-                    );
-                }
-                walk.linked.insert(target.0);
-                sum = sum.wrapping_add(mix(row.0, target.0));
-            }
-            let site = walk.site(row.site());
-            site.rows = site.rows.wrapping_add(sum);
-            site.seen.rows += 1;
-            site.seen.row_links += targets.len() as u64;
-            site.highest_row = site.highest_row.max(Some(row.index()));
-            Ok(())
-        })
-    }
-
-    pub(super) fn citers(&mut self) -> Result<(), StoreError> {
-        self.walk(&tables::CITERS, |walk, (page, site), rows| {
-            if rows.is_empty() {
-                walk.report
-                    .find("citers", format!("{page}, {site}"), "an empty set is kept");
-            }
-            let sum = rows.iter().fold(0_u64, |sum, row| {
-                sum.wrapping_add(mix(RowId::new(site, row).0, page.0))
-            });
-            let counts = walk.site(site);
-            counts.rows = counts.rows.wrapping_sub(sum);
-            Ok(())
-        })?;
-        let sites = self.unequal(|site| site.rows);
-        if sites.is_empty() {
-            return Ok(());
+    /// The targets of a page, by themselves.
+    fn intra_of_page(&mut self, page: PageId, targets: &[u32]) {
+        if !self.live.contains(page.0) {
+            self.report
+                .find("intra", page, "a page that is gone or not there has links");
         }
-        for site in &sites {
-            self.rows_of(*site)?;
+        if targets.binary_search(&page.index()).is_ok() {
+            self.report.find("intra", page, "it links to itself");
         }
-        for entry in self.store.scan(&tables::CITERS)? {
-            let Ok(((page, site), rows)) = entry else {
-                continue;
-            };
-            if sites.binary_search(&site).is_err() {
-                continue;
-            }
-            for row in &rows {
-                let row = RowId::new(site, row);
-                let targets = self.store.get(&tables::ROWS, &row).ok().flatten();
-                if targets.is_none_or(|targets| targets.binary_search(&page).is_err()) {
-                    self.report.find(
-                        "citers",
-                        format!("{page}, {site}"),
-                        format!("{row} is listed and does not link to the page"),
-                    );
-                }
-            }
+        for &target in targets {
+            self.linked.insert(PageId::new(page.site(), target).0);
         }
-        Ok(())
-    }
-
-    /// Names the links of a site's rows that `citers` lacks.
-    fn rows_of(&mut self, site: SiteId) -> Result<(), StoreError> {
-        for entry in self
-            .store
-            .scan_under(&tables::ROWS, &site.0.to_be_bytes())?
-        {
-            let Ok((row, targets)) = entry else { continue };
-            for target in targets {
-                let rows = self
-                    .store
-                    .get(&tables::CITERS, &(target, site))
-                    .ok()
-                    .flatten();
-                if rows.is_none_or(|rows| !rows.contains(row.index())) {
-                    self.report.find(
-                        "citers",
-                        format!("{target}, {site}"),
-                        format!("{row} links to the page and is not listed"),
-                    );
-                }
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn members(&mut self) -> Result<(), StoreError> {
-        let mut with_pages = roaring::RoaringTreemap::new();
-        self.walk(&tables::ROW_MEMBERS, |walk, row, members| {
-            with_pages.insert(row.0);
-            if members.pages.is_empty() {
-                walk.report
-                    .find("row_members", row, "a row without pages is kept");
-            }
-            if !walk.rows.contains(row.0) {
-                walk.report
-                    .find("row_members", row, "the row does not exist");
-                return Ok(());
-            }
-            let sum = members.pages.iter().fold(0_u64, |sum, page| {
-                sum.wrapping_add(mix(row.0, u64::from(page)))
-            });
-            let targets = walk.store.get(&tables::ROWS, &row).ok().flatten();
-            let targets = targets.unwrap_or_default();
-            let known = targets
-                .iter()
-                .filter(|target| walk.known.contains(target.0))
-                .count() as u64;
-            if known != u64::from(members.uncrawled) {
-                walk.report.find(
-                    "row_members",
-                    row,
-                    format!(
-                        "{known} of its targets are known, the record says {}",
-                        members.uncrawled
-                    ),
-                );
-            }
-            let site = walk.site(row.site());
-            site.members = site.members.wrapping_sub(sum);
-            site.seen.inter_links += members.pages.len() * targets.len() as u64;
-            Ok(())
-        })?;
-        let without = &self.rows - &with_pages;
-        for row in &without {
-            self.report.find("rows", RowId(row), "no page carries it");
-        }
-        Ok(())
-    }
-
-    pub(super) fn row_hashes(&mut self) -> Result<(), StoreError> {
-        let mut found = roaring::RoaringTreemap::new();
-        self.walk(&tables::ROW_HASHES, |walk, (site, hash), rows| {
-            for index in rows {
-                let row = RowId::new(site, index);
-                let targets = walk.store.get(&tables::ROWS, &row).ok().flatten();
-                if targets.is_some_and(|targets| fits(site, hash, &targets, row)) {
-                    found.insert(row.0);
-                } else {
-                    walk.report.find(
-                        "row_hashes",
-                        row,
-                        "the row is not there or has another hash",
-                    );
-                }
-            }
-            Ok(())
-        })?;
-        let lost = &self.rows - &found;
-        for row in &lost {
-            self.report.find(
-                "row_hashes",
-                RowId(row),
-                "the row is not listed under its hash",
-            );
-        }
-        Ok(())
+        self.site(page.site()).seen.intra_links += targets.len() as u64;
     }
 
     /// Counts of known intra-site targets, against the links.
@@ -289,10 +133,7 @@ impl Walk<'_> {
 
     fn known_targets(&self, site: SiteId) -> Result<BTreeMap<u32, u32>, StoreError> {
         let mut counts = BTreeMap::new();
-        for entry in self
-            .store
-            .scan_under(&tables::INTRA, &site.0.to_be_bytes())?
-        {
+        for entry in self.store.intra_of(site)? {
             let Ok((page, targets)) = entry else { continue };
             let known = targets
                 .iter()
