@@ -139,7 +139,7 @@ fn sizes(status: &Status, total: u64) -> String {
     let left: Vec<&str> = status
         .tables
         .iter()
-        .filter(|table| !table.compacted)
+        .filter(|table| !table.compacted && table.holds != Holds::Bank)
         .map(|table| table.table)
         .collect();
     // Writing to a String cannot fail.

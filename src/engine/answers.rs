@@ -198,7 +198,8 @@ pub struct Status {
     /// Bits on disk for each link, both directions together: the tables of links, their keys,
     /// indexes and filters, over the links between pages. `None` without links.
     pub link_bits: Option<f64>,
-    /// Whether nothing that was overwritten takes room.
+    /// Whether nothing that was overwritten takes room; tables of what there is one of do not
+    /// count.
     pub compacted: bool,
     /// Bytes on disk, by table.
     pub tables: Vec<TableSize>,

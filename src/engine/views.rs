@@ -180,7 +180,9 @@ impl Bank {
             counters: counters.into(),
             plans,
             link_bits: (links > 0).then(|| 8.0 * link_bytes as f64 / links as f64),
-            compacted: tables.iter().all(|table| table.compacted),
+            compacted: tables
+                .iter()
+                .all(|table| table.compacted || table.holds == Holds::Bank),
             tables,
         })
     }
