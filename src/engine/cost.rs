@@ -13,7 +13,8 @@ use super::hubs::Hubs;
 use super::past::{Past, Timeline};
 use crate::cores::{Ledger, Selection};
 use crate::graph::NONE;
-use crate::page::{PageId, RowId, SiteId};
+use crate::page::{PageId, SiteId};
+use crate::storage::links::LinkKey;
 use crate::storage::records::{BatchId, RefreshId};
 use crate::storage::{Store, tables};
 
@@ -171,19 +172,14 @@ impl Run<'_> {
                 add(target);
             }
         }
-        for entry in self
-            .store
-            .scan_under(&tables::CITERS, &page.0.to_be_bytes())?
-        {
-            let ((_, site), rows) = entry?;
-            for row in rows {
-                let row = RowId::new(site, row);
-                if let Some(members) = self.store.get(&tables::ROW_MEMBERS, &row)? {
-                    let first = members.pages.min();
-                    first
-                        .into_iter()
-                        .for_each(|index| add(PageId::new(site, index)));
-                }
+        let (key, place) = LinkKey::of_page(page);
+        let citers = self.store.links(&tables::CITERS, key)?;
+        for row in self.store.citing_rows(page, citers.at(place))? {
+            if let Some(members) = self.store.get(&tables::ROW_MEMBERS, &row)? {
+                let first = members.pages.min();
+                first
+                    .into_iter()
+                    .for_each(|index| add(PageId::new(row.site(), index)));
             }
         }
         Ok(touched)

@@ -3,9 +3,7 @@
 
 use super::canonical::{Canonical, Claim, Winners, digest};
 use super::fields::Bytes;
-use super::passes::{
-    PageEvent, Passes, member_event, new_links_event, page_event, target_event,
-};
+use super::passes::{PageEvent, Passes, member_event, new_links_event, page_event, target_event};
 use crate::engine::EngineError;
 use crate::page::{PageId, PageSet, RowId};
 use crate::storage::records::{PageRecord, PageState};
