@@ -183,6 +183,9 @@ pub fn select_again(
     })
 }
 
+/// A core as it grew, and the scores that it grew by.
+type Extracted = (Arc<Principal>, Grown);
+
 /// What extraction needs.
 struct Growing<'a> {
     graph: &'a HubGraph,
@@ -199,18 +202,18 @@ impl Growing<'_> {
         &mut self,
         ranker: &mut dyn Ranker,
         mut next: Next,
-    ) -> Result<(Next, Option<(Arc<Principal>, Grown)>), Interrupted> {
+    ) -> Result<(Next, Option<Extracted>), Interrupted> {
         loop {
             let Next::Solved(principal) = &next else {
                 return Ok((next, None));
             };
             let principal = Arc::clone(principal);
             let grown = self.extract(&principal);
-            if grown.doubt.is_some() || grown.error > ACCURATE {
-                if let Some(finer) = ranker.refine(self.graph, self.left, self.watch)? {
-                    next = finer;
-                    continue;
-                }
+            if (grown.doubt.is_some() || grown.error > ACCURATE)
+                && let Some(finer) = ranker.refine(self.graph, self.left, self.watch)?
+            {
+                next = finer;
+                continue;
             }
             return Ok((next, Some((principal, grown))));
         }

@@ -89,15 +89,15 @@ impl Run<'_> {
             };
             computed.entry((reason, group)).or_default().push(rank);
         }
-        let changed = computed.keys().filter(|key| key.0 == Reason::Changed);
-        let changed: BTreeSet<u32> = changed.map(|key| key.1).collect();
-        let mut changes = match self.earlier {
-            Some(earlier) if !changed.is_empty() => self.changes(earlier, &changed)?,
+        let asked = computed.keys().filter(|key| key.0 == Reason::Changed);
+        let asked: BTreeSet<u32> = asked.map(|key| key.1).collect();
+        let mut by_component = match self.earlier {
+            Some(earlier) if !asked.is_empty() => self.changes(earlier, &asked)?,
             _ => BTreeMap::new(),
         };
         let mut costs = Vec::new();
         for ((reason, component), cores) in computed {
-            let mut changes = changes.remove(&component).unwrap_or_default();
+            let mut changes = by_component.remove(&component).unwrap_or_default();
             changes.sort_by(|a, b| b.pages.cmp(&a.pages).then_with(|| a.cmp(b)));
             let more = changes.len().saturating_sub(NAMED) as u64;
             changes.truncate(NAMED);
@@ -128,7 +128,7 @@ impl Run<'_> {
     fn changes(
         &self,
         earlier: RefreshId,
-        changed: &BTreeSet<u32>,
+        asked: &BTreeSet<u32>,
     ) -> Result<BTreeMap<u32, Vec<SiteChange>>, EngineError> {
         let from = self.store.need(&tables::REFRESHES, &earlier)?.batch;
         let past = Past::open(self.store, from)?;
@@ -139,19 +139,19 @@ impl Run<'_> {
                 if !timeline.is_changed_by(batch) {
                     continue;
                 }
-                for component in self.touched(&past, page, &timeline)?.intersection(changed) {
+                for component in self.touched(&past, page, &timeline)?.intersection(asked) {
                     let count = counts.entry((*component, batch, page.site())).or_default();
                     *count += 1;
                 }
             }
         }
-        let mut changes: BTreeMap<u32, Vec<SiteChange>> = BTreeMap::new();
+        let mut found: BTreeMap<u32, Vec<SiteChange>> = BTreeMap::new();
         for ((component, batch, site), pages) in counts {
             let site = self.store.need(&tables::SITES, &site)?.name;
             let change = SiteChange { batch, site, pages };
-            changes.entry(component).or_default().push(change);
+            found.entry(component).or_default().push(change);
         }
-        Ok(changes)
+        Ok(found)
     }
 
     /// The components that a page is or was in: by itself, by what it led to, by who leads to it.
@@ -176,10 +176,9 @@ impl Run<'_> {
         let citers = self.store.links(&tables::CITERS, key)?;
         for row in self.store.citing_rows(page, citers.at(place))? {
             if let Some(members) = self.store.get(&tables::ROW_MEMBERS, &row)? {
-                let first = members.pages.min();
-                first
-                    .into_iter()
-                    .for_each(|index| add(PageId::new(row.site(), index)));
+                if let Some(index) = members.pages.min() {
+                    add(PageId::new(row.site(), index));
+                }
             }
         }
         Ok(touched)

@@ -95,13 +95,7 @@ pub fn of_cores(count: u32) -> Report {
             average: Some(mean(5.1, 0.04)),
         }),
         coverage: Some(coverage()),
-        budget: Some(Budget {
-            pages: 7_132,
-            lists: vec![
-                spent("refresh 2 of plan default"),
-                spent("refresh 3 of plan sites"),
-            ],
-        }),
+        budget: Some(budget()),
         left_out: Vec::new(),
         claims: vec![
             Claim {
@@ -287,6 +281,14 @@ fn changed(url: &str) -> ChangedSeed {
         because: "the page is gone".to_owned(),
         batch: Some(2),
         successor: Some("http://next.example/".to_owned()),
+    }
+}
+
+fn budget() -> Budget {
+    let names = ["refresh 2 of plan default", "refresh 3 of plan sites"];
+    Budget {
+        pages: 7_132,
+        lists: names.map(spent).to_vec(),
     }
 }
 
