@@ -150,7 +150,9 @@ fn reading(bank: &Path) -> (f64, f64) {
     let reader = Reader::open(bank).unwrap();
     let begun = Instant::now();
     let pages = reader.scan(&tables::PAGES).unwrap();
-    let pages = pages.map(|entry| entry.unwrap()).count();
+    let pages = pages
+        .filter(|entry| entry.as_ref().unwrap().1.first_seen > 0)
+        .count();
     let scanned = pages as f64 / begun.elapsed().as_secs_f64();
     let urls = reader.scan(&tables::PAGE_IDS).unwrap().step_by(7);
     let urls: Vec<(SiteId, String)> = urls.map(|entry| entry.unwrap().0).collect();
@@ -218,7 +220,7 @@ fn bench(pages: u64, folder: &Path, memory: &str) -> Outcome {
     let kept = folder_bytes(&bench.path("bank/live"));
     println!(
         "kept {:.1} MiB, {:.1} bits a link; written {:.1} bytes per byte kept",
-        kept as f64 / 1048576.0,
+        kept as f64 / 1_048_576.0,
         kept as f64 * 8.0 / bench.links as f64,
         ingest.written as f64 / kept as f64
     );
@@ -243,7 +245,7 @@ fn bench(pages: u64, folder: &Path, memory: &str) -> Outcome {
     println!(
         "delta of {} records, {:.2} MiB of text: {:.2} s, {:.2} s CPU, written {delta_written:.1} bytes per byte",
         crawl.files[1].counts.records,
-        text as f64 / 1048576.0,
+        text as f64 / 1_048_576.0,
         delta.seconds,
         delta.cpu
     );
