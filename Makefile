@@ -13,7 +13,7 @@ SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, print seeds, write a report"
 	@echo "make test     everything CI checks"
-	@echo "make bench    measure, in ratios within one run"
+	@echo "make bench    measure, in ratios within one run (beside DuckDB too after: pip install duckdb)"
 	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
 
 # RocksDB is C++, and its Rust binding is generated with libclang.

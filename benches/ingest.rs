@@ -28,7 +28,7 @@ use std::time::Instant;
 use load::{Took, folder_bytes, run};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use seedbank::engine::{Bank, EngineError};
+use seedbank::page::{PageId, SiteId};
 use seedbank::storage::{Reader, tables};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
@@ -145,34 +145,27 @@ fn write_links(crawl: &Path, to: &Path) -> u64 {
     links
 }
 
-/// Entries a second of a walk over all pages, and seconds of one lookup from URL to page record.
+/// Pages a second of a walk over all their records, and seconds of a lookup from URL to record.
 fn reading(bank: &Path) -> (f64, f64) {
-    let begun = Instant::now();
-    let mut pages = 0_u64;
-    let mut urls = Vec::new();
-    let counted = Bank::at(bank).pages(|page| {
-        pages += 1;
-        if pages % 7 == 0 {
-            urls.push(page.url);
-        }
-        Ok::<_, EngineError>(())
-    });
-    counted.unwrap();
-    let scanned = pages as f64 / begun.elapsed().as_secs_f64();
-    let mut rng = Pcg64::seed_from_u64(1);
     let reader = Reader::open(bank).unwrap();
+    let begun = Instant::now();
+    let pages = reader.scan(&tables::PAGES).unwrap();
+    let pages = pages
+        .filter(|entry| entry.as_ref().unwrap().1.first_seen > 0)
+        .count();
+    let scanned = pages as f64 / begun.elapsed().as_secs_f64();
+    let urls = reader.scan(&tables::PAGE_IDS).unwrap().step_by(7);
+    let urls: Vec<(SiteId, String)> = urls.map(|entry| entry.unwrap().0).collect();
+    let mut rng = Pcg64::seed_from_u64(1);
     let begun = Instant::now();
     for _ in 0..LOOKUPS {
         let url = &urls[rng.random_range(0..urls.len())];
-        let place = seedbank::ingest::parse(url, seedbank::ingest::SiteMode::Host).unwrap();
-        let site = reader.need(&tables::SITE_IDS, &place.site).unwrap();
-        let index = reader
-            .need(&tables::PAGE_IDS, &(site, place.local))
-            .unwrap();
-        let page = seedbank::page::PageId::new(site, index);
+        let index = reader.need(&tables::PAGE_IDS, url).unwrap();
+        let page = PageId::new(url.0, index);
         reader.need(&tables::PAGES, &page).unwrap();
     }
-    (scanned, begun.elapsed().as_secs_f64() / LOOKUPS as f64)
+    let lookup = begun.elapsed().as_secs_f64() / LOOKUPS as f64;
+    (scanned, lookup)
 }
 
 fn bench(pages: u64, folder: &Path, memory: &str) -> Outcome {
@@ -227,14 +220,15 @@ fn bench(pages: u64, folder: &Path, memory: &str) -> Outcome {
     let kept = folder_bytes(&bench.path("bank/live"));
     println!(
         "kept {:.1} MiB, {:.1} bits a link; written {:.1} bytes per byte kept",
-        kept as f64 / 1048576.0,
+        kept as f64 / 1_048_576.0,
         kept as f64 * 8.0 / bench.links as f64,
         ingest.written as f64 / kept as f64
     );
     let (scan, lookup) = reading(&bench.path("bank"));
     println!(
-        "scan {:.0}k pages/s; lookup of a page by URL {:.1} us",
+        "scan {:.0}k pages/s, {:.2} times the lines/s of sort -u; lookup of a page by URL {:.1} us",
         scan / 1e3,
+        scan * sort.seconds / bench.links as f64,
         lookup * 1e6
     );
     let delta = bench.seedbank(&[
@@ -251,7 +245,7 @@ fn bench(pages: u64, folder: &Path, memory: &str) -> Outcome {
     println!(
         "delta of {} records, {:.2} MiB of text: {:.2} s, {:.2} s CPU, written {delta_written:.1} bytes per byte",
         crawl.files[1].counts.records,
-        text as f64 / 1048576.0,
+        text as f64 / 1_048_576.0,
         delta.seconds,
         delta.cpu
     );

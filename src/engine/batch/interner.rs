@@ -73,12 +73,12 @@ impl Interner {
         let site = self.site(&url.site)?;
         let text = url.local.as_bytes();
         let hash = self.hasher.hash_one((site, text));
-        let [mark, start] = halves(hash);
+        let [high, low] = halves(hash);
         let mask = self.slots.len() - 1;
-        let mut slot = start as usize & mask;
+        let mut slot = low as usize & mask;
         while self.slots[slot].1 != FREE {
             let (other, number) = self.slots[slot];
-            if other == mark {
+            if other == high {
                 let place = self.places[number as usize];
                 if place.site == site && self.text(&place) == text {
                     self.places[number as usize].flags |= flags;
@@ -95,7 +95,7 @@ impl Interner {
             flags,
         });
         self.texts.extend_from_slice(text);
-        self.slots[slot] = (mark, number);
+        self.slots[slot] = (high, number);
         if self.places.len() * 2 > self.slots.len() {
             self.grow();
         }
@@ -133,12 +133,12 @@ impl Interner {
         let mask = slots.len() - 1;
         for (number, place) in (0_u32..).zip(&self.places) {
             let hash = self.hasher.hash_one((place.site, self.text(place)));
-            let [mark, start] = halves(hash);
-            let mut slot = start as usize & mask;
+            let [high, low] = halves(hash);
+            let mut slot = low as usize & mask;
             while slots[slot].1 != FREE {
                 slot = (slot + 1) & mask;
             }
-            slots[slot] = (mark, number);
+            slots[slot] = (high, number);
         }
         self.slots = slots;
     }
@@ -232,7 +232,7 @@ mod tests {
                 for (site, local, flags) in urls {
                     let url = Location { site, local };
                     let number = interner.number(&url, flags).unwrap();
-                    let next = expected.len() as u32;
+                    let next = u32::try_from(expected.len()).unwrap();
                     let known = expected.entry([url.site.as_bytes(), &[0], url.local.as_bytes()].concat()).or_insert((next, 0));
                     known.1 |= flags;
                     prop_assert_eq!(number, known.0);

@@ -53,13 +53,13 @@ pub(super) fn settle(
         while let Some((key, value)) = settled.pieces.next_under(&portion)? {
             watch.proceed()?;
             let about = Fields(&key[portion.len()..]).u32()?;
-            let loses = losers.contains(of_portion(number, about));
-            if !loses {
+            let dropped = losers.contains(of_portion(number, about));
+            if !dropped {
                 left.push(key, value)?;
             }
             let mut targets = value;
             take_said(&mut targets)?;
-            let of_piece = if loses { &mut doubtful } else { &mut named };
+            let of_piece = if dropped { &mut doubtful } else { &mut named };
             of_piece.extend(Gaps::new(targets).filter_map(|rank| u32::try_from(rank).ok()));
         }
         let unnamed = (doubtful - named).into_iter();

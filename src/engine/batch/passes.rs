@@ -35,15 +35,16 @@ use crate::storage::links::LinkKey;
 use crate::storage::records::{BatchCounts, BatchId, Counters, PageState};
 use crate::storage::{self, Changes, Sorted, Sorter};
 
-/// The budget is cut into so many shares. What may be held at the same time comes to that many.
-const SHARES: usize = 32;
+/// The budget is cut into so many shares. What is held at the same time comes to two thirds of them:
+/// the rest is for what the allocator cannot give back, and for what is read ahead.
+const SHARES: usize = 44;
 
 /// Shares of a sorter through which every link goes, and of most others.
 const LARGE: usize = 5;
 const SMALL: usize = 1;
 
 /// Shares that a portion of the input may take while nothing but it is collected.
-const GATHER_SHARES: usize = 10;
+const GATHER_SHARES: usize = 14;
 
 /// The most bytes of a portion: positions in its texts are numbers of 32 bits.
 const MOST_PORTION: usize = 2 << 30;

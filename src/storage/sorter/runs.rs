@@ -30,8 +30,8 @@ pub(super) struct RunWriter {
 impl RunWriter {
     pub(super) fn new(folder: &Path) -> Result<Self, StoreError> {
         let file = tempfile::tempfile_in(folder).map_err(StoreError::io("write to", folder))?;
-        // Level 1: runs are read back once, soon.
-        let out = zstd::Encoder::new(file, 1).map_err(StoreError::io("write to", folder))?;
+        // A fast level: runs are read back once, soon.
+        let out = zstd::Encoder::new(file, -3).map_err(StoreError::io("write to", folder))?;
         Ok(Self {
             out,
             folder: folder.to_path_buf(),
