@@ -145,7 +145,10 @@ fn clicks_change_nothing() {
     bank.is_sound();
 }
 
-fn explained(bank: &TestBank) -> Vec<(Vec<u32>, Reason, Vec<(u32, String, u64)>)> {
+/// Batch, site, pages.
+type Changed = (u32, String, u64);
+
+fn explained(bank: &TestBank) -> Vec<(Vec<u32>, Reason, Vec<Changed>)> {
     let request = RefreshRequest {
         plan: Some("again".to_owned()),
         explain_cost: true,

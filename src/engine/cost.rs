@@ -175,10 +175,9 @@ impl Run<'_> {
         let (key, place) = LinkKey::of_page(page);
         let citers = self.store.links(&tables::CITERS, key)?;
         for row in self.store.citing_rows(page, citers.at(place))? {
-            if let Some(members) = self.store.get(&tables::ROW_MEMBERS, &row)? {
-                if let Some(index) = members.pages.min() {
-                    add(PageId::new(row.site(), index));
-                }
+            let members = self.store.get(&tables::ROW_MEMBERS, &row)?;
+            if let Some(index) = members.and_then(|members| members.pages.min()) {
+                add(PageId::new(row.site(), index));
             }
         }
         Ok(touched)
