@@ -210,6 +210,9 @@ fn what_is_wrong_is_said_and_nothing_written() {
         "other.properties",
         fs::read(place.path("web.properties")).unwrap(),
     );
+    // The mark of a text in UTF-16, and half a character.
+    place.write("marked.properties", b"\xff\xfea");
+    place.write("marked.graph", b"\xff\xff");
     compress(
         &place.path("broken"),
         8,
@@ -226,6 +229,7 @@ fn what_is_wrong_is_said_and_nothing_written() {
     for (args, words) in [
         (&["none"][..], "cannot open none.properties"),
         (&["other"], "cannot open other.graph"),
+        (&["marked"], "marked.properties"),
         (&["web", "--urls", "none"], "cannot open none"),
         (
             &["web", "--urls", "short"],

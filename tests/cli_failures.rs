@@ -86,7 +86,7 @@ fn wrong_usage_is_2() {
         ),
         (&["refresh", "bank", "--plan-file", "bad.toml"], "bad.toml"),
         (&["refresh", "bank", "--plan-file", "unknown.toml"], "sedes"),
-        (&["refresh", "bank", "--explain-cost"], "--explain-cost"),
+        (&["refresh", "bank", "--explain-costs"], "--explain-costs"),
         (&["seeds", "bank", "--plan", "none"], "no plan \"none\""),
         (&["seeds", "bank", "--refresh", "7"], "no refresh 7"),
         (&["cores", "bank", "--refresh", "0"], "no refresh 0"),

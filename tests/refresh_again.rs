@@ -397,3 +397,30 @@ fn a_farm_overtakes() {
     let (_, _, again, _) = run(&web, &params, &kept);
     assert_eq!(again.cores[0].hubs.len(), 19);
 }
+
+/// What was found of places that gave no core is kept as long as nothing changes there.
+#[test]
+fn places_without_a_core_are_not_forgotten() {
+    let mut web = Web::default().complete(0..3, 10..13);
+    for star in 0..30 {
+        let (hub, target) = (1_000 + star * 20, 1_010 + star * 20);
+        for spoke in 0..4 {
+            web = web.complete(hub + spoke..hub + spoke + 1, target..target + 1);
+            let own = target + 1 + spoke;
+            web = web.complete(hub + spoke..hub + spoke + 1, own..own + 1);
+        }
+    }
+    let one = CoreParams {
+        seeds: 1,
+        ..CoreParams::default()
+    };
+    let mut kept = Kept::default();
+    let mut visits = Vec::new();
+    for _ in 0..4 {
+        let (_, _, selection, left) = run(&web, &one, &kept);
+        visits.push(selection.link_visits);
+        kept = left;
+    }
+    assert!(visits[1] < visits[0], "{visits:?}");
+    assert_eq!(visits[1..], [visits[1]; 3]);
+}

@@ -114,7 +114,8 @@ fn cost_text(cost: &Cost) -> String {
     let _ = write!(text, "core{plural} {}: ", runs.join(", "));
     text.push_str(match cost.reason {
         Reason::Cold => "nothing to take over, or not asked to\n",
-        Reason::Further => "the refresh before had not come so far\n",
+        Reason::Further => "nothing changed, and nothing from there on was kept\n",
+        Reason::Changed if cost.cores.len() == 1 => "pages that it is linked with changed\n",
         Reason::Changed => "pages that they are linked with changed\n",
     });
     for change in &cost.changes {

@@ -129,7 +129,11 @@ impl Keeping {
         let found = self.found.entry(component).or_default();
         if delicate || core.doubt.is_some() {
             self.cut.insert(component);
-            found.next = core.sigma * (1.0 + 4.0 * TIED);
+            found.next = match core.doubt {
+                // What could not be proved bounds nothing.
+                Some(_) => f64::MAX,
+                None => core.sigma * (1.0 + 4.0 * TIED),
+            };
         } else {
             found.cores.push((rank, near));
         }

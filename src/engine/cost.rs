@@ -42,7 +42,8 @@ pub enum Reason {
     Cold,
     /// Batches changed its component.
     Changed,
-    /// Its component is unchanged, and the previous refresh had not come so far in it.
+    /// Its component is unchanged, and nothing from there on was kept: the previous refresh had not
+    /// come so far in it, or had met sigmas so near that what is elsewhere decides their order.
     Further,
 }
 
@@ -99,6 +100,11 @@ impl Run<'_> {
         for ((reason, component), cores) in computed {
             let mut changes = by_component.remove(&component).unwrap_or_default();
             changes.sort_by(|a, b| b.pages.cmp(&a.pages).then_with(|| a.cmp(b)));
+            // Of a component of which nothing was kept, only the changes tell.
+            let reason = match reason {
+                Reason::Changed if changes.is_empty() => Reason::Further,
+                reason => reason,
+            };
             let more = changes.len().saturating_sub(NAMED) as u64;
             changes.truncate(NAMED);
             costs.push(Cost {

@@ -6,7 +6,9 @@ use super::EngineError;
 use super::hubs::Hubs;
 use super::plan::{CorePlan, Plan, PlanOptions};
 use super::refresh_cores::unpack_sides;
-use crate::cores::{Core, FoundComponent, KnownComponent, KnownCore, Ledger, NearPage, Selection};
+use crate::cores::{
+    Core, FoundComponent, Hits, KnownComponent, KnownCore, Ledger, NearPage, Selection,
+};
 use crate::graph::{Role, WeakComponents};
 use crate::page::PageId;
 use crate::storage::ledger::{ComponentCore, ComponentRecord, NearRecord};
@@ -15,7 +17,8 @@ use crate::storage::tables::{self, VectorKey, VectorSide};
 use crate::storage::{Changes, Store, StoreError};
 
 /// Whether what `refresh` found holds for this plan: it ran with the same parameters, but for the
-/// number of seeds and how they are picked.
+/// number of seeds and how they are picked. Classic HITS runs over all that remains, so nothing of
+/// it holds.
 pub(super) fn fits(
     store: &Store,
     refresh: RefreshId,
@@ -28,7 +31,7 @@ pub(super) fn fits(
     };
     (then.params.seeds, then.params.pick) = (plan.params.seeds, plan.params.pick);
     then.succeed = plan.succeed;
-    Ok(then == *plan)
+    Ok(then == *plan && plan.params.hits == Hits::Converged)
 }
 
 /// What is known of the components of this graph; `refresh` is the earlier one, if any is to be

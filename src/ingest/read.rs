@@ -153,7 +153,7 @@ impl<'a> Queue<'a> {
         while size < WAVE {
             match self.next() {
                 Ok(Some(piece)) => {
-                    size += piece.block.text.len();
+                    size += piece.block.text.len() * piece.source.reader.expansion();
                     wave.blocks.push(piece);
                 }
                 Ok(None) => break,

@@ -134,6 +134,12 @@ pub trait RecordReader: Sync {
     /// Never panics, whatever the line. A fault rejects the whole line.
     fn read(&self, line: &str, mode: SiteMode, summary: &mut ReadSummary) -> Result<Event, Fault>;
 
+    /// How many times as much memory what is read takes for each byte of text, beside formats that
+    /// write out every URL.
+    fn expansion(&self) -> usize {
+        1
+    }
+
     /// The file and the text that a reject of this line names, where a user has not seen the line.
     fn shown(&self, _line: &str) -> Option<(String, String)> {
         None

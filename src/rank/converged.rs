@@ -344,7 +344,7 @@ impl Ranker for Converged {
             let upper = solved.map_or(f64::INFINITY, |(principal, _)| principal.upper);
             let (bound, computed) = bounds.entry(component).or_default();
             *bound = bound.max(upper.min(held.component.bound));
-            *computed |= solved.is_some();
+            *computed |= solved.is_some() || self.replays.is_bounded(component);
         }
         let known = self.replays.all();
         bounds.extend(known.map(|(component, (sigma, _))| (component, (sigma, true))));

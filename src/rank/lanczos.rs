@@ -24,8 +24,10 @@ const LARGE: usize = 1 << 21;
 /// A residual (relative to the eigenvalue) that rounding allows.
 const FLOOR: f64 = 1e-14;
 /// Lanczos steps between two looks at the Ritz pairs.
-const STEPS: usize = 2;
+const STEPS: usize = 3;
 const PASSES: usize = 1000;
+/// A second pair is settled whose residual is below so much of its distance from the first.
+const UNSETTLED: f64 = 0.1;
 
 /// Approximate eigenpairs of `M`, largest first, unit length over pages.
 #[derive(Clone, Debug)]
@@ -96,9 +98,13 @@ impl Basis<'_> {
             .map(|(theta, y)| self.residual(*theta, y, top))
             .unzip();
         let residual = lengths.first().copied().unwrap_or(f64::INFINITY);
-        let gap = match (pairs.get(1), lengths.get(1)) {
-            (Some((theta, _)), Some(rest)) => 1.0 - theta / top - rest,
-            _ => 1.0,
+        // A second pair that has not settled may still rise.
+        let (gap, is_settled) = match (pairs.get(1), lengths.get(1)) {
+            (Some((theta, _)), Some(rest)) => {
+                let apart = 1.0 - theta / top;
+                (apart - rest, *rest <= apart * UNSETTLED)
+            }
+            _ => (1.0, true),
         };
         if residual <= FLOOR && !directions.is_empty() {
             // What is left of the first residual is rounding; the gap is not known yet.
@@ -107,6 +113,7 @@ impl Basis<'_> {
         State {
             residual,
             gap,
+            is_settled,
             directions,
         }
     }
@@ -136,13 +143,14 @@ impl Basis<'_> {
 struct State {
     residual: f64,
     gap: f64,
+    is_settled: bool,
     directions: Vec<Vec<f64>>,
 }
 
 impl State {
     /// Whether the vector's error, residual over gap, is at most `goal`.
     fn is_good(&self, goal: f64) -> bool {
-        self.gap > 0.0 && self.residual <= (goal * self.gap).max(FLOOR)
+        self.gap > 0.0 && self.is_settled && self.residual <= (goal * self.gap).max(FLOOR)
     }
 }
 

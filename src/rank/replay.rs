@@ -1,6 +1,6 @@
 //! Steps that are known from an earlier run, and how far they are used up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::WeakComponents;
 
@@ -28,7 +28,11 @@ pub(super) type Left = (Vec<u32>, f64);
 
 /// The components of a graph whose steps are known.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Replays(BTreeMap<u32, Replay>);
+pub(super) struct Replays {
+    steps: BTreeMap<u32, Replay>,
+    /// Components of which no step but a bound is known.
+    bounded: BTreeSet<u32>,
+}
 
 /// The next step of a component: its sigma and its best authority.
 pub(super) type Step = (f64, u32);
@@ -39,7 +43,7 @@ impl Replays {
         components: &WeakComponents,
         mut known: BTreeMap<u32, KnownSteps>,
     ) -> (Self, Vec<Left>) {
-        let mut replays = BTreeMap::new();
+        let mut replays = Self::default();
         let mut left = Vec::new();
         let mut unknown = Vec::new();
         for (component, authorities) in (0..).zip(components.authorities_by_component()) {
@@ -50,32 +54,40 @@ impl Replays {
                         step: 0,
                         authorities,
                     };
-                    replays.insert(component, replay);
+                    replays.steps.insert(component, replay);
                 }
-                Some(known) => left.push((authorities, known.next)),
+                Some(known) => {
+                    replays.bounded.insert(component);
+                    left.push((authorities, known.next));
+                }
                 None => unknown.extend(authorities),
             }
         }
         unknown.sort_unstable();
         left.push((unknown, f64::INFINITY));
-        (Self(replays), left)
+        (replays, left)
+    }
+
+    /// Whether no step but a bound of the component was known.
+    pub(super) fn is_bounded(&self, component: u32) -> bool {
+        self.bounded.contains(&component)
     }
 
     /// The next step of each component.
     pub(super) fn all(&self) -> impl Iterator<Item = (u32, Step)> {
-        let steps = self.0.iter();
+        let steps = self.steps.iter();
         steps.filter_map(|(&component, replay)| Some((component, replay.step()?)))
     }
 
     /// The next step of a component, and which it is.
     pub(super) fn next(&self, component: u32) -> Option<(usize, Step)> {
-        let replay = self.0.get(&component)?;
+        let replay = self.steps.get(&component)?;
         Some((replay.step, replay.step()?))
     }
 
     /// The next step of the component is done: the one after it, or what is left to be ranked.
     pub(super) fn advance(&mut self, component: u32) -> Option<Result<Step, Left>> {
-        let mut replay = self.0.remove(&component)?;
+        let mut replay = self.steps.remove(&component)?;
         let (sigma, _) = replay.step()?;
         replay.step += 1;
         let Some(step) = replay.step() else {
@@ -83,7 +95,7 @@ impl Replays {
             let bound = replay.known.next.min(sigma * (1.0 + 2.0 * TIED));
             return Some(Err((replay.authorities, bound)));
         };
-        self.0.insert(component, replay);
+        self.steps.insert(component, replay);
         Some(Ok(step))
     }
 }

@@ -121,6 +121,11 @@ impl StoreError {
         })
     }
 
+    /// A thread of the bank's own ended before its work was done.
+    pub(crate) fn ended_early(doing: &'static str, path: impl AsRef<Path>) -> Self {
+        Self::io(doing, path)(io::Error::other("a thread of this process ended early"))
+    }
+
     pub(crate) fn io(
         doing: &'static str,
         path: impl AsRef<Path>,

@@ -50,6 +50,7 @@ impl Slice {
 struct Writers<'scope> {
     running: VecDeque<ScopedJoinHandle<'scope, Result<(), StoreError>>>,
     most: usize,
+    place: PathBuf,
 }
 
 impl Writers<'_> {
@@ -59,7 +60,7 @@ impl Writers<'_> {
             if let Some(first) = self.running.pop_front() {
                 first
                     .join()
-                    .map_err(|_| StoreError::Full("sorted file"))??;
+                    .map_err(|_| StoreError::ended_early("write to", &self.place))??;
             }
         }
         Ok(())
@@ -78,6 +79,7 @@ pub(super) fn write_files(
         let mut writers = Writers {
             running: VecDeque::new(),
             most: rayon::current_num_threads().min(MOST_WRITERS),
+            place: place.to_owned(),
         };
         let mut begin = |slice: Slice| {
             writers.wait(writers.most)?;

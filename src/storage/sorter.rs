@@ -208,7 +208,7 @@ impl Sorter {
         };
         let (run, other) = writing
             .join()
-            .map_err(|_| StoreError::Full("run of a sort"))?;
+            .map_err(|_| StoreError::ended_early("sort in", &self.folder))?;
         self.add_run(run?)?;
         Ok(other)
     }
@@ -265,6 +265,9 @@ struct Ahead {
     blocks: Receiver<Result<Held, StoreError>>,
     block: Held,
     next: usize,
+    /// Whether the block after the last one has come.
+    ended: bool,
+    folder: PathBuf,
 }
 
 impl Ahead {
@@ -289,18 +292,23 @@ impl Ahead {
             blocks,
             block: Held::default(),
             next: 0,
+            ended: false,
+            folder: folder.to_owned(),
         })
     }
 
     fn advance(&mut self) -> Result<bool, StoreError> {
         if self.next == self.block.places.len() {
-            // The sender is gone after an error or the end.
-            let Ok(block) = self.blocks.recv() else {
+            if self.ended {
                 return Ok(false);
-            };
-            self.block = block?;
+            }
+            // A thread that is gone before it said that this is the end lost entries.
+            let block = self.blocks.recv();
+            self.block =
+                block.map_err(|_| StoreError::ended_early("read from", &self.folder))??;
             self.next = 0;
             if self.block.places.is_empty() {
+                self.ended = true;
                 return Ok(false);
             }
         }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use dsi_bitstream::traits::{BE, Endianness, LE};
 use webgraph::graphs::bvgraph::{CompFlags, get_endianness, parse_properties};
 
+use super::checked::guarded;
 use super::error::BvGraphError;
 
 /// Lists that a list may refer back to; far above any use, and it bounds what is held.
@@ -51,13 +52,17 @@ impl Header {
             detail,
         };
         class(&path)?.map_err(wrong)?;
-        let endianness = get_endianness(&path).map_err(|error| wrong(format!("{error:#}")))?;
+        let endianness = guarded(|| get_endianness(&path)).map_err(wrong)?;
+        let endianness = endianness.map_err(|error| wrong(format!("{error:#}")))?;
         let little_endian = endianness == LE::NAME;
-        let parsed = if little_endian {
-            parse_properties::<LE>(&path)
-        } else {
-            parse_properties::<BE>(&path)
-        };
+        let parsed = guarded(|| {
+            if little_endian {
+                parse_properties::<LE>(&path)
+            } else {
+                parse_properties::<BE>(&path)
+            }
+        });
+        let parsed = parsed.map_err(wrong)?;
         let (nodes, links, flags) = parsed.map_err(|error| wrong(format!("{error:#}")))?;
         if flags.compression_window > MAX_WINDOW {
             let window = flags.compression_window;

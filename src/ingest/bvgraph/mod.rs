@@ -54,8 +54,7 @@ impl BvGraph {
     /// Reads the list of URLs, one a line in the order of the nodes; without a list node n is
     /// `http://n<n>.invalid/`. Refuses a list of another length than the graph has nodes.
     ///
-    /// Cost: about as much memory as the list has after front coding, where it is in URL order a
-    /// third of its text.
+    /// Cost: as much memory as the list has after front coding.
     pub fn open<E: std::error::Error + 'static>(
         basename: &Path,
         urls: Option<Input>,
@@ -89,6 +88,11 @@ impl BvGraph {
 }
 
 impl RecordReader for BvGraph {
+    /// A link is a byte or two of text and becomes a URL.
+    fn expansion(&self) -> usize {
+        64
+    }
+
     fn read(&self, line: &str, mode: SiteMode, summary: &mut ReadSummary) -> Result<Event, Fault> {
         let mut numbers = Numbers::of(line);
         let node = numbers.next().unwrap_or_default();
