@@ -59,9 +59,35 @@ pub struct Converged {
 #[derive(Clone, Debug)]
 struct Held {
     component: Component,
-    /// The region it came from, with vectors to start from.
-    parent: Option<Arc<Principal>>,
+    /// Where to start from.
+    parent: Option<Parent>,
     solved: Option<(Arc<Principal>, u32)>,
+}
+
+/// Vectors of the region that a region came from.
+#[derive(Clone, Debug)]
+enum Parent {
+    /// All of it: what is left of a region is mostly one large part.
+    Whole(Arc<Principal>),
+    /// On the authorities of this part: many small ones must not keep the whole each.
+    Part(Vec<Vec<f64>>),
+}
+
+impl Parent {
+    /// What a part of a region starts from; `authorities` are those that [`Parent::Part`] is on.
+    fn of(&self, authorities: &[u32], part: &Component) -> Self {
+        match self {
+            Self::Whole(principal) => {
+                let whole = principal.region.authorities();
+                if part.authorities.len() > whole.len() / 2 {
+                    Self::Whole(Arc::clone(principal))
+                } else {
+                    Self::Part(restricted(whole, &principal.kept, &part.authorities))
+                }
+            }
+            Self::Part(vectors) => Self::Part(restricted(authorities, vectors, &part.authorities)),
+        }
+    }
 }
 
 impl Converged {
@@ -132,7 +158,7 @@ impl Converged {
         graph: &HubGraph,
         left: &Remaining,
         authorities: &[u32],
-        parent: Option<&Arc<Principal>>,
+        parent: Option<&Parent>,
         bound: f64,
     ) {
         let parts = self
@@ -142,8 +168,8 @@ impl Converged {
             component.bound = component.bound.min(bound);
             self.waiting.insert((descending(component.bound), label));
             let held = Held {
+                parent: parent.map(|parent| parent.of(authorities, &component)),
                 component,
-                parent: parent.cloned(),
                 solved: None,
             };
             self.regions.insert(label, held);
@@ -165,7 +191,16 @@ impl Converged {
         let warm = held
             .parent
             .take()
-            .map_or_else(Vec::new, |parent| starts(&parent, &region));
+            .map_or_else(Vec::new, |parent| match parent {
+                Parent::Whole(principal) => {
+                    let whole = principal.region.authorities();
+                    restricted(whole, &principal.kept, region.authorities())
+                }
+                Parent::Part(vectors) => {
+                    let part = &held.component.authorities;
+                    restricted(part, &vectors, region.authorities())
+                }
+            });
         let principal = solve(region, warm, FINE, &mut self.visits, watch)?;
         self.keep(graph, left, label, principal);
         Ok(())
@@ -304,7 +339,7 @@ impl Ranker for Converged {
                 self.solved
                     .remove(&(descending(principal.sigma), best, label));
                 bound = bound.min(principal.upper);
-                parent = Some(principal);
+                parent = Some(Parent::Whole(principal));
             } else {
                 self.waiting.remove(&(descending(bound), label));
             }
@@ -357,11 +392,9 @@ fn entry(component: u32, (sigma, best): Step) -> (Descending, u32, u32) {
     (descending(sigma), best, component | KNOWN)
 }
 
-/// The parent's vectors on the authorities that this region has of it.
-fn starts(parent: &Principal, region: &Region) -> Vec<Vec<f64>> {
-    let old = parent.region.authorities();
-    let places: Vec<Option<usize>> = region
-        .authorities()
+/// Vectors on some authorities, on others: zero where they are new.
+fn restricted(old: &[u32], vectors: &[Vec<f64>], authorities: &[u32]) -> Vec<Vec<f64>> {
+    let places: Vec<Option<usize>> = authorities
         .iter()
         .map(|class| old.binary_search(class).ok())
         .collect();
@@ -371,7 +404,7 @@ fn starts(parent: &Principal, region: &Region) -> Vec<Vec<f64>> {
             .map(|p| p.map_or(0.0, |p| vector[p]))
             .collect()
     };
-    parent.kept.iter().map(restrict).collect()
+    vectors.iter().map(restrict).collect()
 }
 
 /// The smallest page among the authorities tied for the best score.
