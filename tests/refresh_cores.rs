@@ -5,7 +5,8 @@
 //! - `clicks_change_nothing`: a delta without a link costs a look at the graph, and no more.
 //! - `one_site_changes`: components elsewhere are taken over, and `--explain-cost` names the batch
 //!   and the site.
-//! - `other_parameters`, `pruned`: what may be taken over, and from which refresh.
+//! - `other_parameters`, `pruned`, `mixed_up_components`: what may be taken over, and from which
+//!   refresh.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
@@ -17,7 +18,7 @@ use seedbank::engine::{PlanOptions, Reason, RefreshRequest};
 use seedbank::page::SiteId;
 use seedbank::storage::evidence::{Near, Standing, Standings};
 use seedbank::storage::records::RefreshId;
-use seedbank::storage::{Reader, tables};
+use seedbank::storage::{Reader, raw_entries, raw_write, tables};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 use support::banks::TestBank;
@@ -232,9 +233,45 @@ fn other_parameters() {
     };
     for _ in 0..2 {
         let report = bank.refresh("again", &classic, false);
-        assert_eq!(report.steps_reused, 0);
+        assert_eq!((report.steps_reused, report.cold), (0, true));
+        assert_eq!(components(&bank, report.refresh), 0);
     }
     bank.is_sound();
+}
+
+/// Of how many components a refresh keeps something.
+fn components(bank: &TestBank, refresh: RefreshId) -> usize {
+    let reader = Reader::open(bank.bank.path()).unwrap();
+    let kept = reader.scan_under(&tables::COMPONENTS, &refresh.to_be_bytes());
+    kept.unwrap().count()
+}
+
+/// What is kept of one component stands under another: nothing is taken over from there, and the
+/// error says what to do.
+#[test]
+fn mixed_up_components() {
+    let bank = TestBank::new();
+    bank.delta(&places(5));
+    let first = bank.refresh("again", &seeds(5), false);
+    assert_eq!(components(&bank, first.refresh), 5);
+    let entries = raw_entries(bank.bank.path(), "components").unwrap();
+    let swapped = [
+        (entries[0].0.clone(), Some(entries[1].1.clone())),
+        (entries[1].0.clone(), Some(entries[0].1.clone())),
+    ];
+    raw_write(bank.bank.path(), "components", &swapped).unwrap();
+    // Makes it the published state.
+    bank.delta(r#"{"url":"http://h3.test/1","clicks":7}"#);
+    let request = RefreshRequest {
+        plan: Some("again".to_owned()),
+        ..RefreshRequest::default()
+    };
+    let error = bank.bank.refresh(&request, &Unwatched).unwrap_err();
+    assert!(error.to_string().contains("refresh --cold"), "{error}");
+    let cold = bank.refresh("again", &seeds(5), true);
+    assert_eq!((cold.seeds, cold.steps_reused), (5, 0));
+    let again = bank.refresh("again", &seeds(5), false);
+    assert_eq!(again.steps_reused, 5);
 }
 
 #[test]

@@ -162,9 +162,10 @@ pub fn select_again(
             (core, new)
         };
         let first = core.authorities.first();
-        let class = first.and_then(|&page| graph.authority_class(page));
-        if let Some(class) = class {
-            let component = ledger.components().of_authority(class);
+        let component = first.and_then(|&page| ledger.components().of_page(graph, page));
+        if let Some(component) = component
+            && params.hits == Hits::Converged
+        {
             keeping.note(component, (rank, &core), new, delicate);
         }
         cores.push(core);

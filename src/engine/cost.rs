@@ -120,15 +120,8 @@ impl Run<'_> {
 
     /// The component that a page is in, by its number.
     fn component(&self, number: u32) -> Option<u32> {
-        let (graph, components) = (&self.hubs.graph, self.ledger.components());
-        let as_hub = graph
-            .hub_class(number)
-            .map(|class| components.of_hub(class));
-        let as_authority = || {
-            let class = graph.authority_class(number)?;
-            Some(components.of_authority(class))
-        };
-        as_hub.or_else(as_authority)
+        let components = self.ledger.components();
+        components.of_page(&self.hubs.graph, number)
     }
 
     fn changes(

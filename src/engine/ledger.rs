@@ -52,7 +52,10 @@ pub(super) fn load(
         for entry in store.scan_under(&tables::COMPONENTS, &refresh.to_be_bytes())? {
             let ((_, fingerprint), record) = entry?;
             if let Some(&component) = present.get(&fingerprint) {
-                known.insert(component, known_component(store, hubs, refresh, &record)?);
+                let found = known_component(store, hubs, refresh, &record, &|page| {
+                    components.of_page(&hubs.graph, page) == Some(component)
+                })?;
+                known.insert(component, found);
             }
         }
     }
@@ -64,10 +67,11 @@ fn known_component(
     hubs: &Hubs,
     refresh: RefreshId,
     record: &ComponentRecord,
+    is_in_it: &dyn Fn(u32) -> bool,
 ) -> Result<KnownComponent, EngineError> {
     let cores = record.cores.iter();
     let cores: Result<_, EngineError> = cores
-        .map(|core| known_core(store, hubs, refresh, core))
+        .map(|core| known_core(store, hubs, refresh, core, is_in_it))
         .collect();
     Ok(KnownComponent {
         cores: cores?,
@@ -80,6 +84,7 @@ fn known_core(
     hubs: &Hubs,
     refresh: RefreshId,
     kept: &ComponentCore,
+    is_in_it: &dyn Fn(u32) -> bool,
 ) -> Result<KnownCore, EngineError> {
     let rank = kept.rank;
     let record = store.need(&tables::CORES, &(refresh, rank))?;
@@ -87,10 +92,13 @@ fn known_core(
         EngineError::Store(StoreError::Damaged {
             table: tables::COMPONENTS.name,
             key: format!("refresh {refresh}, core {rank}"),
-            what: "it does not fit its core".to_owned(),
+            what: "it does not fit its core; `refresh --cold` does without it".to_owned(),
         })
     };
-    let number = |page: &PageId| hubs.number(*page).ok_or_else(damaged);
+    let number = |page: &PageId| {
+        let number = hubs.number(*page).filter(|number| is_in_it(*number));
+        number.ok_or_else(damaged)
+    };
     let numbers = |pages: &[PageId]| pages.iter().map(number).collect::<Result<Vec<u32>, _>>();
     let scores = |side, pages: usize| {
         let key = VectorKey {

@@ -200,7 +200,7 @@ fn find<'a>(
     Ok((found, earlier))
 }
 
-/// What changed, as sets of URLs.
+/// Why a page is a seed.
 fn reason(evidence: &Evidence) -> Reason {
     match *evidence {
         Evidence::Core {

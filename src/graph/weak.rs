@@ -170,6 +170,14 @@ impl WeakComponents {
         self.hubs.get(class as usize).copied().unwrap_or(NONE)
     }
 
+    /// The component of a page of `graph`, if it is on a link.
+    #[must_use]
+    pub fn of_page(&self, graph: &HubGraph, page: u32) -> Option<u32> {
+        let as_hub = graph.hub_class(page).map(|class| self.of_hub(class));
+        let as_authority = || Some(self.of_authority(graph.authority_class(page)?));
+        as_hub.or_else(as_authority)
+    }
+
     /// The authority classes of each component, ascending.
     pub(crate) fn authorities_by_component(&self) -> Vec<Vec<u32>> {
         let mut lists = vec![Vec::new(); self.len()];
