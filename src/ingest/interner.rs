@@ -229,8 +229,14 @@ impl Interner {
     /// The site's name and the rest of a URL.
     #[must_use]
     pub fn parts(&self, number: UrlNumber) -> (&str, &str) {
-        let place = &self.places[number as usize];
-        (&self.sites[place.site as usize].name, self.text(place))
+        let site = self.site_of(number);
+        (&self.sites[site as usize].name, self.local(number))
+    }
+
+    /// What a URL has after its site.
+    #[must_use]
+    pub fn local(&self, number: UrlNumber) -> &str {
+        self.text(&self.places[number as usize])
     }
 
     /// A URL.
@@ -243,7 +249,7 @@ impl Interner {
         }
     }
 
-    /// The ranks of the sites of all URLs by name, and the site's number of each URL.
+    /// The ranks of the sites by name, by their numbers.
     #[must_use]
     pub fn site_ranks(&self) -> Vec<u32> {
         let mut sites: Vec<u32> = (0..).take(self.sites.len()).collect();

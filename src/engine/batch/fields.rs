@@ -74,22 +74,27 @@ impl Default for Bytes {
 }
 
 impl Bytes {
+    #[inline]
     pub(super) fn u64(self, value: u64) -> Self {
         self.array(value.to_be_bytes())
     }
 
+    #[inline]
     pub(super) fn u32(self, value: u32) -> Self {
         self.array(value.to_be_bytes())
     }
 
+    #[inline]
     pub(super) fn i64(self, value: i64) -> Self {
         self.array(value.to_be_bytes())
     }
 
+    #[inline]
     pub(super) fn byte(self, value: u8) -> Self {
         self.array([value])
     }
 
+    #[inline]
     pub(super) fn array<const N: usize>(mut self, value: [u8; N]) -> Self {
         let end = self.length + N;
         debug_assert!(end <= MOST, "an event has few fields");
@@ -104,6 +109,7 @@ impl Bytes {
 impl Deref for Bytes {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         &self.bytes[..self.length]
     }

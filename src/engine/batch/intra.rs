@@ -1,16 +1,22 @@
 //! Intra-site links, a block of neighbouring pages at a time, in the order of pages.
 
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
 use super::links::change;
 use super::passes::{PageEvent, Passes, Places, intra_event, page_event};
 use crate::engine::EngineError;
 use crate::page::PageId;
 use crate::storage::links::{Link, LinkBlock, LinkKey};
-use crate::storage::{Store, tables};
+use crate::storage::{Sorter, Store, StoreError, Table, Value, encode, tables};
 
-/// The block of `intra` that the pass is at.
+/// So many blocks are worked out side by side.
+pub(super) const SIDE_BY_SIDE: usize = 64;
+
+/// The block of `intra` that the pass is at, and blocks that it has left.
 #[derive(Default)]
 pub(super) struct IntraBlocks {
     at: Option<Replaced<u32>>,
+    left: Vec<Replaced<u32>>,
 }
 
 impl IntraBlocks {
@@ -24,7 +30,10 @@ impl IntraBlocks {
     ) -> Result<(), EngineError> {
         let (key, place) = LinkKey::of_page(page);
         if self.at.as_ref().is_none_or(|at| at.key != key) {
-            self.write(passes)?;
+            self.leave();
+            if self.left.len() >= SIDE_BY_SIDE {
+                self.write(passes)?;
+            }
             self.at = Some(Replaced::new(key, store.links(&tables::INTRA, key)?));
         }
         let Some(at) = &mut self.at else {
@@ -42,22 +51,53 @@ impl IntraBlocks {
         Ok(())
     }
 
-    /// Writes the block that the pass leaves, and tells its targets.
-    pub(super) fn write(&mut self, passes: &mut Passes<'_>) -> Result<(), EngineError> {
-        let Some(block) = self.at.take().filter(|block| !block.events.is_empty()) else {
-            return Ok(());
-        };
-        let LinkKey { site, block: of } = block.key;
-        let (key, new) = block.tell(&mut |target, places| {
-            intra_event(&mut passes.targets, PageId::new(site, target), of, places)
-        })?;
-        if new.is_empty() {
-            passes.changes.delete(&tables::INTRA, &key)?;
-        } else {
-            passes.changes.put(&tables::INTRA, &key, &new)?;
-        }
-        Ok(())
+    fn leave(&mut self) {
+        let changed = self.at.take().filter(|block| !block.events.is_empty());
+        self.left.extend(changed);
     }
+
+    /// Writes the blocks, and tells their targets.
+    pub(super) fn write(&mut self, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+        self.leave();
+        write_blocks(
+            &tables::INTRA,
+            std::mem::take(&mut self.left),
+            passes,
+            intra_event,
+        )
+    }
+}
+
+/// Writes blocks of a table, and has `tell` tell their targets.
+pub(super) fn write_blocks<T: Link + Send + Sync>(
+    table: &'static Table<LinkKey, LinkBlock<T>>,
+    blocks: Vec<Replaced<T>>,
+    passes: &mut Passes<'_>,
+    tell: impl Fn(&mut Sorter, T, LinkKey, Places) -> Result<(), EngineError>,
+) -> Result<(), EngineError>
+where
+    LinkBlock<T>: Value,
+{
+    let outcomes = blocks.into_par_iter().map(|block| block.outcome(table));
+    for outcome in outcomes.collect::<Result<Vec<_>, _>>()? {
+        for (target, places) in outcome.targets {
+            tell(&mut passes.targets, target, outcome.key, places)?;
+        }
+        match outcome.encoded {
+            Some(encoded) => passes.changes.put_encoded(table, &outcome.key, &encoded)?,
+            None => passes.changes.delete(table, &outcome.key)?,
+        }
+    }
+    Ok(())
+}
+
+/// What the replaced lists of a block come to.
+struct Outcome<T> {
+    key: LinkKey,
+    /// The block as it is now; none where nothing is left of it.
+    encoded: Option<Vec<u8>>,
+    /// What it does to each target, ascending.
+    targets: Vec<(T, Places)>,
 }
 
 /// A block some of whose lists are replaced.
@@ -65,8 +105,8 @@ pub(super) struct Replaced<T> {
     pub(super) key: LinkKey,
     pub(super) old: LinkBlock<T>,
     new: LinkBlock<T>,
-    /// Target, place, and whether it was gained.
-    events: Vec<(T, u32, bool)>,
+    /// A target, a place, and whether it was gained, as one number ([`event`]).
+    events: Vec<u128>,
 }
 
 impl<T: Link> Replaced<T> {
@@ -85,11 +125,11 @@ impl<T: Link> Replaced<T> {
         let old = self.old.at(place);
         let gained = only(&targets, old);
         self.events
-            .extend(gained.map(|target| (target, place, true)));
+            .extend(gained.map(|target| event(target, place, true)));
         let lost_from = self.events.len();
         let lost = only(old, &targets);
         self.events
-            .extend(lost.map(|target| (target, place, false)));
+            .extend(lost.map(|target| event(target, place, false)));
         let counts = [lost_from - before, self.events.len() - lost_from];
         if counts != [0, 0] {
             self.new.set(place, targets);
@@ -97,31 +137,73 @@ impl<T: Link> Replaced<T> {
         counts.map(|count| count as u64)
     }
 
-    /// Hands on what the block does to each target, ascending; gives the block as it is now.
-    pub(super) fn tell(
-        mut self,
-        told: &mut dyn FnMut(T, Places) -> Result<(), EngineError>,
-    ) -> Result<(LinkKey, LinkBlock<T>), EngineError> {
+    fn outcome(mut self, table: &Table<LinkKey, LinkBlock<T>>) -> Result<Outcome<T>, StoreError>
+    where
+        LinkBlock<T>: Value,
+    {
         self.events.sort_unstable();
-        let (old, new) = (self.old.distinct(), self.new.distinct());
-        for of_target in self.events.chunk_by(|a, b| a.0 == b.0) {
-            let target = of_target[0].0;
+        let mut targets = Vec::with_capacity(self.events.len());
+        // A block that was not there needs no search; one that only gains needs none in what it is.
+        let old = self.old.distinct();
+        let mut new: Option<Vec<T>> = None;
+        for of_target in self
+            .events
+            .chunk_by(|a, b| a >> PLACE_BITS == b >> PLACE_BITS)
+        {
             let mut places = Places::default();
-            for (_, place, gained) in of_target {
-                let bit = 1 << place;
-                if *gained {
-                    places.gained |= bit;
+            for event in of_target {
+                let (place, gained) = place_of(*event);
+                if gained {
+                    places.gained |= 1 << place;
                 } else {
-                    places.lost |= bit;
+                    places.lost |= 1 << place;
                 }
             }
-            let was = old.binary_search(&target).is_ok();
-            let is = new.binary_search(&target).is_ok();
+            let Some(target) = target_of(of_target[0]) else {
+                continue;
+            };
+            let was = places.lost != 0 || !old.is_empty() && old.binary_search(&target).is_ok();
+            let is = places.gained != 0
+                || new
+                    .get_or_insert_with(|| self.new.distinct())
+                    .binary_search(&target)
+                    .is_ok();
             places.block = (was != is).then_some(is);
-            told(target, places)?;
+            targets.push((target, places));
         }
-        Ok((self.key, self.new))
+        let mut encoded = (!self.new.is_empty()).then(Vec::new);
+        if let Some(encoded) = &mut encoded {
+            encode(table, &self.key, &self.new, encoded)?;
+        }
+        Ok(Outcome {
+            key: self.key,
+            encoded,
+            targets,
+        })
     }
+}
+
+/// Bits of an event below its target: the place, and one bit for whether it was gained.
+const PLACE_BITS: u32 = 8;
+
+fn event<T: Link>(target: T, place: u32, gained: bool) -> u128 {
+    let (high, low) = target.halves();
+    let target = u128::from(high) << 32 | u128::from(low);
+    target << PLACE_BITS | u128::from(place) << 1 | u128::from(gained)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "what event() put together is cut apart"
+)]
+fn target_of<T: Link>(event: u128) -> Option<T> {
+    let target = event >> PLACE_BITS;
+    T::join((target >> 32) as u32, target as u32)
+}
+
+fn place_of(event: u128) -> (u32, bool) {
+    let low = event.to_le_bytes()[0];
+    (u32::from(low >> 1), low & 1 == 1)
 }
 
 /// What one ascending list has and the other has not.

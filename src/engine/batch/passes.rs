@@ -287,11 +287,12 @@ pub(super) fn target_event(
 
 pub(super) fn intra_event(
     targets: &mut Sorter,
-    target: PageId,
-    block: u32,
+    target: u32,
+    block: LinkKey,
     places: Places,
 ) -> Result<(), EngineError> {
-    let key = Bytes::default().u64(target.0).byte(1).u32(block);
+    let target = PageId::new(block.site, target);
+    let key = Bytes::default().u64(target.0).byte(1).u32(block.block);
     Ok(targets.push(&key, &put_places(places))?)
 }
 

@@ -8,6 +8,7 @@
 //! A portion's URLs are numbered by rank, in the order of their keys. So what goes through the
 //! sorts is each portion's distinct URLs once, and small numbers for all that links say.
 
+use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +65,7 @@ impl Urls {
 
     /// Bytes of memory, with what sorting the URLs takes.
     fn bytes(&self) -> usize {
-        let of_url = size_of::<(u128, u32)>() + 2 * size_of::<u32>();
+        let of_url = size_of::<Ordered>() + 2 * size_of::<u32>();
         self.interner.bytes() + self.interner.len() * of_url
     }
 
@@ -73,24 +74,45 @@ impl Urls {
     fn order(&self, used: &[bool], flags: u8) -> Vec<u32> {
         // Names contain no NUL byte, so that they order as keys do that have one after them.
         let ranks = self.interner.site_ranks();
-        let text = |number: u32| self.interner.parts(number).1.as_bytes();
-        let mut order: Vec<(u128, u32)> = (0..)
-            .zip(&self.flags)
-            .zip(used)
-            .filter(|((_, of_url), used)| **used || **of_url & flags != 0)
-            .map(|((number, _), _)| {
-                // The site and the first twelve bytes decide most comparisons.
-                let mut head = [0; 16];
-                let site = ranks[self.interner.site_of(number) as usize];
-                head[..4].copy_from_slice(&site.to_be_bytes());
-                let text = text(number);
-                let length = text.len().min(12);
-                head[4..4 + length].copy_from_slice(&text[..length]);
-                (u128::from_be_bytes(head), number)
-            })
-            .collect();
-        order.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| text(a.1).cmp(text(b.1))));
-        order.into_iter().map(|(_, number)| number).collect()
+        let wanted = (0..).zip(&self.flags).zip(used);
+        let wanted = wanted.filter(|((_, of_url), used)| **used || **of_url & flags != 0);
+        let of_url = wanted.map(|((number, _), _)| Ordered {
+            site: ranks[self.interner.site_of(number) as usize],
+            number,
+            head: 0,
+        });
+        let mut order: Vec<Ordered> = of_url.collect();
+        order.par_sort_unstable_by_key(|url| (url.site, url.number));
+        order
+            .par_chunk_by_mut(|a, b| a.site == b.site)
+            .for_each(|of_site| self.sort_site(of_site));
+        order.into_iter().map(|url| url.number).collect()
+    }
+
+    /// Sorts the URLs of a site. They begin alike, so the 16 bytes after that decide most
+    /// comparisons.
+    fn sort_site(&self, urls: &mut [Ordered]) {
+        let text = |number: u32| self.interner.local(number).as_bytes();
+        let Some((first, others)) = urls.split_first() else {
+            return;
+        };
+        let first = text(first.number);
+        let alike = others.iter().fold(first.len(), |alike, other| {
+            let both = first[..alike].iter().zip(text(other.number));
+            both.take_while(|(a, b)| a == b).count()
+        });
+        let after = |number: u32| &text(number)[alike..];
+        for url in &mut *urls {
+            let mut head = [0; 16];
+            let rest = after(url.number);
+            let length = rest.len().min(head.len());
+            head[..length].copy_from_slice(&rest[..length]);
+            url.head = u128::from_be_bytes(head);
+        }
+        urls.par_sort_unstable_by(|a, b| {
+            let texts = || after(a.number).cmp(after(b.number));
+            a.head.cmp(&b.head).then_with(texts)
+        });
     }
 
     fn clear(&mut self) {
@@ -98,6 +120,14 @@ impl Urls {
         self.flags.clear();
         self.of_block.fill(NONE);
     }
+}
+
+/// A URL that is being sorted.
+struct Ordered {
+    /// The rank of its site.
+    site: u32,
+    number: u32,
+    head: u128,
 }
 
 /// Collects input events.

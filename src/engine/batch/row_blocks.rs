@@ -2,9 +2,10 @@
 //! order of keys.
 
 use super::fields::Fields;
-use super::intra::Replaced;
+use super::intra::{Replaced, SIDE_BY_SIDE, write_blocks};
 use super::passes::{Passes, citers_event};
 use crate::engine::EngineError;
+use crate::page::PageId;
 use crate::storage::links::LinkKey;
 use crate::storage::{Sorted, Store, tables};
 use crate::watch::Watch;
@@ -16,6 +17,7 @@ pub(super) fn row_blocks_pass(
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<(), EngineError> {
+    let mut left = Vec::new();
     while let Some(key) = rows.peek()? {
         watch.proceed()?;
         let (of_block, _) = LinkKey::of_row(Fields(key).row()?);
@@ -35,14 +37,14 @@ pub(super) fn row_blocks_pass(
             }
             block.replace(place, targets);
         }
-        let (_, new) = block.tell(&mut |target, places| {
-            citers_event(&mut passes.targets, target, of_block, places)
-        })?;
-        if new.is_empty() {
-            passes.changes.delete(&tables::ROWS, &of_block)?;
-        } else {
-            passes.changes.put(&tables::ROWS, &of_block, &new)?;
+        left.push(block);
+        if left.len() >= SIDE_BY_SIDE {
+            write(std::mem::take(&mut left), passes)?;
         }
     }
-    Ok(())
+    write(left, passes)
+}
+
+fn write(blocks: Vec<Replaced<PageId>>, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+    write_blocks(&tables::ROWS, blocks, passes, citers_event)
 }
