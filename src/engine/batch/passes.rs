@@ -1,7 +1,7 @@
 //! What goes from pass to pass while a batch is worked into the bank.
 //!
 //! ```text
-//! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by URL]
+//! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by page]
 //!   canonical records by page -> links pass -> targets, new rows, members, pages
 //!   new rows by hash  -> rows pass   -> members, rows
 //!   members by row    -> members pass-> rows, row counts
@@ -13,12 +13,14 @@
 //!
 //! Every arrow is a [`Sorter`], so memory is bounded by the budget, every table is read and
 //! written in key order, every key is written once, and the result does not depend on the order
-//! of the input. Held whole are only: one record's outlinks, one page's in-links, one row's
-//! pages. The batch is applied when all passes are through, by one atomic commit.
+//! of the input. Beside a portion of the input what is held whole is: one record's outlinks, some
+//! blocks of links, the blocks that link to one page, one row's pages. The batch is applied when all
+//! passes are through, by one atomic commit.
 //!
 //! The counts of uncrawled targets are kept by difference: with u = 1 for a known page and 0
 //! otherwise, a source gains `u_new` for a target that it gained, loses `u_old` for one that it
-//! lost, and changes by `u_new - u_old` for one that it kept.
+//! lost, and changes by `u_new - u_old` for one that it kept. What a block of pages or rows has in
+//! common is told once, with the places in it that it holds for.
 
 use std::path::Path;
 
@@ -38,8 +40,9 @@ use crate::storage::{self, Changes, Sorted, Sorter};
 /// the rest is for what the allocator cannot give back, and for what is read ahead.
 const SHARES: usize = 44;
 
-/// Shares of a sorter through which every link goes, and of most others.
+/// Shares of a sorter through which every link goes, of one for every row, and of most others.
 const LARGE: usize = 5;
+const MEDIUM: usize = 2;
 const SMALL: usize = 1;
 
 /// Shares that a portion of the input may take while nothing but it is collected.
@@ -86,6 +89,7 @@ impl<'a> Passes<'a> {
     pub(super) fn new(folder: &'a Path, memory: usize, counters: Counters, batch: BatchId) -> Self {
         let share = memory / SHARES;
         let sorter = || Sorter::new(folder, SMALL * share);
+        let medium = || Sorter::new(folder, MEDIUM * share);
         let large = || Sorter::new(folder, LARGE * share);
         Self {
             folder,
@@ -97,8 +101,8 @@ impl<'a> Passes<'a> {
             changed: RoaringTreemap::new(),
             former: RoaringTreemap::new(),
             records: large(),
-            new_rows: sorter(),
-            rows: sorter(),
+            new_rows: medium(),
+            rows: medium(),
             members: sorter(),
             targets: large(),
             row_counts: sorter(),
