@@ -62,10 +62,16 @@ pub struct RefreshReport {
     pub cores: u32,
     /// Whether nothing of an earlier refresh was reused.
     pub cold: bool,
-    /// Steps taken over from the previous refresh: cores, or sites.
+    /// Steps taken over from the previous refresh: cores, or sites. Cores only from components that
+    /// are verified, so every reused step is.
     pub steps_reused: u64,
     /// Steps computed: cores, or sites.
     pub steps_recomputed: u64,
+    /// By cores: weakly connected components of the graph.
+    pub components: u32,
+    /// By cores: those among them that were found to be, page for page and link for link, what the
+    /// previous refresh kept its cores of.
+    pub components_verified: u32,
     /// Whether every result was proven.
     pub certified: bool,
     /// Why not, where it was not.
@@ -74,7 +80,8 @@ pub struct RefreshReport {
     pub link_visits: u64,
     /// Pages settled plus adjacency entries scanned.
     pub page_visits: u64,
-    /// Bytes of keys and values read from the store.
+    /// Bytes of keys and values read from the store, also while the result was stored; not what
+    /// telling [`costs`](Self::costs) took.
     pub bytes_read: u64,
     /// How long it took.
     pub seconds: f64,
@@ -198,6 +205,8 @@ impl Bank {
             cold: true,
             steps_reused: 0,
             steps_recomputed: 0,
+            components: 0,
+            components_verified: 0,
             certified: true,
             doubt: None,
             link_visits: 0,
@@ -222,6 +231,8 @@ impl Bank {
                 let doubt = selection.uncertified_reason.as_ref();
                 report.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
                 report.link_visits = selection.link_visits;
+                (report.components, report.components_verified) = run.components();
+                report.bytes_read = reader.bytes_read();
                 if request.explain_cost {
                     report.costs = Some(run.costs(&reader)?);
                 }
@@ -240,10 +251,10 @@ impl Bank {
                 report.seeds = run.seeds()?;
                 (report.steps_reused, report.steps_recomputed) = run.steps();
                 report.page_visits = run.page_visits;
+                report.bytes_read = reader.bytes_read();
                 Outcome::Cover(run)
             }
         };
-        report.bytes_read = reader.bytes_read();
         Ok((outcome, report))
     }
 }
@@ -283,6 +294,7 @@ fn keep(
         let new = (report.refresh, standings.as_ref());
         evidence_cores::forget(writer, &mut changes, &report.pruned, new)?;
     }
+    report.bytes_read += writer.bytes_read();
     report.seconds = begun.elapsed().as_secs_f64();
     report.peak_memory = memory::peak();
     let record = RefreshRecord {
