@@ -232,7 +232,11 @@ fn growth(pages: u32, seeds: u32) {
     let day = one.clone().with_daily_share(0.001);
     let delta = |place: &Place| place.day(&day, 1, "").read.records;
     let (small, large) = (filled(&one), filled(&one));
-    large.day(&one, 0, "beside.");
+    let other = SynthOptions {
+        rng_seed: 2,
+        ..one.clone()
+    };
+    large.day(&other, 0, "beside.");
     compare("another beside", (&small, &delta), (&large, &delta), seeds);
     let two = crawl(2 * pages);
     // As many pages, of twice as many.
