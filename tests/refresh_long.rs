@@ -28,15 +28,16 @@ fn number(name: &str, default: u32) -> u32 {
     std::env::var(name).map_or(default, |text| text.parse().expect(name))
 }
 
-/// So many pages of a club link to others.
-fn hubs(club: u32) -> u32 {
-    20 + club * club / 2
+/// So many pages of a club link to others: some of the clubs are as dense as the densest places of
+/// a crawl of so many pages.
+fn hubs(club: u32, pages: u32) -> u32 {
+    (20 + club * club / 2) * (pages / 20_000).max(1)
 }
 
 /// The record of a page of a club: links to most of what the club is about, and further ones.
 fn record(club: u32, hub: u32, version: u32, further: &[String]) -> String {
     let mut links: Vec<String> = (0..6 + club % 13)
-        .filter(|to| (31 * (hub / 3) + 17 * to + 7 * version + club) % 5 > 0)
+        .filter(|to| !(31 * (hub / 3) + 17 * to + 7 * version + club).is_multiple_of(5))
         .map(|to| format!("http://about{to}.club{club}.test/"))
         .collect();
     links.extend_from_slice(further);
@@ -47,11 +48,11 @@ fn record(club: u32, hub: u32, version: u32, further: &[String]) -> String {
 }
 
 /// What changes in the clubs on a day. Every third day a link joins two of them, for one day.
-fn clubs(day: u32) -> String {
+fn clubs(day: u32, pages: u32) -> String {
     let mut text = String::new();
     if day == 0 {
         for club in 0..CLUBS {
-            for hub in 0..hubs(club) {
+            for hub in 0..hubs(club, pages) {
                 text += &record(club, hub, 0, &[]);
             }
         }
@@ -90,11 +91,11 @@ fn refresh(bank: &TestBank, plan: &str, seeds: u32, cold: bool) -> RefreshReport
 
 #[test]
 fn days_of_a_crawl() {
-    let days = number("LONG_DAYS", 4);
+    let (days, pages) = (number("LONG_DAYS", 4), number("LONG_PAGES", 1_000));
     let crawl = SynthOptions {
         days,
         rng_seed: 1,
-        ..SynthOptions::new(u64::from(number("LONG_PAGES", 1_000)))
+        ..SynthOptions::new(u64::from(pages))
     };
     let web = Web::new(&crawl).unwrap();
     let bank = TestBank::new();
@@ -104,7 +105,7 @@ fn days_of_a_crawl() {
         "day  seeds  reused   verified of  certified, cold  million visits, cold  seconds, cold"
     );
     for day in 0..=days {
-        let mut text = clubs(day);
+        let mut text = clubs(day, pages);
         web.day(day).unwrap().read_to_string(&mut text).unwrap();
         bank.delta(&text);
         drop(text);
@@ -118,7 +119,7 @@ fn days_of_a_crawl() {
             let begun = Instant::now();
             came_to_the_same(&bank.bank, ours.refresh, cold.refresh);
             println!(
-                "{day:3} {seeds:6} {:7} {:8} {:5} {:>10}, {:4} {:12.2} {:7.2} {:9.2} {:5.2}  compared in {:.2} s",
+                "{day:3} {seeds:6} {:7} {:8} {:5} {:>10}, {:4} {:12.2} {:7.2} {:9.2} {:5.2}  compared in {:.2} s {}",
                 ours.steps_reused,
                 ours.components_verified,
                 ours.components,
@@ -128,7 +129,8 @@ fn days_of_a_crawl() {
                 cold.link_visits as f64 / 1e6,
                 ours.seconds,
                 cold.seconds,
-                begun.elapsed().as_secs_f64()
+                begun.elapsed().as_secs_f64(),
+                ours.doubt.unwrap_or_default()
             );
         }
     }

@@ -159,7 +159,7 @@ fn text(report: &RefreshReport) -> String {
     if !report.cold && report.components > 0 {
         let _ = writeln!(
             text,
-            "verified: {} of {} components are page for page and link for link what they were",
+            "verified: {} of {} components, page for page and link for link",
             report.components_verified, report.components
         );
     }
