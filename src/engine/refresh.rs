@@ -80,9 +80,11 @@ pub struct RefreshReport {
     pub link_visits: u64,
     /// Pages settled plus adjacency entries scanned.
     pub page_visits: u64,
-    /// Bytes of keys and values read from the store, also while the result was stored; not what
-    /// telling [`costs`](Self::costs) took.
+    /// Bytes of keys and values read from the store, but for what telling
+    /// [`costs`](Self::costs) took.
     pub bytes_read: u64,
+    /// Those of them that were read while the result was stored: what it is told from and replaces.
+    pub bytes_read_storing: u64,
     /// How long it took.
     pub seconds: f64,
     /// The most memory that the process has used so far, in bytes, where the system tells it.
@@ -212,6 +214,7 @@ impl Bank {
             link_visits: 0,
             page_visits: 0,
             bytes_read: 0,
+            bytes_read_storing: 0,
             seconds: 0.0,
             peak_memory: None,
             costs: None,
@@ -294,7 +297,8 @@ fn keep(
         let new = (report.refresh, standings.as_ref());
         evidence_cores::forget(writer, &mut changes, &report.pruned, new)?;
     }
-    report.bytes_read += writer.bytes_read();
+    report.bytes_read_storing = writer.bytes_read();
+    report.bytes_read += report.bytes_read_storing;
     report.seconds = begun.elapsed().as_secs_f64();
     report.peak_memory = memory::peak();
     let record = RefreshRecord {
