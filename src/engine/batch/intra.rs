@@ -207,7 +207,7 @@ fn place_of(event: u128) -> (u32, bool) {
 }
 
 /// What one ascending list has and the other has not.
-fn only<T: Ord + Copy>(these: &[T], those: &[T]) -> impl Iterator<Item = T> {
-    let missing = |one: &&T| those.is_empty() || those.binary_search(one).is_err();
-    these.iter().filter(missing).copied()
+fn only<T: Ord + Copy>(list: &[T], other: &[T]) -> impl Iterator<Item = T> {
+    let missing = |one: &&T| other.is_empty() || other.binary_search(one).is_err();
+    list.iter().filter(missing).copied()
 }

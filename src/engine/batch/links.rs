@@ -76,10 +76,8 @@ pub(super) fn links_pass(
     watch: &dyn Watch,
 ) -> Result<(), EngineError> {
     let mut intra = IntraBlocks::default();
-    let mut known = match records.snapshot {
-        true => Some(store.scan(&tables::PAGES)?.peekable()),
-        false => None,
-    };
+    let known = records.snapshot.then(|| store.scan(&tables::PAGES));
+    let mut known = known.transpose()?.map(Iterator::peekable);
     while let Some(record) = records.next_record(watch)? {
         watch.advance(1);
         digest(&record, hasher)?;

@@ -232,7 +232,7 @@ fn places_of<T: Link>(links: &LinkBlock<T>, entry: T) -> u64 {
 }
 
 /// The places of a block that lost their link.
-fn lost<T: Ord>(blocks: &[(T, Places)], block: T) -> u64 {
+fn lost<T: Ord + Copy>(blocks: &[(T, Places)], block: T) -> u64 {
     let found = blocks.binary_search_by(|(other, _)| other.cmp(&block));
     found.map_or(0, |at| blocks[at].1.lost)
 }
