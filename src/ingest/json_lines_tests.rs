@@ -231,3 +231,82 @@ fn a_rejected_record_drops_no_outlinks() {
     assert!(record.is_err());
     assert_eq!(summary, ReadSummary::default());
 }
+
+/// What a list says: numbers of its URLs, and what was left out.
+type Said = (Vec<UrlNumber>, ReadSummary);
+
+/// A list of outlinks read without parsing JSON, where that is done, and by the parser.
+fn both_ways(raw: &str) -> (Option<Said>, Said) {
+    let read = |simple: bool| {
+        let (mut urls, mut summary) = (Interner::default(), ReadSummary::default());
+        let page = urls.parse("http://a.example/", SiteMode::Host).unwrap();
+        let mut links = Outlinks {
+            page,
+            mode: SiteMode::Host,
+            urls: &mut urls,
+            summary: &mut summary,
+        };
+        let links = if simple {
+            links.simple(raw)
+        } else {
+            let mut json = serde_json::Deserializer::from_str(raw);
+            Some((&mut links).deserialize(&mut json).unwrap())
+        };
+        links.map(|links| (links, summary))
+    };
+    (read(true), read(false).unwrap())
+}
+
+#[test]
+fn lists_of_plain_strings_are_cut_at_their_quotes() {
+    for (raw, simple) in [
+        ("[]", true),
+        ("[ \n ]", false),
+        (r#"["http://a.example/1"]"#, true),
+        (
+            "[ \"http://a.example/1\"\t,\r\n\"http://a.example/\" , \"x\" ]",
+            true,
+        ),
+        (r#"["http://a.example/,[]"]"#, true),
+        (r#"["http:\/\/a.example/1"]"#, false),
+        (r#"["http://a.example/1", 7]"#, false),
+        (r#"[7, "http://a.example/1"]"#, false),
+        (r#"[["http://a.example/1"]]"#, false),
+        (r#"["http://a.example/1", {"a": "b"}]"#, false),
+        (
+            r#"["http://a.example/1", null, "http://a.example/2"]"#,
+            false,
+        ),
+    ] {
+        let (cut, parsed) = both_ways(raw);
+        assert_eq!(cut.is_some(), simple, "{raw}");
+        assert!(cut.is_none_or(|cut| cut == parsed), "{raw}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_list_that_is_cut_is_what_the_parser_reads(
+        pieces in proptest::collection::vec(
+            (
+                "[ \n\t]{0,2}",
+                proptest::prop_oneof![
+                    4 => "\"http://[ab]\\.example/[a-c,\\[\\]{}: ]{0,3}\"",
+                    1 => "\"[a-z\\\\]{0,3}\"",
+                    1 => proptest::strategy::Just("7".to_owned()),
+                    1 => proptest::strategy::Just("[\"http://a.example/\"]".to_owned()),
+                    1 => proptest::strategy::Just("{\"a\":\"b\"}".to_owned()),
+                ],
+            ),
+            0..5,
+        ),
+    ) {
+        let texts: Vec<String> = pieces.iter().map(|(space, text)| format!("{space}{text}{space}")).collect();
+        let raw = format!("[{}]", texts.join(","));
+        proptest::prop_assume!(serde_json::from_str::<IgnoredAny>(&raw).is_ok());
+        let (cut, parsed) = both_ways(&raw);
+        if let Some(cut) = cut {
+            proptest::prop_assert_eq!(cut, parsed);
+        }
+    }
+}
