@@ -19,11 +19,12 @@ use std::ops::Range;
 use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
+use super::linked::LinkedPages;
 use super::plan::Pages;
 use super::{EngineError, site_mode};
 use crate::graph::{HubGraph, Rows};
 use crate::ingest::{self, SiteMode};
-use crate::page::{PageId, PageSet, SiteId};
+use crate::page::{PageId, SiteId};
 use crate::storage::evidence::Links;
 use crate::storage::records::{PageRecord, PageState};
 use crate::storage::{Store, StoreError, tables};
@@ -184,10 +185,8 @@ struct Rules<'a> {
 impl Rules<'_> {
     /// The pages on inter-site links that take part, in URL order; and the others.
     fn number(&self, sites: u32) -> Result<(Vec<PageId>, LeftOut), EngineError> {
-        let linked = in_parts(sites, |sites| linked(self.store, sites, self.watch))?;
-        let linked = linked
-            .into_iter()
-            .fold(PageSet::new(), |all, part| all | part);
+        let linked = LinkedPages::none(self.store, sites, self.watch)?;
+        in_parts(sites, |sites| link(self.store, sites, &linked, self.watch))?;
         let mut runs = Vec::new();
         let mut left_out = Vec::new();
         for part in in_parts(sites, |sites| self.part(sites, &linked))? {
@@ -214,18 +213,17 @@ impl Rules<'_> {
         }
     }
 
-    fn part(&self, sites: Range<u32>, linked: &PageSet) -> Result<Part, EngineError> {
+    fn part(&self, sites: Range<u32>, linked: &LinkedPages) -> Result<Part, EngineError> {
         let mut part = (Vec::new(), Vec::new());
         let mut at = OfSite::new(SiteId(sites.start));
-        for entry in self.store.scan_sites(&tables::PAGES, sites)? {
+        let mut pages = self.store.scan_sites(&tables::PAGES, sites)?;
+        // Most pages are on no inter-site link: their records are not worth reading.
+        while let Some(entry) = pages.next_where(|page| linked.contains(*page)) {
             self.watch.proceed()?;
             let (page, record) = entry?;
             if page.site() != at.site {
                 let done = std::mem::replace(&mut at, OfSite::new(page.site()));
                 self.order(done, &mut part.0)?;
-            }
-            if !linked.contains(page.0) {
-                continue;
             }
             if let Some(reason) = self.reason(&record) {
                 part.1.push((page, reason));
@@ -321,17 +319,22 @@ impl OfSite {
     }
 }
 
-/// The pages on inter-site links from these sites.
-fn linked(store: &Store, sites: Range<u32>, watch: &dyn Watch) -> Result<PageSet, EngineError> {
-    let mut linked = PageSet::new();
+/// Takes in the pages on inter-site links from these sites.
+fn link(
+    store: &Store,
+    sites: Range<u32>,
+    linked: &LinkedPages,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
     for entry in store.carried_rows(sites)? {
         watch.proceed()?;
         let (row, members, targets) = entry?;
-        let carriers = members.pages.iter();
-        linked.extend(carriers.map(|index| PageId::new(row.site(), index).0));
-        linked.extend(targets.iter().map(|target| target.0));
+        for index in &members.pages {
+            linked.insert(PageId::new(row.site(), index));
+        }
+        targets.into_iter().for_each(|target| linked.insert(target));
     }
-    Ok(linked)
+    Ok(())
 }
 
 /// The rows of these sites, in numbers.

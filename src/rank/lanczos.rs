@@ -14,7 +14,7 @@ use crate::watch::{Interrupted, Watch};
 
 use super::dense::eigen;
 use super::region::Region;
-use super::vectors::{add, combine, dot, norm, scale};
+use super::vectors::{dot, norm, recombine, residual, scale, subtract};
 
 /// The basis grows to so many vectors, then shrinks to so many.
 const BASIS: usize = 18;
@@ -61,11 +61,7 @@ impl Basis<'_> {
         }
         scale(&mut vector, 1.0 / before);
         for _ in 0..2 {
-            for other in &self.vectors {
-                let along = dot(pages, other, &vector);
-                add(&mut vector, -along, other);
-            }
-            let after = norm(pages, &vector);
+            let after = subtract(pages, &self.vectors, &mut vector);
             if after < 1e-11 {
                 return false;
             }
@@ -120,19 +116,17 @@ impl Basis<'_> {
 
     /// `M x - theta x` for a Ritz pair, and its length relative to `top`.
     fn residual(&self, theta: f64, factors: &[f64], top: f64) -> (f64, Vec<f64>) {
-        let mut rest = combine(&self.images, factors);
-        add(&mut rest, -theta, &combine(&self.vectors, factors));
-        (norm(self.region.authority_pages(), &rest) / top, rest)
+        let basis = (self.vectors.as_slice(), self.images.as_slice());
+        let (length, rest) = residual(self.region.authority_pages(), basis, factors, theta);
+        (length / top, rest)
     }
 
     /// Keeps only the first Ritz vectors.
     fn restart(&mut self, pairs: &[(f64, Vec<f64>)]) {
         let kept = &pairs[..KEPT.min(pairs.len())];
-        self.vectors = kept
-            .iter()
-            .map(|(_, y)| combine(&self.vectors, y))
-            .collect();
-        self.images = kept.iter().map(|(_, y)| combine(&self.images, y)).collect();
+        let combinations = || kept.iter().map(|(_, y)| y.as_slice());
+        recombine(&mut self.vectors, combinations());
+        recombine(&mut self.images, combinations());
         self.projected = vec![vec![0.0; kept.len()]; kept.len()];
         for (i, (theta, _)) in kept.iter().enumerate() {
             self.projected[i][i] = *theta;
@@ -215,12 +209,18 @@ pub(super) fn largest_pairs(
     }
     let (residual, gap) = (found.residual, found.gap);
     pairs.truncate(KEPT);
+    let Basis {
+        mut vectors,
+        images,
+        ..
+    } = basis;
+    // What is not needed any more makes room.
+    drop(images);
+    found.directions = Vec::new();
+    recombine(&mut vectors, pairs.iter().map(|pair| pair.1.as_slice()));
     Ok(Ritz {
         values: pairs.iter().map(|pair| pair.0).collect(),
-        vectors: pairs
-            .iter()
-            .map(|pair| combine(&basis.vectors, &pair.1))
-            .collect(),
+        vectors,
         residual,
         gap,
     })

@@ -138,16 +138,20 @@ impl Region {
 /// Each result is one sum in list order, so threads make no difference to it.
 fn gather(lists: &Csr, scores: &[f64], pages: &[f64], visits: &mut u64) -> Vec<f64> {
     *visits += lists.entries().len() as u64;
-    let sum = |index: u32| -> f64 {
-        let entries = lists.list(index).iter();
-        entries
-            .map(|&entry| pages[entry as usize] * scores[entry as usize])
-            .sum()
-    };
     let all = 0..number(lists.len());
+    // An entry counts as often as a list has it: it is multiplied once.
+    let weigh = |(score, pages): (&f64, &f64)| pages * score;
+    let sum = |weights: &[f64], index: u32| -> f64 {
+        let entries = lists.list(index).iter();
+        entries.map(|&entry| weights[entry as usize]).sum()
+    };
     if lists.entries().len() < PARALLEL {
-        all.map(sum).collect()
+        let weights: Vec<f64> = scores.iter().zip(pages).map(weigh).collect();
+        all.map(|index| sum(&weights, index)).collect()
     } else {
-        all.into_par_iter().with_min_len(512).map(sum).collect()
+        let weights = scores.par_iter().zip(pages).with_min_len(1 << 12);
+        let weights: Vec<f64> = weights.map(weigh).collect();
+        let lists = all.into_par_iter().with_min_len(512);
+        lists.map(|index| sum(&weights, index)).collect()
     }
 }
