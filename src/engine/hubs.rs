@@ -43,12 +43,12 @@ pub(super) struct Hubs {
     pub(super) graph: HubGraph,
     /// Pages by number, that is in URL order.
     pub(super) pages: Vec<PageId>,
-    /// Pages on inter-site links that take no part, in no particular order, with the reason.
+    /// Pages on inter-site links that take no part, in the order of their ids, with the reason.
     pub(super) left_out: LeftOut,
     numbers: Numbers,
 }
 
-/// Pages that take no part, with the reason.
+/// Pages that take no part, in the order of their ids, with the reason.
 type LeftOut = Vec<(PageId, Links)>;
 
 /// From page ids to numbers.
@@ -107,6 +107,18 @@ impl Hubs {
     /// The page's number, if it takes part.
     pub(super) fn number(&self, page: PageId) -> Option<u32> {
         self.numbers.of(page)
+    }
+
+    /// The pages that take part in the order of their ids, with their numbers.
+    pub(super) fn by_id(&self) -> impl Iterator<Item = (PageId, u32)> {
+        let numbers = &self.numbers;
+        let sites = (0..).zip(numbers.sites.windows(2));
+        sites.flat_map(|(site, ends)| {
+            let places = ends[0] as usize..ends[1] as usize;
+            let indexes = numbers.indexes[places.clone()].iter();
+            let pages = indexes.map(move |&index| PageId::new(SiteId(site), index));
+            pages.zip(numbers.places[places].iter().copied())
+        })
     }
 
     pub(super) fn load(

@@ -37,6 +37,7 @@
 use crate::graph::number;
 
 use super::region::Region;
+use super::vectors::largest_of;
 
 /// Rounds of raising before giving up.
 const ROUNDS: usize = 1500;
@@ -63,15 +64,14 @@ pub(super) const TIE: Tightness = Tightness {
 
 /// A bound of the largest eigenvalue from one positive vector and its computed image.
 pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> f64 {
-    let ratio = |(x, y): (&f64, &f64)| {
-        if *x > f64::MIN_POSITIVE {
-            y / x
+    let ratio = |at: usize| {
+        if x[at] > f64::MIN_POSITIVE {
+            image[at] / x[at]
         } else {
             f64::INFINITY
         }
     };
-    let largest = x.iter().zip(image).map(ratio).fold(0.0, f64::max);
-    largest * (1.0 + region.rounding())
+    largest_of(x.len(), ratio) * (1.0 + region.rounding())
 }
 
 /// Tries to prove that no eigenvalue exceeds `lambda (1 + tau)`, starting from a `z` of at least 1

@@ -14,7 +14,7 @@ use crate::watch::{Interrupted, Watch};
 
 use super::dense::eigen;
 use super::region::Region;
-use super::vectors::{dot, norm, recombine, residual, scale, subtract};
+use super::vectors::{dot, dots, norm, recombine, residuals, scale, subtract};
 
 /// The basis grows to so many vectors, then shrinks to so many.
 const BASIS: usize = 18;
@@ -68,11 +68,7 @@ impl Basis<'_> {
             scale(&mut vector, 1.0 / after);
         }
         let image = self.region.square(&vector, visits);
-        let column: Vec<f64> = self
-            .vectors
-            .iter()
-            .map(|other| dot(pages, other, &image))
-            .collect();
+        let column = dots(pages, &self.vectors, &image);
         let own = dot(pages, &vector, &image);
         for (row, &entry) in self.projected.iter_mut().zip(&column) {
             row.push(entry);
@@ -89,9 +85,13 @@ impl Basis<'_> {
     /// How good the first pair is, and where to go on.
     fn state(&self, pairs: &[(f64, Vec<f64>)]) -> State {
         let top = pairs.first().map_or(1.0, |pair| pair.0);
-        let residuals = pairs.iter().take(3);
-        let (lengths, mut directions): (Vec<f64>, Vec<Vec<f64>>) = residuals
-            .map(|(theta, y)| self.residual(*theta, y, top))
+        let basis = (self.vectors.as_slice(), self.images.as_slice());
+        let pages = self.region.authority_pages();
+        // `M x - theta x` for the first Ritz pairs, and its length.
+        let rests = residuals(pages, basis, &pairs[..pairs.len().min(3)]);
+        let (lengths, mut directions): (Vec<f64>, Vec<Vec<f64>>) = rests
+            .into_iter()
+            .map(|(length, rest)| (length / top, rest))
             .unzip();
         let residual = lengths.first().copied().unwrap_or(f64::INFINITY);
         // A second pair that has not settled may still rise.
@@ -112,13 +112,6 @@ impl Basis<'_> {
             is_settled,
             directions,
         }
-    }
-
-    /// `M x - theta x` for a Ritz pair, and its length relative to `top`.
-    fn residual(&self, theta: f64, factors: &[f64], top: f64) -> (f64, Vec<f64>) {
-        let basis = (self.vectors.as_slice(), self.images.as_slice());
-        let (length, rest) = residual(self.region.authority_pages(), basis, factors, theta);
-        (length / top, rest)
     }
 
     /// Keeps only the first Ritz vectors.

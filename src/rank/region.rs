@@ -17,6 +17,8 @@ pub struct Region {
     authority_pages: Vec<f64>,
     rows: Csr,
     citers: Csr,
+    /// The longest row and the longest list of citers, added up.
+    longest: usize,
 }
 
 impl Region {
@@ -58,13 +60,16 @@ impl Region {
         for &class in &authorities {
             position[class as usize] = NONE;
         }
+        let citers = rows.transpose(authorities.len());
+        kept.shrink_to_fit();
         Self {
+            longest: rows.longest() + citers.longest(),
             hub_pages: kept.iter().map(|&c| f64::from(left.hubs(c))).collect(),
             authority_pages: authorities
                 .iter()
                 .map(|&c| f64::from(left.authorities(c)))
                 .collect(),
-            citers: rows.transpose(authorities.len()),
+            citers,
             hubs: kept,
             authorities,
             rows,
@@ -131,7 +136,7 @@ impl Region {
     /// A bound of the relative rounding error of one entry of [`Region::square`] of a
     /// nonnegative vector: two nested sums with a product in each term.
     pub(super) fn rounding(&self) -> f64 {
-        (self.rows.longest() + self.citers.longest() + 16) as f64 * 2.0 * f64::EPSILON
+        (self.longest + 16) as f64 * 2.0 * f64::EPSILON
     }
 }
 

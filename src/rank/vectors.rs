@@ -10,6 +10,8 @@ use rayon::prelude::*;
 
 /// Chunks are fixed, each is summed in order, and so are the sums of the chunks.
 const CHUNK: usize = 4096;
+/// So many entries of all vectors at hand fit into a processor's own cache.
+const BLOCK: usize = 512;
 /// Below so many entries one thread does it.
 const PARALLEL: usize = 1 << 14;
 
@@ -62,6 +64,34 @@ pub(super) fn dot(pages: &[f64], a: &[f64], b: &[f64]) -> f64 {
     })
 }
 
+/// The inner products of many vectors with one.
+pub(super) fn dots(pages: &[f64], many: &[Vec<f64>], one: &[f64]) -> Vec<f64> {
+    let length = pages.len();
+    let part = |number: usize| -> Vec<f64> {
+        let range = chunk(number, length);
+        let (pages, one) = (&pages[range.clone()], &one[range.clone()]);
+        let each = many.iter().map(|a| lanes(pages, &a[range.clone()], one));
+        each.collect()
+    };
+    let chunks = 0..length.div_ceil(CHUNK);
+    let parts: Vec<Vec<f64>> = if length < PARALLEL {
+        chunks.map(part).collect()
+    } else {
+        chunks.into_par_iter().map(part).collect()
+    };
+    sum_parts(&parts, many.len())
+}
+
+/// The sums of many vectors from those of their chunks; a single chunk is not added to anything, as
+/// in [`dot`].
+fn sum_parts(parts: &[Vec<f64>], vectors: usize) -> Vec<f64> {
+    let sum = |at: usize| match parts {
+        [alone] => alone[at],
+        parts => parts.iter().map(|part| part[at]).sum(),
+    };
+    (0..vectors).map(sum).collect()
+}
+
 /// Several sums side by side, so that one addition need not wait for the one before.
 fn lanes(pages: &[f64], a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;
@@ -109,31 +139,37 @@ fn plus(a: &mut [f64], factor: f64, b: &[f64]) {
     }
 }
 
-/// One chunk of `sum_i factors_i vectors_i`.
-fn combine_chunk(sum: &mut [f64], vectors: &[Vec<f64>], factors: &[f64], range: &Range<usize>) {
-    sum.fill(0.0);
-    for (vector, &factor) in vectors.iter().zip(factors) {
-        plus(sum, factor, &vector[range.clone()]);
-    }
-}
-
-/// `sum_i factors_i images_i - theta sum_i factors_i vectors_i`, and its length over pages.
-pub(super) fn residual(
+/// For every pair of a theta and factors `sum_i factors_i (images_i - theta vectors_i)`, with its
+/// length over pages. Each vector is read once for all of them.
+pub(super) fn residuals(
     pages: &[f64],
     (vectors, images): (&[Vec<f64>], &[Vec<f64>]),
-    factors: &[f64],
-    theta: f64,
-) -> (f64, Vec<f64>) {
-    let mut rest = vec![0.0; pages.len()];
-    let square = change_and_sum(&mut rest, |rest, range| {
-        combine_chunk(rest, images, factors, &range);
-        let mut own = [0.0; CHUNK];
-        let own = &mut own[..rest.len()];
-        combine_chunk(own, vectors, factors, &range);
-        plus(rest, -theta, own);
-        lanes(&pages[range], rest, rest)
+    pairs: &[(f64, Vec<f64>)],
+) -> Vec<(f64, Vec<f64>)> {
+    let mut rests = vec![vec![0.0; pages.len()]; pairs.len()];
+    let parts = in_columns(&mut rests, |number, rests| {
+        let all = chunk(number, pages.len());
+        let mut own = [0.0; BLOCK];
+        for from in (0..all.len()).step_by(BLOCK) {
+            let block = from..(from + BLOCK).min(all.len());
+            let range = all.start + block.start..all.start + block.end;
+            for (rest, (theta, factors)) in rests.iter_mut().zip(pairs) {
+                let rest = &mut rest[block.clone()];
+                let own = &mut own[..rest.len()];
+                own.fill(0.0);
+                for (at, factor) in factors.iter().enumerate() {
+                    plus(rest, *factor, &images[at][range.clone()]);
+                    plus(own, *factor, &vectors[at][range.clone()]);
+                }
+                plus(rest, -theta, own);
+            }
+        }
+        let pages = &pages[all];
+        rests.iter().map(|rest| lanes(pages, rest, rest)).collect()
     });
-    (square.sqrt(), rest)
+    let lengths = sum_parts(&parts, pairs.len());
+    let lengths = lengths.into_iter().map(f64::sqrt);
+    lengths.zip(rests).collect()
 }
 
 /// Puts combinations in the place of vectors, of which there are not fewer, and drops the rest: no
@@ -143,30 +179,38 @@ pub(super) fn recombine<'a>(
     combinations: impl Iterator<Item = &'a [f64]>,
 ) {
     let combinations: Vec<&[f64]> = combinations.take(vectors.len()).collect();
-    let length = vectors.first().map_or(0, Vec::len);
-    let mut columns: Vec<_> = vectors.iter_mut().map(|v| v.chunks_mut(CHUNK)).collect();
-    let chunks = 0..length.div_ceil(CHUNK);
-    let chunks: Vec<Vec<&mut [f64]>> = chunks
-        .map(|_| columns.iter_mut().filter_map(Iterator::next).collect())
-        .collect();
-    let recombine = |mut chunk: Vec<&mut [f64]>| {
-        let width = chunk.first().map_or(0, |entries| entries.len());
+    in_columns(vectors, |_, chunks| {
+        let width = chunks.first().map_or(1, |entries| entries.len());
         let mut sums = vec![0.0; width * combinations.len()];
         for (sum, factors) in sums.chunks_mut(width).zip(&combinations) {
-            for (entries, &factor) in chunk.iter().zip(*factors) {
+            for (entries, &factor) in chunks.iter().zip(*factors) {
                 plus(sum, factor, entries);
             }
         }
-        for (entries, sum) in chunk.iter_mut().zip(sums.chunks(width)) {
+        for (entries, sum) in chunks.iter_mut().zip(sums.chunks(width)) {
             entries.copy_from_slice(sum);
         }
-    };
-    if length < PARALLEL {
-        chunks.into_iter().for_each(recombine);
-    } else {
-        chunks.into_par_iter().for_each(recombine);
-    }
+    });
     vectors.truncate(combinations.len());
+}
+
+/// Hands the chunks of vectors of one length that are side by side to `work`, with their number.
+fn in_columns<T: Send>(
+    vectors: &mut [Vec<f64>],
+    work: impl Fn(usize, &mut [&mut [f64]]) -> T + Sync,
+) -> Vec<T> {
+    let length = vectors.first().map_or(0, Vec::len);
+    let mut rest: Vec<_> = vectors.iter_mut().map(|v| v.chunks_mut(CHUNK)).collect();
+    let columns = 0..length.div_ceil(CHUNK);
+    let columns: Vec<Vec<&mut [f64]>> = columns
+        .map(|_| rest.iter_mut().filter_map(Iterator::next).collect())
+        .collect();
+    let work = |(number, mut column): (usize, Vec<&mut [f64]>)| work(number, &mut column);
+    if length < PARALLEL {
+        columns.into_iter().enumerate().map(work).collect()
+    } else {
+        columns.into_par_iter().enumerate().map(work).collect()
+    }
 }
 
 /// Makes a vector orthogonal to others over pages, one after the other (modified Gram-Schmidt);
@@ -192,5 +236,16 @@ pub(super) fn subtract(pages: &[f64], others: &[Vec<f64>], vector: &mut [f64]) -
 
 /// The largest entry, 0 if there is none.
 pub(super) fn largest(a: &[f64]) -> f64 {
-    a.iter().copied().fold(0.0, f64::max)
+    largest_of(a.len(), |at| a[at])
+}
+
+/// The largest of so many numbers, 0 if there is none.
+pub(super) fn largest_of(length: usize, number: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let largest = |range: Range<usize>| range.map(&number).fold(0.0, f64::max);
+    if length < PARALLEL {
+        return largest(0..length);
+    }
+    let chunks = (0..length.div_ceil(CHUNK)).into_par_iter();
+    let each = chunks.map(|at| largest(chunk(at, length)));
+    each.reduce(|| 0.0, f64::max)
 }
