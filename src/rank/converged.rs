@@ -435,3 +435,7 @@ fn best_authority(graph: &HubGraph, left: &Remaining, principal: &Principal) -> 
     let pages = tied.filter_map(|(&class, _)| left.next_authority_page(graph, class, None));
     pages.min().unwrap_or(NONE)
 }
+
+#[cfg(test)]
+#[path = "converged_tests.rs"]
+mod tests;
