@@ -10,9 +10,10 @@
 //! ordered by itself, and the runs by what their URLs begin with (sites alone would not do: of
 //! `a.org:8080/`, `a.org/` and `a.org2/` the last is in the middle).
 //!
-//! Memory: for each page that takes part 20 bytes while they are numbered and 16 afterwards; some
-//! 100 bytes a run; the URLs of those on as many sites as there are threads, or of none where a
-//! site has more than [`SORTED`]; and the graph, twice while its parts are joined.
+//! Memory: a bit for each page of the bank and 8 bytes a site; for each page that takes part 20
+//! bytes while they are numbered and 16 afterwards; some 100 bytes a run; the URLs of those on as
+//! many sites as there are threads, or of none where a site has more than [`SORTED`]; and the graph,
+//! twice while its parts are joined.
 
 use std::ops::Range;
 
@@ -344,7 +345,9 @@ fn link(
         for index in &members.pages {
             linked.insert(PageId::new(row.site(), index));
         }
-        targets.into_iter().for_each(|target| linked.insert(target));
+        for target in targets {
+            linked.insert(target);
+        }
     }
     Ok(())
 }
