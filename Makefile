@@ -6,13 +6,16 @@ TARGET    := $(or $(CARGO_TARGET_DIR),target)
 SEEDBANK  := $(TARGET)/debug/seedbank
 DEMO      := $(TARGET)/demo
 PAGES     ?= 20000
+LONG_PAGES ?= 200000
+LONG_DAYS ?= 30
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo test deps deps-browser build check-format lint docs unit doctests deny bench install clean-demo
+.PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny bench install clean-demo
 
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, print seeds, write a report"
 	@echo "make test     everything CI checks"
+	@echo "make test-long  refresh by cores on every day of a large crawl, each beside one from scratch"
 	@echo "make bench    measure, in ratios within one run (beside DuckDB too after: pip install duckdb)"
 	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
 
@@ -90,6 +93,10 @@ doctests: deps
 deny:
 	@if command -v cargo-deny >/dev/null; then $(CARGO) fetch --locked && $(CARGO) deny --offline check bans licenses sources; \
 	 else echo "SKIPPED cargo deny: it is not installed (cargo install --locked cargo-deny)"; fi
+
+# One test of `make test`, at the size of a real crawl; LONG_PAGES=20000 is a matter of minutes.
+test-long: deps
+	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) $(CARGO) test --locked --test refresh_long -- --nocapture
 
 bench: deps
 	$(CARGO) bench --locked --profile dev

@@ -1,7 +1,10 @@
 //! A crawl into a bank, beside a plain `sort -u` of the same links on the same disk, and beside
 //! DuckDB where Python has it; then a delta of 1 %, a scan and lookups.
 //!
-//! `cargo bench --bench ingest [-- --pages 25000,50000,100000] [-- --memory 512M] [-- --folder DIR]`.
+//! `cargo bench --bench ingest [-- --pages 50000,150000,450000] [--like uk-2002|ku-2017-webir]
+//! [--memory 512M] [--folder DIR]`. The crawls have the proportions of UK-2002, where most pages
+//! linked to are crawled, or those of a crawl with a wide frontier.
+//!
 //! Every program runs by itself, one after the other, with the same memory. Links a second are
 //! distinct links of the bank by the time from start to end of the process. Time depends on the
 //! machine, so what to look at are the ratios, and the growth from one size to the next.
@@ -13,6 +16,7 @@
 //!   the order of the crawl. The bank also keeps each link's way back, attributes and digests.
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::cast_precision_loss,
     reason = "a bench may stop where something is wrong"
 )]
@@ -168,7 +172,7 @@ fn reading(bank: &Path) -> (f64, f64) {
     (scanned, lookup)
 }
 
-fn bench(pages: u64, folder: &Path, memory: &str) -> Outcome {
+fn bench(pages: u64, like: &str, folder: &Path, memory: &str) -> Outcome {
     let folder = tempfile::tempdir_in(folder).unwrap();
     let mut bench = Bench {
         folder: folder.path().to_path_buf(),
@@ -184,14 +188,18 @@ fn bench(pages: u64, folder: &Path, memory: &str) -> Outcome {
         changed_per_day: 0.006,
         gone_per_day: 0.001,
         clicked_per_day: 0.001,
-        ..SynthOptions::new(pages)
+        ..match like {
+            "uk-2002" => SynthOptions::uk_2002(pages),
+            "ku-2017-webir" => SynthOptions::new(pages),
+            other => panic!("--like uk-2002 or ku-2017-webir, not {other}"),
+        }
     };
     let crawl = generate(&bench.path("crawl"), &options, &Unwatched).unwrap();
     let [day_0, day_1] = ["crawl/day-000.jsonl.zst", "crawl/day-001.jsonl.zst"];
     bench.links = write_links(&bench.path(day_0), &bench.path("links.tsv"));
     let links_bytes = fs::metadata(bench.path("links.tsv")).unwrap().len();
     println!(
-        "\n{pages} pages, {} links, {} MiB as TSV, memory {memory}; ratios to sort, sort of random \
+        "\n{pages} pages like {like}, {} links, {} MiB as TSV, memory {memory}; ratios to sort, sort of random \
          order and duckdb: by time (by CPU time), above 1 is faster",
         bench.links,
         links_bytes >> 20
@@ -261,9 +269,10 @@ fn bench(pages: u64, folder: &Path, memory: &str) -> Outcome {
 fn main() {
     let memory = argument("--memory", "512M");
     let folder = PathBuf::from(argument("--folder", env!("CARGO_TARGET_TMPDIR")));
+    let like = argument("--like", "uk-2002");
     let mut before: Option<Outcome> = None;
-    for pages in argument("--pages", "25000,50000,100000").split(',') {
-        let outcome = bench(pages.parse().unwrap(), &folder, &memory);
+    for pages in argument("--pages", "50000,150000,450000").split(',') {
+        let outcome = bench(pages.parse().unwrap(), &like, &folder, &memory);
         if let Some(before) = before {
             let growth = |now: f64, then: f64| now / then;
             println!(

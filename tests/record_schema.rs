@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use seedbank::ingest::{
-    JsonLines, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, MAX_URL, RECORD_FIELDS, ReadSummary,
+    Interner, JsonLines, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, MAX_URL, RECORD_FIELDS, ReadSummary,
     RecordReader, SiteMode,
 };
 use serde_json::{Value, json};
@@ -16,7 +16,12 @@ fn schema() -> Value {
 fn read(record: &Value) -> bool {
     let mut summary = ReadSummary::default();
     JsonLines
-        .read(&record.to_string(), SiteMode::Host, &mut summary)
+        .read(
+            &record.to_string(),
+            SiteMode::Host,
+            &mut Interner::default(),
+            &mut summary,
+        )
         .is_ok()
 }
 

@@ -97,8 +97,8 @@ fn text(history: &History) -> String {
     for refresh in &history.refreshes {
         let _ = writeln!(
             text,
-            "refresh {} {} plan {} ({}) after batch {}: {} seeds, {} cores, {}{}, {} link visits, \
-             {} page visits, {:.2} s",
+            "refresh {} {} plan {} ({}) after batch {}: {} seeds, {} cores, {}{}, {} steps reused, \
+             {} computed, {} link visits, {} page visits, {:.2} s",
             refresh.refresh,
             time(refresh.at),
             refresh.plan,
@@ -112,6 +112,8 @@ fn text(history: &History) -> String {
                 "not certified"
             },
             if refresh.cold { ", cold" } else { "" },
+            refresh.steps_reused,
+            refresh.steps_recomputed,
             refresh.link_visits,
             refresh.page_visits,
             refresh.seconds

@@ -64,6 +64,7 @@ impl Watch for Progress {
     }
 
     fn stage(&self, name: &str, total: Option<u64>) {
+        tracing::debug!(name, "stage");
         if !self.shown {
             return;
         }

@@ -156,6 +156,13 @@ fn text(report: &RefreshReport) -> String {
             format!(", {} of memory", human_bytes(bytes))
         })
     );
+    if !report.cold && report.components > 0 {
+        let _ = writeln!(
+            text,
+            "verified: {} of {} components, page for page and link for link",
+            report.components_verified, report.components
+        );
+    }
     for cost in report.costs.iter().flatten() {
         text.push_str(&cost_text(cost));
     }

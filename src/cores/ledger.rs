@@ -70,6 +70,12 @@ impl Ledger {
         self.known.contains_key(&component)
     }
 
+    /// Of how many components something is known.
+    #[must_use]
+    pub fn known(&self) -> usize {
+        self.known.len()
+    }
+
     /// The components of the graph.
     #[must_use]
     pub const fn components(&self) -> &WeakComponents {

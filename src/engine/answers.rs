@@ -148,6 +148,10 @@ pub struct RefreshView {
     pub cores: u32,
     /// Whether nothing of an earlier refresh was reused.
     pub cold: bool,
+    /// Steps taken over from the previous refresh: cores, or sites.
+    pub steps_reused: u64,
+    /// Steps computed: cores, or sites.
+    pub steps_recomputed: u64,
     /// Whether every result was proven.
     pub certified: bool,
     /// Why not, where it was not.

@@ -62,10 +62,16 @@ pub struct RefreshReport {
     pub cores: u32,
     /// Whether nothing of an earlier refresh was reused.
     pub cold: bool,
-    /// Steps taken over from the previous refresh: cores, or sites.
+    /// Steps taken over from the previous refresh: cores, or sites. Cores only from components that
+    /// are verified, so every reused step is.
     pub steps_reused: u64,
     /// Steps computed: cores, or sites.
     pub steps_recomputed: u64,
+    /// By cores: weakly connected components of the graph.
+    pub components: u32,
+    /// By cores: those among them that were found to be, page for page and link for link, what the
+    /// previous refresh kept its cores of.
+    pub components_verified: u32,
     /// Whether every result was proven.
     pub certified: bool,
     /// Why not, where it was not.
@@ -74,8 +80,11 @@ pub struct RefreshReport {
     pub link_visits: u64,
     /// Pages settled plus adjacency entries scanned.
     pub page_visits: u64,
-    /// Bytes of keys and values read from the store.
+    /// Bytes of keys and values read from the store, but for what telling
+    /// [`costs`](Self::costs) took.
     pub bytes_read: u64,
+    /// Those of them that were read while the result was stored: what it is told from and replaces.
+    pub bytes_read_storing: u64,
     /// How long it took.
     pub seconds: f64,
     /// The most memory that the process has used so far, in bytes, where the system tells it.
@@ -198,11 +207,14 @@ impl Bank {
             cold: true,
             steps_reused: 0,
             steps_recomputed: 0,
+            components: 0,
+            components_verified: 0,
             certified: true,
             doubt: None,
             link_visits: 0,
             page_visits: 0,
             bytes_read: 0,
+            bytes_read_storing: 0,
             seconds: 0.0,
             peak_memory: None,
             costs: None,
@@ -222,6 +234,8 @@ impl Bank {
                 let doubt = selection.uncertified_reason.as_ref();
                 report.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
                 report.link_visits = selection.link_visits;
+                (report.components, report.components_verified) = run.components();
+                report.bytes_read = reader.bytes_read();
                 if request.explain_cost {
                     report.costs = Some(run.costs(&reader)?);
                 }
@@ -240,10 +254,10 @@ impl Bank {
                 report.seeds = run.seeds()?;
                 (report.steps_reused, report.steps_recomputed) = run.steps();
                 report.page_visits = run.page_visits;
+                report.bytes_read = reader.bytes_read();
                 Outcome::Cover(run)
             }
         };
-        report.bytes_read = reader.bytes_read();
         Ok((outcome, report))
     }
 }
@@ -283,6 +297,8 @@ fn keep(
         let new = (report.refresh, standings.as_ref());
         evidence_cores::forget(writer, &mut changes, &report.pruned, new)?;
     }
+    report.bytes_read_storing = writer.bytes_read();
+    report.bytes_read += report.bytes_read_storing;
     report.seconds = begun.elapsed().as_secs_f64();
     report.peak_memory = memory::peak();
     let record = RefreshRecord {

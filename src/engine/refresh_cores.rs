@@ -104,6 +104,13 @@ fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineErro
 }
 
 impl CoresRun {
+    /// How many components the graph has, and how many are verified to be what they were.
+    pub(super) fn components(&self) -> (u32, u32) {
+        let count = |length| u32::try_from(length).unwrap_or(u32::MAX);
+        let found = self.ledger.components().len();
+        (count(found), count(self.ledger.known()))
+    }
+
     /// Why cores had to be computed.
     pub(super) fn costs(&self, store: &Store) -> Result<Vec<Cost>, EngineError> {
         let run = cost::Run {

@@ -301,6 +301,8 @@ fn refresh_view(refresh: RefreshId, record: RefreshRecord) -> Result<RefreshView
         seeds: record.seeds,
         cores: record.cores,
         cold: record.cold,
+        steps_reused: record.steps_reused,
+        steps_recomputed: record.steps_recomputed,
         certified: record.certified,
         doubt: record.doubt,
         link_visits: record.link_visits,

@@ -12,7 +12,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::location::{Location, SiteMode, parse};
+use super::interner::{Interner, UrlNumber};
+use super::location::SiteMode;
 use super::number::whole_number;
 use super::record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, RecordReader, UncrawledOutlinks,
@@ -52,7 +53,13 @@ pub const MAX_FIELDS: usize = 1_024;
 pub struct JsonLines;
 
 impl RecordReader for JsonLines {
-    fn read(&self, line: &str, mode: SiteMode, summary: &mut ReadSummary) -> Result<Event, Fault> {
+    fn read(
+        &self,
+        line: &str,
+        mode: SiteMode,
+        urls: &mut Interner,
+        summary: &mut ReadSummary,
+    ) -> Result<Event<UrlNumber>, Fault> {
         let fields: Fields = parse_structure(line)?;
         for name in &fields.unknown {
             summary.unknown_fields.count(name);
@@ -61,7 +68,8 @@ impl RecordReader for JsonLines {
         let url = fields
             .text("url")?
             .ok_or_else(|| Fault::new(RejectReason::MissingUrl, "a record must have a url"))?;
-        let url = parse(&url, mode).map_err(|problem| Fault::page_url(&problem))?;
+        let url = urls.parse(&url, mode);
+        let url = url.map_err(|problem| Fault::page_url(&problem))?;
         let mut record = PageRecord::new(url);
         if fields.truth("gone")? == Some(true) {
             record.gone = true;
@@ -82,7 +90,13 @@ impl RecordReader for JsonLines {
             .map(|text| parse_timestamp(&text).map_err(Fault::timestamp))
             .transpose()?;
         // Last, so that nothing is counted of a record that is rejected.
-        record.outlinks = fields.outlinks(&record.url, mode, summary)?;
+        let outlinks = Outlinks {
+            page: url,
+            mode,
+            urls,
+            summary,
+        };
+        record.outlinks = fields.outlinks(outlinks)?;
         Ok(Event::Record(record))
     }
 }
@@ -194,29 +208,23 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn outlinks(
-        &self,
-        page: &Location,
-        mode: SiteMode,
-        summary: &mut ReadSummary,
-    ) -> Result<Option<Vec<Location>>, Fault> {
+    fn outlinks(&self, mut to: Outlinks<'_>) -> Result<Option<Vec<UrlNumber>>, Fault> {
         let Some(raw) = self.raw("outlinks") else {
             return Ok(None);
         };
         if !raw.starts_with('[') {
             return Err(wrong_type("outlinks", "a list of strings"));
         }
-        let mut links = Outlinks {
-            page,
-            mode,
-            summary,
-        }
-        .deserialize(&mut serde_json::Deserializer::from_str(raw))
-        .map_err(|error| Fault::new(RejectReason::InvalidJson, error.to_string()))?;
+        let mut links = match to.simple(raw) {
+            Some(links) => links,
+            None => (&mut to)
+                .deserialize(&mut serde_json::Deserializer::from_str(raw))
+                .map_err(|error| Fault::new(RejectReason::InvalidJson, error.to_string()))?,
+        };
         let given = links.len();
         links.sort_unstable();
         links.dedup();
-        summary.duplicate_outlinks += (given - links.len()) as u64;
+        to.summary.duplicate_outlinks += (given - links.len()) as u64;
         Ok(Some(links))
     }
 }
@@ -298,21 +306,63 @@ impl<'de> serde::Deserialize<'de> for Name<'de> {
 
 /// Reads the list of outlinks without holding it: what is dropped is counted at once.
 struct Outlinks<'a> {
-    page: &'a Location,
+    page: UrlNumber,
     mode: SiteMode,
+    urls: &'a mut Interner,
     summary: &'a mut ReadSummary,
 }
 
-impl<'de> DeserializeSeed<'de> for Outlinks<'_> {
-    type Value = Vec<Location>;
+impl Outlinks<'_> {
+    fn add(&mut self, text: &str, links: &mut Vec<UrlNumber>) {
+        match self.urls.parse(text, self.mode) {
+            Ok(link) if link == self.page => self.summary.self_links += 1,
+            Ok(link) => links.push(link),
+            Err(problem) => self.summary.dropped(DropReason::from(&problem)),
+        }
+    }
+
+    /// Reads a list of strings without escapes, and nothing of any other. The text is known to be
+    /// JSON: then only quotes have to be looked for.
+    fn simple(&mut self, raw: &str) -> Option<Vec<UrlNumber>> {
+        let between =
+            |text: &str, expected: &str| text.trim_matches([' ', '\t', '\n', '\r']) == expected;
+        if raw.contains('\\') {
+            return None;
+        }
+        let mut pieces = raw.split('"');
+        let mut before = pieces.next()?;
+        let mut texts = Vec::new();
+        for expected in ["["].into_iter().chain(std::iter::repeat(",")) {
+            let Some(text) = pieces.next() else {
+                break;
+            };
+            if !between(before, expected) {
+                return None;
+            }
+            texts.push(text);
+            before = pieces.next()?;
+        }
+        if !between(before, if texts.is_empty() { "[]" } else { "]" }) {
+            return None;
+        }
+        let mut links = Vec::with_capacity(texts.len());
+        for text in texts {
+            self.add(text, &mut links);
+        }
+        Some(links)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Outlinks<'_> {
+    type Value = Vec<UrlNumber>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_seq(self)
     }
 }
 
-impl<'de> Visitor<'de> for Outlinks<'_> {
-    type Value = Vec<Location>;
+impl<'de> Visitor<'de> for &mut Outlinks<'_> {
+    type Value = Vec<UrlNumber>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of strings")
@@ -326,14 +376,9 @@ impl<'de> Visitor<'de> for Outlinks<'_> {
                 self.summary.dropped(DropReason::NotAString);
                 continue;
             }
-            let Some(text) = decode(raw) else {
-                self.summary.dropped(DropReason::Invalid);
-                continue;
-            };
-            match parse(&text, self.mode) {
-                Ok(link) if link == *self.page => self.summary.self_links += 1,
-                Ok(link) => links.push(link),
-                Err(problem) => self.summary.dropped(DropReason::from(&problem)),
+            match decode(raw) {
+                Some(text) => self.add(&text, &mut links),
+                None => self.summary.dropped(DropReason::Invalid),
             }
         }
         Ok(links)

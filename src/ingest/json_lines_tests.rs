@@ -1,12 +1,14 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::ingest::location::{Location, parse};
 
 fn read(line: &str) -> (Result<PageRecord, Fault>, ReadSummary) {
     let mut summary = ReadSummary::default();
+    let mut urls = Interner::default();
     let record = JsonLines
-        .read(line, SiteMode::Host, &mut summary)
-        .map(|event| match event {
+        .read(line, SiteMode::Host, &mut urls, &mut summary)
+        .map(|event| match event.located(&urls) {
             Event::Record(record) => record,
             other => panic!("{other:?}"),
         });

@@ -52,7 +52,7 @@ impl Scheme {
         }
     }
 
-    const fn mark(self) -> char {
+    pub(super) const fn mark(self) -> char {
         match self {
             Self::Http => '0',
             Self::Https => '1',
@@ -135,20 +135,23 @@ impl From<ParseError> for UrlProblem {
 /// the fragment and credentials go. Percent-encoding, query, dot-free path and a host's final dot
 /// stay as they are.
 pub fn parse(text: &str, mode: SiteMode) -> Result<Location, UrlProblem> {
-    match plain(text) {
-        Some(url) if text.len() <= MAX_URL => {
-            let (site, rest) = match mode {
-                SiteMode::Host => (url.host, url.rest),
-                SiteMode::Domain => {
-                    let host = url.host;
-                    let after_scheme = text.get(url.scheme.name().len() + 3..).unwrap_or_default();
-                    (psl::domain_str(host).unwrap_or(host), after_scheme)
-                }
-            };
-            Ok(located(site, url.scheme, rest))
-        }
-        _ => parse_any(text, mode),
+    match normal(text, mode) {
+        Some((site, scheme, rest)) => Ok(located(site, scheme, rest)),
+        None => parse_any(text, mode),
     }
+}
+
+/// The site, the scheme and the rest of a URL that is surely normal already.
+pub(super) fn normal(text: &str, mode: SiteMode) -> Option<(&str, Scheme, &str)> {
+    let url = plain(text).filter(|_| text.len() <= MAX_URL)?;
+    let (site, rest) = match mode {
+        SiteMode::Host => (url.host, url.rest),
+        SiteMode::Domain => {
+            let after_scheme = text.get(url.scheme.name().len() + 3..)?;
+            (psl::domain_str(url.host).unwrap_or(url.host), after_scheme)
+        }
+    };
+    Some((site, url.scheme, rest))
 }
 
 fn located(site: &str, scheme: Scheme, rest: &str) -> Location {
@@ -162,7 +165,7 @@ fn located(site: &str, scheme: Scheme, rest: &str) -> Location {
 }
 
 /// Any URL, by the URL standard's parser.
-fn parse_any(text: &str, mode: SiteMode) -> Result<Location, UrlProblem> {
+pub(super) fn parse_any(text: &str, mode: SiteMode) -> Result<Location, UrlProblem> {
     // What the URL standard strips at both ends.
     let text = text.trim_matches(|c: char| c <= ' ');
     if text.is_empty() {

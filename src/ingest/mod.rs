@@ -6,7 +6,8 @@
 //!
 //! * [`Location`]: a URL, normalised and cut into its site and the rest.
 //! * [`read_batch`]: opens [`Source`]s, cuts them into lines and hands every [`Event`] with its
-//!   [`Position`] to a sink, in the order of the input, whatever the number of threads.
+//!   [`Position`] to a sink, in the order of the input, whatever the number of threads;
+//!   [`read_blocks`] does so a block at a time, with URLs as numbers of the block's [`Interner`].
 //! * [`RecordReader`]: one format. [`JsonLines`] gives whole records; [`LinksTsv`] and [`PagesTsv`]
 //!   give pieces ([`Event::Link`], [`Event::Page`]), which the engine consolidates by sorting;
 //!   [`BvGraph`] reads the lines that a compressed graph is decoded into ([`Input::BvGraph`]).
@@ -16,6 +17,7 @@
 //! Memory is bounded by the number of threads, [`MAX_LINE`] and [`BLOCK_SIZE`], never by the input.
 
 mod bvgraph;
+mod interner;
 mod json_lines;
 mod lines;
 mod location;
@@ -30,11 +32,12 @@ mod timestamp;
 mod tsv;
 
 pub use bvgraph::{BvGraph, BvGraphError, bv_graph_file};
+pub use interner::{Interner, UrlNumber};
 pub use json_lines::{JsonLines, MAX_FIELDS, RECORD_FIELDS};
 pub use lines::{BLOCK_SIZE, MAX_LINE};
 pub use location::{Location, MAX_URL, SUFFIX_LIST, Scheme, SiteMode, UrlProblem, parse, url};
 pub use open::{Compression, Input, InputError};
-pub use read::{ReadError, Source, read_batch};
+pub use read::{ReadBlock, ReadError, Source, read_batch, read_blocks};
 pub use record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, PageRecord, Position, RecordReader,
     UncrawledOutlinks,

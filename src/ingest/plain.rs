@@ -17,23 +17,39 @@ pub(super) struct Plain<'a> {
 /// Longer names are not looked at here.
 const MOST_HOST: usize = 253;
 
-/// Bytes that stand for themselves in a path and in a query.
-const KEPT: [bool; 256] = {
-    let mut kept = [false; 256];
-    let letters = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    let others = b"0123456789-._~!$&()*+,;=:@/%";
+/// What a byte may be part of.
+const IN_HOST: u8 = 1;
+const IN_PATH: u8 = 2;
+const IN_QUERY: u8 = 4;
+
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let letters = b"abcdefghijklmnopqrstuvwxyz";
     let mut at = 0;
     while at < letters.len() {
-        kept[letters[at] as usize] = true;
+        kinds[letters[at] as usize] = IN_HOST | IN_PATH | IN_QUERY;
+        kinds[letters[at].to_ascii_uppercase() as usize] = IN_PATH | IN_QUERY;
         at += 1;
     }
+    let digits = b"0123456789-";
+    at = 0;
+    while at < digits.len() {
+        kinds[digits[at] as usize] = IN_HOST | IN_PATH | IN_QUERY;
+        at += 1;
+    }
+    let others = b"._~!$&()*+,;=:@/%";
     at = 0;
     while at < others.len() {
-        kept[others[at] as usize] = true;
+        kinds[others[at] as usize] = IN_PATH | IN_QUERY;
         at += 1;
     }
-    kept
+    kinds[b'?' as usize] = IN_QUERY;
+    kinds
 };
+
+fn is_in(byte: u8, part: u8) -> bool {
+    KINDS[usize::from(byte)] & part != 0
+}
 
 /// The parts of a URL that is surely normal.
 pub(super) fn plain(text: &str) -> Option<Plain<'_>> {
@@ -42,44 +58,52 @@ pub(super) fn plain(text: &str) -> Option<Plain<'_>> {
     } else {
         (Scheme::Http, text.strip_prefix("http://")?)
     };
-    let slash = after.bytes().position(|byte| byte == b'/')?;
+    let slash = plain_host(after.as_bytes())?;
     let (host, rest) = after.split_at(slash);
-    (is_plain_host(host) && is_plain_rest(rest.as_bytes())).then_some(Plain { scheme, host, rest })
+    is_plain_rest(rest.as_bytes()).then_some(Plain { scheme, host, rest })
 }
 
-/// A name of lower-case labels without punycode; no address, which ends in a number.
-fn is_plain_host(host: &str) -> bool {
-    let last = host.rsplit('.').next().unwrap_or_default();
-    host.len() <= MOST_HOST
-        && last.starts_with(|first: char| first.is_ascii_lowercase())
-        && host.split('.').all(is_plain_label)
+/// The length of a name of lower-case labels without punycode, with a slash after it; no address,
+/// which ends in a number.
+fn plain_host(text: &[u8]) -> Option<usize> {
+    let mut label = 0;
+    for (at, &byte) in text.iter().enumerate().take(MOST_HOST + 1) {
+        if is_in(byte, IN_HOST) {
+            continue;
+        }
+        if byte != b'.' && byte != b'/' || !is_plain_label(&text[label..at]) {
+            return None;
+        }
+        if byte == b'/' {
+            return text[label].is_ascii_lowercase().then_some(at);
+        }
+        label = at + 1;
+    }
+    None
 }
 
-fn is_plain_label(label: &str) -> bool {
-    let kept = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    !label.is_empty()
-        && label.bytes().all(kept)
-        && !label.starts_with('-')
-        && !label.ends_with('-')
-        && label.as_bytes().get(2..4) != Some(b"--")
+/// Of letters, digits and hyphens.
+fn is_plain_label(label: &[u8]) -> bool {
+    label.first().is_some_and(|first| *first != b'-')
+        && label.last() != Some(&b'-')
+        && label.get(2..4) != Some(b"--")
 }
 
 /// A path without dot segments, which begin with a dot or its escape, and perhaps a query.
 fn is_plain_rest(rest: &[u8]) -> bool {
-    let path = match rest.iter().position(|byte| *byte == b'?') {
-        Some(mark) => {
-            let (path, query) = rest.split_at(mark);
-            let all = |byte: &u8| KEPT[usize::from(*byte)] || *byte == b'?';
-            if !query.iter().all(all) {
-                return false;
-            }
-            path
-        }
-        None => rest,
-    };
-    path.iter().all(|byte| KEPT[usize::from(*byte)])
-        && !path.windows(2).any(|pair| pair == b"/.")
-        && !path
-            .windows(4)
-            .any(|four| four.eq_ignore_ascii_case(b"/%2e"))
+    let path = rest.iter().position(|byte| !is_in(*byte, IN_PATH));
+    let (path, query) = rest.split_at(path.unwrap_or(rest.len()));
+    // A path ends at a question mark, which is in queries only.
+    query.iter().all(|byte| is_in(*byte, IN_QUERY))
+        && query.first().is_none_or(|byte| *byte == b'?')
+        && !path.iter().enumerate().any(|(at, byte)| {
+            let after = &path[at + 1..];
+            let dot = |after: &[u8]| {
+                after.first() == Some(&b'.')
+                    || after
+                        .get(..3)
+                        .is_some_and(|escape| escape.eq_ignore_ascii_case(b"%2e"))
+            };
+            *byte == b'/' && dot(after)
+        })
 }

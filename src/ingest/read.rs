@@ -1,11 +1,13 @@
 //! Reading a batch: blocks are parsed in parallel, events handed on in the order of the input.
 
 use std::error::Error;
+use std::hash::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+use super::interner::{Interner, UrlNumber};
 use super::lines::{Block, Blocks, MAX_LINE, Stop, lines};
 use super::location::SiteMode;
 use super::open::{Input, InputError};
@@ -50,7 +52,35 @@ impl<E: Error + 'static> From<Stop> for ReadError<E> {
     }
 }
 
-/// Reads all sources in order and hands each event with its position to `sink`, in that order.
+/// Some lines of a source, and what they say.
+pub struct ReadBlock {
+    /// Index of the source in the list given to [`read_blocks`].
+    pub source: u32,
+    /// The URLs of the events by number.
+    pub urls: Interner,
+    /// Lines within the source, from 1, and what each says; in order.
+    pub events: Vec<(u64, Event<UrlNumber>)>,
+    counts: ReadSummary,
+}
+
+/// Reads all sources in order and hands each event with its position to `sink`, in that order: as
+/// [`read_blocks`] does, with URLs as texts.
+pub fn read_batch<E: Error + Send + 'static>(
+    sources: &[Source<'_>],
+    mode: SiteMode,
+    watch: &dyn Watch,
+    sink: &mut (dyn FnMut(Position, Event) -> Result<(), E> + Send),
+) -> Result<ReadSummary, ReadError<E>> {
+    read_blocks(sources, mode, watch, &mut |block| {
+        let source = block.source;
+        for (line, event) in block.events {
+            sink(Position { source, line }, event.located(&block.urls))?;
+        }
+        Ok(())
+    })
+}
+
+/// Reads all sources in order and hands them to `sink` in that order, a block of lines at a time.
 ///
 /// The events, their order and the summary depend only on the sources, not on the number of
 /// threads. All inputs are looked up before the first is read. Before an [`InputError`] the sink
@@ -59,11 +89,11 @@ impl<E: Error + 'static> From<Stop> for ReadError<E> {
 ///
 /// Cost: memory for two waves of 8 MiB of text and two of events, besides lines up to
 /// [`MAX_LINE`].
-pub fn read_batch<E: Error + Send + 'static>(
+pub fn read_blocks<E: Error + Send + 'static>(
     sources: &[Source<'_>],
     mode: SiteMode,
     watch: &dyn Watch,
-    sink: &mut (dyn FnMut(Position, Event) -> Result<(), E> + Send),
+    sink: &mut (dyn FnMut(ReadBlock) -> Result<(), E> + Send),
 ) -> Result<ReadSummary, ReadError<E>> {
     let mut total = Some(0);
     for source in sources {
@@ -75,11 +105,12 @@ pub fn read_batch<E: Error + Send + 'static>(
     let mut summary = ReadSummary::default();
     let mut reported = 0;
     let mut wave = queue.wave();
-    let mut pending: Vec<Parsed> = Vec::new();
+    let mut pending: Vec<ReadBlock> = Vec::new();
+    let hasher = RandomState::new();
     loop {
         let failed = wave.failed.take();
         let last = wave.blocks.is_empty() || failed.is_some();
-        let parse = || parse_wave(&wave.blocks, mode, watch);
+        let parse = || parse_wave(&wave.blocks, mode, &hasher, watch);
         let read = || {
             if last { Wave::default() } else { queue.wave() }
         };
@@ -89,8 +120,8 @@ pub fn read_batch<E: Error + Send + 'static>(
         let (given, (parsed, next)) = rayon::join(hand_on, || rayon::join(parse, read));
         given?;
         pending = parsed?;
-        for (_, _, counts) in &pending {
-            summary.merge(counts);
+        for block in &pending {
+            summary.merge(&block.counts);
         }
         let read = queue.progress.load(Ordering::Relaxed);
         watch.advance(read - reported);
@@ -104,13 +135,11 @@ pub fn read_batch<E: Error + Send + 'static>(
 }
 
 fn give<E: Error + 'static>(
-    parsed: Vec<Parsed>,
-    sink: &mut (dyn FnMut(Position, Event) -> Result<(), E> + Send),
+    blocks: Vec<ReadBlock>,
+    sink: &mut (dyn FnMut(ReadBlock) -> Result<(), E> + Send),
 ) -> Result<(), ReadError<E>> {
-    for (source, events, _) in parsed {
-        for (line, event) in events {
-            sink(Position { source, line }, event).map_err(ReadError::Sink)?;
-        }
+    for block in blocks {
+        sink(block).map_err(ReadError::Sink)?;
     }
     Ok(())
 }
@@ -187,23 +216,23 @@ impl<'a> Queue<'a> {
     }
 }
 
-type Parsed = (u32, Vec<(u64, Event)>, ReadSummary);
-
 fn parse_wave(
     blocks: &[Piece<'_>],
     mode: SiteMode,
+    hasher: &RandomState,
     watch: &dyn Watch,
-) -> Result<Vec<Parsed>, Interrupted> {
+) -> Result<Vec<ReadBlock>, Interrupted> {
     blocks
         .par_iter()
         .map(|piece| {
             watch.proceed()?;
-            Ok(parse_block(piece, mode))
+            Ok(parse_block(piece, mode, hasher))
         })
         .collect()
 }
 
-fn parse_block(piece: &Piece<'_>, mode: SiteMode) -> Parsed {
+fn parse_block(piece: &Piece<'_>, mode: SiteMode, hasher: &RandomState) -> ReadBlock {
+    let mut urls = Interner::new(hasher.clone());
     let mut summary = ReadSummary::default();
     let mut events = Vec::new();
     let reader = piece.source.reader;
@@ -212,7 +241,7 @@ fn parse_block(piece: &Piece<'_>, mode: SiteMode) -> Parsed {
         if line.trim_ascii().is_empty() {
             summary.blank_lines += 1;
         } else {
-            let event = read_line(reader, line, mode, &mut summary)
+            let event = read_line(reader, line, mode, &mut urls, &mut summary)
                 .unwrap_or_else(|fault| rejected(piece, number, line, fault));
             events.push((number, event));
         }
@@ -233,21 +262,27 @@ fn parse_block(piece: &Piece<'_>, mode: SiteMode) -> Parsed {
     summary.lines = number - piece.block.first_line;
     summary.records = events.len() as u64;
     summary.bytes = bytes;
-    (piece.index, events, summary)
+    ReadBlock {
+        source: piece.index,
+        urls,
+        events,
+        counts: summary,
+    }
 }
 
 fn read_line(
     reader: &dyn RecordReader,
     line: &[u8],
     mode: SiteMode,
+    urls: &mut Interner,
     summary: &mut ReadSummary,
-) -> Result<Event, Fault> {
+) -> Result<Event<UrlNumber>, Fault> {
     if line.len() > MAX_LINE {
         return Err(line_too_long(line.len() as u64));
     }
     let line = std::str::from_utf8(line)
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-    reader.read(line, mode, summary)
+    reader.read(line, mode, urls, summary)
 }
 
 fn line_too_long(bytes: u64) -> Fault {
@@ -257,7 +292,7 @@ fn line_too_long(bytes: u64) -> Fault {
     )
 }
 
-fn rejected(piece: &Piece<'_>, line: u64, text: &[u8], fault: Fault) -> Event {
+fn rejected(piece: &Piece<'_>, line: u64, text: &[u8], fault: Fault) -> Event<UrlNumber> {
     let shown = std::str::from_utf8(text)
         .ok()
         .and_then(|line| piece.source.reader.shown(line));

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::interner::{Interner, UrlNumber};
 use super::location::{Location, SiteMode};
 use super::reject::{Fault, Reject};
 use super::summary::ReadSummary;
@@ -25,13 +26,15 @@ pub enum UncrawledOutlinks {
 }
 
 /// One record: a page and what is said of it. `None` is absent: left as it was.
+///
+/// `U` is a URL: a [`Location`], or its number among those of a block of lines.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct PageRecord {
+pub struct PageRecord<U = Location> {
     /// The page.
-    pub url: Location,
+    pub url: U,
     /// The page's links, sorted, without duplicates and without the page itself; they replace
     /// those that the bank has.
-    pub outlinks: Option<Vec<Location>>,
+    pub outlinks: Option<Vec<U>>,
     /// Whether the page is spam.
     pub spam: Option<bool>,
     /// The page's clicks, at most [`MAX_CLICKS`].
@@ -46,10 +49,10 @@ pub struct PageRecord {
     pub gone: bool,
 }
 
-impl PageRecord {
+impl<U> PageRecord<U> {
     /// A record that names a page and says nothing of it.
     #[must_use]
-    pub const fn new(url: Location) -> Self {
+    pub const fn new(url: U) -> Self {
         Self {
             url,
             outlinks: None,
@@ -74,9 +77,9 @@ impl PageRecord {
 /// Every page named counts as crawled, and its outlinks are replaced by its [`Event::Link`]s of
 /// the batch: a page named only as a target or in a pages TSV has none.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct PageAttributes {
+pub struct PageAttributes<U = Location> {
     /// The page.
-    pub url: Location,
+    pub url: U,
     /// Whether the page is spam.
     pub spam: Option<bool>,
     /// The page's clicks, at most [`MAX_CLICKS`].
@@ -85,10 +88,10 @@ pub struct PageAttributes {
     pub uncrawled_outlinks: UncrawledOutlinks,
 }
 
-impl PageAttributes {
+impl<U> PageAttributes<U> {
     /// A page that is named, without attributes.
     #[must_use]
-    pub const fn named(url: Location) -> Self {
+    pub const fn named(url: U) -> Self {
         Self {
             url,
             spam: None,
@@ -98,22 +101,57 @@ impl PageAttributes {
     }
 }
 
-/// What one line of an input says.
+/// What one line of an input says; `U` is a URL.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Event {
+pub enum Event<U = Location> {
     /// A whole record (JSON Lines).
-    Record(PageRecord),
+    Record(PageRecord<U>),
     /// A link between two different pages, both of which are crawled (links TSV).
     Link {
         /// The page that links.
-        from: Location,
+        from: U,
         /// The page linked to.
-        to: Location,
+        to: U,
     },
     /// A crawled page (pages TSV; a links TSV line whose link is dropped).
-    Page(PageAttributes),
+    Page(PageAttributes<U>),
     /// The line is refused.
     Rejected(Reject),
+}
+
+impl Event<UrlNumber> {
+    /// The same with URLs in the place of their numbers.
+    #[must_use]
+    pub fn located(self, urls: &Interner) -> Event {
+        let at = |number| urls.location(number);
+        match self {
+            Self::Record(record) => Event::Record(PageRecord {
+                url: at(record.url),
+                outlinks: record.outlinks.map(|outlinks| {
+                    let mut outlinks: Vec<Location> = outlinks.into_iter().map(at).collect();
+                    outlinks.sort_unstable();
+                    outlinks
+                }),
+                spam: record.spam,
+                clicks: record.clicks,
+                uncrawled_outlinks: record.uncrawled_outlinks,
+                digest: record.digest,
+                fetched: record.fetched,
+                gone: record.gone,
+            }),
+            Self::Link { from, to } => Event::Link {
+                from: at(from),
+                to: at(to),
+            },
+            Self::Page(page) => Event::Page(PageAttributes {
+                url: at(page.url),
+                spam: page.spam,
+                clicks: page.clicks,
+                uncrawled_outlinks: page.uncrawled_outlinks,
+            }),
+            Self::Rejected(reject) => Event::Rejected(reject),
+        }
+    }
 }
 
 /// Where in the input something stands.
@@ -129,10 +167,17 @@ pub struct Position {
 pub trait RecordReader: Sync {
     /// Reads one line that is not blank (UTF-8, without its line end, at most
     /// [`MAX_LINE`](super::MAX_LINE) bytes), and counts in `summary` what it leaves out: dropped
-    /// outlinks, duplicates, self-links, unknown fields.
+    /// outlinks, duplicates, self-links, unknown fields. URLs become numbers of `urls`, which may
+    /// have some after it that the line turned out not to say.
     ///
     /// Never panics, whatever the line. A fault rejects the whole line.
-    fn read(&self, line: &str, mode: SiteMode, summary: &mut ReadSummary) -> Result<Event, Fault>;
+    fn read(
+        &self,
+        line: &str,
+        mode: SiteMode,
+        urls: &mut Interner,
+        summary: &mut ReadSummary,
+    ) -> Result<Event<UrlNumber>, Fault>;
 
     /// How many times as much memory what is read takes for each byte of text, beside formats that
     /// write out every URL.

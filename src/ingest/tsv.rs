@@ -1,6 +1,7 @@
 //! Links and pages as tab-separated lines, without a header.
 
-use super::location::{Location, SiteMode, parse};
+use super::interner::{Interner, UrlNumber};
+use super::location::SiteMode;
 use super::number::whole_number;
 use super::record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, RecordReader, UncrawledOutlinks,
@@ -16,10 +17,16 @@ use super::summary::{DropReason, ReadSummary};
 pub struct LinksTsv;
 
 impl RecordReader for LinksTsv {
-    fn read(&self, line: &str, mode: SiteMode, summary: &mut ReadSummary) -> Result<Event, Fault> {
+    fn read(
+        &self,
+        line: &str,
+        mode: SiteMode,
+        urls: &mut Interner,
+        summary: &mut ReadSummary,
+    ) -> Result<Event<UrlNumber>, Fault> {
         let [from, to] = columns(line)?;
-        let from = page(from, mode)?;
-        match parse(to, mode) {
+        let from = page(from, mode, urls)?;
+        match urls.parse(to, mode) {
             Ok(to) if to == from => summary.self_links += 1,
             Ok(to) => return Ok(Event::Link { from, to }),
             Err(problem) => summary.dropped(DropReason::from(&problem)),
@@ -36,9 +43,15 @@ impl RecordReader for LinksTsv {
 pub struct PagesTsv;
 
 impl RecordReader for PagesTsv {
-    fn read(&self, line: &str, mode: SiteMode, _: &mut ReadSummary) -> Result<Event, Fault> {
+    fn read(
+        &self,
+        line: &str,
+        mode: SiteMode,
+        urls: &mut Interner,
+        _: &mut ReadSummary,
+    ) -> Result<Event<UrlNumber>, Fault> {
         let [url, spam, clicks, uncrawled] = columns(line)?;
-        let mut attributes = PageAttributes::named(page(url, mode)?);
+        let mut attributes = PageAttributes::named(page(url, mode, urls)?);
         attributes.spam = match spam {
             "" => None,
             "0" => Some(false),
@@ -85,8 +98,9 @@ fn columns<const N: usize>(line: &str) -> Result<[&str; N], Fault> {
     }
 }
 
-fn page(text: &str, mode: SiteMode) -> Result<Location, Fault> {
-    parse(text, mode).map_err(|problem| Fault::page_url(&problem))
+fn page(text: &str, mode: SiteMode, urls: &mut Interner) -> Result<UrlNumber, Fault> {
+    let number = urls.parse(text, mode);
+    number.map_err(|problem| Fault::page_url(&problem))
 }
 
 fn count(text: &str, field: &str, max: u64) -> Result<Option<u64>, Fault> {
@@ -98,19 +112,30 @@ fn count(text: &str, field: &str, max: u64) -> Result<Option<u64>, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::location::{Location, parse};
 
     fn at(url: &str) -> Location {
         parse(url, SiteMode::Host).unwrap()
     }
 
+    fn read(
+        reader: &dyn RecordReader,
+        line: &str,
+        summary: &mut ReadSummary,
+    ) -> Result<Event, Fault> {
+        let mut urls = Interner::default();
+        let event = reader.read(line, SiteMode::Host, &mut urls, summary);
+        event.map(|event| event.located(&urls))
+    }
+
     fn link(line: &str) -> (Result<Event, RejectReason>, ReadSummary) {
         let mut summary = ReadSummary::default();
-        let event = LinksTsv.read(line, SiteMode::Host, &mut summary);
+        let event = read(&LinksTsv, line, &mut summary);
         (event.map_err(|fault| fault.reason), summary)
     }
 
     fn attributes(line: &str) -> Result<PageAttributes, RejectReason> {
-        match PagesTsv.read(line, SiteMode::Host, &mut ReadSummary::default()) {
+        match read(&PagesTsv, line, &mut ReadSummary::default()) {
             Ok(Event::Page(page)) => Ok(page),
             Ok(other) => panic!("{other:?}"),
             Err(fault) => Err(fault.reason),

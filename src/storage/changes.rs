@@ -42,13 +42,21 @@ impl Changes {
         self.address(table.name, key)?;
         self.value.clear();
         self.value.push(PUT);
-        value
-            .encode(&mut self.value)
-            .map_err(|e| StoreError::Damaged {
-                table: table.name,
-                key: format!("{key:?}"),
-                what: e.to_string(),
-            })?;
+        encode(table, key, value, &mut self.value)?;
+        self.sorter.push(&self.key, &self.value)
+    }
+
+    /// Sets the value at a key, which is encoded already.
+    pub(crate) fn put_encoded<K: Key, V>(
+        &mut self,
+        table: &Table<K, V>,
+        key: &K,
+        value: &[u8],
+    ) -> Result<(), StoreError> {
+        self.address(table.name, key)?;
+        self.value.clear();
+        self.value.push(PUT);
+        self.value.extend_from_slice(value);
         self.sorter.push(&self.key, &self.value)
     }
 
@@ -84,6 +92,20 @@ impl Changes {
             value: Vec::new(),
         })
     }
+}
+
+/// Appends the bytes of a table's value.
+pub(crate) fn encode<K: Key, V: Value>(
+    table: &Table<K, V>,
+    key: &K,
+    value: &V,
+    out: &mut Vec<u8>,
+) -> Result<(), StoreError> {
+    value.encode(out).map_err(|e| StoreError::Damaged {
+        table: table.name,
+        key: format!("{key:?}"),
+        what: e.to_string(),
+    })
 }
 
 /// Changes by table and key.

@@ -323,20 +323,6 @@ impl Store {
         Ok(self.links(&tables::INTRA, key)?.at(place).to_vec())
     }
 
-    /// The pages of the site that link to a page, ascending, from the blocks that have such.
-    pub fn intra_sources(&self, page: PageId, blocks: &[u32]) -> Result<Vec<u32>, StoreError> {
-        let mut sources = Vec::new();
-        for &block in blocks {
-            let key = LinkKey {
-                site: page.site(),
-                block,
-            };
-            let links = self.links(&tables::INTRA, key)?;
-            sources.extend(links.places_of(page.index()).map(|place| key.index(place)));
-        }
-        Ok(sources)
-    }
-
     /// All pages of a site with intra-site links and their targets, both ascending.
     pub fn intra_of(
         &self,

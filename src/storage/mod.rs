@@ -32,6 +32,7 @@ pub mod tables;
 
 pub use bank::{Writer, create};
 pub use changes::Changes;
+pub(crate) use changes::encode;
 pub use check::{CheckReport, Finding};
 pub use codec::Malformed;
 pub use error::StoreError;

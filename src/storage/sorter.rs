@@ -75,6 +75,8 @@ struct Place {
 struct Held {
     arena: Vec<u8>,
     places: Vec<Place>,
+    /// Whether an entry came whose key is below the one before: most passes push in order.
+    unordered: bool,
 }
 
 impl Held {
@@ -85,8 +87,13 @@ impl Held {
     fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         let number =
             |number: usize| u32::try_from(number).map_err(|_| StoreError::Full("byte of a record"));
+        let head = head_of(key);
+        if let Some(last) = self.places.last().filter(|_| !self.unordered) {
+            let order = last.head.cmp(&head).then_with(|| self.key(last).cmp(key));
+            self.unordered = order == Ordering::Greater;
+        }
         self.places.push(Place {
-            head: head_of(key),
+            head,
             at: number(self.arena.len())?,
             key: number(key.len())?,
         });
@@ -111,10 +118,10 @@ impl Held {
     }
 
     /// Places ascend with time, so the sort is stable.
-    fn sort(
-        &mut self,
-        sort: impl FnOnce(&mut [Place], &(dyn Fn(&Place, &Place) -> Ordering + Sync)),
-    ) {
+    fn sort(&mut self, parallel: bool) {
+        if !std::mem::take(&mut self.unordered) {
+            return;
+        }
         let mut places = std::mem::take(&mut self.places);
         let order = |a: &Place, b: &Place| {
             a.head
@@ -122,13 +129,17 @@ impl Held {
                 .then_with(|| self.key(a).cmp(self.key(b)))
                 .then(a.at.cmp(&b.at))
         };
-        sort(&mut places, &order);
+        if parallel {
+            places.par_sort_unstable_by(order);
+        } else {
+            places.sort_unstable_by(order);
+        }
         self.places = places;
     }
 
     /// Sorts and writes the entries; what is left is empty.
     fn write_run(&mut self, folder: &Path) -> Result<File, StoreError> {
-        self.sort(|places, order| places.sort_unstable_by(order));
+        self.sort(false);
         let mut run = RunWriter::new(folder)?;
         for place in &self.places {
             let (key, value) = self.entry(place);
@@ -231,8 +242,7 @@ impl Sorter {
     /// Ends the collection and gives the entries in key order.
     pub fn finish(mut self) -> Result<Sorted, StoreError> {
         if !self.spilled() {
-            self.held
-                .sort(|places, order| places.par_sort_unstable_by(order));
+            self.held.sort(true);
             let held = self.held;
             return Ok(Sorted::new(Source::Memory { held, next: 0 }));
         }

@@ -15,6 +15,7 @@ pub mod days;
 pub mod graphs;
 pub mod model;
 pub mod records;
+pub mod refreshes;
 
 use std::fs::File;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! From input events to canonical records: one per URL, in URL order within each site.
+//! From input events to canonical records: one per URL, in the order of page ids.
 //!
 //! Of several records for one URL the one with the latest fetch time wins, else the last. Links
 //! and attribute lines of the TSV formats are gathered into one record per page. Such a record
@@ -83,16 +83,21 @@ pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str), EngineError> {
     }
 }
 
-/// The key of a record's parts: its page comes before its pieces, which come by fetch time.
-pub(super) fn by_record(record: u64) -> Bytes {
-    Bytes::default().u64(record)
+/// What is known of a record's page.
+pub(super) const PAGE: u8 = 0;
+/// A piece of what is said of it.
+pub(super) const PIECE: u8 = 1;
+
+/// The key of a record's parts: what is known of its page comes before its pieces, which come by
+/// fetch time.
+pub(super) fn by_record(page: PageId) -> Bytes {
+    Bytes::default().u64(page.0)
 }
 
-/// The canonical records, in URL order.
+/// The canonical records, in the order of their pages.
 pub(super) struct Winners {
     parts: Sorted,
-    snapshot: bool,
-    pub(super) count: u64,
+    pub(super) snapshot: bool,
     /// Whether every one so far says when it was fetched.
     pub(super) dated: bool,
 }
@@ -102,7 +107,6 @@ impl Winners {
         Self {
             parts,
             snapshot,
-            count: 0,
             dated: true,
         }
     }
@@ -116,18 +120,20 @@ impl Winners {
         let Some(first) = self.parts.peek()? else {
             return Ok(None);
         };
-        let number: [u8; 8] = group(first)?;
-        let (_, value) = self.parts.next_under(&number)?.ok_or_else(lost)?;
-        let mut fields = Fields(value);
-        let page = fields.page()?;
-        let born = fields.byte()? == 1;
+        let of_page: [u8; 8] = group(first)?;
+        let page = PageId(u64::from_be_bytes(of_page));
+        let (key, value) = self.parts.next_under(&of_page)?.ok_or_else(lost)?;
+        if key[of_page.len()..] != [PAGE] {
+            return Err(lost());
+        }
+        let born = Fields(value).byte()? == 1;
         let mut record: Option<Claim> = None;
         let mut order = 0;
         let mut attributes = Claim::NAMED;
         // The whole state has a page's links even where that is none.
         let mut has_links = self.snapshot;
         let mut targets = Vec::new();
-        while let Some((key, mut value)) = self.parts.next_under(&number)? {
+        while let Some((key, mut value)) = self.parts.next_under(&of_page)? {
             order = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
             let said = storage::unpack(take_said(&mut value)?)?;
             let is_record = matches!(said, Said::Record(_));
@@ -155,7 +161,6 @@ impl Winners {
                 }
             }
         }
-        self.count += 1;
         self.dated &= order > 0;
         attributes.links = has_links;
         targets.sort_unstable();

@@ -1,5 +1,7 @@
 //! Fixed-width fields in the keys and values of events between the passes.
 
+use std::ops::Deref;
+
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId, SiteId};
 use crate::storage::Hash128;
@@ -52,44 +54,64 @@ impl Fields<'_> {
     }
 }
 
-/// Builds the bytes of an event.
-pub(super) struct Bytes(Vec<u8>);
+/// The longest event that [`Bytes`] holds.
+const MOST: usize = 48;
+
+/// Builds the bytes of an event of a few fields, where no memory has to be asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Bytes {
+    bytes: [u8; MOST],
+    length: usize,
+}
 
 impl Default for Bytes {
-    /// With room for what most events have, so that it is asked for once.
     fn default() -> Self {
-        Self(Vec::with_capacity(32))
+        Self {
+            bytes: [0; MOST],
+            length: 0,
+        }
     }
 }
 
 impl Bytes {
-    pub(super) fn u64(mut self, value: u64) -> Self {
-        self.0.extend_from_slice(&value.to_be_bytes());
-        self
+    #[inline]
+    pub(super) fn u64(self, value: u64) -> Self {
+        self.array(value.to_be_bytes())
     }
 
-    pub(super) fn u32(mut self, value: u32) -> Self {
-        self.0.extend_from_slice(&value.to_be_bytes());
-        self
+    #[inline]
+    pub(super) fn u32(self, value: u32) -> Self {
+        self.array(value.to_be_bytes())
     }
 
-    pub(super) fn i64(mut self, value: i64) -> Self {
-        self.0.extend_from_slice(&value.to_be_bytes());
-        self
+    #[inline]
+    pub(super) fn i64(self, value: i64) -> Self {
+        self.array(value.to_be_bytes())
     }
 
-    pub(super) fn byte(mut self, value: u8) -> Self {
-        self.0.push(value);
-        self
+    #[inline]
+    pub(super) fn byte(self, value: u8) -> Self {
+        self.array([value])
     }
 
-    pub(super) fn bytes(mut self, value: &[u8]) -> Self {
-        self.0.extend_from_slice(value);
+    #[inline]
+    pub(super) fn array<const N: usize>(mut self, value: [u8; N]) -> Self {
+        let end = self.length + N;
+        debug_assert!(end <= MOST, "an event has few fields");
+        if let Some(place) = self.bytes.get_mut(self.length..end) {
+            place.copy_from_slice(&value);
+            self.length = end;
+        }
         self
     }
+}
 
-    pub(super) fn done(self) -> Vec<u8> {
-        self.0
+impl Deref for Bytes {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.length]
     }
 }
 

@@ -1,85 +1,213 @@
-//! The intra pass: intra-site links, a block of neighbouring pages at a time, in the order of keys.
+//! Intra-site links, a block of neighbouring pages at a time, in the order of pages.
 
-use super::fields::Fields;
-use super::links::{change, difference};
-use super::passes::{PageEvent, Passes, intra_block_event, intra_event, page_event};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use super::links::change;
+use super::passes::{PageEvent, Passes, Places, intra_event, page_event};
 use crate::engine::EngineError;
 use crate::page::PageId;
-use crate::storage::links::LinkKey;
-use crate::storage::{Sorted, Store, tables};
-use crate::watch::Watch;
+use crate::storage::links::{Link, LinkBlock, LinkKey};
+use crate::storage::{Sorter, Store, StoreError, Table, Value, encode, tables};
 
-/// Works in what the links of pages are replaced by.
-pub(super) fn intra_pass(
-    store: &Store,
-    mut pages: Sorted,
+/// So many blocks are worked out side by side.
+pub(super) const SIDE_BY_SIDE: usize = 64;
+
+/// The block of `intra` that the pass is at, and blocks that it has left.
+#[derive(Default)]
+pub(super) struct IntraBlocks {
+    at: Option<Replaced<u32>>,
+    left: Vec<Replaced<u32>>,
+}
+
+impl IntraBlocks {
+    /// Replaces the links of a page within its site. Pages come in ascending order.
+    pub(super) fn replace(
+        &mut self,
+        store: &Store,
+        page: PageId,
+        targets: Vec<u32>,
+        passes: &mut Passes<'_>,
+    ) -> Result<(), EngineError> {
+        let (key, place) = LinkKey::of_page(page);
+        if self.at.as_ref().is_none_or(|at| at.key != key) {
+            self.leave();
+            if self.left.len() >= SIDE_BY_SIDE {
+                self.write(passes)?;
+            }
+            self.at = Some(Replaced::new(key, store.links(&tables::INTRA, key)?));
+        }
+        let Some(at) = &mut self.at else {
+            return Ok(());
+        };
+        let old = at.old.at(place).len();
+        let new = targets.len();
+        let [gained, lost] = at.replace(place, targets);
+        if gained + lost > 0 {
+            passes.counts.links_added += gained;
+            passes.counts.links_removed += lost;
+            let event = PageEvent::Intra(change(old, new));
+            page_event(&mut passes.pages, page, &event)?;
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        let changed = self.at.take().filter(|block| !block.events.is_empty());
+        self.left.extend(changed);
+    }
+
+    /// Writes the blocks, and tells their targets.
+    pub(super) fn write(&mut self, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+        self.leave();
+        write_blocks(
+            &tables::INTRA,
+            std::mem::take(&mut self.left),
+            passes,
+            intra_event,
+        )
+    }
+}
+
+/// Writes blocks of a table, and has `tell` tell their targets.
+pub(super) fn write_blocks<T: Link + Send + Sync>(
+    table: &'static Table<LinkKey, LinkBlock<T>>,
+    blocks: Vec<Replaced<T>>,
     passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
-    while let Some(key) = pages.peek()? {
-        watch.proceed()?;
-        let (of_block, _) = LinkKey::of_page(Fields(key).page()?);
-        let old = store.links(&tables::INTRA, of_block)?;
-        let mut new = old.clone();
-        let mut has_changed = false;
-        while let Some(key) = pages.peek()? {
-            let page = Fields(key).page()?;
-            let (block, place) = LinkKey::of_page(page);
-            if block != of_block {
-                break;
-            }
-            let Some((_, value)) = pages.next_entry()? else {
-                break;
-            };
-            let mut targets = Vec::with_capacity(value.len() / 4);
-            let mut fields = Fields(value);
-            while !fields.0.is_empty() {
-                targets.push(fields.u32()?);
-            }
-            if old.at(place) != targets {
-                replace(page, old.at(place), &targets, passes)?;
-                new.set(place, targets);
-                has_changed = true;
-            }
+    tell: impl Fn(&mut Sorter, T, LinkKey, Places) -> Result<(), EngineError>,
+) -> Result<(), EngineError>
+where
+    LinkBlock<T>: Value,
+{
+    let outcomes = blocks.into_par_iter().map(|block| block.outcome(table));
+    for outcome in outcomes.collect::<Result<Vec<_>, _>>()? {
+        for (target, places) in outcome.targets {
+            tell(&mut passes.targets, target, outcome.key, places)?;
         }
-        if !has_changed {
-            continue;
-        }
-        let (lost, gained) = difference(&old.distinct(), &new.distinct());
-        for (targets, is_gained) in [(lost, false), (gained, true)] {
-            for target in targets {
-                let target = PageId::new(of_block.site, target);
-                intra_block_event(&mut passes.targets, target, of_block.block, is_gained)?;
-            }
-        }
-        if new.is_empty() {
-            passes.changes.delete(&tables::INTRA, &of_block)?;
-        } else {
-            passes.changes.put(&tables::INTRA, &of_block, &new)?;
+        match outcome.encoded {
+            Some(encoded) => passes.changes.put_encoded(table, &outcome.key, &encoded)?,
+            None => passes.changes.delete(table, &outcome.key)?,
         }
     }
     Ok(())
 }
 
-/// What it does to others that a page has other links.
-fn replace(
-    page: PageId,
-    old: &[u32],
-    new: &[u32],
-    passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
-    let (lost, gained) = difference(old, new);
-    for (list, is_gained) in [(&lost, false), (&gained, true)] {
-        for &target in list {
-            let target = PageId::new(page.site(), target);
-            intra_event(&mut passes.targets, target, page.index(), is_gained)?;
+/// What the replaced lists of a block come to.
+struct Outcome<T> {
+    key: LinkKey,
+    /// The block as it is now; none where nothing is left of it.
+    encoded: Option<Vec<u8>>,
+    /// What it does to each target, ascending.
+    targets: Vec<(T, Places)>,
+}
+
+/// A block some of whose lists are replaced.
+pub(super) struct Replaced<T> {
+    pub(super) key: LinkKey,
+    pub(super) old: LinkBlock<T>,
+    new: LinkBlock<T>,
+    /// A target, a place, and whether it was gained, as one number ([`event`]).
+    events: Vec<u128>,
+}
+
+impl<T: Link> Replaced<T> {
+    pub(super) fn new(key: LinkKey, old: LinkBlock<T>) -> Self {
+        Self {
+            key,
+            new: old.clone(),
+            old,
+            events: Vec::new(),
         }
     }
-    passes.counts.links_added += gained.len() as u64;
-    passes.counts.links_removed += lost.len() as u64;
-    page_event(
-        &mut passes.pages,
-        page,
-        &PageEvent::Intra(change(old.len(), new.len())),
-    )
+
+    /// Replaces a list; how many targets it gained and lost.
+    pub(super) fn replace(&mut self, place: u32, targets: Vec<T>) -> [u64; 2] {
+        let before = self.events.len();
+        let old = self.old.at(place);
+        let gained = only(&targets, old);
+        self.events
+            .extend(gained.map(|target| event(target, place, true)));
+        let lost_from = self.events.len();
+        let lost = only(old, &targets);
+        self.events
+            .extend(lost.map(|target| event(target, place, false)));
+        let counts = [lost_from - before, self.events.len() - lost_from];
+        if counts != [0, 0] {
+            self.new.set(place, targets);
+        }
+        counts.map(|count| count as u64)
+    }
+
+    fn outcome(mut self, table: &Table<LinkKey, LinkBlock<T>>) -> Result<Outcome<T>, StoreError>
+    where
+        LinkBlock<T>: Value,
+    {
+        self.events.sort_unstable();
+        let mut targets = Vec::with_capacity(self.events.len());
+        // A block that was not there needs no search; one that only gains needs none in what it is.
+        let old = self.old.distinct();
+        let mut new: Option<Vec<T>> = None;
+        for of_target in self
+            .events
+            .chunk_by(|a, b| a >> PLACE_BITS == b >> PLACE_BITS)
+        {
+            let mut places = Places::default();
+            for event in of_target {
+                let (place, gained) = place_of(*event);
+                if gained {
+                    places.gained |= 1 << place;
+                } else {
+                    places.lost |= 1 << place;
+                }
+            }
+            let Some(target) = target_of(of_target[0]) else {
+                continue;
+            };
+            let was = places.lost != 0 || !old.is_empty() && old.binary_search(&target).is_ok();
+            let is = places.gained != 0
+                || new
+                    .get_or_insert_with(|| self.new.distinct())
+                    .binary_search(&target)
+                    .is_ok();
+            places.block = (was != is).then_some(is);
+            targets.push((target, places));
+        }
+        let mut encoded = (!self.new.is_empty()).then(Vec::new);
+        if let Some(encoded) = &mut encoded {
+            encode(table, &self.key, &self.new, encoded)?;
+        }
+        Ok(Outcome {
+            key: self.key,
+            encoded,
+            targets,
+        })
+    }
+}
+
+/// Bits of an event below its target: the place, and one bit for whether it was gained.
+const PLACE_BITS: u32 = 8;
+
+fn event<T: Link>(target: T, place: u32, gained: bool) -> u128 {
+    let (high, low) = target.halves();
+    let target = u128::from(high) << 32 | u128::from(low);
+    target << PLACE_BITS | u128::from(place) << 1 | u128::from(gained)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "what event() put together is cut apart"
+)]
+fn target_of<T: Link>(event: u128) -> Option<T> {
+    let target = event >> PLACE_BITS;
+    T::join((target >> 32) as u32, target as u32)
+}
+
+fn place_of(event: u128) -> (u32, bool) {
+    let low = event.to_le_bytes()[0];
+    (u32::from(low >> 1), low & 1 == 1)
+}
+
+/// What one ascending list has and the other has not.
+fn only<T: Ord + Copy>(these: &[T], those: &[T]) -> impl Iterator<Item = T> {
+    let missing = |one: &&T| those.is_empty() || those.binary_search(one).is_err();
+    these.iter().filter(missing).copied()
 }

@@ -1,11 +1,12 @@
 //! The links pass: what each record does to its page's links; and the pages that a snapshot
-//! leaves out.
+//! leaves out. Both come in the order of pages.
 
 use super::canonical::{Canonical, Claim, Winners, digest};
 use super::fields::Bytes;
-use super::passes::{PageEvent, Passes, member_event, new_links_event, page_event, target_event};
+use super::intra::IntraBlocks;
+use super::passes::{PageEvent, Passes, member_event, page_event, target_event};
 use crate::engine::EngineError;
-use crate::page::{PageId, PageSet, RowId};
+use crate::page::{PageId, RowId};
 use crate::storage::records::{PageRecord, PageState};
 use crate::storage::{Hash128, Store, row_hash, tables};
 use crate::watch::Watch;
@@ -64,7 +65,7 @@ pub(super) fn change(old: usize, new: usize) -> i64 {
     new as i64 - old as i64
 }
 
-/// Works through the canonical records; returns the pages that have one.
+/// Works through the canonical records. In a snapshot crawled pages without one become gone.
 ///
 /// `hasher` becomes the batch's digest.
 pub(super) fn links_pass(
@@ -73,8 +74,12 @@ pub(super) fn links_pass(
     passes: &mut Passes<'_>,
     hasher: &mut blake3::Hasher,
     watch: &dyn Watch,
-) -> Result<PageSet, EngineError> {
-    let mut named = PageSet::new();
+) -> Result<(), EngineError> {
+    let mut intra = IntraBlocks::default();
+    let mut known = match records.snapshot {
+        true => Some(store.scan(&tables::PAGES)?.peekable()),
+        false => None,
+    };
     while let Some(record) = records.next_record(watch)? {
         watch.advance(1);
         digest(&record, hasher)?;
@@ -85,30 +90,48 @@ pub(super) fn links_pass(
             targets,
             ..
         } = record;
-        named.insert(page.0);
-        let old = if born {
-            None
-        } else {
-            Some(store.need(&tables::PAGES, &page)?)
-        };
-        claim_page(store, page, old.as_ref(), claim, &targets, passes)?;
+        let mut old = None;
+        while let Some(entry) = known.as_mut().and_then(|known| {
+            known.next_if(|entry| entry.as_ref().map_or(true, |(before, _)| *before <= page))
+        }) {
+            let (before, record) = entry?;
+            if before == page {
+                old = Some(record);
+            } else {
+                left_out(store, before, &record, &mut intra, passes)?;
+            }
+        }
+        if !born && old.is_none() {
+            old = Some(store.need(&tables::PAGES, &page)?);
+        }
+        claim_page(
+            store,
+            page,
+            old.as_ref(),
+            claim,
+            &targets,
+            &mut intra,
+            passes,
+        )?;
     }
-    Ok(named)
-}
-
-/// Makes crawled pages that a snapshot does not name gone.
-pub(super) fn leave_out(
-    store: &Store,
-    named: &PageSet,
-    passes: &mut Passes<'_>,
-    watch: &dyn Watch,
-) -> Result<(), EngineError> {
-    for entry in store.scan(&tables::PAGES)? {
+    for entry in known.into_iter().flatten() {
         watch.proceed()?;
         let (page, record) = entry?;
-        if record.state == PageState::Crawled && !named.contains(page.0) {
-            claim_page(store, page, Some(&record), Claim::GONE, &[], passes)?;
-        }
+        left_out(store, page, &record, &mut intra, passes)?;
+    }
+    intra.write(passes)
+}
+
+/// Makes a crawled page that a snapshot does not name gone.
+fn left_out(
+    store: &Store,
+    page: PageId,
+    record: &PageRecord,
+    intra: &mut IntraBlocks,
+    passes: &mut Passes<'_>,
+) -> Result<(), EngineError> {
+    if record.state == PageState::Crawled {
+        claim_page(store, page, Some(record), Claim::GONE, &[], intra, passes)?;
     }
     Ok(())
 }
@@ -119,6 +142,7 @@ fn claim_page(
     old: Option<&PageRecord>,
     claim: Claim,
     targets: &[PageId],
+    intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
     let old_state = old.map(|record| record.state);
@@ -130,15 +154,20 @@ fn claim_page(
         true,
     )?;
     if claim.links {
-        let (intra, inter): (Vec<PageId>, Vec<PageId>) = targets
+        let on_site = targets
             .iter()
-            .partition(|target| target.site() == page.site());
-        new_links_event(&mut passes.new_intra, page, &intra)?;
+            .filter(|target| target.site() == page.site())
+            .map(|target| target.index());
+        intra.replace(store, page, on_site.collect(), passes)?;
+        let elsewhere = targets
+            .iter()
+            .filter(|target| target.site() != page.site())
+            .copied();
         inter_links(
             store,
             page,
             old.and_then(|record| record.row),
-            &inter,
+            &elsewhere.collect::<Vec<_>>(),
             passes,
         )?;
     }
@@ -181,9 +210,8 @@ fn inter_links(
     }
     let key = Bytes::default()
         .u32(page.site().0)
-        .bytes(&hash)
-        .u32(page.index())
-        .done();
+        .array(hash)
+        .u32(page.index());
     let mut content = Vec::with_capacity(new.len() * 8);
     for target in new {
         content.extend_from_slice(&target.0.to_be_bytes());

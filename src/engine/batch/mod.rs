@@ -4,7 +4,6 @@
 
 mod canonical;
 mod fields;
-mod interner;
 mod intra;
 mod links;
 mod overruled;
@@ -27,7 +26,7 @@ use super::clock::now;
 use super::{Bank, EngineError};
 use crate::ingest::{
     BvGraph, Event, Input, JsonLines, LinksTsv, PagesTsv, ReadError, ReadSummary, RecordReader,
-    RejectWriter, SUFFIX_LIST, SiteMode, Source, read_batch, within_limit,
+    RejectWriter, SUFFIX_LIST, SiteMode, Source, read_blocks, within_limit,
 };
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, BatchRecord};
 use crate::storage::tables::{self, BitmapKey};
@@ -308,10 +307,15 @@ fn read(
             reader: &PagesTsv,
         });
     }
-    let read = read_batch(&sources, mode, watch, &mut |position, event| match event {
-        Event::Rejected(reject) => rejects.list(&reject),
+    let read = read_blocks(&sources, mode, watch, &mut |block| {
+        for (_, event) in &block.events {
+            if let Event::Rejected(reject) = event {
+                rejects.list(reject)?;
+            }
+        }
         // After the inputs comes the file of pages.
-        event => gather.add(event, (position.source as usize) < request.inputs.len()),
+        let of_links = (block.source as usize) < request.inputs.len();
+        gather.add(block, of_links)
     });
     let read = read.map_err(refused)?;
     let listed = rejects.finish()?;
@@ -392,7 +396,7 @@ fn work_in(
     watch.stage("links", Some(records));
     let parts = passes.take(|passes| &mut passes.records)?;
     let mut records = Winners::new(parts, request.snapshot);
-    let named = links::links_pass(writer, &mut records, passes, &mut hasher, watch)?;
+    links::links_pass(writer, &mut records, passes, &mut hasher, watch)?;
     let digest = hasher.finalize();
     if !request.again
         && let Some(number) = earlier(writer, &digest)?
@@ -405,11 +409,6 @@ fn work_in(
         }
         report.repeats = Some(number);
     }
-    if request.snapshot {
-        links::leave_out(writer, &named, passes, watch)?;
-    }
-    let of_pages = passes.take(|passes| &mut passes.new_intra)?;
-    intra::intra_pass(writer, of_pages, passes, watch)?;
     watch.stage("rows", None);
     let rows = passes.take(|passes| &mut passes.new_rows)?;
     rows::rows_pass(writer, rows, passes, watch)?;

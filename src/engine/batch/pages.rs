@@ -3,10 +3,11 @@
 
 use super::canonical::Claim;
 use super::fields::{Bytes, Fields, group};
-use super::passes::{PageEvent, Passes, SiteDelta};
+use super::passes::{PageEvent, PagesEvent, Passes, SiteDelta, read_page};
 use crate::engine::EngineError;
 use crate::ingest::UncrawledOutlinks;
 use crate::page::{PageId, SiteId};
+use crate::storage::links::{LinkKey, NEIGHBOURS};
 use crate::storage::records::{FormerPage, PageRecord, PageState, SiteRecord};
 use crate::storage::{self, Hash128, Sorted, Store, StoreError, tables};
 use crate::watch::Watch;
@@ -20,35 +21,58 @@ pub(super) fn pages_pass(
 ) -> Result<(), EngineError> {
     let mut delta = SiteDelta::default();
     let mut site = None;
+    let mut changes: Vec<Option<PageChange>> = Vec::new();
     while let Some(key) = events.peek()? {
         watch.proceed()?;
-        let of_page: [u8; 8] = group(key)?;
-        let page = PageId(u64::from_be_bytes(of_page));
-        if site != Some(page.site()) {
+        let (of_block, _) = LinkKey::of_page(Fields(key).page()?);
+        if site != Some(of_block.site) {
             if let Some(site) = site {
                 passes.site(site, &std::mem::take(&mut delta))?;
             }
-            site = Some(page.site());
+            site = Some(of_block.site);
         }
-        let mut change = PageChange::default();
-        while let Some((_, value)) = events.next_under(&of_page)? {
-            change.take(storage::unpack(value)?);
+        changes.clear();
+        changes.resize_with(NEIGHBOURS as usize, || None);
+        while let Some(key) = events.peek()? {
+            let (block, place) = LinkKey::of_page(Fields(key).page()?);
+            if block != of_block {
+                break;
+            }
+            let Some((key, value)) = events.next_entry()? else {
+                break;
+            };
+            take(&mut changes, place as usize, read_page(key, value)?);
         }
-        let old = match change.born {
-            Some(_) => None,
-            None => Some(store.need(&tables::PAGES, &page)?),
-        };
-        let new = change.apply(page, old.as_ref(), passes.batch)?;
-        account(page, old.as_ref(), &new, &change, &mut delta, passes)?;
-        keep_former(page, old.as_ref(), &new, passes)?;
-        if old.as_ref() != Some(&new) {
-            passes.changes.put(&tables::PAGES, &page, &new)?;
+        for (place, change) in (0..).zip(&mut changes) {
+            let Some(change) = change.take() else {
+                continue;
+            };
+            let page = PageId::new(of_block.site, of_block.index(place));
+            change.work_in(store, page, &mut delta, passes)?;
         }
     }
     if let Some(site) = site {
         passes.site(site, &delta)?;
     }
     Ok(())
+}
+
+/// Adds an event to what is known of a block's pages, by place.
+fn take(changes: &mut [Option<PageChange>], place: usize, event: PagesEvent<'_>) {
+    match event {
+        PagesEvent::Uncrawled { places, by } => {
+            for (place, change) in changes.iter_mut().enumerate() {
+                if places & (1 << place) != 0 {
+                    change.get_or_insert_default().uncrawled += by;
+                }
+            }
+        }
+        PagesEvent::Page(event) => {
+            if let Some(change) = changes.get_mut(place) {
+                change.get_or_insert_default().take(event);
+            }
+        }
+    }
 }
 
 /// The row that a page carries from now on, or none.
@@ -67,26 +91,47 @@ struct PageChange {
 }
 
 impl PageChange {
-    fn take(&mut self, event: PageEvent) {
+    fn take(&mut self, event: PageEvent<'_>) {
         match event {
-            PageEvent::Born(local) => self.born = Some(local),
+            PageEvent::Born(local) => self.born = Some(local.to_owned()),
             PageEvent::Claim(claim) => self.claim = Some(claim),
             PageEvent::State(state) => self.state = Some(state),
             PageEvent::Row(row) => self.row = Some(NewRow(row)),
             PageEvent::Intra(by) => self.intra = Some(self.intra.unwrap_or(0) + by),
             PageEvent::Inter(by) => self.inter += by,
-            PageEvent::Uncrawled(by) => self.uncrawled += by,
         }
+    }
+
+    fn work_in(
+        mut self,
+        store: &Store,
+        page: PageId,
+        delta: &mut SiteDelta,
+        passes: &mut Passes<'_>,
+    ) -> Result<(), EngineError> {
+        let local = self.born.take();
+        let old = match local {
+            Some(_) => None,
+            None => Some(store.need(&tables::PAGES, &page)?),
+        };
+        let new = self.apply(page, old.as_ref(), local, passes.batch)?;
+        account(page, old.as_ref(), &new, &self, delta, passes)?;
+        keep_former(page, old.as_ref(), &new, passes)?;
+        if old.as_ref() != Some(&new) {
+            passes.changes.put(&tables::PAGES, &page, &new)?;
+        }
+        Ok(())
     }
 
     fn apply(
         &self,
         page: PageId,
         old: Option<&PageRecord>,
+        local: Option<String>,
         batch: u32,
     ) -> Result<PageRecord, EngineError> {
         let mut record = old.cloned().unwrap_or_else(|| PageRecord {
-            local: self.born.clone().unwrap_or_default(),
+            local: local.unwrap_or_default(),
             state: PageState::Known,
             spam: false,
             clicks: 0,
@@ -174,10 +219,8 @@ fn account(
     if lost != gained {
         for (digest, by) in [(lost, -1), (gained, 1)] {
             if let Some(digest) = digest {
-                let key = Bytes::default().u32(page.site().0).bytes(&digest).done();
-                passes
-                    .digests
-                    .push(&key, &Bytes::default().i64(by).done())?;
+                let key = Bytes::default().u32(page.site().0).array(digest);
+                passes.digests.push(&key, &Bytes::default().i64(by))?;
             }
         }
     }

@@ -1,9 +1,8 @@
 //! What goes from pass to pass while a batch is worked into the bank.
 //!
 //! ```text
-//! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by URL]
-//!   canonical records -> links pass  -> new intra-site links, targets, new rows, members, pages
-//!   new links by page -> intra pass  -> targets, pages
+//! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by page]
+//!   canonical records by page -> links pass -> targets, new rows, members, pages
 //!   new rows by hash  -> rows pass   -> members, rows
 //!   members by row    -> members pass-> rows, row counts
 //!   rows by row       -> blocks pass -> targets
@@ -14,12 +13,14 @@
 //!
 //! Every arrow is a [`Sorter`], so memory is bounded by the budget, every table is read and
 //! written in key order, every key is written once, and the result does not depend on the order
-//! of the input. Held whole are only: one record's outlinks, one page's in-links, one row's
-//! pages. The batch is applied when all passes are through, by one atomic commit.
+//! of the input. Beside a portion of the input what is held whole is: one record's outlinks, some
+//! blocks of links, the blocks that link to one page, one row's pages. The batch is applied when all
+//! passes are through, by one atomic commit.
 //!
 //! The counts of uncrawled targets are kept by difference: with u = 1 for a known page and 0
 //! otherwise, a source gains `u_new` for a target that it gained, loses `u_old` for one that it
-//! lost, and changes by `u_new - u_old` for one that it kept.
+//! lost, and changes by `u_new - u_old` for one that it kept. What a block of pages or rows has in
+//! common is told once, with the places in it that it holds for.
 
 use std::path::Path;
 
@@ -39,8 +40,9 @@ use crate::storage::{self, Changes, Sorted, Sorter};
 /// the rest is for what the allocator cannot give back, and for what is read ahead.
 const SHARES: usize = 44;
 
-/// Shares of a sorter through which every link goes, and of most others.
+/// Shares of a sorter through which every link goes, of one for every row, and of most others.
 const LARGE: usize = 5;
+const MEDIUM: usize = 2;
 const SMALL: usize = 1;
 
 /// Shares that a portion of the input may take while nothing but it is collected.
@@ -61,12 +63,10 @@ pub(super) struct Passes<'a> {
     pub(super) changed: RoaringTreemap,
     /// Pages whose state, spam mark or row changed.
     pub(super) former: RoaringTreemap,
-    /// Records by number, in URL order: own page, and pieces of what is said of it.
+    /// Records by page: whether the page is new, and pieces of what is said of it.
     pub(super) records: Sorter,
     /// Rows that the bank does not have yet, by hash; and pages that shall carry them.
     pub(super) new_rows: Sorter,
-    /// What links of pages are replaced by, within their sites.
-    pub(super) new_intra: Sorter,
     /// Rows that are made, with their targets, or deleted.
     pub(super) rows: Sorter,
     /// Pages that a row gains or loses.
@@ -89,6 +89,7 @@ impl<'a> Passes<'a> {
     pub(super) fn new(folder: &'a Path, memory: usize, counters: Counters, batch: BatchId) -> Self {
         let share = memory / SHARES;
         let sorter = || Sorter::new(folder, SMALL * share);
+        let medium = || Sorter::new(folder, MEDIUM * share);
         let large = || Sorter::new(folder, LARGE * share);
         Self {
             folder,
@@ -100,9 +101,8 @@ impl<'a> Passes<'a> {
             changed: RoaringTreemap::new(),
             former: RoaringTreemap::new(),
             records: large(),
-            new_rows: sorter(),
-            new_intra: sorter(),
-            rows: sorter(),
+            new_rows: medium(),
+            rows: medium(),
             members: sorter(),
             targets: large(),
             row_counts: sorter(),
@@ -142,10 +142,9 @@ impl<'a> Passes<'a> {
 }
 
 /// What happens to a page's record, in the order in which it is applied.
-#[derive(Serialize, Deserialize)]
-pub(super) enum PageEvent {
+pub(super) enum PageEvent<'a> {
     /// The page is new; the rest of its URL.
-    Born(String),
+    Born(&'a str),
     /// It has a record.
     Claim(Claim),
     /// Links came or went that make it a page, or none.
@@ -156,44 +155,81 @@ pub(super) enum PageEvent {
     Intra(i64),
     /// Its inter-site links changed: by so many in number.
     Inter(i64),
-    /// More or fewer of its intra-site targets are known and not crawled.
-    Uncrawled(i64),
 }
+
+/// Events of `pages`: one for several pages of a block comes before those of its first page.
+const UNCRAWLED: u8 = 0;
+const BORN: u8 = 1;
+const CLAIM: u8 = 2;
+const STATE: u8 = 3;
+const ROW: u8 = 4;
+const INTRA: u8 = 5;
+const INTER: u8 = 6;
 
 pub(super) fn page_event(
     pages: &mut Sorter,
     page: PageId,
-    event: &PageEvent,
+    event: &PageEvent<'_>,
 ) -> Result<(), EngineError> {
-    let order = match event {
-        PageEvent::Born(_) => 0,
-        PageEvent::Claim(_) => 1,
-        PageEvent::State(_) => 2,
-        PageEvent::Row(_) => 3,
-        PageEvent::Intra(_) => 4,
-        PageEvent::Inter(_) => 5,
-        PageEvent::Uncrawled(_) => 6,
-    };
-    let key = Bytes::default().u64(page.0).byte(order).done();
-    Ok(pages.push(&key, &storage::pack(event)?)?)
+    let key = |order: u8| Bytes::default().u64(page.0).byte(order);
+    match event {
+        PageEvent::Born(local) => pages.push(&key(BORN), local.as_bytes()),
+        PageEvent::Claim(claim) => pages.push(&key(CLAIM), &storage::pack(claim)?),
+        PageEvent::State(state) => pages.push(&key(STATE), &[state_byte(Some(*state))]),
+        PageEvent::Row(Some(row)) => pages.push(&key(ROW), &row.to_be_bytes()),
+        PageEvent::Row(None) => pages.push(&key(ROW), &[]),
+        PageEvent::Intra(by) => pages.push(&key(INTRA), &by.to_be_bytes()),
+        PageEvent::Inter(by) => pages.push(&key(INTER), &by.to_be_bytes()),
+    }?;
+    Ok(())
 }
 
-/// What happens to a page as a target.
-pub(super) enum TargetEvent {
-    /// Its state before and after the batch's records, and whether it ever had a record.
-    State {
-        old: Option<PageState>,
-        new: PageState,
-        has_record: bool,
-    },
-    /// A page of its site gains or loses a link to it.
-    Intra { source: u32, gained: bool },
-    /// A row gains or loses it.
-    Citer { row: RowId, gained: bool },
-    /// A block of `intra` gains its first link to it, or loses its last.
-    IntraBlock { block: u32, gained: bool },
-    /// A block of `rows` does.
-    CiterBlock { block: LinkKey, gained: bool },
+/// Pages of a block have more or fewer intra-site targets that are known and not crawled: those at
+/// `places`, by so many each.
+pub(super) fn uncrawled_event(
+    pages: &mut Sorter,
+    site: SiteId,
+    block: u32,
+    places: u64,
+    by: i64,
+) -> Result<(), EngineError> {
+    if places == 0 || by == 0 {
+        return Ok(());
+    }
+    let first = PageId::new(site, LinkKey { site, block }.index(0));
+    let key = Bytes::default().u64(first.0).byte(UNCRAWLED);
+    Ok(pages.push(&key, &Bytes::default().u64(places).i64(by))?)
+}
+
+/// What an event of `pages` says.
+pub(super) enum PagesEvent<'a> {
+    /// Of the page of its key.
+    Page(PageEvent<'a>),
+    /// Of the places in the block of the page of its key: more or fewer uncrawled targets.
+    Uncrawled { places: u64, by: i64 },
+}
+
+/// Reads an event of `pages`; the key's first eight bytes are the page.
+pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a>, EngineError> {
+    let mut key = Fields(key);
+    key.page()?;
+    let mut fields = Fields(value);
+    let broken = |_| EngineError::Internal("a URL between two passes is broken");
+    Ok(PagesEvent::Page(match key.byte()? {
+        UNCRAWLED => {
+            return Ok(PagesEvent::Uncrawled {
+                places: fields.u64()?,
+                by: fields.i64()?,
+            });
+        }
+        BORN => PageEvent::Born(std::str::from_utf8(value).map_err(broken)?),
+        CLAIM => PageEvent::Claim(storage::unpack(value)?),
+        STATE => PageEvent::State(read_state(fields.byte()?)?),
+        ROW if value.is_empty() => PageEvent::Row(None),
+        ROW => PageEvent::Row(Some(fields.u32()?)),
+        INTRA => PageEvent::Intra(fields.i64()?),
+        _ => PageEvent::Inter(fields.i64()?),
+    }))
 }
 
 const STATES: [PageState; 4] = [
@@ -213,6 +249,34 @@ fn state_byte(state: Option<PageState>) -> u8 {
     }
 }
 
+fn read_state(byte: u8) -> Result<PageState, EngineError> {
+    let state = STATES.get(usize::from(byte)).copied();
+    state.ok_or(EngineError::Internal("an event has no state"))
+}
+
+/// What a block of pages or rows does to a target: the places in it that gain or lose a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Places {
+    pub(super) gained: u64,
+    pub(super) lost: u64,
+    /// Whether the block has its first link to the target now, or its last no more.
+    pub(super) block: Option<bool>,
+}
+
+/// What happens to a page as a target.
+pub(super) enum TargetEvent {
+    /// Its state before and after the batch's records, and whether it ever had a record.
+    State {
+        old: Option<PageState>,
+        new: PageState,
+        has_record: bool,
+    },
+    /// Pages of a block of `intra` gain or lose a link to it.
+    Intra { block: u32, places: Places },
+    /// Rows of a block of `rows` do.
+    Citers { block: LinkKey, places: Places },
+}
+
 pub(super) fn target_event(
     targets: &mut Sorter,
     page: PageId,
@@ -220,99 +284,92 @@ pub(super) fn target_event(
     new: PageState,
     has_record: bool,
 ) -> Result<(), EngineError> {
-    let key = Bytes::default().u64(page.0).byte(0).done();
+    let key = Bytes::default().u64(page.0).byte(0);
     let value = [state_byte(old), state_byte(Some(new)), u8::from(has_record)];
     Ok(targets.push(&key, &value)?)
 }
 
 pub(super) fn intra_event(
     targets: &mut Sorter,
-    target: PageId,
-    source: u32,
-    gained: bool,
+    target: u32,
+    block: LinkKey,
+    places: Places,
 ) -> Result<(), EngineError> {
-    let key = Bytes::default().u64(target.0).byte(1).u32(source).done();
-    Ok(targets.push(&key, &[u8::from(gained)])?)
+    let target = PageId::new(block.site, target);
+    let key = Bytes::default().u64(target.0).byte(1).u32(block.block);
+    Ok(targets.push(&key, &put_places(places))?)
 }
 
-pub(super) fn citer_event(
-    targets: &mut Sorter,
-    target: PageId,
-    row: RowId,
-    gained: bool,
-) -> Result<(), EngineError> {
-    let key = Bytes::default().u64(target.0).byte(2).u64(row.0).done();
-    Ok(targets.push(&key, &[u8::from(gained)])?)
-}
-
-pub(super) fn intra_block_event(
-    targets: &mut Sorter,
-    target: PageId,
-    block: u32,
-    gained: bool,
-) -> Result<(), EngineError> {
-    let key = Bytes::default().u64(target.0).byte(3).u32(block).done();
-    Ok(targets.push(&key, &[u8::from(gained)])?)
-}
-
-pub(super) fn citer_block_event(
+pub(super) fn citers_event(
     targets: &mut Sorter,
     target: PageId,
     block: LinkKey,
-    gained: bool,
+    places: Places,
 ) -> Result<(), EngineError> {
-    let key = Bytes::default().u64(target.0).byte(4);
-    let key = key.u32(block.site.0).u32(block.block).done();
-    Ok(targets.push(&key, &[u8::from(gained)])?)
+    let key = Bytes::default().u64(target.0).byte(2);
+    let key = key.u32(block.site.0).u32(block.block);
+    Ok(targets.push(&key, &put_places(places))?)
+}
+
+fn put_places(places: Places) -> Bytes {
+    let block = match places.block {
+        None => 0,
+        Some(false) => 1,
+        Some(true) => 2,
+    };
+    let bytes = Bytes::default().byte(block).u64(places.gained);
+    // Most blocks only gain.
+    if places.lost == 0 {
+        bytes
+    } else {
+        bytes.u64(places.lost)
+    }
+}
+
+fn read_places(value: &[u8]) -> Result<Places, EngineError> {
+    let mut fields = Fields(value);
+    let block = match fields.byte()? {
+        0 => None,
+        block => Some(block == 2),
+    };
+    let gained = fields.u64()?;
+    let lost = if fields.0.is_empty() {
+        0
+    } else {
+        fields.u64()?
+    };
+    Ok(Places {
+        gained,
+        lost,
+        block,
+    })
 }
 
 /// Reads an event of `targets`; the key's first eight bytes are the page.
 pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent, EngineError> {
     let mut key = Fields(key);
-    let mut value = Fields(value);
     key.page()?;
     Ok(match key.byte()? {
         0 => {
-            let old = STATES.get(usize::from(value.byte()?)).copied();
-            let new = STATES.get(usize::from(value.byte()?)).copied();
+            let mut value = Fields(value);
             TargetEvent::State {
-                old,
-                new: new.ok_or(EngineError::Internal("an event has no state"))?,
+                old: STATES.get(usize::from(value.byte()?)).copied(),
+                new: read_state(value.byte()?)?,
                 has_record: value.byte()? == 1,
             }
         }
         1 => TargetEvent::Intra {
-            source: key.u32()?,
-            gained: value.byte()? == 1,
-        },
-        2 => TargetEvent::Citer {
-            row: key.row()?,
-            gained: value.byte()? == 1,
-        },
-        3 => TargetEvent::IntraBlock {
             block: key.u32()?,
-            gained: value.byte()? == 1,
+            places: read_places(value)?,
         },
-        _ => TargetEvent::CiterBlock {
+        _ => TargetEvent::Citers {
             block: LinkKey {
                 site: key.site()?,
                 block: key.u32()?,
             },
-            gained: value.byte()? == 1,
+            places: read_places(value)?,
         },
     })
-}
-
-/// Replaces the intra-site links of a page.
-pub(super) fn new_links_event(
-    new_intra: &mut Sorter,
-    page: PageId,
-    targets: &[PageId],
-) -> Result<(), EngineError> {
-    let bytes = targets
-        .iter()
-        .fold(Bytes::default(), |bytes, target| bytes.u32(target.index()));
-    Ok(new_intra.push(&page.0.to_be_bytes(), &bytes.done())?)
 }
 
 /// Gives a row a page, or takes it away.
@@ -322,7 +379,7 @@ pub(super) fn member_event(
     page: u32,
     gained: bool,
 ) -> Result<(), EngineError> {
-    let key = Bytes::default().u64(row.0).u32(page).done();
+    let key = Bytes::default().u64(row.0).u32(page);
     Ok(members.push(&key, &[u8::from(gained)])?)
 }
 

@@ -8,13 +8,14 @@
 //! A portion's URLs are numbered by rank, in the order of their keys. So what goes through the
 //! sorts is each portion's distinct URLs once, and small numbers for all that links say.
 
+use rayon::iter::ParallelIterator;
+use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
 
 use super::canonical::Claim;
 use super::fields::Bytes;
-use super::interner::Interner;
 use crate::engine::EngineError;
-use crate::ingest::{Event, PageAttributes, PageRecord};
+use crate::ingest::{Event, Interner, PageAttributes, PageRecord, ReadBlock, UrlNumber};
 use crate::storage::{self, Sorted, Sorter, StoreError};
 
 /// A URL that a record, a link or a line of attributes is about.
@@ -38,17 +39,109 @@ struct Piece {
     targets: std::ops::Range<usize>,
 }
 
+/// No number.
+const NONE: u32 = u32::MAX;
+
+/// URLs of a portion.
+struct Urls {
+    interner: Interner,
+    /// What else is known of each.
+    flags: Vec<u8>,
+    /// Their numbers by those that they have in the block that is being worked in.
+    of_block: Vec<u32>,
+}
+
+impl Urls {
+    fn number(&mut self, block: &Interner, number: UrlNumber, flags: u8) -> u32 {
+        let mut found = self.of_block[number as usize];
+        if found == NONE {
+            found = self.interner.number_of(block, number);
+            self.of_block[number as usize] = found;
+            self.flags.resize(self.interner.len(), 0);
+        }
+        self.flags[found as usize] |= flags;
+        found
+    }
+
+    /// Bytes of memory, with what sorting the URLs takes.
+    fn bytes(&self) -> usize {
+        let of_url = size_of::<Ordered>() + 2 * size_of::<u32>();
+        self.interner.bytes() + self.interner.len() * of_url
+    }
+
+    /// The numbers of those that are used or have one of the flags, in the order of the URLs' keys
+    /// (site, NUL byte, the rest).
+    fn order(&self, used: &[bool], flags: u8) -> Vec<u32> {
+        // Names contain no NUL byte, so that they order as keys do that have one after them.
+        let ranks = self.interner.site_ranks();
+        let wanted = (0..).zip(&self.flags).zip(used);
+        let wanted = wanted.filter(|((_, of_url), used)| **used || **of_url & flags != 0);
+        let of_url = wanted.map(|((number, _), _)| Ordered {
+            site: ranks[self.interner.site_of(number) as usize],
+            number,
+            head: 0,
+        });
+        let mut order: Vec<Ordered> = of_url.collect();
+        order.par_sort_unstable_by_key(|url| (url.site, url.number));
+        order
+            .par_chunk_by_mut(|a, b| a.site == b.site)
+            .for_each(|of_site| self.sort_site(of_site));
+        order.into_iter().map(|url| url.number).collect()
+    }
+
+    /// Sorts the URLs of a site. They begin alike, so the 16 bytes after that decide most
+    /// comparisons.
+    fn sort_site(&self, urls: &mut [Ordered]) {
+        let text = |number: u32| self.interner.local(number).as_bytes();
+        let Some((first, others)) = urls.split_first() else {
+            return;
+        };
+        let first = text(first.number);
+        let alike = others.iter().fold(first.len(), |alike, other| {
+            let both = first[..alike].iter().zip(text(other.number));
+            both.take_while(|(a, b)| a == b).count()
+        });
+        let after = |number: u32| &text(number)[alike..];
+        for url in &mut *urls {
+            let mut head = [0; 16];
+            let rest = after(url.number);
+            let length = rest.len().min(head.len());
+            head[..length].copy_from_slice(&rest[..length]);
+            url.head = u128::from_be_bytes(head);
+        }
+        urls.par_sort_unstable_by(|a, b| {
+            let texts = || after(a.number).cmp(after(b.number));
+            a.head.cmp(&b.head).then_with(texts)
+        });
+    }
+
+    fn clear(&mut self) {
+        self.interner.clear();
+        self.flags.clear();
+        self.of_block.fill(NONE);
+    }
+}
+
+/// A URL that is being sorted.
+struct Ordered {
+    /// The rank of its site.
+    site: u32,
+    number: u32,
+    head: u128,
+}
+
 /// Collects input events.
 pub(super) struct Gather {
     memory: usize,
-    interner: Interner,
+    /// From the first block on.
+    urls: Option<Urls>,
     pieces: Vec<Piece>,
     /// Targets of pieces.
     targets: Vec<u32>,
     /// Links out of a list of links.
     links: Vec<(u32, u32)>,
     portion: u32,
-    urls: Sorter,
+    by_url: Sorter,
     by_portion: Sorter,
     sources: Sorter,
     overruled: u64,
@@ -69,64 +162,75 @@ pub(super) struct Gathered {
 
 impl Gather {
     /// `memory` is for a portion; the sorters have their own.
-    pub(super) fn new(memory: usize, [urls, by_portion, sources]: [Sorter; 3]) -> Self {
+    pub(super) fn new(memory: usize, [by_url, by_portion, sources]: [Sorter; 3]) -> Self {
         Self {
             memory,
-            interner: Interner::new(),
+            urls: None,
             pieces: Vec::new(),
             targets: Vec::new(),
             links: Vec::new(),
             portion: 0,
-            urls,
+            by_url,
             by_portion,
             sources,
             overruled: 0,
         }
     }
 
-    /// `of_links`: the event comes from a list of links, where a page alone is one without them.
-    pub(super) fn add(&mut self, event: Event, of_links: bool) -> Result<(), EngineError> {
-        match event {
-            Event::Record(record) => self.record(record)?,
-            Event::Link { from, to } => {
-                let from = self.interner.number(&from, HAS_RECORD)?;
-                let to = self.interner.number(&to, HAS_RECORD)?;
-                self.links.push((from, to));
-            }
-            Event::Rejected(_) => {}
-            Event::Page(PageAttributes {
-                url,
-                spam,
-                clicks,
-                uncrawled_outlinks,
-            }) => {
-                let claim = Claim {
-                    links: of_links,
+    /// Adds what a block of lines says. `of_links`: it comes from a list of links, where a page
+    /// alone is one without them.
+    pub(super) fn add(&mut self, block: ReadBlock, of_links: bool) -> Result<(), EngineError> {
+        let mut urls = self.urls.take().unwrap_or_else(|| Urls {
+            interner: block.urls.alike(),
+            flags: Vec::new(),
+            of_block: Vec::new(),
+        });
+        urls.of_block.clear();
+        urls.of_block.resize(block.urls.len(), NONE);
+        for (_, event) in block.events {
+            match event {
+                Event::Record(record) => self.record(record, &block.urls, &mut urls),
+                Event::Link { from, to } => {
+                    let from = urls.number(&block.urls, from, HAS_RECORD);
+                    let to = urls.number(&block.urls, to, HAS_RECORD);
+                    self.links.push((from, to));
+                }
+                Event::Rejected(_) => {}
+                Event::Page(PageAttributes {
+                    url,
                     spam,
                     clicks,
-                    uncrawled: uncrawled_outlinks,
-                    ..Claim::NAMED
-                };
-                let about = self.interner.number(&url, HAS_RECORD)?;
-                self.piece(about, 0, Said::Attributes(claim), self.targets.len());
+                    uncrawled_outlinks,
+                }) => {
+                    let claim = Claim {
+                        links: of_links,
+                        spam,
+                        clicks,
+                        uncrawled: uncrawled_outlinks,
+                        ..Claim::NAMED
+                    };
+                    let about = urls.number(&block.urls, url, HAS_RECORD);
+                    self.piece(about, 0, Said::Attributes(claim), self.targets.len());
+                }
+            }
+            let held = urls.bytes()
+                + self.pieces.len() * size_of::<Piece>()
+                + self.targets.len() * size_of::<u32>()
+                + self.links.len() * size_of::<(u32, u32)>();
+            if held > self.memory {
+                self.close(&mut urls)?;
             }
         }
-        let held = self.interner.bytes()
-            + self.pieces.len() * size_of::<Piece>()
-            + self.targets.len() * size_of::<u32>()
-            + self.links.len() * size_of::<(u32, u32)>();
-        if held > self.memory {
-            self.close()?;
-        }
+        self.urls = Some(urls);
         Ok(())
     }
 
-    fn record(&mut self, record: PageRecord) -> Result<(), EngineError> {
+    fn record(&mut self, record: PageRecord<UrlNumber>, block: &Interner, urls: &mut Urls) {
         // Records without a fetch time come before all that have one.
         let order = record
             .fetched
             .map_or(0, |at| (at.cast_unsigned() ^ (1 << 63)).max(1));
-        let about = self.interner.number(&record.url, HAS_RECORD)?;
+        let about = urls.number(block, record.url, HAS_RECORD);
         let first = self.targets.len();
         let claim = if record.gone {
             Claim::GONE
@@ -141,13 +245,11 @@ impl Gather {
                 digest: record.digest,
             };
             for target in record.outlinks.unwrap_or_default() {
-                let target = self.interner.number(&target, 0)?;
-                self.targets.push(target);
+                self.targets.push(urls.number(block, target, 0));
             }
             claim
         };
         self.piece(about, order, Said::Record(claim), first);
-        Ok(())
     }
 
     fn piece(&mut self, about: u32, order: u64, said: Said, first: usize) {
@@ -181,22 +283,23 @@ impl Gather {
     }
 
     /// Hands a portion to the sorters.
-    fn close(&mut self) -> Result<(), EngineError> {
+    fn close(&mut self, urls: &mut Urls) -> Result<(), EngineError> {
         self.keep_latest();
-        let mut used = vec![false; self.interner.len()];
+        let mut used = vec![false; urls.interner.len()];
         for piece in &self.pieces {
             for target in &self.targets[piece.targets.clone()] {
                 used[*target as usize] = true;
             }
         }
-        let order = self.interner.order(&used, HAS_RECORD);
-        let mut ranks = vec![0_u32; self.interner.len()];
+        let order = urls.order(&used, HAS_RECORD);
+        let mut ranks = vec![0_u32; urls.interner.len()];
         let mut key = Vec::new();
         for (rank, number) in (0_u32..).zip(&order) {
             ranks[*number as usize] = rank;
-            let flags = self.interner.url(*number, &mut key);
-            let value = Bytes::default().u32(self.portion).u32(rank).byte(flags);
-            self.urls.push(&key, &value.done())?;
+            put_key(urls.interner.parts(*number), &mut key);
+            let value = Bytes::default().u32(self.portion).u32(rank);
+            let value = value.byte(urls.flags[*number as usize]);
+            self.by_url.push(&key, &value)?;
         }
         drop(order);
         let mut bytes = Vec::new();
@@ -208,9 +311,9 @@ impl Gather {
             targets.sort_unstable();
             let about = ranks[piece.about as usize];
             if matches!(piece.said, Said::Record(_)) {
-                self.interner.url(piece.about, &mut key);
+                put_key(urls.interner.parts(piece.about), &mut key);
                 let value = Bytes::default().u64(piece.order).u32(self.portion);
-                self.sources.push(&key, &value.u32(about).done())?;
+                self.sources.push(&key, &value.u32(about))?;
             }
             let by_portion = &mut self.by_portion;
             push_piece(
@@ -234,7 +337,7 @@ impl Gather {
         self.pieces.clear();
         self.targets.clear();
         self.links.clear();
-        self.interner.clear();
+        urls.clear();
         self.portion = self
             .portion
             .checked_add(1)
@@ -243,15 +346,25 @@ impl Gather {
     }
 
     pub(super) fn finish(mut self) -> Result<Gathered, EngineError> {
-        self.close()?;
+        if let Some(mut urls) = self.urls.take() {
+            self.close(&mut urls)?;
+        }
         Ok(Gathered {
-            urls: self.urls.finish()?,
+            urls: self.by_url.finish()?,
             pieces: self.by_portion.finish()?,
             sources: self.sources.finish()?,
             portions: self.portion,
             overruled: self.overruled,
         })
     }
+}
+
+/// The key of a URL: its site, a NUL byte, and the rest.
+fn put_key((site, local): (&str, &str), key: &mut Vec<u8>) {
+    key.clear();
+    key.extend_from_slice(site.as_bytes());
+    key.push(0);
+    key.extend_from_slice(local.as_bytes());
 }
 
 /// What is said, its length before it, and the targets as gaps.
@@ -270,7 +383,7 @@ fn push_piece(
         put_gap(u64::from(target - last), bytes);
         last = *target;
     }
-    let key = Bytes::default().u32(portion).u32(about).u64(order).done();
+    let key = Bytes::default().u32(portion).u32(about).u64(order);
     Ok(pieces.push(&key, bytes)?)
 }
 

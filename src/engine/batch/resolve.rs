@@ -6,9 +6,9 @@
 
 use roaring::RoaringTreemap;
 
-use super::canonical::{by_record, split_key};
-use super::fields::{Bytes, Fields, group};
-use super::passes::{Passes, page_event, target_event};
+use super::canonical::{PAGE, PIECE, by_record, split_key};
+use super::fields::{Fields, group};
+use super::passes::{PageEvent, Passes, page_event, target_event};
 use super::portions::{Gaps, HAS_RECORD, put_gap, put_said, take_said};
 use crate::engine::EngineError;
 use crate::page::{PageId, SiteId};
@@ -26,7 +26,7 @@ struct Current {
 
 /// Where the URLs of the portions are.
 pub(super) struct Resolved {
-    /// By portion and rank: number of the URL in the batch, page id, flags.
+    /// By portion and rank: page id.
     numbers: Sorted,
     /// URLs that have a record.
     pub(super) records: u64,
@@ -47,7 +47,6 @@ pub(super) fn resolve(
     let mut records = 0;
     let mut key = Vec::new();
     let mut places: Vec<[u8; 8]> = Vec::new();
-    let mut number = 0_u64;
     while let Some(next) = urls.peek()? {
         watch.proceed()?;
         key.clear();
@@ -82,20 +81,16 @@ pub(super) fn resolve(
             (page, born) = page_of(store, site, local, passes)?;
             if flags & HAS_RECORD != 0 {
                 records += 1;
-                let own = Bytes::default().u64(page.0).byte(u8::from(born)).done();
-                passes
-                    .records
-                    .push(&by_record(number).byte(0).done(), &own)?;
+                let key = by_record(page).byte(PAGE);
+                passes.records.push(&key, &[u8::from(born)])?;
             } else if born {
                 target_event(&mut passes.targets, page, None, PageState::Known, false)?;
             }
         }
         // Also where it is no page: ranks have no gaps.
-        let found = Bytes::default().u64(number).u64(page.0).done();
         for place in &places {
-            numbers.push(place, &found)?;
+            numbers.push(place, &page.0.to_be_bytes())?;
         }
-        number += 1;
     }
     if let Some(site) = current.take() {
         leave(site, passes)?;
@@ -115,7 +110,7 @@ pub(super) fn place(
 ) -> Result<(), EngineError> {
     let unknown = || EngineError::Internal("a piece of a record lost its URL between two passes");
     let Resolved { mut numbers, .. } = resolved;
-    let mut found: Vec<(u64, PageId)> = Vec::new();
+    let mut found: Vec<PageId> = Vec::new();
     let mut targets: Vec<u64> = Vec::new();
     let mut bytes = Vec::new();
     while let Some(next) = numbers.peek()? {
@@ -123,20 +118,19 @@ pub(super) fn place(
         found.clear();
         // In the order of ranks, without gaps.
         while let Some((_, value)) = numbers.next_under(&portion)? {
-            let mut fields = Fields(value);
-            found.push((fields.u64()?, fields.page()?));
+            found.push(Fields(value).page()?);
         }
         while let Some((key, mut value)) = pieces.next_under(&portion)? {
             watch.proceed()?;
             let mut fields = Fields(&key[portion.len()..]);
             let (about, order) = (fields.u32()?, fields.u64()?);
-            let (record, _) = found.get(about as usize).ok_or_else(unknown)?;
+            let page = found.get(about as usize).ok_or_else(unknown)?;
             bytes.clear();
             put_said(take_said(&mut value)?, &mut bytes)?;
             targets.clear();
             for rank in Gaps::new(value) {
                 let at = usize::try_from(rank).ok().and_then(|rank| found.get(rank));
-                targets.push(at.ok_or_else(unknown)?.1.0);
+                targets.push(at.ok_or_else(unknown)?.0);
             }
             targets.sort_unstable();
             let mut last = 0;
@@ -144,7 +138,7 @@ pub(super) fn place(
                 put_gap(target - last, &mut bytes);
                 last = *target;
             }
-            let key = by_record(*record).byte(1).u64(order).done();
+            let key = by_record(*page).byte(PIECE).u64(order);
             passes.records.push(&key, &bytes)?;
         }
     }
@@ -200,10 +194,6 @@ fn page_of(
         .ok_or(storage::StoreError::Full("page of a site"))?;
     let page = PageId::new(site.id, index);
     passes.changes.put(&tables::PAGE_IDS, &key, &index)?;
-    page_event(
-        &mut passes.pages,
-        page,
-        &super::passes::PageEvent::Born(local.to_owned()),
-    )?;
+    page_event(&mut passes.pages, page, &PageEvent::Born(local))?;
     Ok((page, true))
 }

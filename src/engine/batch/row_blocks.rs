@@ -2,10 +2,10 @@
 //! order of keys.
 
 use super::fields::Fields;
-use super::links::difference;
-use super::passes::{Passes, citer_block_event, citer_event};
+use super::intra::{Replaced, SIDE_BY_SIDE, write_blocks};
+use super::passes::{Passes, citers_event};
 use crate::engine::EngineError;
-use crate::page::RowId;
+use crate::page::PageId;
 use crate::storage::links::LinkKey;
 use crate::storage::{Sorted, Store, tables};
 use crate::watch::Watch;
@@ -17,15 +17,14 @@ pub(super) fn row_blocks_pass(
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<(), EngineError> {
+    let mut left = Vec::new();
     while let Some(key) = rows.peek()? {
         watch.proceed()?;
         let (of_block, _) = LinkKey::of_row(Fields(key).row()?);
-        let old = store.links(&tables::ROWS, of_block)?;
-        let mut new = old.clone();
+        let mut block = Replaced::new(of_block, store.links(&tables::ROWS, of_block)?);
         while let Some(key) = rows.peek()? {
-            let row = Fields(key).row()?;
-            let (block, place) = LinkKey::of_row(row);
-            if block != of_block {
+            let (key, place) = LinkKey::of_row(Fields(key).row()?);
+            if key != of_block {
                 break;
             }
             let Some((_, content)) = rows.next_entry()? else {
@@ -36,33 +35,16 @@ pub(super) fn row_blocks_pass(
             while !fields.0.is_empty() {
                 targets.push(fields.page()?);
             }
-            tell(row, old.at(place), false, passes)?;
-            tell(row, &targets, true, passes)?;
-            new.set(place, targets);
+            block.replace(place, targets);
         }
-        let (lost, gained) = difference(&old.distinct(), &new.distinct());
-        for (targets, is_gained) in [(lost, false), (gained, true)] {
-            for target in targets {
-                citer_block_event(&mut passes.targets, target, of_block, is_gained)?;
-            }
-        }
-        if new.is_empty() {
-            passes.changes.delete(&tables::ROWS, &of_block)?;
-        } else {
-            passes.changes.put(&tables::ROWS, &of_block, &new)?;
+        left.push(block);
+        if left.len() >= SIDE_BY_SIDE {
+            write(std::mem::take(&mut left), passes)?;
         }
     }
-    Ok(())
+    write(left, passes)
 }
 
-fn tell(
-    row: RowId,
-    targets: &[crate::page::PageId],
-    is_gained: bool,
-    passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
-    for target in targets {
-        citer_event(&mut passes.targets, *target, row, is_gained)?;
-    }
-    Ok(())
+fn write(blocks: Vec<Replaced<PageId>>, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+    write_blocks(&tables::ROWS, blocks, passes, citers_event)
 }

@@ -84,7 +84,7 @@ fn leave_site(
 
 fn make_row(
     row: RowId,
-    of_hash: &[u8],
+    of_hash: &[u8; 20],
     content: &[u8],
     passes: &mut Passes<'_>,
 ) -> Result<i64, EngineError> {
@@ -95,11 +95,11 @@ fn make_row(
 
 fn hash_event(
     row: RowId,
-    of_hash: &[u8],
+    of_hash: &[u8; 20],
     gained: bool,
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
-    let key = Bytes::default().bytes(of_hash).u32(row.index()).done();
+    let key = Bytes::default().array(*of_hash).u32(row.index());
     Ok(passes.row_hashes.push(&key, &[u8::from(gained)])?)
 }
 
@@ -130,7 +130,7 @@ pub(super) fn members_pass(
             pages
                 .encode(&mut encoded)
                 .map_err(|_| EngineError::Internal("a bitmap cannot be written"))?;
-            let key = Bytes::default().u64(row.0).byte(MEMBERS).done();
+            let key = Bytes::default().u64(row.0).byte(MEMBERS);
             passes.row_counts.push(&key, &encoded)?;
         } else if was_there {
             delete_row(store, row, passes)?;
@@ -142,11 +142,8 @@ pub(super) fn members_pass(
 fn delete_row(store: &Store, row: RowId, passes: &mut Passes<'_>) -> Result<(), EngineError> {
     let targets = store.need_row(row)?;
     passes.rows.push(&row.0.to_be_bytes(), &[])?;
-    let of_hash = Bytes::default()
-        .u32(row.site().0)
-        .bytes(&row_hash(&targets))
-        .done();
-    hash_event(row, &of_hash, false, passes)?;
+    let of_hash = Bytes::default().u32(row.site().0).array(row_hash(&targets));
+    hash_event(row, &group(&of_hash)?, false, passes)?;
     let former = FormerRow {
         until: passes.batch,
         targets,
@@ -162,15 +159,13 @@ fn delete_row(store: &Store, row: RowId, passes: &mut Passes<'_>) -> Result<(), 
 }
 
 /// Changes a row's count of known targets.
-pub(super) fn uncrawled_event(
+pub(super) fn row_uncrawled_event(
     row: RowId,
     by: i64,
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
-    let key = Bytes::default().u64(row.0).byte(UNCRAWLED).done();
-    Ok(passes
-        .row_counts
-        .push(&key, &Bytes::default().i64(by).done())?)
+    let key = Bytes::default().u64(row.0).byte(UNCRAWLED);
+    Ok(passes.row_counts.push(&key, &Bytes::default().i64(by))?)
 }
 
 /// Writes the pages and uncrawled counts of rows.

@@ -2,11 +2,13 @@
 //! state does to the uncrawled counts of those that link there.
 
 use super::fields::group;
-use super::passes::{PageEvent, Passes, TargetEvent, page_event, read_target};
-use super::rows::uncrawled_event;
+use super::passes::{
+    PageEvent, Passes, Places, TargetEvent, page_event, read_target, uncrawled_event,
+};
+use super::rows::row_uncrawled_event;
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId};
-use crate::storage::links::{Link, LinkBlock, LinkKey};
+use crate::storage::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
 use crate::storage::records::PageState;
 use crate::storage::{Sorted, Store, Table, tables};
 use crate::watch::Watch;
@@ -17,14 +19,20 @@ struct Target {
     old: Option<PageState>,
     new: Option<PageState>,
     has_record: bool,
-    /// Source and whether it was gained; each source once.
-    intra: Vec<(u32, bool)>,
-    /// Row and whether it was gained; each row once.
-    citers: Vec<(RowId, bool)>,
-    /// Block of `intra` and whether it was gained; each block once.
-    intra_blocks: Vec<(u32, bool)>,
+    /// Blocks of `intra` with a change, each once, ascending.
+    intra: Vec<(u32, Places)>,
     /// The same for blocks of `rows`.
-    citer_blocks: Vec<(LinkKey, bool)>,
+    citers: Vec<(LinkKey, Places)>,
+}
+
+impl Target {
+    fn clear(&mut self) {
+        self.old = None;
+        self.new = None;
+        self.has_record = false;
+        self.intra.clear();
+        self.citers.clear();
+    }
 }
 
 /// 1 for a page that counts as uncrawled where it is linked to.
@@ -42,11 +50,12 @@ pub(super) fn targets_pass(
         intra: Blocks::new(&tables::INTRA_IN),
         citers: Blocks::new(&tables::CITERS),
     };
+    let mut target = Target::default();
     while let Some(key) = events.peek()? {
         watch.proceed()?;
         let of_page: [u8; 8] = group(key)?;
         let page = PageId(u64::from_be_bytes(of_page));
-        let mut target = Target::default();
+        target.clear();
         let mut stated = false;
         while let Some((key, value)) = events.next_under(&of_page)? {
             match read_target(key, value)? {
@@ -60,14 +69,8 @@ pub(super) fn targets_pass(
                     target.new = Some(new);
                     target.has_record = has_record;
                 }
-                TargetEvent::Intra { source, gained } => target.intra.push((source, gained)),
-                TargetEvent::Citer { row, gained } => target.citers.push((row, gained)),
-                TargetEvent::IntraBlock { block, gained } => {
-                    target.intra_blocks.push((block, gained));
-                }
-                TargetEvent::CiterBlock { block, gained } => {
-                    target.citer_blocks.push((block, gained));
-                }
+                TargetEvent::Intra { block, places } => target.intra.push((block, places)),
+                TargetEvent::Citers { block, places } => target.citers.push((block, places)),
             }
         }
         if !stated {
@@ -76,7 +79,7 @@ pub(super) fn targets_pass(
             target.new = Some(record.state);
             target.has_record = record.last_seen.is_some();
         }
-        work_in(store, page, target, &mut back, passes)?;
+        work_in(store, page, &mut target, &mut back, passes)?;
     }
     back.intra.write(passes)?;
     back.citers.write(passes)
@@ -110,7 +113,7 @@ impl<T: Link> Blocks<T> {
         &mut self,
         store: &Store,
         page: PageId,
-        events: &[(T, bool)],
+        events: &[(T, Places)],
         passes: &mut Passes<'_>,
     ) -> Result<(Vec<T>, bool), EngineError> {
         let (key, place) = LinkKey::of_page(page);
@@ -123,7 +126,7 @@ impl<T: Link> Blocks<T> {
             }
         };
         let old = block.at(place).to_vec();
-        if !events.is_empty() {
+        if events.iter().any(|(_, places)| places.block.is_some()) {
             self.has_changed = true;
             block.set(place, after(&old, events));
         }
@@ -146,11 +149,14 @@ impl<T: Link> Blocks<T> {
     }
 }
 
-/// An ascending list after gains and losses, which ascend too.
-fn after<T: Ord + Copy>(old: &[T], events: &[(T, bool)]) -> Vec<T> {
+/// An ascending list of blocks after gains and losses, which ascend too.
+fn after<T: Ord + Copy>(old: &[T], events: &[(T, Places)]) -> Vec<T> {
     let mut new = Vec::with_capacity(old.len() + events.len());
     let mut old = old.iter().copied().peekable();
-    for &(source, gained) in events {
+    for &(source, places) in events {
+        let Some(gained) = places.block else {
+            continue;
+        };
         while let Some(before) = old.next_if(|one| *one < source) {
             new.push(before);
         }
@@ -166,7 +172,7 @@ fn after<T: Ord + Copy>(old: &[T], events: &[(T, bool)]) -> Vec<T> {
 fn work_in(
     store: &Store,
     page: PageId,
-    mut target: Target,
+    target: &mut Target,
     back: &mut WayBack,
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
@@ -175,12 +181,8 @@ fn work_in(
     if !state_counts && !links_count {
         return Ok(());
     }
-    let (old_intra, on_site) = back
-        .intra
-        .apply(store, page, &target.intra_blocks, passes)?;
-    let (old_citers, elsewhere) = back
-        .citers
-        .apply(store, page, &target.citer_blocks, passes)?;
+    let (old_intra, on_site) = back.intra.apply(store, page, &target.intra, passes)?;
+    let (old_citers, elsewhere) = back.citers.apply(store, page, &target.citers, passes)?;
     if !target.has_record {
         let state = if on_site || elsewhere {
             PageState::Known
@@ -192,8 +194,8 @@ fn work_in(
             page_event(&mut passes.pages, page, &PageEvent::State(state))?;
         }
     }
-    count_intra(store, page, &target, &old_intra, passes)?;
-    count_citers(store, page, &target, &old_citers, passes)
+    count_intra(store, page, target, &old_intra, passes)?;
+    count_citers(store, page, target, &old_citers, passes)
 }
 
 /// `blocks`: where the sources were before the batch; so are the blocks that the store has.
@@ -205,24 +207,39 @@ fn count_intra(
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
     let (old, new) = (uncrawled(target.old), uncrawled(target.new));
-    let mut count = |source: u32, by: i64| {
-        if by == 0 {
-            return Ok(());
-        }
-        let source = PageId::new(page.site(), source);
-        page_event(&mut passes.pages, source, &PageEvent::Uncrawled(by))
-    };
-    for &(source, gained) in &target.intra {
-        count(source, if gained { new } else { -old })?;
+    let site = page.site();
+    let pages = &mut passes.pages;
+    for &(block, places) in &target.intra {
+        uncrawled_event(pages, site, block, places.gained, new)?;
+        uncrawled_event(pages, site, block, places.lost, -old)?;
     }
     if new != old {
-        for source in store.intra_sources(page, blocks)? {
-            if target.intra.binary_search(&(source, false)).is_err() {
-                count(source, new - old)?;
-            }
+        for &block in blocks {
+            let links = store.links(&tables::INTRA, LinkKey { site, block })?;
+            let linked = places_of(&links, page.index());
+            let kept = linked & !lost(&target.intra, block);
+            uncrawled_event(pages, site, block, kept, new - old)?;
         }
     }
     Ok(())
+}
+
+/// The places of a block whose lists have an entry.
+fn places_of<T: Link>(links: &LinkBlock<T>, entry: T) -> u64 {
+    links
+        .places_of(entry)
+        .fold(0, |all, place| all | 1 << place)
+}
+
+/// The places of a block that lost their link.
+fn lost<T: Ord>(blocks: &[(T, Places)], block: T) -> u64 {
+    let found = blocks.binary_search_by(|(other, _)| other.cmp(&block));
+    found.map_or(0, |at| blocks[at].1.lost)
+}
+
+/// The places of a block that are marked.
+fn marked(places: u64) -> impl Iterator<Item = u32> {
+    (0..NEIGHBOURS).filter(move |place| places & (1 << place) != 0)
 }
 
 /// The same for rows.
@@ -234,17 +251,22 @@ fn count_citers(
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
     let (old, new) = (uncrawled(target.old), uncrawled(target.new));
-    for &(row, gained) in &target.citers {
-        // A row that lost a target is deleted, and its count with it.
-        if gained && new != 0 {
-            uncrawled_event(row, new, passes)?;
+    let mut count = |key: LinkKey, places: u64, by: i64| {
+        marked(places).try_for_each(|place| {
+            row_uncrawled_event(RowId::new(key.site, key.index(place)), by, passes)
+        })
+    };
+    if new != 0 {
+        for &(block, places) in &target.citers {
+            // A row that lost a target is deleted, and its count with it.
+            count(block, places.gained, new)?;
         }
     }
     if new != old {
-        for row in store.citing_rows(page, blocks)? {
-            if target.citers.binary_search(&(row, false)).is_err() {
-                uncrawled_event(row, new - old, passes)?;
-            }
+        for &block in blocks {
+            let links = store.links(&tables::ROWS, block)?;
+            let kept = places_of(&links, page) & !lost(&target.citers, block);
+            count(block, kept, new - old)?;
         }
     }
     Ok(())

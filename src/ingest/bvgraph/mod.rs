@@ -25,7 +25,8 @@ pub use error::BvGraphError;
 pub use header::file as bv_graph_file;
 pub(super) use stream::text;
 
-use super::location::{SiteMode, UrlProblem, parse};
+use super::interner::{Interner, UrlNumber};
+use super::location::SiteMode;
 use super::open::Input;
 use super::read::ReadError;
 use super::record::{Event, PageRecord, RecordReader};
@@ -93,19 +94,26 @@ impl RecordReader for BvGraph {
         64
     }
 
-    fn read(&self, line: &str, mode: SiteMode, summary: &mut ReadSummary) -> Result<Event, Fault> {
+    fn read(
+        &self,
+        line: &str,
+        mode: SiteMode,
+        urls: &mut Interner,
+        summary: &mut ReadSummary,
+    ) -> Result<Event<UrlNumber>, Fault> {
         let mut numbers = Numbers::of(line);
         let node = numbers.next().unwrap_or_default();
         let mut cursor = Cursor::of(&self.urls);
         let url = std::str::from_utf8(cursor.url(node))
             .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-        let url = parse(url, mode).map_err(|problem| Fault::page_url(&problem))?;
+        let url = urls.parse(url, mode);
+        let url = url.map_err(|problem| Fault::page_url(&problem))?;
         let mut outlinks = Vec::new();
         let mut given = 0;
         let mut to = 0;
         for gap in numbers {
             to += gap;
-            match target(&mut cursor, to, mode) {
+            match target(&mut cursor, to, mode, urls) {
                 Ok(target) if target == url => summary.self_links += 1,
                 Ok(target) => {
                     given += 1;
@@ -133,9 +141,11 @@ fn target(
     cursor: &mut Cursor<'_>,
     node: u64,
     mode: SiteMode,
-) -> Result<super::Location, DropReason> {
+    urls: &mut Interner,
+) -> Result<UrlNumber, DropReason> {
     let text = std::str::from_utf8(cursor.url(node)).map_err(|_| DropReason::Invalid)?;
-    parse(text, mode).map_err(|problem: UrlProblem| DropReason::from(&problem))
+    let number = urls.parse(text, mode);
+    number.map_err(|problem| DropReason::from(&problem))
 }
 
 #[cfg(test)]

@@ -1,0 +1,319 @@
+//! Seeds by cores: what a run from scratch, a refresh and the solver cost.
+//!
+//! `cargo bench --bench cores [-- --pages N] [-- --seeds N] [-- --classic N]
+//! [-- --part cold,solver,refresh,growth]`. Link visits do not depend on the machine; time does, so
+//! it is told as a ratio within one run.
+//!
+//! * `cold`: `converged` from scratch beside `classic`, on the generated crawl and on the real
+//!   graphs in `../shared/data` (or `$SEEDBANK_DATA/data`) where they are there. `classic` is run
+//!   for a few cores; what all would cost is scaled, a little too much, since what remains shrinks.
+//!   It runs on merged links too; *120 x links* is what the published procedure reads.
+//! * `refresh`: after deltas of 0.01, 0.1, 1 and 10 % of the pages, beside a run from scratch on the
+//!   same state: on the generated crawl, nearly all of which hangs together, and on a web of many
+//!   communities that no link connects. Fails where the seeds differ.
+//! * `growth`: the same delta on a bank twice as large.
+//! * `solver`: link visits of the first ten steps beside those of power iteration from the uniform
+//!   vector to the same residual, which proves nothing and is told which region to look at.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    reason = "a bench may stop where something is wrong"
+)]
+
+mod power;
+mod webs;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use power::{MOST, power};
+use seedbank::cores::{CoreParams, Hits, Selection, select};
+use seedbank::engine::RefreshReport;
+use seedbank::graph::{HubGraph, Remaining, WeakComponents};
+use seedbank::rank::{Converged, Next, Ranker};
+use seedbank::synth::SynthOptions;
+use seedbank::watch::Unwatched;
+use webs::{Communities, Place};
+
+/// Passes over the links that classic makes for a core.
+const PASSES: f64 = 120.0;
+/// Steps of the solver that are compared with power iteration.
+const STEPS: u32 = 10;
+
+fn argument(name: &str) -> Option<String> {
+    std::env::args().skip_while(|a| a != name).nth(1)
+}
+
+fn number(name: &str, default: u32) -> u32 {
+    argument(name).map_or(default, |text| text.parse().unwrap())
+}
+
+fn millions(visits: u64) -> f64 {
+    visits as f64 / 1e6
+}
+
+/// The crawl that most parts are about.
+fn crawl(pages: u32) -> SynthOptions {
+    SynthOptions {
+        rng_seed: 1,
+        days: 0,
+        ..SynthOptions::new(u64::from(pages))
+    }
+}
+
+/// A generated crawl as of day 0.
+fn filled(crawl: &SynthOptions) -> Place {
+    let place = Place::new();
+    place.day(crawl, 0, "");
+    place
+}
+
+/// The real graphs that are there, and the generated crawl.
+fn graphs(pages: u32) -> Vec<(&'static str, HubGraph)> {
+    let shared = std::env::var_os("SEEDBANK_DATA").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        PathBuf::from,
+    );
+    let mut found = Vec::new();
+    for name in ["ku-2017-webir", "friendlinks", "generated"] {
+        let Ok(files) = std::fs::read_dir(shared.join("data").join(name)) else {
+            println!("{name} skipped: it is not in {}", shared.display());
+            continue;
+        };
+        let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+        files.sort();
+        let place = Place::new();
+        for file in files {
+            place.ingest(&file);
+        }
+        found.push((name, place.graph()));
+    }
+    found.push(("crawl", filled(&crawl(pages)).graph()));
+    found
+}
+
+/// So many cores, and the seconds that they took.
+fn timed(graph: &HubGraph, seeds: u32, hits: Hits) -> (Selection, f64) {
+    let params = CoreParams {
+        seeds,
+        hits,
+        ..CoreParams::default()
+    };
+    let begun = Instant::now();
+    let selection = select(graph, &params, &[], &Unwatched).unwrap();
+    (selection, begun.elapsed().as_secs_f64())
+}
+
+fn cold(graphs: &[(&str, HubGraph)], seeds: u32, few: u32) {
+    println!(
+        "\ncold: {seeds} cores from scratch, beside classic ({few} cores, scaled)\n\
+         web                 links   merged  cores  certified  million visits  % of 120 x links  % of \
+         classic   seconds  classic  ratio"
+    );
+    for (name, graph) in graphs {
+        let (found, seconds) = timed(graph, seeds, Hits::Converged);
+        let (classic, classic_seconds) = timed(graph, few, Hits::Classic);
+        let cores = found.cores.len();
+        let scale = cores as f64 / classic.cores.len() as f64;
+        let visits = found.link_visits as f64;
+        let links = graph.links();
+        println!(
+            "{name:14} {links:10} {:8} {cores:6}  {:>9} {:15.2} {:17.2} {:13.2} {seconds:9.2} {:8.2} {:6.1}",
+            graph.rows().entries().len(),
+            if found.certified { "all" } else { "NOT ALL" },
+            visits / 1e6,
+            100.0 * visits / (PASSES * links as f64 * cores as f64),
+            100.0 * visits / (classic.link_visits as f64 * scale),
+            classic_seconds * scale,
+            classic_seconds * scale / seconds,
+        );
+    }
+}
+
+/// A refresh, and the same from scratch.
+fn again(place: &Place, seeds: u32) -> (RefreshReport, RefreshReport) {
+    let again = place.refresh("again", seeds, Hits::Converged, false);
+    let cold = place.refresh("cold", seeds, Hits::Converged, true);
+    assert!(place.same_seeds("again", "cold"), "{again:?} {cold:?}");
+    (again, cold)
+}
+
+fn refresh_line(what: &str, records: u64, again: &RefreshReport, cold: &RefreshReport) {
+    println!(
+        "{what:24} {records:8} {:7} {:8} {:7} of {:5} {:9.2} {:6.2} {:8.1} {:6.1} {:8.3} {:6.3} {:6.2}",
+        again.steps_reused,
+        again.steps_recomputed,
+        again.components_verified,
+        again.components,
+        millions(again.link_visits),
+        millions(cold.link_visits),
+        again.bytes_read as f64 / 1_048_576.0,
+        cold.bytes_read as f64 / 1_048_576.0,
+        again.seconds,
+        cold.seconds,
+        again.seconds / cold.seconds,
+    );
+}
+
+const REFRESH_HEAD: &str = "web                       records  reused computed   verified \
+                            million visits, cold  MiB read, cold  seconds, cold  ratio";
+
+fn refresh(pages: u32, seeds: u32) {
+    println!("\nrefresh: {seeds} seeds after deltas, beside from scratch\n{REFRESH_HEAD}");
+    let shares = [0.01, 0.1, 1.0, 10.0];
+    let place = filled(&crawl(pages));
+    again(&place, seeds);
+    for (day, share) in (1..).zip(shares) {
+        let delta = place.day(&crawl(pages).with_daily_share(share / 100.0), day, "");
+        let (again, cold) = again(&place, seeds);
+        refresh_line(
+            &format!("crawl {share} %"),
+            delta.read.records,
+            &again,
+            &cold,
+        );
+    }
+    let web = Communities::with_pages(pages);
+    let place = Place::new();
+    place.delta(|out| web.write(out));
+    again(&place, seeds);
+    for (version, share) in (1..).zip(shares) {
+        let changed = (f64::from(web.pages()) * share / 100.0).ceil();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a tenth of the pages"
+        )]
+        let changed = changed as u32;
+        let delta = place.delta(|out| web.change(changed, version, out));
+        let (again, cold) = again(&place, seeds);
+        refresh_line(
+            &format!("communities {share} %"),
+            delta.read.records,
+            &again,
+            &cold,
+        );
+    }
+}
+
+/// A bank, and what makes its delta.
+type Growing<'a> = (&'a Place, &'a dyn Fn(&Place) -> u64);
+
+fn compare(name: &str, small: Growing<'_>, large: Growing<'_>, seeds: u32) {
+    let [small, large] = [(small, "small"), (large, "twice")].map(|((place, delta), size)| {
+        again(place, seeds);
+        let records = delta(place);
+        let (again, cold) = again(place, seeds);
+        refresh_line(&format!("{name}, {size}"), records, &again, &cold);
+        again
+    });
+    println!(
+        "{:24} {:.2} times the link visits, {:.2} times the bytes read",
+        "",
+        large.link_visits as f64 / small.link_visits as f64,
+        large.bytes_read as f64 / small.bytes_read as f64
+    );
+}
+
+fn growth(pages: u32, seeds: u32) {
+    println!("\ngrowth: the same delta, 0.1 %, on a bank twice as large\n{REFRESH_HEAD}");
+    let [web, twice] = [pages, 2 * pages].map(Communities::with_pages);
+    let (small, large) = (Place::new(), Place::new());
+    small.delta(|out| web.write(out));
+    large.delta(|out| twice.write(out));
+    let changed = web.pages().div_ceil(1000);
+    let delta = |place: &Place| {
+        let delta = place.delta(|out| web.change(changed, 1, out));
+        delta.read.records
+    };
+    compare("communities", (&small, &delta), (&large, &delta), seeds);
+    let one = crawl(pages);
+    let day = one.clone().with_daily_share(0.001);
+    let delta = |place: &Place| place.day(&day, 1, "").read.records;
+    let (small, large) = (filled(&one), filled(&one));
+    let other = SynthOptions {
+        rng_seed: 2,
+        ..one.clone()
+    };
+    large.day(&other, 0, "beside.");
+    compare("another beside", (&small, &delta), (&large, &delta), seeds);
+    let two = crawl(2 * pages);
+    // As many pages, of twice as many.
+    let half = two.clone().with_daily_share(0.0005);
+    let of_two = |place: &Place| place.day(&half, 1, "").read.records;
+    let (small, large) = (filled(&one), filled(&two));
+    compare("one crawl", (&small, &delta), (&large, &of_two), seeds);
+}
+
+/// The first steps of the solver beside power iteration.
+fn solve(name: &str, graph: &HubGraph) {
+    let (selection, _) = timed(graph, STEPS, Hits::Converged);
+    let components = WeakComponents::of(graph, &[]);
+    let mut left = Remaining::all(graph);
+    let mut ranker = Converged::new(graph, &left, &components, BTreeMap::new());
+    let (mut ours, mut theirs, mut unfinished) = (Vec::new(), Vec::new(), 0);
+    let mut steps = Vec::new();
+    let mut loosest: f64 = 0.0;
+    for core in &selection.cores {
+        let before = ranker.link_visits();
+        let Some(Next::Solved(found)) = ranker.next(graph, &left, &Unwatched).unwrap() else {
+            break;
+        };
+        ours.push(ranker.link_visits() - before);
+        let power = power(&found);
+        theirs.push(power.visits);
+        steps.push(power.steps);
+        unfinished += u32::from(power.steps == MOST);
+        loosest = loosest.max(power.goal);
+        let touched = left.remove(graph, core.hubs.iter().chain(&core.authorities).copied());
+        ranker.removed(graph, &left, &touched);
+    }
+    let (ours, theirs): (u64, u64) = (ours.iter().sum(), theirs.iter().sum());
+    println!(
+        "{name:14} {:5} {:14.2} {:14.2} {:6.1} {:7} to {:6}{} {loosest:9.1e}",
+        steps.len(),
+        millions(ours),
+        millions(theirs),
+        theirs as f64 / ours as f64,
+        steps.iter().min().unwrap_or(&0),
+        steps.iter().max().unwrap_or(&0),
+        if unfinished > 0 {
+            format!(" ({unfinished} given up)")
+        } else {
+            String::new()
+        },
+    );
+}
+
+fn solver(graphs: &[(&str, HubGraph)]) {
+    println!(
+        "\nsolver: the first steps beside power iteration to the same residual\n\
+         web            steps million visits   by power  ratio  power steps  worst residual"
+    );
+    for (name, graph) in graphs {
+        solve(name, graph);
+    }
+}
+
+fn main() {
+    let (pages, seeds) = (number("--pages", 20_000), number("--seeds", 100));
+    let parts = argument("--part").unwrap_or_else(|| "cold,solver,refresh,growth".to_owned());
+    println!("{pages} pages of the generated crawl");
+    let is_asked = |part| parts.split(',').any(|asked| asked == part);
+    if is_asked("cold") || is_asked("solver") {
+        let graphs = graphs(pages);
+        if is_asked("cold") {
+            cold(&graphs, seeds, number("--classic", 3));
+        }
+        if is_asked("solver") {
+            solver(&graphs);
+        }
+    }
+    if is_asked("refresh") {
+        refresh(pages, seeds);
+    }
+    if is_asked("growth") {
+        growth(pages, seeds);
+    }
+}

@@ -1,0 +1,189 @@
+//! Webs in banks of their own, and what changes in them from one day to the next.
+#![allow(unreachable_pub, reason = "a module of a bench")]
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufRead, BufWriter, Write};
+use std::path::Path;
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use seedbank::cores::Hits;
+use seedbank::engine::{Bank, IngestReport, IngestRequest, PlanOptions, RefreshReport};
+use seedbank::engine::{RefreshRequest, Which};
+use seedbank::graph::{HubGraph, Rows};
+use seedbank::ingest::{Input, SiteMode};
+use seedbank::page::PageId;
+use seedbank::storage::records::PageState;
+use seedbank::storage::{Reader, tables};
+use seedbank::synth::{SynthOptions, Web};
+use seedbank::watch::Unwatched;
+
+/// A bank that goes with its folder.
+pub struct Place {
+    folder: tempfile::TempDir,
+    bank: Bank,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
+        Self { folder, bank }
+    }
+
+    pub fn ingest(&self, file: &Path) -> IngestReport {
+        let request = IngestRequest {
+            inputs: vec![Input::File(file.to_path_buf())],
+            ..IngestRequest::default()
+        };
+        self.bank.ingest(&request, &Unwatched).unwrap()
+    }
+
+    /// Ingests lines as a delta.
+    pub fn delta(&self, write: impl FnOnce(&mut dyn Write)) -> IngestReport {
+        let path = self.folder.path().join("delta.jsonl");
+        let mut file = BufWriter::new(File::create(&path).unwrap());
+        write(&mut file);
+        file.flush().unwrap();
+        let report = self.ingest(&path);
+        std::fs::remove_file(path).unwrap();
+        report
+    }
+
+    /// Ingests a day of a crawl, all hosts with something before their names.
+    pub fn day(&self, crawl: &SynthOptions, day: u32, before: &str) -> IngestReport {
+        let crawl = SynthOptions {
+            days: crawl.days.max(day),
+            ..crawl.clone()
+        };
+        let web = Web::new(&crawl).unwrap();
+        self.delta(|out| {
+            for line in web.day(day).unwrap().lines() {
+                let line = line.unwrap().replace("://", &format!("://{before}"));
+                writeln!(out, "{line}").unwrap();
+            }
+        })
+    }
+
+    pub fn refresh(&self, plan: &str, seeds: u32, hits: Hits, cold: bool) -> RefreshReport {
+        let request = RefreshRequest {
+            plan: Some(plan.to_owned()),
+            options: PlanOptions {
+                seeds: Some(seeds),
+                hits: Some(hits),
+                ..PlanOptions::default()
+            },
+            cold,
+            ..RefreshRequest::default()
+        };
+        self.bank.refresh(&request, &Unwatched).unwrap()
+    }
+
+    /// Whether the last refreshes of two plans found the same seeds in the same order.
+    pub fn same_seeds(&self, a: &str, b: &str) -> bool {
+        let urls = |plan: &str| -> Vec<String> {
+            let which = Which {
+                plan: Some(plan.to_owned()),
+                refresh: None,
+            };
+            let seeds = self.bank.seeds(&which).unwrap();
+            seeds.into_iter().map(|seed| seed.url).collect()
+        };
+        urls(a) == urls(b)
+    }
+
+    /// The graph that is ranked, with pages numbered by their ids.
+    pub fn graph(&self) -> HubGraph {
+        let reader = Reader::open(self.bank.path()).unwrap();
+        let mut live: Vec<PageId> = Vec::new();
+        for entry in reader.scan(&tables::PAGES).unwrap() {
+            let (page, record) = entry.unwrap();
+            let is_page = matches!(record.state, PageState::Known | PageState::Crawled);
+            if is_page && !record.spam {
+                live.push(page);
+            }
+        }
+        let number = |page: PageId| Some(u32::try_from(live.binary_search(&page).ok()?).unwrap());
+        let mut rows = Rows::new();
+        let sites = 0..reader.counters().unwrap().next_site;
+        for entry in reader.carried_rows(sites).unwrap() {
+            let (row, members, targets) = entry.unwrap();
+            let carriers = members.pages.iter();
+            let carriers = carriers.map(|index| PageId::new(row.site(), index));
+            let carriers: Vec<u32> = carriers.filter_map(number).collect();
+            let mut targets: Vec<u32> = targets.into_iter().filter_map(number).collect();
+            targets.sort_unstable();
+            rows.push(&carriers, &targets).unwrap();
+        }
+        rows.graph().unwrap()
+    }
+}
+
+/// A web of many communities that no link connects, each of pages on sites of its own.
+pub struct Communities {
+    pub count: u32,
+}
+
+impl Communities {
+    /// As many as make about so many crawled pages.
+    pub fn with_pages(pages: u32) -> Self {
+        Self {
+            count: (pages / 40).max(1),
+        }
+    }
+
+    /// Crawled pages of a community: 20 to 60.
+    const fn hubs(community: u32) -> u32 {
+        20 + community * 37 % 41
+    }
+
+    /// How many crawled pages there are.
+    pub fn pages(&self) -> u32 {
+        (0..self.count).map(Self::hubs).sum()
+    }
+
+    /// The record of a page after so many changes: it leads to about two thirds of the pages that
+    /// the community is about, each third page to what the one before it leads to.
+    fn record(community: u32, hub: u32, version: u32) -> String {
+        let row = hub - u32::from(hub % 3 == 2);
+        let seed = u64::from(community) << 32 | u64::from(version) << 16 | u64::from(row);
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let mut text = format!(
+            "{{\"url\":\"http://h{}.c{community}.test/{hub}\",\"outlinks\":[",
+            hub % 7
+        );
+        let authorities = 8 + community * 11 % 17;
+        let mut comma = "";
+        for authority in (0..authorities).filter(|_| rng.random_bool(0.65)) {
+            write!(text, "{comma}\"http://a{authority}.c{community}.test/\"").unwrap();
+            comma = ",";
+        }
+        text + "]}\n"
+    }
+
+    /// All pages.
+    pub fn write(&self, out: &mut dyn Write) {
+        for community in 0..self.count {
+            for hub in 0..Self::hubs(community) {
+                let record = Self::record(community, hub, 0);
+                out.write_all(record.as_bytes()).unwrap();
+            }
+        }
+    }
+
+    /// Pages that change, drawn at random.
+    pub fn change(&self, pages: u32, version: u32, out: &mut dyn Write) {
+        let mut rng = Pcg64::seed_from_u64(u64::from(version));
+        let mut changed = BTreeSet::new();
+        while changed.len() < pages as usize {
+            let community = rng.random_range(0..self.count);
+            let hub = rng.random_range(0..Self::hubs(community));
+            if changed.insert((community, hub)) {
+                let record = Self::record(community, hub, version);
+                out.write_all(record.as_bytes()).unwrap();
+            }
+        }
+    }
+}
