@@ -1,5 +1,7 @@
 //! The best of many candidate classes, while their links and next pages change.
 
+use rayon::prelude::*;
+
 use crate::graph::NONE;
 use crate::rank::TIED;
 
@@ -70,8 +72,9 @@ const FEW: usize = 200;
 impl Candidates {
     /// No candidate yet; `scores` by position.
     pub(super) fn new(scores: &[f64], errors: &[f64]) -> Self {
-        let mut positions: Vec<u32> = (0..crate::graph::number(scores.len())).collect();
-        positions.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]));
+        let mut order: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
+        order.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let positions: Vec<u32> = order.iter().map(|(_, position)| *position).collect();
         let mut places = vec![0; scores.len()];
         for (place, &position) in positions.iter().enumerate() {
             places[position as usize] = crate::graph::number(place);
@@ -156,7 +159,17 @@ impl Candidates {
         })
     }
 
-    /// A candidate's next page and links.
+    /// All positions whose scores may be tied with the largest of all.
+    pub(super) fn rivals(&self) -> Vec<u32> {
+        let (Some(best), Some(error)) = (self.scores.first(), self.errors.first()) else {
+            return Vec::new();
+        };
+        let possible = (best - error) * (1.0 - TIED);
+        let end = self.highest.partition_point(|&score| score >= possible);
+        self.positions[..end.max(1)].to_vec()
+    }
+
+    /// The next page and the links of a position, [`NONE`] and 0 where it is no candidate.
     pub(super) fn at(&self, position: u32) -> (u32, u32) {
         let leaf = &self.tree[self.leaves + self.places[position as usize] as usize];
         (leaf.page, leaf.most)

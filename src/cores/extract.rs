@@ -5,7 +5,9 @@
 //! authority. Classes are worked on, pages are added: the pages of a class have equal scores, so
 //! the tie rule takes them in URL order.
 
-use crate::graph::{HubGraph, NONE, Remaining, Role, number, twins};
+use std::collections::BTreeMap;
+
+use crate::graph::{HubGraph, NONE, Remaining, Role, twins};
 use crate::rank::{Doubt, Principal, TIED};
 
 use super::candidates::{Candidates, Chosen, Unclear};
@@ -37,9 +39,6 @@ impl Grown {
     }
 }
 
-/// Pages of a class that are left and not taken yet, in URL order.
-type Pages<'a> = Box<dyn Iterator<Item = u32> + 'a>;
-
 /// One role: hubs, or authorities.
 struct Side<'a> {
     scores: &'a [f64],
@@ -47,53 +46,52 @@ struct Side<'a> {
     candidates: Candidates,
     /// How many chosen pages of the other side each page of the class is linked with.
     links: Vec<u32>,
-    /// The next page of each class, once it was asked for.
-    pages: Vec<Option<(u32, Pages<'a>)>>,
-    start: Box<dyn Fn(u32) -> Pages<'a> + 'a>,
+    /// The last page taken of each class that one was taken of: they are taken in URL order.
+    taken: BTreeMap<u32, u32>,
+    /// The first page of a class that is left, after a page if one is named.
+    next: Box<dyn Fn(u32, Option<u32>) -> Option<u32> + 'a>,
 }
 
 impl<'a> Side<'a> {
     fn new(
         scores: &'a [f64],
         errors: &'a [f64],
-        start: Box<dyn Fn(u32) -> Pages<'a> + 'a>,
+        next: impl Fn(u32, Option<u32>) -> Option<u32> + 'a,
     ) -> Self {
         Self {
             scores,
             errors,
             candidates: Candidates::new(scores, errors),
             links: vec![0; scores.len()],
-            pages: scores.iter().map(|_| None).collect(),
-            start,
+            taken: BTreeMap::new(),
+            next: Box::new(next),
         }
     }
 
-    fn next_page(&mut self, position: u32) -> u32 {
-        let start = &self.start;
-        let slot = &mut self.pages[position as usize];
-        slot.get_or_insert_with(|| {
-            let mut pages = start(position);
-            (pages.next().unwrap_or(NONE), pages)
-        })
-        .0
+    /// The next page of the class that is not taken yet.
+    fn next_page(&self, position: u32) -> u32 {
+        (self.next)(position, self.taken.get(&position).copied()).unwrap_or(NONE)
     }
 
-    /// The next page of the class is taken.
-    fn take(&mut self, position: u32) {
-        if let Some((next, pages)) = &mut self.pages[position as usize] {
-            *next = pages.next().unwrap_or(NONE);
-            let (next, links) = (*next, self.links[position as usize]);
-            self.candidates.set(position, links, next);
-        }
+    /// The next page of the class, which is this one, is taken.
+    fn take(&mut self, position: u32, page: u32) {
+        self.taken.insert(position, page);
+        let next = self.next_page(position);
+        let links = self.links[position as usize];
+        self.candidates.set(position, links, next);
     }
 
     /// A page that these classes are linked with was chosen on the other side.
     fn link(&mut self, positions: &[u32]) {
         for &position in positions {
-            self.links[position as usize] += 1;
-            let page = self.next_page(position);
-            self.candidates
-                .set(position, self.links[position as usize], page);
+            let links = &mut self.links[position as usize];
+            *links += 1;
+            // A candidate has its next page already, one that has run out of them has none.
+            let (links, page) = match *links {
+                1 => (1, self.next_page(position)),
+                more => (more, self.candidates.at(position).0),
+            };
+            self.candidates.set(position, links, page);
         }
     }
 }
@@ -125,21 +123,21 @@ pub(super) fn extract(
     params: &CoreParams,
 ) -> Grown {
     let region = &principal.region;
-    let hubs =
-        move |p: u32| -> Pages<'_> { Box::new(left.hub_pages(graph, region.hubs()[p as usize])) };
-    let authorities = move |p: u32| -> Pages<'_> {
-        Box::new(left.authority_pages(graph, region.authorities()[p as usize]))
+    let hub =
+        |p: u32, after: Option<u32>| left.next_hub_page(graph, region.hubs()[p as usize], after);
+    let authority = |p: u32, after: Option<u32>| {
+        left.next_authority_page(graph, region.authorities()[p as usize], after)
     };
     let mut growing = Growing {
         graph,
         left,
         principal,
         rule: params.rule,
-        hubs: Side::new(&principal.hub_scores, &principal.hub_errors, Box::new(hubs)),
+        hubs: Side::new(&principal.hub_scores, &principal.hub_errors, hub),
         authorities: Side::new(
             &principal.authority_scores,
             &principal.authority_errors,
-            Box::new(authorities),
+            authority,
         ),
         grown: Grown::default(),
     };
@@ -177,15 +175,15 @@ pub(super) fn extract(
 impl Growing<'_> {
     /// Takes the best authority of the region.
     fn start(&mut self) {
-        let side = &mut self.authorities;
-        for position in 0..number(side.scores.len()) {
-            let page = side.next_page(position);
-            side.candidates.set(position, 1, page);
+        // No other can be tied with the best.
+        let rivals = self.authorities.candidates.rivals();
+        for &position in &rivals {
+            let page = self.authorities.next_page(position);
+            self.authorities.candidates.set(position, 1, page);
         }
         let chosen = self.decided(1, Role::Authority);
-        for position in 0..number(self.authorities.scores.len()) {
-            let page = self.authorities.next_page(position);
-            self.authorities.candidates.set(position, 0, page);
+        for position in rivals {
+            self.authorities.candidates.set(position, 0, NONE);
         }
         if let Some(chosen) = chosen {
             self.push_authority(chosen.position, chosen.page, 0);
@@ -292,7 +290,7 @@ impl Growing<'_> {
 
     fn push_hub(&mut self, chosen: &Chosen) {
         let row = self.principal.region.rows().list(chosen.position);
-        self.hubs.take(chosen.position);
+        self.hubs.take(chosen.position, chosen.page);
         self.authorities.link(row);
         self.grown.visits += row.len() as u64;
         self.grown.edges += u64::from(chosen.links);
@@ -306,7 +304,7 @@ impl Growing<'_> {
 
     fn push_authority(&mut self, position: u32, page: u32, links: u32) {
         let citers = self.principal.region.citers().list(position);
-        self.authorities.take(position);
+        self.authorities.take(position, page);
         self.hubs.link(citers);
         self.grown.visits += citers.len() as u64;
         self.grown.edges += u64::from(links);

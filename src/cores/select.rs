@@ -141,7 +141,7 @@ pub fn select_again(
             visits: &mut visits,
             watch,
         };
-        let (next, grown) = growing.grow(&mut *ranker, next)?;
+        let (next, grown) = growing.grow(&mut *ranker, next, &no_hub)?;
         let delicate = ranker.is_delicate();
         let (core, new) = if let Some((known, doubt)) = ledger.core(&next) {
             let mut core = known.core.clone();
@@ -203,20 +203,21 @@ impl Growing<'_> {
         &mut self,
         ranker: &mut dyn Ranker,
         mut next: Next,
-    ) -> Result<(Next, Option<Extracted>), Interrupted> {
+        no_hub: &CoresError,
+    ) -> Result<(Next, Option<Extracted>), CoresError> {
         loop {
             let Next::Solved(principal) = &next else {
                 return Ok((next, None));
             };
             let principal = Arc::clone(principal);
             let grown = self.extract(&principal);
-            if (grown.doubt.is_some() || grown.error > ACCURATE)
-                && let Some(finer) = ranker.refine(self.graph, self.left, self.watch)?
-            {
-                next = finer;
-                continue;
+            let is_unsure = grown.doubt.is_some() || grown.error > ACCURATE;
+            if !is_unsure || principal.is_exact {
+                return Ok((next, Some((principal, grown))));
             }
-            return Ok((next, Some((principal, grown))));
+            drop((principal, grown));
+            let finer = ranker.refine(self.graph, self.left, next, self.watch)?;
+            next = finer.ok_or_else(|| no_hub.clone())?;
         }
     }
 

@@ -151,7 +151,7 @@ fn standings(
     let in_cores: BTreeSet<PageId> = members.iter().map(|(page, _)| *page).collect();
     let sums = row_sums(&hubs.graph);
     let near = &selection.near;
-    let of_number = |(number, &page): (u32, &PageId)| -> (PageId, Standing) {
+    let of_number = |(page, number): (PageId, u32)| -> (PageId, Standing) {
         let hub = hubs.graph.hub_class(number).map(|class| class as usize);
         let authority = hubs.graph.authority_class(number).map(|c| c as usize);
         let links = match (hub, authority) {
@@ -169,21 +169,35 @@ fn standings(
         let near = near.filter(|_| !in_cores.contains(&page));
         (page, Standing { links, near })
     };
-    let taking_part = (0..).zip(&hubs.pages).map(of_number);
-    let left_out = hubs
-        .left_out
-        .iter()
-        .map(|&(page, links)| (page, Standing { links, near: None }));
-    let mut all: Vec<(PageId, Standing)> = taking_part.chain(left_out).collect();
-    all.sort_unstable_by_key(|(page, _)| *page);
+    let mut taking_part = hubs.by_id().map(of_number).peekable();
+    let left_out = hubs.left_out.iter();
+    let mut left_out = left_out
+        .map(|&(page, links)| (page, Standing { links, near: None }))
+        .peekable();
+    // Block after block: a list of all would take as much again.
     let mut blocks: BTreeMap<(SiteId, u32), Block<Standing>> = BTreeMap::new();
-    for (page, standing) in all {
-        let (block, place) = place(page.index());
-        let block = blocks.entry((page.site(), block));
-        let block = block.or_insert_with(|| Block(Vec::new()));
-        block.0.push((place, standing));
+    let (mut at, mut block) = ((SiteId(0), 0), Vec::new());
+    loop {
+        let next = match (taking_part.peek(), left_out.peek()) {
+            (Some(a), Some(b)) if b.0 < a.0 => left_out.next(),
+            (None, _) => left_out.next(),
+            _ => taking_part.next(),
+        };
+        let here = next.map(|(page, standing)| {
+            let (block, place) = place(page.index());
+            ((page.site(), block), (place, standing))
+        });
+        let is_done = here.is_none_or(|(key, _)| key != at);
+        if is_done && !block.is_empty() {
+            blocks.insert(at, Block(block.as_slice().into()));
+            block.clear();
+        }
+        let Some((key, standing)) = here else {
+            return blocks;
+        };
+        at = key;
+        block.push(standing);
     }
-    blocks
 }
 
 fn near_core(near: &[Option<Nearness>], class: usize, hub: bool) -> Option<Near> {

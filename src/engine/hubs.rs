@@ -10,20 +10,22 @@
 //! ordered by itself, and the runs by what their URLs begin with (sites alone would not do: of
 //! `a.org:8080/`, `a.org/` and `a.org2/` the last is in the middle).
 //!
-//! Memory: for each page that takes part 20 bytes while they are numbered and 16 afterwards; some
-//! 100 bytes a run; the URLs of those on as many sites as there are threads, or of none where a
-//! site has more than [`SORTED`]; and the graph, twice while its parts are joined.
+//! Memory: a bit for each page of the bank and 8 bytes a site; for each page that takes part 20
+//! bytes while they are numbered and 16 afterwards; some 100 bytes a run; the URLs of those on as
+//! many sites as there are threads, or of none where a site has more than [`SORTED`]; and the graph,
+//! twice while its parts are joined.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
+use super::linked::LinkedPages;
 use super::plan::Pages;
 use super::{EngineError, site_mode};
 use crate::graph::{HubGraph, Rows};
 use crate::ingest::{self, SiteMode};
-use crate::page::{PageId, PageSet, SiteId};
+use crate::page::{PageId, SiteId};
 use crate::storage::evidence::Links;
 use crate::storage::records::{PageRecord, PageState};
 use crate::storage::{Store, StoreError, tables};
@@ -42,12 +44,12 @@ pub(super) struct Hubs {
     pub(super) graph: HubGraph,
     /// Pages by number, that is in URL order.
     pub(super) pages: Vec<PageId>,
-    /// Pages on inter-site links that take no part, in no particular order, with the reason.
+    /// Pages on inter-site links that take no part, in the order of their ids, with the reason.
     pub(super) left_out: LeftOut,
     numbers: Numbers,
 }
 
-/// Pages that take no part, with the reason.
+/// Pages that take no part, in the order of their ids, with the reason.
 type LeftOut = Vec<(PageId, Links)>;
 
 /// From page ids to numbers.
@@ -106,6 +108,18 @@ impl Hubs {
     /// The page's number, if it takes part.
     pub(super) fn number(&self, page: PageId) -> Option<u32> {
         self.numbers.of(page)
+    }
+
+    /// The pages that take part in the order of their ids, with their numbers.
+    pub(super) fn by_id(&self) -> impl Iterator<Item = (PageId, u32)> {
+        let numbers = &self.numbers;
+        let sites = (0..).zip(numbers.sites.windows(2));
+        sites.flat_map(|(site, ends)| {
+            let places = ends[0] as usize..ends[1] as usize;
+            let indexes = numbers.indexes[places.clone()].iter();
+            let pages = indexes.map(move |&index| PageId::new(SiteId(site), index));
+            pages.zip(numbers.places[places].iter().copied())
+        })
     }
 
     pub(super) fn load(
@@ -184,10 +198,8 @@ struct Rules<'a> {
 impl Rules<'_> {
     /// The pages on inter-site links that take part, in URL order; and the others.
     fn number(&self, sites: u32) -> Result<(Vec<PageId>, LeftOut), EngineError> {
-        let linked = in_parts(sites, |sites| linked(self.store, sites, self.watch))?;
-        let linked = linked
-            .into_iter()
-            .fold(PageSet::new(), |all, part| all | part);
+        let linked = LinkedPages::none(self.store, sites, self.watch)?;
+        in_parts(sites, |sites| link(self.store, sites, &linked, self.watch))?;
         let mut runs = Vec::new();
         let mut left_out = Vec::new();
         for part in in_parts(sites, |sites| self.part(sites, &linked))? {
@@ -214,18 +226,17 @@ impl Rules<'_> {
         }
     }
 
-    fn part(&self, sites: Range<u32>, linked: &PageSet) -> Result<Part, EngineError> {
+    fn part(&self, sites: Range<u32>, linked: &LinkedPages) -> Result<Part, EngineError> {
         let mut part = (Vec::new(), Vec::new());
         let mut at = OfSite::new(SiteId(sites.start));
-        for entry in self.store.scan_sites(&tables::PAGES, sites)? {
+        let mut pages = self.store.scan_sites(&tables::PAGES, sites)?;
+        // Most pages are on no inter-site link: their records are not worth reading.
+        while let Some(entry) = pages.next_where(|page| linked.contains(*page)) {
             self.watch.proceed()?;
             let (page, record) = entry?;
             if page.site() != at.site {
                 let done = std::mem::replace(&mut at, OfSite::new(page.site()));
                 self.order(done, &mut part.0)?;
-            }
-            if !linked.contains(page.0) {
-                continue;
             }
             if let Some(reason) = self.reason(&record) {
                 part.1.push((page, reason));
@@ -321,17 +332,24 @@ impl OfSite {
     }
 }
 
-/// The pages on inter-site links from these sites.
-fn linked(store: &Store, sites: Range<u32>, watch: &dyn Watch) -> Result<PageSet, EngineError> {
-    let mut linked = PageSet::new();
+/// Takes in the pages on inter-site links from these sites.
+fn link(
+    store: &Store,
+    sites: Range<u32>,
+    linked: &LinkedPages,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
     for entry in store.carried_rows(sites)? {
         watch.proceed()?;
         let (row, members, targets) = entry?;
-        let carriers = members.pages.iter();
-        linked.extend(carriers.map(|index| PageId::new(row.site(), index).0));
-        linked.extend(targets.iter().map(|target| target.0));
+        for index in &members.pages {
+            linked.insert(PageId::new(row.site(), index));
+        }
+        for target in targets {
+            linked.insert(target);
+        }
     }
-    Ok(linked)
+    Ok(())
 }
 
 /// The rows of these sites, in numbers.

@@ -16,6 +16,7 @@ mod evidence_cores;
 mod explain;
 mod hubs;
 mod ledger;
+mod linked;
 mod memory;
 mod nearest;
 mod page_history;

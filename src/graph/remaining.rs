@@ -75,20 +75,25 @@ impl Remaining {
         self.authorities.counts[class as usize]
     }
 
-    /// The pages of a hub class that are left, ascending.
-    pub fn hub_pages<'a>(&'a self, graph: &'a HubGraph, class: u32) -> impl Iterator<Item = u32> {
+    /// The first page of a hub class that is left, of those after a page where one is named.
+    #[must_use]
+    pub fn next_hub_page(&self, graph: &HubGraph, class: u32, after: Option<u32>) -> Option<u32> {
         let first = self.hubs.firsts[class as usize] as usize;
-        self.left(&graph.hub_members().list(class)[first..])
+        let pages = &graph.hub_members().list(class)[first..];
+        self.left(behind(pages, after)).next()
     }
 
-    /// The pages of an authority class that are left, ascending.
-    pub fn authority_pages<'a>(
-        &'a self,
-        graph: &'a HubGraph,
+    /// The first page of an authority class that is left, of those after a page where one is named.
+    #[must_use]
+    pub fn next_authority_page(
+        &self,
+        graph: &HubGraph,
         class: u32,
-    ) -> impl Iterator<Item = u32> {
+        after: Option<u32>,
+    ) -> Option<u32> {
         let first = self.authorities.firsts[class as usize] as usize;
-        self.left(&graph.authority_members().list(class)[first..])
+        let pages = &graph.authority_members().list(class)[first..];
+        self.left(behind(pages, after)).next()
     }
 
     fn left<'a>(&'a self, pages: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
@@ -129,6 +134,12 @@ impl Remaining {
     }
 }
 
+/// The pages after one, of ascending ones.
+fn behind(pages: &[u32], after: Option<u32>) -> &[u32] {
+    let from = after.map_or(0, |page| pages.partition_point(|&other| other <= page));
+    &pages[from..]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,8 +159,12 @@ mod tests {
         );
         assert_eq!((left.hubs(0), left.hubs(1)), (2, 0));
         assert_eq!((left.authorities(0), left.authorities(1)), (0, 1));
-        assert_eq!(left.hub_pages(&graph, 0).collect::<Vec<_>>(), [1, 2]);
-        assert_eq!(left.authority_pages(&graph, 1).collect::<Vec<_>>(), [4]);
+        let next = |after| left.next_hub_page(&graph, 0, after);
+        assert_eq!(
+            [next(None), next(Some(1)), next(Some(2))],
+            [Some(1), Some(2), None]
+        );
+        assert_eq!(left.next_authority_page(&graph, 1, None), Some(4));
         assert_eq!(left.remove(&graph, [3, 77]), Touched::default());
     }
 }

@@ -34,12 +34,17 @@
 //! * What is proved is the value, within `tau`: not the vector, and not which of two places within
 //!   `tau` of each other is first. Hence the second, tighter proof in [`super::solve`].
 
-use crate::graph::number;
+use rayon::prelude::*;
+
+use crate::graph::{Csr, number};
 
 use super::region::Region;
+use super::vectors::largest_of;
 
 /// Rounds of raising before giving up.
 const ROUNDS: usize = 1500;
+/// Below so many sums one thread does them.
+const PARALLEL: usize = 1 << 12;
 /// A `z` that grew so much is on its way to infinity.
 const RUNAWAY: f64 = 1e15;
 
@@ -63,15 +68,14 @@ pub(super) const TIE: Tightness = Tightness {
 
 /// A bound of the largest eigenvalue from one positive vector and its computed image.
 pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> f64 {
-    let ratio = |(x, y): (&f64, &f64)| {
-        if *x > f64::MIN_POSITIVE {
-            y / x
+    let ratio = |at: usize| {
+        if x[at] > f64::MIN_POSITIVE {
+            image[at] / x[at]
         } else {
             f64::INFINITY
         }
     };
-    let largest = x.iter().zip(image).map(ratio).fold(0.0, f64::max);
-    largest * (1.0 + region.rounding())
+    largest_of(x.len(), ratio) * (1.0 + region.rounding())
 }
 
 /// Tries to prove that no eigenvalue exceeds `lambda (1 + tau)`, starting from a `z` of at least 1
@@ -125,6 +129,9 @@ pub(super) fn certify(
 pub(super) struct Raising<'a> {
     region: &'a Region,
     z: Vec<f64>,
+    /// `z`, times the pages of each authority class.
+    weighted: Vec<f64>,
+    /// `A z`, times the pages of each hub class.
     sums: Vec<f64>,
     image: Vec<f64>,
     /// Entries whose image changed and that have to be looked at.
@@ -147,12 +154,17 @@ impl<'a> Raising<'a> {
         Self::with(region, vec![1.0; image.len()], sums, image)
     }
 
-    fn with(region: &'a Region, z: Vec<f64>, sums: Vec<f64>, image: Vec<f64>) -> Self {
+    fn with(region: &'a Region, z: Vec<f64>, mut sums: Vec<f64>, image: Vec<f64>) -> Self {
+        let pages = region.authority_pages().iter();
+        for (sum, pages) in sums.iter_mut().zip(region.hub_pages()) {
+            *sum *= pages;
+        }
         Self {
             pending: Vec::new(),
             hub_marks: vec![false; sums.len()],
             marks: vec![false; z.len()],
             raised: Vec::new(),
+            weighted: pages.zip(&z).map(|(pages, z)| pages * z).collect(),
             region,
             z,
             sums,
@@ -176,6 +188,7 @@ impl<'a> Raising<'a> {
             let index = v as usize;
             if let Some(new) = raise(self.z[index], self.image[index], index) {
                 self.z[index] = new;
+                self.weighted[index] = self.region.authority_pages()[index] * new;
                 largest = Some(new.max(largest.unwrap_or(0.0)));
                 self.raised.push(v);
             }
@@ -191,35 +204,37 @@ impl<'a> Raising<'a> {
             &mut self.hub_marks,
             visits,
         );
-        let a = self.region.authority_pages();
-        let h = self.region.hub_pages();
-        for &hub in &hubs {
-            let row = self.region.rows().list(hub);
-            *visits += row.len() as u64;
-            self.sums[hub as usize] = row
-                .iter()
-                .map(|&v| a[v as usize] * self.z[v as usize])
-                .sum();
+        let sums = sums_of(self.region.rows(), &hubs, &self.weighted, visits);
+        for (&hub, sum) in hubs.iter().zip(sums) {
+            self.sums[hub as usize] = self.region.hub_pages()[hub as usize] * sum;
         }
         self.pending = reached(&hubs, self.region.rows(), &mut self.marks, visits);
-        for &v in &self.pending {
-            let citers = self.region.citers().list(v);
-            *visits += citers.len() as u64;
-            self.image[v as usize] = citers
-                .iter()
-                .map(|&c| h[c as usize] * self.sums[c as usize])
-                .sum();
+        let images = sums_of(self.region.citers(), &self.pending, &self.sums, visits);
+        for (&v, image) in self.pending.iter().zip(images) {
+            self.image[v as usize] = image;
         }
     }
 }
 
+/// For each of these lists the sum of its entries' weights, in list order.
+fn sums_of(lists: &Csr, of: &[u32], weights: &[f64], visits: &mut u64) -> Vec<f64> {
+    *visits += of
+        .iter()
+        .map(|&list| lists.list(list).len() as u64)
+        .sum::<u64>();
+    let sum = |&list: &u32| -> f64 {
+        let entries = lists.list(list).iter();
+        entries.map(|&entry| weights[entry as usize]).sum()
+    };
+    if of.len() < PARALLEL {
+        of.iter().map(sum).collect()
+    } else {
+        of.par_iter().with_min_len(512).map(sum).collect()
+    }
+}
+
 /// All entries of these lists, each once; `marks` is all `false` before and after.
-fn reached(
-    from: &[u32],
-    lists: &crate::graph::Csr,
-    marks: &mut [bool],
-    visits: &mut u64,
-) -> Vec<u32> {
+fn reached(from: &[u32], lists: &Csr, marks: &mut [bool], visits: &mut u64) -> Vec<u32> {
     let mut found = Vec::new();
     for &list in from {
         let entries = lists.list(list);

@@ -81,6 +81,7 @@ impl Ranker for Classic {
         &mut self,
         _graph: &HubGraph,
         _left: &Remaining,
+        _found: Next,
         _watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted> {
         Ok(None)

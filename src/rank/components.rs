@@ -20,6 +20,8 @@ pub(super) struct Labels {
     pub(super) authorities: Vec<u32>,
     /// The label of the next component.
     next: u32,
+    /// Scratch: links to pages that are left, of one page of each hub class of a component.
+    outdegrees: Vec<u64>,
 }
 
 impl Labels {
@@ -28,6 +30,7 @@ impl Labels {
             hubs: vec![NONE; graph.hub_members().len()],
             authorities: vec![NONE; graph.authority_members().len()],
             next: 0,
+            outdegrees: vec![0; graph.hub_members().len()],
         }
     }
 
@@ -63,7 +66,6 @@ impl Labels {
         let mut authorities = vec![start];
         self.authorities[start as usize] = self.next;
         let mut hubs: Vec<u32> = Vec::new();
-        let mut outdegrees: Vec<u64> = Vec::new();
         let mut done = 0;
         while let Some(&authority) = authorities.get(done) {
             done += 1;
@@ -77,7 +79,8 @@ impl Labels {
                 hubs.push(hub);
                 let row = graph.rows().list(hub);
                 *visits += row.len() as u64;
-                outdegrees.push(row.iter().map(|&a| u64::from(left.authorities(a))).sum());
+                let targets = row.iter().map(|&a| u64::from(left.authorities(a)));
+                self.outdegrees[hub as usize] = targets.sum();
                 for &target in row {
                     if left.authorities(target) > 0 && self.authorities[target as usize] == NONE {
                         self.authorities[target as usize] = self.next;
@@ -90,22 +93,20 @@ impl Labels {
             self.authorities[start as usize] = NONE;
             return None;
         }
-        let mut order: Vec<(u32, u64)> = hubs.into_iter().zip(outdegrees).collect();
-        order.sort_unstable();
+        hubs.sort_unstable();
         authorities.sort_unstable();
-        let (hubs, outdegrees): (Vec<u32>, Vec<u64>) = order.into_iter().unzip();
+        // A hub class that has pages left and cites one of these is in this component.
         let row_sum = |&authority: &u32| -> u64 {
             let citers = graph.citers().list(authority).iter();
-            let links = |hub: &u32| {
-                let place = hubs.binary_search(hub).ok()?;
-                Some(u64::from(left.hubs(*hub)) * outdegrees[place])
-            };
-            citers.filter_map(links).sum()
+            let links = |&hub: &u32| u64::from(left.hubs(hub)) * self.outdegrees[hub as usize];
+            citers.map(links).sum()
         };
         for &authority in &authorities {
             *visits += graph.citers().list(authority).len() as u64;
         }
         let largest = authorities.iter().map(row_sum).max().unwrap_or(0);
+        hubs.shrink_to_fit();
+        authorities.shrink_to_fit();
         Some(Component {
             bound: (largest as f64).sqrt() * (1.0 + 4.0 * f64::EPSILON),
             hubs,

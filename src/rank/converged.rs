@@ -283,25 +283,29 @@ impl Ranker for Converged {
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
+        found: Next,
         watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted> {
         let Some(label) = self.first() else {
             return Ok(None);
         };
         let held = self.regions.get_mut(&label);
-        let Some((principal, best)) = held.and_then(|held| held.solved.take()) else {
+        let solved = held.and_then(|held| held.solved.take_if(|solved| !solved.0.is_exact));
+        let Some((principal, best)) = solved else {
             return Ok(None);
         };
+        drop(found);
         self.solved
             .remove(&(descending(principal.sigma), best, label));
         self.doubtful.remove(&label);
-        if principal.is_exact {
-            self.keep(graph, left, label, Principal::clone(&principal));
-            return Ok(None);
-        }
-        let mut warm = vec![principal.authority_scores.clone()];
-        warm.extend(principal.kept.iter().skip(1).take(2).cloned());
-        let region = principal.region.clone();
+        let Principal {
+            region,
+            authority_scores,
+            kept,
+            ..
+        } = Arc::unwrap_or_clone(principal);
+        let mut warm = vec![authority_scores];
+        warm.extend(kept.into_iter().skip(1).take(2));
         let principal = solve(region, warm, EXACT, &mut self.visits, watch)?;
         self.keep(graph, left, label, principal);
         self.next(graph, left, watch)
@@ -394,17 +398,31 @@ fn entry(component: u32, (sigma, best): Step) -> (Descending, u32, u32) {
 
 /// Vectors on some authorities, on others: zero where they are new.
 fn restricted(old: &[u32], vectors: &[Vec<f64>], authorities: &[u32]) -> Vec<Vec<f64>> {
-    let places: Vec<Option<usize>> = authorities
+    let mut at = 0;
+    let places: Vec<u32> = authorities
         .iter()
-        .map(|class| old.binary_search(class).ok())
+        .map(|class| {
+            at += ahead(&old[at..], *class);
+            let is_old = old.get(at) == Some(class);
+            if is_old { number(at) } else { NONE }
+        })
         .collect();
     let restrict = |vector: &Vec<f64>| {
-        places
-            .iter()
-            .map(|p| p.map_or(0.0, |p| vector[p]))
-            .collect()
+        let entry = |&place: &u32| vector.get(place as usize).copied().unwrap_or(0.0);
+        places.iter().map(entry).collect()
     };
     vectors.iter().map(restrict).collect()
+}
+
+/// How many of these, ascending, are below a class: looked for nearby first.
+fn ahead(classes: &[u32], class: u32) -> usize {
+    let mut width = 1;
+    while classes.get(width).is_some_and(|&other| other < class) {
+        width *= 2;
+    }
+    let from = width / 2;
+    let to = (width + 1).min(classes.len());
+    from.min(to) + classes[from.min(to)..to].partition_point(|&other| other < class)
 }
 
 /// The smallest page among the authorities tied for the best score.
@@ -414,6 +432,10 @@ fn best_authority(graph: &HubGraph, left: &Remaining, principal: &Principal) -> 
     let tied = classes
         .zip(&principal.authority_scores)
         .filter(|(_, score)| **score >= limit);
-    let pages = tied.filter_map(|(&class, _)| left.authority_pages(graph, class).next());
+    let pages = tied.filter_map(|(&class, _)| left.next_authority_page(graph, class, None));
     pages.min().unwrap_or(NONE)
 }
+
+#[cfg(test)]
+#[path = "converged_tests.rs"]
+mod tests;

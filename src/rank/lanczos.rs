@@ -14,7 +14,7 @@ use crate::watch::{Interrupted, Watch};
 
 use super::dense::eigen;
 use super::region::Region;
-use super::vectors::{add, combine, dot, norm, scale};
+use super::vectors::{dot, dots, norm, recombine, residuals, scale, subtract};
 
 /// The basis grows to so many vectors, then shrinks to so many.
 const BASIS: usize = 18;
@@ -61,22 +61,14 @@ impl Basis<'_> {
         }
         scale(&mut vector, 1.0 / before);
         for _ in 0..2 {
-            for other in &self.vectors {
-                let along = dot(pages, other, &vector);
-                add(&mut vector, -along, other);
-            }
-            let after = norm(pages, &vector);
+            let after = subtract(pages, &self.vectors, &mut vector);
             if after < 1e-11 {
                 return false;
             }
             scale(&mut vector, 1.0 / after);
         }
         let image = self.region.square(&vector, visits);
-        let column: Vec<f64> = self
-            .vectors
-            .iter()
-            .map(|other| dot(pages, other, &image))
-            .collect();
+        let column = dots(pages, &self.vectors, &image);
         let own = dot(pages, &vector, &image);
         for (row, &entry) in self.projected.iter_mut().zip(&column) {
             row.push(entry);
@@ -93,9 +85,13 @@ impl Basis<'_> {
     /// How good the first pair is, and where to go on.
     fn state(&self, pairs: &[(f64, Vec<f64>)]) -> State {
         let top = pairs.first().map_or(1.0, |pair| pair.0);
-        let residuals = pairs.iter().take(3);
-        let (lengths, mut directions): (Vec<f64>, Vec<Vec<f64>>) = residuals
-            .map(|(theta, y)| self.residual(*theta, y, top))
+        let basis = (self.vectors.as_slice(), self.images.as_slice());
+        let pages = self.region.authority_pages();
+        // `M x - theta x` for the first Ritz pairs, and its length.
+        let rests = residuals(pages, basis, &pairs[..pairs.len().min(3)]);
+        let (lengths, mut directions): (Vec<f64>, Vec<Vec<f64>>) = rests
+            .into_iter()
+            .map(|(length, rest)| (length / top, rest))
             .unzip();
         let residual = lengths.first().copied().unwrap_or(f64::INFINITY);
         // A second pair that has not settled may still rise.
@@ -118,21 +114,12 @@ impl Basis<'_> {
         }
     }
 
-    /// `M x - theta x` for a Ritz pair, and its length relative to `top`.
-    fn residual(&self, theta: f64, factors: &[f64], top: f64) -> (f64, Vec<f64>) {
-        let mut rest = combine(&self.images, factors);
-        add(&mut rest, -theta, &combine(&self.vectors, factors));
-        (norm(self.region.authority_pages(), &rest) / top, rest)
-    }
-
     /// Keeps only the first Ritz vectors.
     fn restart(&mut self, pairs: &[(f64, Vec<f64>)]) {
         let kept = &pairs[..KEPT.min(pairs.len())];
-        self.vectors = kept
-            .iter()
-            .map(|(_, y)| combine(&self.vectors, y))
-            .collect();
-        self.images = kept.iter().map(|(_, y)| combine(&self.images, y)).collect();
+        let combinations = || kept.iter().map(|(_, y)| y.as_slice());
+        recombine(&mut self.vectors, combinations());
+        recombine(&mut self.images, combinations());
         self.projected = vec![vec![0.0; kept.len()]; kept.len()];
         for (i, (theta, _)) in kept.iter().enumerate() {
             self.projected[i][i] = *theta;
@@ -215,12 +202,18 @@ pub(super) fn largest_pairs(
     }
     let (residual, gap) = (found.residual, found.gap);
     pairs.truncate(KEPT);
+    let Basis {
+        mut vectors,
+        images,
+        ..
+    } = basis;
+    // What is not needed any more makes room.
+    drop(images);
+    found.directions = Vec::new();
+    recombine(&mut vectors, pairs.iter().map(|pair| pair.1.as_slice()));
     Ok(Ritz {
         values: pairs.iter().map(|pair| pair.0).collect(),
-        vectors: pairs
-            .iter()
-            .map(|pair| combine(&basis.vectors, &pair.1))
-            .collect(),
+        vectors,
         residual,
         gap,
     })

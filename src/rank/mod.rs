@@ -113,11 +113,13 @@ pub trait Ranker {
     ) -> Result<Option<Next>, Interrupted>;
 
     /// The same, more accurately: asked for when a decision could not be made about what was
-    /// solved. `None` when nothing more can be done.
+    /// `found`, and that is not exact; nobody else may hold it, so that its memory can be used.
+    /// `None` if it was not this ranker that found it last.
     fn refine(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
+        found: Next,
         watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted>;
 

@@ -17,6 +17,8 @@ pub struct Region {
     authority_pages: Vec<f64>,
     rows: Csr,
     citers: Csr,
+    /// The longest row and the longest list of citers, added up.
+    longest: usize,
 }
 
 impl Region {
@@ -58,13 +60,16 @@ impl Region {
         for &class in &authorities {
             position[class as usize] = NONE;
         }
+        let citers = rows.transpose(authorities.len());
+        kept.shrink_to_fit();
         Self {
+            longest: rows.longest() + citers.longest(),
             hub_pages: kept.iter().map(|&c| f64::from(left.hubs(c))).collect(),
             authority_pages: authorities
                 .iter()
                 .map(|&c| f64::from(left.authorities(c)))
                 .collect(),
-            citers: rows.transpose(authorities.len()),
+            citers,
             hubs: kept,
             authorities,
             rows,
@@ -131,23 +136,27 @@ impl Region {
     /// A bound of the relative rounding error of one entry of [`Region::square`] of a
     /// nonnegative vector: two nested sums with a product in each term.
     pub(super) fn rounding(&self) -> f64 {
-        (self.rows.longest() + self.citers.longest() + 16) as f64 * 2.0 * f64::EPSILON
+        (self.longest + 16) as f64 * 2.0 * f64::EPSILON
     }
 }
 
 /// Each result is one sum in list order, so threads make no difference to it.
 fn gather(lists: &Csr, scores: &[f64], pages: &[f64], visits: &mut u64) -> Vec<f64> {
     *visits += lists.entries().len() as u64;
-    let sum = |index: u32| -> f64 {
-        let entries = lists.list(index).iter();
-        entries
-            .map(|&entry| pages[entry as usize] * scores[entry as usize])
-            .sum()
-    };
     let all = 0..number(lists.len());
+    // An entry counts as often as a list has it: it is multiplied once.
+    let weigh = |(score, pages): (&f64, &f64)| pages * score;
+    let sum = |weights: &[f64], index: u32| -> f64 {
+        let entries = lists.list(index).iter();
+        entries.map(|&entry| weights[entry as usize]).sum()
+    };
     if lists.entries().len() < PARALLEL {
-        all.map(sum).collect()
+        let weights: Vec<f64> = scores.iter().zip(pages).map(weigh).collect();
+        all.map(|index| sum(&weights, index)).collect()
     } else {
-        all.into_par_iter().with_min_len(512).map(sum).collect()
+        let weights = scores.par_iter().zip(pages).with_min_len(1 << 12);
+        let weights: Vec<f64> = weights.map(weigh).collect();
+        let lists = all.into_par_iter().with_min_len(512);
+        lists.map(|index| sum(&weights, index)).collect()
     }
 }

@@ -5,7 +5,7 @@ use crate::watch::{Interrupted, Watch};
 use super::certificate::{Raising, TIE, VALUE, bound, certify};
 use super::lanczos::{Ritz, largest_pairs};
 use super::region::Region;
-use super::vectors::{add, dot, largest, norm, scale};
+use super::vectors::{add, dot, largest, largest_of, norm, scale};
 use super::{Doubt, Principal};
 
 /// How accurate a solution is asked for.
@@ -163,10 +163,15 @@ fn polish(region: &Region, ritz: &Ritz, accuracy: Accuracy, visits: &mut u64) ->
         let lambda = dot(pages, &x, &y) / dot(pages, &x, &x);
         done.lambda = lambda;
         done.upper = done.upper.min(bound(region, &x, &y));
-        let moved = |(x, y): (&f64, &f64)| (*x, (y / (lambda * x) - 1.0).abs() / gap);
         let faint = largest(&x) * accuracy.faint;
-        let clear = x.iter().zip(&y).map(moved).filter(|(x, _)| *x >= faint);
-        let change = clear.map(|(_, error)| error).fold(0.0, f64::max);
+        let change = largest_of(x.len(), |at| {
+            let (x, y) = (x[at], y[at]);
+            if x >= faint {
+                (y / (lambda * x) - 1.0).abs() / gap
+            } else {
+                0.0
+            }
+        });
         done.change = change;
         done.image.clone_from(&y);
         let length = norm(pages, &y);

@@ -1,18 +1,30 @@
 //! Sums over vectors that do not depend on the number of threads.
+//!
+//! Whole vectors are larger than a processor's caches, and there are many: what is done with one is
+//! done chunk by chunk, all that is to be done with a chunk at a time. No entry is computed in
+//! another order for that.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 /// Chunks are fixed, each is summed in order, and so are the sums of the chunks.
 const CHUNK: usize = 4096;
+/// So many entries of all vectors at hand fit into a processor's own cache.
+const BLOCK: usize = 512;
 /// Below so many entries one thread does it.
 const PARALLEL: usize = 1 << 14;
 
-fn sum_chunks(length: usize, sum: impl Fn(std::ops::Range<usize>) -> f64 + Sync) -> f64 {
+fn chunk(number: usize, length: usize) -> Range<usize> {
+    number * CHUNK..((number + 1) * CHUNK).min(length)
+}
+
+fn sum_chunks(length: usize, sum: impl Fn(Range<usize>) -> f64 + Sync) -> f64 {
     if length <= CHUNK {
         return sum(0..length);
     }
     let chunks = 0..length.div_ceil(CHUNK);
-    let part = |chunk: usize| sum(chunk * CHUNK..((chunk + 1) * CHUNK).min(length));
+    let part = |number: usize| sum(chunk(number, length));
     if length < PARALLEL {
         return chunks.map(part).sum();
     }
@@ -20,11 +32,64 @@ fn sum_chunks(length: usize, sum: impl Fn(std::ops::Range<usize>) -> f64 + Sync)
     parts.iter().sum()
 }
 
+/// The same, where each chunk of a vector is changed before its part of the sum.
+fn change_and_sum(
+    vector: &mut [f64],
+    part: impl Fn(&mut [f64], Range<usize>) -> f64 + Sync,
+) -> f64 {
+    let length = vector.len();
+    if length <= CHUNK {
+        return part(vector, 0..length);
+    }
+    let part = |(number, entries): (usize, &mut [f64])| part(entries, chunk(number, length));
+    if length < PARALLEL {
+        return vector.chunks_mut(CHUNK).enumerate().map(part).sum();
+    }
+    let parts = vector.par_chunks_mut(CHUNK).enumerate().map(part);
+    parts.collect::<Vec<f64>>().iter().sum()
+}
+
+/// Changes each chunk of a vector.
+fn change(vector: &mut [f64], part: impl Fn(&mut [f64], Range<usize>) + Sync) {
+    change_and_sum(vector, |entries, range| {
+        part(entries, range);
+        0.0
+    });
+}
+
 /// The inner product over pages: every class counts with its `pages`.
 pub(super) fn dot(pages: &[f64], a: &[f64], b: &[f64]) -> f64 {
     sum_chunks(pages.len(), |range| {
         lanes(&pages[range.clone()], &a[range.clone()], &b[range])
     })
+}
+
+/// The inner products of many vectors with one.
+pub(super) fn dots(pages: &[f64], many: &[Vec<f64>], one: &[f64]) -> Vec<f64> {
+    let length = pages.len();
+    let part = |number: usize| -> Vec<f64> {
+        let range = chunk(number, length);
+        let (pages, one) = (&pages[range.clone()], &one[range.clone()]);
+        let each = many.iter().map(|a| lanes(pages, &a[range.clone()], one));
+        each.collect()
+    };
+    let chunks = 0..length.div_ceil(CHUNK);
+    let parts: Vec<Vec<f64>> = if length < PARALLEL {
+        chunks.map(part).collect()
+    } else {
+        chunks.into_par_iter().map(part).collect()
+    };
+    sum_parts(&parts, many.len())
+}
+
+/// The sums of many vectors from those of their chunks; a single chunk is not added to anything, as
+/// in [`dot`].
+fn sum_parts(parts: &[Vec<f64>], vectors: usize) -> Vec<f64> {
+    let sum = |at: usize| match parts {
+        [alone] => alone[at],
+        parts => parts.iter().map(|part| part[at]).sum(),
+    };
+    (0..vectors).map(sum).collect()
 }
 
 /// Several sums side by side, so that one addition need not wait for the one before.
@@ -54,28 +119,195 @@ pub(super) fn norm(pages: &[f64], a: &[f64]) -> f64 {
 
 /// Multiplies every entry.
 pub(super) fn scale(a: &mut [f64], factor: f64) {
+    change(a, |a, _| times(a, factor));
+}
+
+/// `a += factor * b`.
+pub(super) fn add(a: &mut [f64], factor: f64, b: &[f64]) {
+    change(a, |a, range| plus(a, factor, &b[range]));
+}
+
+fn times(a: &mut [f64], factor: f64) {
     for entry in a {
         *entry *= factor;
     }
 }
 
-/// `a += factor * b`.
-pub(super) fn add(a: &mut [f64], factor: f64, b: &[f64]) {
+fn plus(a: &mut [f64], factor: f64, b: &[f64]) {
     for (a, b) in a.iter_mut().zip(b) {
         *a += factor * b;
     }
 }
 
-/// `sum_i factors_i vectors_i`.
-pub(super) fn combine(vectors: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
-    let mut sum = vec![0.0; vectors.first().map_or(0, Vec::len)];
-    for (vector, &factor) in vectors.iter().zip(factors) {
-        add(&mut sum, factor, vector);
+/// For every pair of a theta and factors `sum_i factors_i (images_i - theta vectors_i)`, with its
+/// length over pages. Each vector is read once for all of them.
+pub(super) fn residuals(
+    pages: &[f64],
+    (vectors, images): (&[Vec<f64>], &[Vec<f64>]),
+    pairs: &[(f64, Vec<f64>)],
+) -> Vec<(f64, Vec<f64>)> {
+    let mut rests = vec![vec![0.0; pages.len()]; pairs.len()];
+    let parts = in_columns(&mut rests, |number, rests| {
+        let all = chunk(number, pages.len());
+        let mut own = [0.0; BLOCK];
+        for from in (0..all.len()).step_by(BLOCK) {
+            let block = from..(from + BLOCK).min(all.len());
+            let range = all.start + block.start..all.start + block.end;
+            for (rest, (theta, factors)) in rests.iter_mut().zip(pairs) {
+                let rest = &mut rest[block.clone()];
+                let own = &mut own[..rest.len()];
+                own.fill(0.0);
+                for (at, factor) in factors.iter().enumerate() {
+                    plus(rest, *factor, &images[at][range.clone()]);
+                    plus(own, *factor, &vectors[at][range.clone()]);
+                }
+                plus(rest, -theta, own);
+            }
+        }
+        let pages = &pages[all];
+        rests.iter().map(|rest| lanes(pages, rest, rest)).collect()
+    });
+    let lengths = sum_parts(&parts, pairs.len());
+    let lengths = lengths.into_iter().map(f64::sqrt);
+    lengths.zip(rests).collect()
+}
+
+/// Puts combinations in the place of vectors, of which there are not fewer, and drops the rest: no
+/// room is needed for both.
+pub(super) fn recombine<'a>(
+    vectors: &mut Vec<Vec<f64>>,
+    combinations: impl Iterator<Item = &'a [f64]>,
+) {
+    let combinations: Vec<&[f64]> = combinations.take(vectors.len()).collect();
+    in_columns(vectors, |_, chunks| {
+        let width = chunks.first().map_or(1, |entries| entries.len());
+        let mut sums = vec![0.0; width * combinations.len()];
+        for (sum, factors) in sums.chunks_mut(width).zip(&combinations) {
+            for (entries, &factor) in chunks.iter().zip(*factors) {
+                plus(sum, factor, entries);
+            }
+        }
+        for (entries, sum) in chunks.iter_mut().zip(sums.chunks(width)) {
+            entries.copy_from_slice(sum);
+        }
+    });
+    vectors.truncate(combinations.len());
+}
+
+/// Hands the chunks of vectors of one length that are side by side to `work`, with their number.
+fn in_columns<T: Send>(
+    vectors: &mut [Vec<f64>],
+    work: impl Fn(usize, &mut [&mut [f64]]) -> T + Sync,
+) -> Vec<T> {
+    let length = vectors.first().map_or(0, Vec::len);
+    let mut rest: Vec<_> = vectors.iter_mut().map(|v| v.chunks_mut(CHUNK)).collect();
+    let columns = 0..length.div_ceil(CHUNK);
+    let columns: Vec<Vec<&mut [f64]>> = columns
+        .map(|_| rest.iter_mut().filter_map(Iterator::next).collect())
+        .collect();
+    let work = |(number, mut column): (usize, Vec<&mut [f64]>)| work(number, &mut column);
+    if length < PARALLEL {
+        columns.into_iter().enumerate().map(work).collect()
+    } else {
+        columns.into_par_iter().enumerate().map(work).collect()
     }
-    sum
+}
+
+/// Makes a vector orthogonal to others over pages, one after the other (modified Gram-Schmidt);
+/// gives its length then.
+pub(super) fn subtract(pages: &[f64], others: &[Vec<f64>], vector: &mut [f64]) -> f64 {
+    let Some(first) = others.first() else {
+        return norm(pages, vector);
+    };
+    let mut along = dot(pages, first, vector);
+    for (at, other) in others.iter().enumerate() {
+        // What comes next is looked at while the chunk is at hand: the next one, or the length.
+        along = change_and_sum(vector, |entries, range| {
+            plus(entries, -along, &other[range.clone()]);
+            let pages = &pages[range.clone()];
+            match others.get(at + 1) {
+                Some(next) => lanes(pages, &next[range], entries),
+                None => lanes(pages, entries, entries),
+            }
+        });
+    }
+    along.sqrt()
 }
 
 /// The largest entry, 0 if there is none.
 pub(super) fn largest(a: &[f64]) -> f64 {
-    a.iter().copied().fold(0.0, f64::max)
+    largest_of(a.len(), |at| a[at])
+}
+
+/// The largest of so many numbers, 0 if there is none.
+pub(super) fn largest_of(length: usize, number: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let largest = |range: Range<usize>| range.map(&number).fold(0.0, f64::max);
+    if length < PARALLEL {
+        return largest(0..length);
+    }
+    let chunks = (0..length.div_ceil(CHUNK)).into_par_iter();
+    let each = chunks.map(|at| largest(chunk(at, length)));
+    each.reduce(|| 0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers without a pattern.
+    fn vector(length: usize, which: usize) -> Vec<f64> {
+        let entry = |at: usize| (0.618_033_988_749_895 * (at * 7 + which * 13 + 1) as f64).fract();
+        (0..length).map(entry).collect()
+    }
+
+    fn vectors(length: usize, count: usize, from: usize) -> Vec<Vec<f64>> {
+        (from..from + count)
+            .map(|which| vector(length, which))
+            .collect()
+    }
+
+    /// `sum_i factors_i vectors_i`, vector after vector.
+    fn combined(vectors: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
+        let mut sum = vec![0.0; vectors[0].len()];
+        for (vector, factor) in vectors.iter().zip(factors) {
+            plus(&mut sum, *factor, vector);
+        }
+        sum
+    }
+
+    #[test]
+    fn what_is_done_chunk_by_chunk_is_the_same_to_the_bit() {
+        for length in [7, CHUNK, CHUNK + 1, PARALLEL + 77] {
+            let pages = vector(length, 99);
+            let (others, images) = (vectors(length, 5, 0), vectors(length, 5, 5));
+            let pairs = vec![(0.7, vector(5, 20)), (0.3, vector(5, 21))];
+
+            let mut one = vector(length, 50);
+            let each: Vec<f64> = others
+                .iter()
+                .map(|other| dot(&pages, other, &one))
+                .collect();
+            assert_eq!(dots(&pages, &others, &one), each);
+
+            let mut plain = one.clone();
+            for other in &others {
+                let along = dot(&pages, other, &plain);
+                plus(&mut plain, -along, other);
+            }
+            assert_eq!(subtract(&pages, &others, &mut one), norm(&pages, &plain));
+            assert_eq!(one, plain);
+
+            let rests = residuals(&pages, (&others, &images), &pairs);
+            for ((theta, factors), (size, rest)) in pairs.iter().zip(rests) {
+                let mut plain = combined(&images, factors);
+                plus(&mut plain, -theta, &combined(&others, factors));
+                assert_eq!((size, &rest), (norm(&pages, &plain), &plain));
+            }
+
+            let plain: Vec<Vec<f64>> = pairs.iter().map(|p| combined(&others, &p.1)).collect();
+            let mut several = others;
+            recombine(&mut several, pairs.iter().map(|pair| pair.1.as_slice()));
+            assert_eq!(several, plain);
+        }
+    }
 }

@@ -170,7 +170,29 @@ impl Rocks {
         from: &[u8],
         until: Option<Vec<u8>>,
     ) -> Result<Scan<'_>, StoreError> {
+        self.scan_with(table, from, until, ReadOptions::default())
+    }
+
+    /// The same, of much that is not read again soon: it is not worth its place in the cache, nor
+    /// the memory.
+    pub(super) fn scan_once(
+        &self,
+        table: &'static str,
+        from: &[u8],
+        until: Option<Vec<u8>>,
+    ) -> Result<Scan<'_>, StoreError> {
         let mut reading = ReadOptions::default();
+        reading.fill_cache(false);
+        self.scan_with(table, from, until, reading)
+    }
+
+    fn scan_with(
+        &self,
+        table: &'static str,
+        from: &[u8],
+        until: Option<Vec<u8>>,
+        mut reading: ReadOptions,
+    ) -> Result<Scan<'_>, StoreError> {
         if let Some(until) = until {
             reading.set_iterate_upper_bound(until);
         }

@@ -84,9 +84,13 @@ impl Store {
         sites: Range<u32>,
     ) -> Result<Entries<'_, K, V>, StoreError> {
         let until = sites.end.to_be_bytes().to_vec();
-        let scan = self
-            .rocks
-            .scan(table.name, &sites.start.to_be_bytes(), Some(until))?;
+        let from = sites.start.to_be_bytes();
+        // The last block of one site has the next ones in it, which are likely to be asked for.
+        let scan = if sites.len() > 1 {
+            self.rocks.scan_once(table.name, &from, Some(until))?
+        } else {
+            self.rocks.scan(table.name, &from, Some(until))?
+        };
         Ok(Entries {
             table: table.name,
             scan,
@@ -173,24 +177,37 @@ pub struct Entries<'a, K, V> {
     _types: PhantomData<fn() -> (K, V)>,
 }
 
+impl<K: Key, V: Value> Entries<'_, K, V> {
+    /// The next entry whose key is wanted; the values of others are not read.
+    pub fn next_where(
+        &mut self,
+        is_wanted: impl Fn(&K) -> bool,
+    ) -> Option<Result<(K, V), StoreError>> {
+        let table = self.table;
+        let read = |key: &[u8], value: &[u8]| {
+            let Some(decoded) = K::take(key) else {
+                let key = hexadecimal(key);
+                return Some(Err(unreadable(table, key, "the key cannot be read")));
+            };
+            is_wanted(&decoded).then(|| match V::decode(value) {
+                Ok(value) => Ok((decoded, value)),
+                Err(e) => Err(unreadable(table, format!("{decoded:?}"), e)),
+            })
+        };
+        loop {
+            match self.scan.next_with(read).transpose()? {
+                Ok(None) => {}
+                Ok(Some(entry)) => return Some(entry),
+                Err(e) => return Some(Err(e)),
+            }
+        }
+    }
+}
+
 impl<K: Key, V: Value> Iterator for Entries<'_, K, V> {
     type Item = Result<(K, V), StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let table = self.table;
-        let read = |key: &[u8], value: &[u8]| {
-            let Some(decoded) = K::take(key) else {
-                return Err(unreadable(
-                    table,
-                    hexadecimal(key),
-                    "the key cannot be read",
-                ));
-            };
-            match V::decode(value) {
-                Ok(value) => Ok((decoded, value)),
-                Err(e) => Err(unreadable(table, format!("{decoded:?}"), e)),
-            }
-        };
-        self.scan.next_with(read).transpose().map(Result::flatten)
+        self.next_where(|_| true)
     }
 }
