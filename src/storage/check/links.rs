@@ -22,8 +22,11 @@ impl Walk<'_> {
             for (place, targets) in block.lists() {
                 walk.intra_of_page(PageId::new(key.site, key.index(place)), targets);
             }
+            let distinct = block.distinct();
+            let of_site = |target: &u32| PageId::new(key.site, *target).0;
+            walk.linked.extend(distinct.iter().map(of_site));
             let site = walk.site(key.site);
-            for target in block.distinct() {
+            for target in distinct {
                 site.intra = site.intra.wrapping_add(intra_mix(key, target));
             }
             Ok(())
@@ -101,9 +104,6 @@ impl Walk<'_> {
         if targets.binary_search(&page.index()).is_ok() {
             self.report.find("intra", page, "it links to itself");
         }
-        for &target in targets {
-            self.linked.insert(PageId::new(page.site(), target).0);
-        }
         self.site(page.site()).seen.intra_links += targets.len() as u64;
     }
 
@@ -133,6 +133,10 @@ impl Walk<'_> {
 
     fn known_targets(&self, site: SiteId) -> Result<BTreeMap<u32, u32>, StoreError> {
         let mut counts = BTreeMap::new();
+        let of_site = self.sites.get(&site);
+        if of_site.is_none_or(|site| site.seen.known == 0) {
+            return Ok(counts);
+        }
         for entry in self.store.intra_of(site)? {
             let Ok((page, targets)) = entry else { continue };
             let known = targets
