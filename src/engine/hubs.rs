@@ -231,7 +231,10 @@ impl Rules<'_> {
         let mut at = OfSite::new(SiteId(sites.start));
         let mut pages = self.store.scan_sites(&tables::PAGES, sites)?;
         // Most pages are on no inter-site link: their records are not worth reading.
-        while let Some(entry) = pages.next_where(|page| linked.contains(*page)) {
+        while let Some(entry) = {
+            let is_wanted = |page: &PageId| linked.contains(*page) || self.watch.stopped();
+            pages.next_where(is_wanted)
+        } {
             self.watch.proceed()?;
             let (page, record) = entry?;
             if page.site() != at.site {

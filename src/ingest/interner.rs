@@ -20,6 +20,9 @@ const FREE: u32 = u32::MAX;
 /// Slots to begin with; a power of two.
 const FIRST_SLOTS: usize = 1 << 10;
 
+/// So many slots stay when the interner is emptied; a power of two.
+const MOST_CLEARED: usize = 1 << 14;
+
 /// One URL.
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -114,7 +117,7 @@ impl Interner {
         Ok(self.number(&parse_any(text, mode)?))
     }
 
-    /// The number of a URL.
+    /// The number of a URL, of which there is room for fewer than 2^32.
     pub fn number(&mut self, url: &Location) -> UrlNumber {
         let site = self.site(&url.site);
         let at = self.texts.len();
@@ -267,7 +270,7 @@ impl Interner {
         self.places[number as usize].site
     }
 
-    /// Forgets everything; the memory is kept.
+    /// Forgets everything; most of the memory is kept.
     pub fn clear(&mut self) {
         self.sites.clear();
         self.site_numbers.clear();
@@ -275,13 +278,15 @@ impl Interner {
         self.last_site = 0;
         self.texts.clear();
         self.places.clear();
+        // One block with very many URLs shall not leave a large table to be emptied ever after.
+        self.slots.truncate(MOST_CLEARED);
         self.slots.fill((0, FREE));
     }
 }
 
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "URLs and their bytes are counted in 32 bits: a block has fewer, and a portion is kept smaller"
+    reason = "URLs are counted in 32 bits, and the bytes of one: a block has fewer, and a portion is kept smaller"
 )]
 fn narrow(number: usize) -> u32 {
     debug_assert!(number < FREE as usize);

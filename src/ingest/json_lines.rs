@@ -324,29 +324,25 @@ impl Outlinks<'_> {
     /// Reads a list of strings without escapes, and nothing of any other. The text is known to be
     /// JSON: then only quotes have to be looked for.
     fn simple(&mut self, raw: &str) -> Option<Vec<UrlNumber>> {
-        let between =
-            |text: &str, expected: &str| text.trim_matches([' ', '\t', '\n', '\r']) == expected;
+        let is = |between: &str, expected: &str| {
+            between.trim_matches([' ', '\t', '\n', '\r']) == expected
+        };
         if raw.contains('\\') {
             return None;
         }
-        let mut pieces = raw.split('"');
-        let mut before = pieces.next()?;
-        let mut texts = Vec::new();
-        for expected in ["["].into_iter().chain(std::iter::repeat(",")) {
-            let Some(text) = pieces.next() else {
-                break;
-            };
-            if !between(before, expected) {
+        // What is between strings and what is in them come in turn.
+        let mut between = raw.split('"').step_by(2).peekable();
+        let mut expected = "[";
+        while let Some(piece) = between.next() {
+            let last = between.peek().is_none();
+            let end = if expected == "[" { "[]" } else { "]" };
+            if !is(piece, if last { end } else { expected }) {
                 return None;
             }
-            texts.push(text);
-            before = pieces.next()?;
+            expected = ",";
         }
-        if !between(before, if texts.is_empty() { "[]" } else { "]" }) {
-            return None;
-        }
-        let mut links = Vec::with_capacity(texts.len());
-        for text in texts {
+        let mut links = Vec::new();
+        for text in raw.split('"').skip(1).step_by(2) {
             self.add(text, &mut links);
         }
         Some(links)

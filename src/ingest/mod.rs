@@ -5,9 +5,10 @@
 //! ```
 //!
 //! * [`Location`]: a URL, normalised and cut into its site and the rest.
-//! * [`read_batch`]: opens [`Source`]s, cuts them into lines and hands every [`Event`] with its
-//!   [`Position`] to a sink, in the order of the input, whatever the number of threads;
-//!   [`read_blocks`] does so a block at a time, with URLs as numbers of the block's [`Interner`].
+//! * [`read_blocks`]: opens [`Source`]s, cuts them into lines and hands every [`Event`] to a sink, in
+//!   the order of the input, whatever the number of threads: a block of lines at a time, with URLs as
+//!   numbers of the block's [`Interner`]. [`read_batch`] hands on each with its [`Position`] and URLs
+//!   as texts.
 //! * [`RecordReader`]: one format. [`JsonLines`] gives whole records; [`LinksTsv`] and [`PagesTsv`]
 //!   give pieces ([`Event::Link`], [`Event::Page`]), which the engine consolidates by sorting;
 //!   [`BvGraph`] reads the lines that a compressed graph is decoded into ([`Input::BvGraph`]).

@@ -33,7 +33,7 @@ use super::tables;
 use crate::page::{PageId, RowId, SiteId};
 
 /// Page or row indexes to a block. A page that changes rewrites its block, so a large block makes
-/// deltas dear; a small one makes the way back long.
+/// deltas dear; a small one makes the way back long. Ingest has a bit for each.
 pub const NEIGHBOURS: u32 = 64;
 
 /// The most links of a block, and the most distinct targets; guards reading, since a list of all

@@ -9,14 +9,41 @@ use crate::page::PageId;
 use crate::storage::links::{Link, LinkBlock, LinkKey};
 use crate::storage::{Sorter, Store, StoreError, Table, Value, encode, tables};
 
-/// So many blocks are worked out side by side.
-pub(super) const SIDE_BY_SIDE: usize = 64;
+/// So many blocks are worked out side by side, fewer where they have many links.
+const SIDE_BY_SIDE: usize = 64;
+const MOST_EVENTS: usize = 1 << 18;
+
+/// Changed blocks that a pass has left, to be worked out side by side.
+pub(super) struct Left<T> {
+    blocks: Vec<Replaced<T>>,
+    events: usize,
+}
+
+impl<T> Default for Left<T> {
+    fn default() -> Self {
+        Self {
+            blocks: Vec::new(),
+            events: 0,
+        }
+    }
+}
+
+impl<T> Left<T> {
+    pub(super) fn push(&mut self, block: Replaced<T>) {
+        self.events += block.events.len();
+        self.blocks.push(block);
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.blocks.len() >= SIDE_BY_SIDE || self.events >= MOST_EVENTS
+    }
+}
 
 /// The block of `intra` that the pass is at, and blocks that it has left.
 #[derive(Default)]
 pub(super) struct IntraBlocks {
     at: Option<Replaced<u32>>,
-    left: Vec<Replaced<u32>>,
+    left: Left<u32>,
 }
 
 impl IntraBlocks {
@@ -31,7 +58,7 @@ impl IntraBlocks {
         let (key, place) = LinkKey::of_page(page);
         if self.at.as_ref().is_none_or(|at| at.key != key) {
             self.leave();
-            if self.left.len() >= SIDE_BY_SIDE {
+            if self.left.is_full() {
                 self.write(passes)?;
             }
             self.at = Some(Replaced::new(key, store.links(&tables::INTRA, key)?));
@@ -52,8 +79,9 @@ impl IntraBlocks {
     }
 
     fn leave(&mut self) {
-        let changed = self.at.take().filter(|block| !block.events.is_empty());
-        self.left.extend(changed);
+        if let Some(block) = self.at.take().filter(|block| !block.events.is_empty()) {
+            self.left.push(block);
+        }
     }
 
     /// Writes the blocks, and tells their targets.
@@ -71,14 +99,17 @@ impl IntraBlocks {
 /// Writes blocks of a table, and has `tell` tell their targets.
 pub(super) fn write_blocks<T: Link + Send + Sync>(
     table: &'static Table<LinkKey, LinkBlock<T>>,
-    blocks: Vec<Replaced<T>>,
+    left: Left<T>,
     passes: &mut Passes<'_>,
     tell: impl Fn(&mut Sorter, T, LinkKey, Places) -> Result<(), EngineError>,
 ) -> Result<(), EngineError>
 where
     LinkBlock<T>: Value,
 {
-    let outcomes = blocks.into_par_iter().map(|block| block.outcome(table));
+    let outcomes = left
+        .blocks
+        .into_par_iter()
+        .map(|block| block.outcome(table));
     for outcome in outcomes.collect::<Result<Vec<_>, _>>()? {
         for (target, places) in outcome.targets {
             tell(&mut passes.targets, target, outcome.key, places)?;
@@ -142,7 +173,7 @@ impl<T: Link> Replaced<T> {
         LinkBlock<T>: Value,
     {
         self.events.sort_unstable();
-        let mut targets = Vec::with_capacity(self.events.len());
+        let mut targets = Vec::new();
         // A block that was not there needs no search; one that only gains needs none in what it is.
         let old = self.old.distinct();
         let mut new: Option<Vec<T>> = None;
@@ -207,7 +238,7 @@ fn place_of(event: u128) -> (u32, bool) {
 }
 
 /// What one ascending list has and the other has not.
-fn only<T: Ord + Copy>(list: &[T], other: &[T]) -> impl Iterator<Item = T> {
+pub(super) fn only<T: Ord + Copy>(list: &[T], other: &[T]) -> impl Iterator<Item = T> {
     let missing = |one: &&T| other.is_empty() || other.binary_search(one).is_err();
     list.iter().filter(missing).copied()
 }

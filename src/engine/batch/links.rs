@@ -3,7 +3,7 @@
 
 use super::canonical::{Canonical, Claim, Winners, digest};
 use super::fields::Bytes;
-use super::intra::IntraBlocks;
+use super::intra::{IntraBlocks, only};
 use super::passes::{PageEvent, Passes, member_event, page_event, target_event};
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId};
@@ -45,18 +45,6 @@ fn find_row(
     Ok(None)
 }
 
-/// Numbers that one ascending list has and the other has not: `(only_old, only_new)`.
-pub(super) fn difference<T: Ord + Copy>(old: &[T], new: &[T]) -> (Vec<T>, Vec<T>) {
-    let only = |these: &[T], those: &[T]| {
-        these
-            .iter()
-            .copied()
-            .filter(|one| those.binary_search(one).is_err())
-            .collect()
-    };
-    (only(old, new), only(new, old))
-}
-
 #[expect(
     clippy::cast_possible_wrap,
     reason = "lengths of lists in memory are far below 2^63"
@@ -92,6 +80,7 @@ pub(super) fn links_pass(
         while let Some(entry) = known.as_mut().and_then(|known| {
             known.next_if(|entry| entry.as_ref().map_or(true, |(before, _)| *before <= page))
         }) {
+            watch.proceed()?;
             let (before, record) = entry?;
             if before == page {
                 old = Some(record);
@@ -187,9 +176,8 @@ fn inter_links(
     if old == new {
         return Ok(());
     }
-    let (lost, gained) = difference(&old, new);
-    passes.counts.links_added += gained.len() as u64;
-    passes.counts.links_removed += lost.len() as u64;
+    passes.counts.links_added += only(new, &old).count() as u64;
+    passes.counts.links_removed += only(&old, new).count() as u64;
     if let Some(row) = old_row {
         member_event(&mut passes.members, row, page.index(), false)?;
     }

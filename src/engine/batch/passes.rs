@@ -32,7 +32,7 @@ use super::fields::{Bytes, Fields};
 use super::portions::Gather;
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId, SiteId};
-use crate::storage::links::LinkKey;
+use crate::storage::links::{LinkKey, NEIGHBOURS};
 use crate::storage::records::{BatchCounts, BatchId, Counters, PageState};
 use crate::storage::{self, Changes, Sorted, Sorter};
 
@@ -48,7 +48,7 @@ const SMALL: usize = 1;
 /// Shares that a portion of the input may take while nothing but it is collected.
 const GATHER_SHARES: usize = 14;
 
-/// The most bytes of a portion: positions in its texts are numbers of 32 bits.
+/// The most bytes of a portion: its URLs and links are numbered in 32 bits.
 const MOST_PORTION: usize = 2 << 30;
 
 /// The sorters between the passes, and what the batch has come to so far.
@@ -232,6 +232,8 @@ pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a
     }))
 }
 
+const _: () = assert!(NEIGHBOURS <= u64::BITS, "a place of a block is a bit");
+
 const STATES: [PageState; 4] = [
     PageState::Known,
     PageState::Crawled,
@@ -254,7 +256,8 @@ fn read_state(byte: u8) -> Result<PageState, EngineError> {
     state.ok_or(EngineError::Internal("an event has no state"))
 }
 
-/// What a block of pages or rows does to a target: the places in it that gain or lose a link.
+/// What a block of pages or rows does to a target: the places in it that gain or lose a link, one
+/// bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Places {
     pub(super) gained: u64,

@@ -2,7 +2,7 @@
 //! order of keys.
 
 use super::fields::Fields;
-use super::intra::{Replaced, SIDE_BY_SIDE, write_blocks};
+use super::intra::{Left, Replaced, write_blocks};
 use super::passes::{Passes, citers_event};
 use crate::engine::EngineError;
 use crate::page::PageId;
@@ -17,7 +17,7 @@ pub(super) fn row_blocks_pass(
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<(), EngineError> {
-    let mut left = Vec::new();
+    let mut left = Left::default();
     while let Some(key) = rows.peek()? {
         watch.proceed()?;
         let (of_block, _) = LinkKey::of_row(Fields(key).row()?);
@@ -38,13 +38,13 @@ pub(super) fn row_blocks_pass(
             block.replace(place, targets);
         }
         left.push(block);
-        if left.len() >= SIDE_BY_SIDE {
+        if left.is_full() {
             write(std::mem::take(&mut left), passes)?;
         }
     }
     write(left, passes)
 }
 
-fn write(blocks: Vec<Replaced<PageId>>, passes: &mut Passes<'_>) -> Result<(), EngineError> {
-    write_blocks(&tables::ROWS, blocks, passes, citers_event)
+fn write(left: Left<PageId>, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+    write_blocks(&tables::ROWS, left, passes, citers_event)
 }

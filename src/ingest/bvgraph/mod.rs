@@ -89,9 +89,9 @@ impl BvGraph {
 }
 
 impl RecordReader for BvGraph {
-    /// A link is a byte or two of text and becomes a URL.
+    /// A link is a byte or two of text and becomes four, and each URL of a block is there once.
     fn expansion(&self) -> usize {
-        64
+        8
     }
 
     fn read(
