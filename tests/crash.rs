@@ -82,8 +82,10 @@ fn stage(bank: &Path, epoch: u64) -> Stage {
     }
     let loads = bank.join("loads").join(epoch.to_string());
     match fs::read_dir(&loads).map(Iterator::count) {
-        // Tables are written and taken in in one order, sites first, and moved when they are in.
-        Ok(1..) if !loads.join("sites-000000.sst").exists() => Stage::TakingIn,
+        // Files are taken in in the order in which they were begun, sites first, and moved when they
+        // are in. Of three that are written side by side a later one may appear first, but not a
+        // fourth before the first is whole.
+        Ok(3..) if !loads.join("sites-000000.sst").exists() => Stage::TakingIn,
         Ok(1..) => Stage::SortedFiles,
         _ => Stage::Working,
     }
