@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use seedbank::ingest::{
-    Interner, JsonLines, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, MAX_URL, RECORD_FIELDS, ReadSummary,
+    Interner, JsonLines, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, MAX_URL, RECORD_FIELDS, Reading,
     RecordReader, SiteMode,
 };
 use serde_json::{Value, json};
@@ -14,15 +14,8 @@ fn schema() -> Value {
 }
 
 fn read(record: &Value) -> bool {
-    let mut summary = ReadSummary::default();
-    JsonLines
-        .read(
-            &record.to_string(),
-            SiteMode::Host,
-            &mut Interner::default(),
-            &mut summary,
-        )
-        .is_ok()
+    let mut reading = Reading::new(SiteMode::Host, Interner::default());
+    JsonLines.read(&record.to_string(), &mut reading).is_ok()
 }
 
 #[test]

@@ -12,14 +12,14 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::interner::{Interner, UrlNumber};
-use super::location::SiteMode;
+use super::interner::UrlNumber;
 use super::number::whole_number;
+use super::reading::Reading;
 use super::record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, RecordReader, UncrawledOutlinks,
 };
 use super::reject::{Fault, RejectReason};
-use super::summary::{DropReason, ReadSummary};
+use super::summary::DropReason;
 use super::timestamp::parse_timestamp;
 
 /// The fields of a record.
@@ -53,23 +53,16 @@ pub const MAX_FIELDS: usize = 1_024;
 pub struct JsonLines;
 
 impl RecordReader for JsonLines {
-    fn read(
-        &self,
-        line: &str,
-        mode: SiteMode,
-        urls: &mut Interner,
-        summary: &mut ReadSummary,
-    ) -> Result<Event<UrlNumber>, Fault> {
+    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
         let fields: Fields = parse_structure(line)?;
         for name in &fields.unknown {
-            summary.unknown_fields.count(name);
+            reading.summary.unknown_fields.count(name);
         }
         fields.check()?;
         let url = fields
             .text("url")?
             .ok_or_else(|| Fault::new(RejectReason::MissingUrl, "a record must have a url"))?;
-        let url = urls.parse(&url, mode);
-        let url = url.map_err(|problem| Fault::page_url(&problem))?;
+        let url = reading.page(&url)?;
         let mut record = PageRecord::new(url);
         if fields.truth("gone")? == Some(true) {
             record.gone = true;
@@ -90,13 +83,7 @@ impl RecordReader for JsonLines {
             .map(|text| parse_timestamp(&text).map_err(Fault::timestamp))
             .transpose()?;
         // Last, so that nothing is counted of a record that is rejected.
-        let outlinks = Outlinks {
-            page: url,
-            mode,
-            urls,
-            summary,
-        };
-        record.outlinks = fields.outlinks(outlinks)?;
+        record.outlinks = fields.outlinks(Outlinks { page: url, reading })?;
         Ok(Event::Record(record))
     }
 }
@@ -215,17 +202,13 @@ impl<'a> Fields<'a> {
         if !raw.starts_with('[') {
             return Err(wrong_type("outlinks", "a list of strings"));
         }
-        let mut links = match to.simple(raw) {
-            Some(links) => links,
+        let targets = match to.simple(raw) {
+            Some(targets) => targets,
             None => (&mut to)
                 .deserialize(&mut serde_json::Deserializer::from_str(raw))
                 .map_err(|error| Fault::new(RejectReason::InvalidJson, error.to_string()))?,
         };
-        let given = links.len();
-        links.sort_unstable();
-        links.dedup();
-        to.summary.duplicate_outlinks += (given - links.len()) as u64;
-        Ok(Some(links))
+        Ok(Some(to.reading.outlinks(targets)))
     }
 }
 
@@ -307,20 +290,10 @@ impl<'de> serde::Deserialize<'de> for Name<'de> {
 /// Reads the list of outlinks without holding it: what is dropped is counted at once.
 struct Outlinks<'a> {
     page: UrlNumber,
-    mode: SiteMode,
-    urls: &'a mut Interner,
-    summary: &'a mut ReadSummary,
+    reading: &'a mut Reading,
 }
 
 impl Outlinks<'_> {
-    fn add(&mut self, text: &str, links: &mut Vec<UrlNumber>) {
-        match self.urls.parse(text, self.mode) {
-            Ok(link) if link == self.page => self.summary.self_links += 1,
-            Ok(link) => links.push(link),
-            Err(problem) => self.summary.dropped(DropReason::from(&problem)),
-        }
-    }
-
     /// Reads a list of strings without escapes, and nothing of any other. The text is known to be
     /// JSON: then only quotes have to be looked for.
     fn simple(&mut self, raw: &str) -> Option<Vec<UrlNumber>> {
@@ -341,11 +314,12 @@ impl Outlinks<'_> {
             }
             expected = ",";
         }
-        let mut links = Vec::new();
-        for text in raw.split('"').skip(1).step_by(2) {
-            self.add(text, &mut links);
-        }
-        Some(links)
+        let texts = raw.split('"').skip(1).step_by(2);
+        Some(
+            texts
+                .filter_map(|text| self.reading.target(self.page, text))
+                .collect(),
+        )
     }
 }
 
@@ -365,19 +339,19 @@ impl<'de> Visitor<'de> for &mut Outlinks<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut links = Vec::new();
+        let mut targets = Vec::new();
         while let Some(raw) = list.next_element::<&RawValue>()? {
             let raw = raw.get();
             if !raw.starts_with('"') {
-                self.summary.dropped(DropReason::NotAString);
+                self.reading.summary.dropped(DropReason::NotAString);
                 continue;
             }
             match decode(raw) {
-                Some(text) => self.add(&text, &mut links),
-                None => self.summary.dropped(DropReason::Invalid),
+                Some(text) => targets.extend(self.reading.target(self.page, &text)),
+                None => self.reading.summary.dropped(DropReason::Invalid),
             }
         }
-        Ok(links)
+        Ok(targets)
     }
 }
 

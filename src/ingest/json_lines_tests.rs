@@ -1,18 +1,20 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::ingest::location::{Location, parse};
+use crate::ingest::interner::Interner;
+use crate::ingest::location::{Location, SiteMode, parse};
+use crate::ingest::summary::ReadSummary;
 
 fn read(line: &str) -> (Result<PageRecord, Fault>, ReadSummary) {
-    let mut summary = ReadSummary::default();
-    let mut urls = Interner::default();
-    let record = JsonLines
-        .read(line, SiteMode::Host, &mut urls, &mut summary)
-        .map(|event| match event.located(&urls) {
-            Event::Record(record) => record,
-            other => panic!("{other:?}"),
-        });
-    (record, summary)
+    let mut reading = Reading::new(SiteMode::Host, Interner::default());
+    let record =
+        JsonLines
+            .read(line, &mut reading)
+            .map(|event| match event.located(&reading.urls) {
+                Event::Record(record) => record,
+                other => panic!("{other:?}"),
+            });
+    (record, reading.summary)
 }
 
 fn good(line: &str) -> PageRecord {
@@ -238,13 +240,11 @@ type Said = (Vec<UrlNumber>, ReadSummary);
 /// A list of outlinks read without parsing JSON, where that is done, and by the parser.
 fn both_ways(raw: &str) -> (Option<Said>, Said) {
     let read = |simple: bool| {
-        let (mut urls, mut summary) = (Interner::default(), ReadSummary::default());
-        let page = urls.parse("http://a.example/", SiteMode::Host).unwrap();
+        let mut reading = Reading::new(SiteMode::Host, Interner::default());
+        let page = reading.page("http://a.example/").unwrap();
         let mut links = Outlinks {
             page,
-            mode: SiteMode::Host,
-            urls: &mut urls,
-            summary: &mut summary,
+            reading: &mut reading,
         };
         let links = if simple {
             links.simple(raw)
@@ -252,7 +252,7 @@ fn both_ways(raw: &str) -> (Option<Said>, Said) {
             let mut json = serde_json::Deserializer::from_str(raw);
             Some((&mut links).deserialize(&mut json).unwrap())
         };
-        links.map(|links| (links, summary))
+        links.map(|links| (links, reading.summary))
     };
     (read(true), read(false).unwrap())
 }

@@ -26,6 +26,7 @@ mod number;
 mod open;
 mod plain;
 mod read;
+mod reading;
 mod record;
 mod reject;
 mod summary;
@@ -39,6 +40,7 @@ pub use lines::{BLOCK_SIZE, MAX_LINE};
 pub use location::{Location, MAX_URL, SUFFIX_LIST, Scheme, SiteMode, UrlProblem, parse, url};
 pub use open::{Compression, Input, InputError};
 pub use read::{ReadBlock, ReadError, Source, read_batch, read_blocks};
+pub use reading::Reading;
 pub use record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, PageRecord, Position, RecordReader,
     UncrawledOutlinks,

@@ -11,6 +11,7 @@ use super::interner::{Interner, UrlNumber};
 use super::lines::{Block, Blocks, MAX_LINE, Stop, lines};
 use super::location::SiteMode;
 use super::open::{Input, InputError};
+use super::reading::Reading;
 use super::record::{Event, Position, RecordReader};
 use super::reject::{Fault, Reject, RejectReason, beginning};
 use super::summary::ReadSummary;
@@ -232,16 +233,15 @@ fn parse_wave(
 }
 
 fn parse_block(piece: &Piece<'_>, mode: SiteMode, hasher: &RandomState) -> ReadBlock {
-    let mut urls = Interner::new(hasher.clone());
-    let mut summary = ReadSummary::default();
+    let mut reading = Reading::new(mode, Interner::new(hasher.clone()));
     let mut events = Vec::new();
     let reader = piece.source.reader;
     let mut number = piece.block.first_line;
     for line in lines(&piece.block.text) {
         if line.trim_ascii().is_empty() {
-            summary.blank_lines += 1;
+            reading.summary.blank_lines += 1;
         } else {
-            let event = read_line(reader, line, mode, &mut urls, &mut summary)
+            let event = read_line(reader, line, &mut reading)
                 .unwrap_or_else(|fault| rejected(piece, number, line, fault));
             events.push((number, event));
         }
@@ -254,6 +254,9 @@ fn parse_block(piece: &Piece<'_>, mode: SiteMode, hasher: &RandomState) -> ReadB
         number += 1;
         bytes += overlong.bytes;
     }
+    let Reading {
+        urls, mut summary, ..
+    } = reading;
     for (_, event) in &events {
         if let Event::Rejected(reject) = event {
             *summary.rejects.entry(reject.reason).or_default() += 1;
@@ -273,16 +276,14 @@ fn parse_block(piece: &Piece<'_>, mode: SiteMode, hasher: &RandomState) -> ReadB
 fn read_line(
     reader: &dyn RecordReader,
     line: &[u8],
-    mode: SiteMode,
-    urls: &mut Interner,
-    summary: &mut ReadSummary,
+    reading: &mut Reading,
 ) -> Result<Event<UrlNumber>, Fault> {
     if line.len() > MAX_LINE {
         return Err(line_too_long(line.len() as u64));
     }
     let line = std::str::from_utf8(line)
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-    reader.read(line, mode, urls, summary)
+    reader.read(line, reading)
 }
 
 fn line_too_long(bytes: u64) -> Fault {

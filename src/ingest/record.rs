@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::interner::{Interner, UrlNumber};
-use super::location::{Location, SiteMode};
+use super::location::Location;
+use super::reading::Reading;
 use super::reject::{Fault, Reject};
-use super::summary::ReadSummary;
 
 /// The most clicks a record can give: the largest count that every JSON reader keeps exactly.
 pub const MAX_CLICKS: u64 = 1 << 53;
@@ -166,18 +166,11 @@ pub struct Position {
 /// One line-based format: how a line becomes a record, or a piece of one.
 pub trait RecordReader: Sync {
     /// Reads one line that is not blank (UTF-8, without its line end, at most
-    /// [`MAX_LINE`](super::MAX_LINE) bytes), and counts in `summary` what it leaves out: dropped
-    /// outlinks, duplicates, self-links, unknown fields. URLs become numbers of `urls`, which may
-    /// have some after it that the line turned out not to say.
+    /// [`MAX_LINE`](super::MAX_LINE) bytes), and counts in `reading` what it leaves out: dropped
+    /// outlinks, duplicates, self-links, unknown fields. URLs become numbers there.
     ///
     /// Never panics, whatever the line. A fault rejects the whole line.
-    fn read(
-        &self,
-        line: &str,
-        mode: SiteMode,
-        urls: &mut Interner,
-        summary: &mut ReadSummary,
-    ) -> Result<Event<UrlNumber>, Fault>;
+    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault>;
 
     /// How many times as much memory what is read takes for each byte of text, beside formats that
     /// write out every URL.

@@ -1,13 +1,12 @@
 //! Links and pages as tab-separated lines, without a header.
 
-use super::interner::{Interner, UrlNumber};
-use super::location::SiteMode;
+use super::interner::UrlNumber;
 use super::number::whole_number;
+use super::reading::Reading;
 use super::record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, RecordReader, UncrawledOutlinks,
 };
 use super::reject::{Fault, RejectReason};
-use super::summary::{DropReason, ReadSummary};
 
 /// The reader of links: `from_url<TAB>to_url`, in any order.
 ///
@@ -17,21 +16,13 @@ use super::summary::{DropReason, ReadSummary};
 pub struct LinksTsv;
 
 impl RecordReader for LinksTsv {
-    fn read(
-        &self,
-        line: &str,
-        mode: SiteMode,
-        urls: &mut Interner,
-        summary: &mut ReadSummary,
-    ) -> Result<Event<UrlNumber>, Fault> {
+    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
         let [from, to] = columns(line)?;
-        let from = page(from, mode, urls)?;
-        match urls.parse(to, mode) {
-            Ok(to) if to == from => summary.self_links += 1,
-            Ok(to) => return Ok(Event::Link { from, to }),
-            Err(problem) => summary.dropped(DropReason::from(&problem)),
-        }
-        Ok(Event::Page(PageAttributes::named(from)))
+        let from = reading.page(from)?;
+        Ok(match reading.target(from, to) {
+            Some(to) => Event::Link { from, to },
+            None => Event::Page(PageAttributes::named(from)),
+        })
     }
 }
 
@@ -43,15 +34,9 @@ impl RecordReader for LinksTsv {
 pub struct PagesTsv;
 
 impl RecordReader for PagesTsv {
-    fn read(
-        &self,
-        line: &str,
-        mode: SiteMode,
-        urls: &mut Interner,
-        _: &mut ReadSummary,
-    ) -> Result<Event<UrlNumber>, Fault> {
+    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
         let [url, spam, clicks, uncrawled] = columns(line)?;
-        let mut attributes = PageAttributes::named(page(url, mode, urls)?);
+        let mut attributes = PageAttributes::named(reading.page(url)?);
         attributes.spam = match spam {
             "" => None,
             "0" => Some(false),
@@ -98,11 +83,6 @@ fn columns<const N: usize>(line: &str) -> Result<[&str; N], Fault> {
     }
 }
 
-fn page(text: &str, mode: SiteMode, urls: &mut Interner) -> Result<UrlNumber, Fault> {
-    let number = urls.parse(text, mode);
-    number.map_err(|problem| Fault::page_url(&problem))
-}
-
 fn count(text: &str, field: &str, max: u64) -> Result<Option<u64>, Fault> {
     (!text.is_empty())
         .then(|| whole_number(text, field, max))
@@ -112,33 +92,30 @@ fn count(text: &str, field: &str, max: u64) -> Result<Option<u64>, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::location::{Location, parse};
+    use crate::ingest::interner::Interner;
+    use crate::ingest::location::{Location, SiteMode, parse};
+    use crate::ingest::summary::{DropReason, ReadSummary};
 
     fn at(url: &str) -> Location {
         parse(url, SiteMode::Host).unwrap()
     }
 
-    fn read(
-        reader: &dyn RecordReader,
-        line: &str,
-        summary: &mut ReadSummary,
-    ) -> Result<Event, Fault> {
-        let mut urls = Interner::default();
-        let event = reader.read(line, SiteMode::Host, &mut urls, summary);
-        event.map(|event| event.located(&urls))
+    fn read(reader: &dyn RecordReader, line: &str) -> (Result<Event, RejectReason>, ReadSummary) {
+        let mut reading = Reading::new(SiteMode::Host, Interner::default());
+        let event = reader.read(line, &mut reading);
+        let event = event.map(|event| event.located(&reading.urls));
+        (event.map_err(|fault| fault.reason), reading.summary)
     }
 
     fn link(line: &str) -> (Result<Event, RejectReason>, ReadSummary) {
-        let mut summary = ReadSummary::default();
-        let event = read(&LinksTsv, line, &mut summary);
-        (event.map_err(|fault| fault.reason), summary)
+        read(&LinksTsv, line)
     }
 
     fn attributes(line: &str) -> Result<PageAttributes, RejectReason> {
-        match read(&PagesTsv, line, &mut ReadSummary::default()) {
+        match read(&PagesTsv, line).0 {
             Ok(Event::Page(page)) => Ok(page),
             Ok(other) => panic!("{other:?}"),
-            Err(fault) => Err(fault.reason),
+            Err(reason) => Err(reason),
         }
     }
 

@@ -3,8 +3,9 @@
 
 use super::canonical::{Canonical, Claim, Winners, digest};
 use super::fields::Bytes;
-use super::intra::{IntraBlocks, only};
+use super::intra::IntraBlocks;
 use super::passes::{PageEvent, Passes, member_event, page_event, target_event};
+use super::replaced::only;
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId};
 use crate::storage::records::{PageRecord, PageState};

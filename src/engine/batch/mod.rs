@@ -10,10 +10,12 @@ mod overruled;
 mod pages;
 mod passes;
 mod portions;
+mod replaced;
 mod resolve;
 mod row_blocks;
 mod rows;
 mod targets;
+mod urls;
 
 use std::fs::File;
 use std::io::BufWriter;

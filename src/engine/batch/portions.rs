@@ -8,12 +8,11 @@
 //! A portion's URLs are numbered by rank, in the order of their keys. So what goes through the
 //! sorts is each portion's distinct URLs once, and small numbers for all that links say.
 
-use rayon::iter::ParallelIterator;
-use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
 
 use super::canonical::Claim;
 use super::fields::Bytes;
+use super::urls::Urls;
 use crate::engine::EngineError;
 use crate::ingest::{Event, Interner, PageAttributes, PageRecord, ReadBlock, UrlNumber};
 use crate::storage::{self, Sorted, Sorter, StoreError};
@@ -37,97 +36,6 @@ struct Piece {
     said: Said,
     /// Where its targets are.
     targets: std::ops::Range<usize>,
-}
-
-/// No number.
-const NONE: u32 = u32::MAX;
-
-/// URLs of a portion.
-struct Urls {
-    interner: Interner,
-    /// What else is known of each.
-    flags: Vec<u8>,
-    /// Their numbers by those that they have in the block that is being worked in.
-    of_block: Vec<u32>,
-}
-
-impl Urls {
-    fn number(&mut self, block: &Interner, number: UrlNumber, flags: u8) -> u32 {
-        let mut found = self.of_block[number as usize];
-        if found == NONE {
-            found = self.interner.number_of(block, number);
-            self.of_block[number as usize] = found;
-            self.flags.resize(self.interner.len(), 0);
-        }
-        self.flags[found as usize] |= flags;
-        found
-    }
-
-    /// Bytes of memory, with what sorting the URLs takes.
-    fn bytes(&self) -> usize {
-        let of_url = size_of::<Ordered>() + 2 * size_of::<u32>();
-        self.interner.bytes() + self.interner.len() * of_url
-    }
-
-    /// The numbers of those that are used or have one of the flags, in the order of the URLs' keys
-    /// (site, NUL byte, the rest).
-    fn order(&self, used: &[bool], flags: u8) -> Vec<u32> {
-        // Names contain no NUL byte, so that they order as keys do that have one after them.
-        let ranks = self.interner.site_ranks();
-        let wanted = (0..).zip(&self.flags).zip(used);
-        let wanted = wanted.filter(|((_, of_url), used)| **used || **of_url & flags != 0);
-        let of_url = wanted.map(|((number, _), _)| Ordered {
-            site: ranks[self.interner.site_of(number) as usize],
-            number,
-            head: 0,
-        });
-        let mut order: Vec<Ordered> = of_url.collect();
-        order.par_sort_unstable_by_key(|url| (url.site, url.number));
-        order
-            .par_chunk_by_mut(|a, b| a.site == b.site)
-            .for_each(|of_site| self.sort_site(of_site));
-        order.into_iter().map(|url| url.number).collect()
-    }
-
-    /// Sorts the URLs of a site. They begin alike, so the 16 bytes after that decide most
-    /// comparisons.
-    fn sort_site(&self, urls: &mut [Ordered]) {
-        let text = |number: u32| self.interner.local(number).as_bytes();
-        let Some((first, others)) = urls.split_first() else {
-            return;
-        };
-        let first = text(first.number);
-        let alike = others.iter().fold(first.len(), |alike, other| {
-            let both = first[..alike].iter().zip(text(other.number));
-            both.take_while(|(a, b)| a == b).count()
-        });
-        let after = |number: u32| &text(number)[alike..];
-        for url in &mut *urls {
-            let mut head = [0; 16];
-            let rest = after(url.number);
-            let length = rest.len().min(head.len());
-            head[..length].copy_from_slice(&rest[..length]);
-            url.head = u128::from_be_bytes(head);
-        }
-        urls.par_sort_unstable_by(|a, b| {
-            let texts = || after(a.number).cmp(after(b.number));
-            a.head.cmp(&b.head).then_with(texts)
-        });
-    }
-
-    fn clear(&mut self) {
-        self.interner.clear();
-        self.flags.clear();
-        self.of_block.fill(NONE);
-    }
-}
-
-/// A URL that is being sorted.
-struct Ordered {
-    /// The rank of its site.
-    site: u32,
-    number: u32,
-    head: u128,
 }
 
 /// Collects input events.
@@ -180,13 +88,9 @@ impl Gather {
     /// Adds what a block of lines says. `of_links`: it comes from a list of links, where a page
     /// alone is one without them.
     pub(super) fn add(&mut self, block: ReadBlock, of_links: bool) -> Result<(), EngineError> {
-        let mut urls = self.urls.take().unwrap_or_else(|| Urls {
-            interner: block.urls.alike(),
-            flags: Vec::new(),
-            of_block: Vec::new(),
-        });
-        urls.of_block.clear();
-        urls.of_block.resize(block.urls.len(), NONE);
+        let urls = self.urls.take();
+        let mut urls = urls.unwrap_or_else(|| Urls::new(block.urls.alike()));
+        urls.enter(&block.urls);
         for (_, event) in block.events {
             match event {
                 Event::Record(record) => self.record(record, &block.urls, &mut urls),
@@ -285,20 +189,19 @@ impl Gather {
     /// Hands a portion to the sorters.
     fn close(&mut self, urls: &mut Urls) -> Result<(), EngineError> {
         self.keep_latest();
-        let mut used = vec![false; urls.interner.len()];
+        let mut used = vec![false; urls.len()];
         for piece in &self.pieces {
             for target in &self.targets[piece.targets.clone()] {
                 used[*target as usize] = true;
             }
         }
         let order = urls.order(&used, HAS_RECORD);
-        let mut ranks = vec![0_u32; urls.interner.len()];
+        let mut ranks = vec![0_u32; urls.len()];
         let mut key = Vec::new();
         for (rank, number) in (0_u32..).zip(&order) {
             ranks[*number as usize] = rank;
-            put_key(urls.interner.parts(*number), &mut key);
-            let value = Bytes::default().u32(self.portion).u32(rank);
-            let value = value.byte(urls.flags[*number as usize]);
+            let flags = urls.key(*number, &mut key);
+            let value = Bytes::default().u32(self.portion).u32(rank).byte(flags);
             self.by_url.push(&key, &value)?;
         }
         drop(order);
@@ -311,7 +214,7 @@ impl Gather {
             targets.sort_unstable();
             let about = ranks[piece.about as usize];
             if matches!(piece.said, Said::Record(_)) {
-                put_key(urls.interner.parts(piece.about), &mut key);
+                urls.key(piece.about, &mut key);
                 let value = Bytes::default().u64(piece.order).u32(self.portion);
                 self.sources.push(&key, &value.u32(about))?;
             }
@@ -357,14 +260,6 @@ impl Gather {
             overruled: self.overruled,
         })
     }
-}
-
-/// The key of a URL: its site, a NUL byte, and the rest.
-fn put_key((site, local): (&str, &str), key: &mut Vec<u8>) {
-    key.clear();
-    key.extend_from_slice(site.as_bytes());
-    key.push(0);
-    key.extend_from_slice(local.as_bytes());
 }
 
 /// What is said, its length before it, and the targets as gaps.

@@ -2,8 +2,8 @@
 //! order of keys.
 
 use super::fields::Fields;
-use super::intra::{Left, Replaced, write_blocks};
 use super::passes::{Passes, citers_event};
+use super::replaced::{Left, Replaced, write_blocks};
 use crate::engine::EngineError;
 use crate::page::PageId;
 use crate::storage::links::LinkKey;

@@ -25,13 +25,13 @@ pub use error::BvGraphError;
 pub use header::file as bv_graph_file;
 pub(super) use stream::text;
 
-use super::interner::{Interner, UrlNumber};
-use super::location::SiteMode;
+use super::interner::UrlNumber;
 use super::open::Input;
 use super::read::ReadError;
+use super::reading::Reading;
 use super::record::{Event, PageRecord, RecordReader};
 use super::reject::{Fault, RejectReason, beginning};
-use super::summary::{DropReason, ReadSummary};
+use super::summary::DropReason;
 use crate::watch::Watch;
 use header::Header;
 use lines::Numbers;
@@ -94,39 +94,24 @@ impl RecordReader for BvGraph {
         8
     }
 
-    fn read(
-        &self,
-        line: &str,
-        mode: SiteMode,
-        urls: &mut Interner,
-        summary: &mut ReadSummary,
-    ) -> Result<Event<UrlNumber>, Fault> {
+    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
         let mut numbers = Numbers::of(line);
         let node = numbers.next().unwrap_or_default();
         let mut cursor = Cursor::of(&self.urls);
         let url = std::str::from_utf8(cursor.url(node))
             .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-        let url = urls.parse(url, mode);
-        let url = url.map_err(|problem| Fault::page_url(&problem))?;
-        let mut outlinks = Vec::new();
-        let mut given = 0;
+        let url = reading.page(url)?;
+        let mut targets = Vec::new();
         let mut to = 0;
         for gap in numbers {
             to += gap;
-            match target(&mut cursor, to, mode, urls) {
-                Ok(target) if target == url => summary.self_links += 1,
-                Ok(target) => {
-                    given += 1;
-                    outlinks.push(target);
-                }
-                Err(reason) => summary.dropped(reason),
+            match std::str::from_utf8(cursor.url(to)) {
+                Ok(text) => targets.extend(reading.target(url, text)),
+                Err(_) => reading.summary.dropped(DropReason::Invalid),
             }
         }
-        outlinks.sort_unstable();
-        outlinks.dedup();
-        summary.duplicate_outlinks += given - outlinks.len() as u64;
         let mut record = PageRecord::new(url);
-        record.outlinks = Some(outlinks);
+        record.outlinks = Some(reading.outlinks(targets));
         Ok(Event::Record(record))
     }
 
@@ -135,17 +120,6 @@ impl RecordReader for BvGraph {
         let mut cursor = Cursor::of(&self.urls);
         Some((self.file.clone(), beginning(cursor.url(node))))
     }
-}
-
-fn target(
-    cursor: &mut Cursor<'_>,
-    node: u64,
-    mode: SiteMode,
-    urls: &mut Interner,
-) -> Result<UrlNumber, DropReason> {
-    let text = std::str::from_utf8(cursor.url(node)).map_err(|_| DropReason::Invalid)?;
-    let number = urls.parse(text, mode);
-    number.map_err(|problem| DropReason::from(&problem))
 }
 
 #[cfg(test)]

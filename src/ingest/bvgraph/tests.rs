@@ -10,7 +10,7 @@ use webgraph::graphs::bvgraph::{BvComp, CompFlags};
 use webgraph::graphs::vec_graph::VecGraph;
 
 use super::*;
-use crate::ingest::{InputError, Source, read_batch};
+use crate::ingest::{InputError, SiteMode, Source, read_batch};
 use crate::watch::Unwatched;
 
 type Lists = Vec<Vec<u64>>;

@@ -1,0 +1,171 @@
+//! The URLs of a portion by number, and their order.
+
+use rayon::iter::ParallelIterator;
+use rayon::slice::ParallelSliceMut;
+
+use crate::ingest::{Interner, UrlNumber};
+
+/// No number.
+const NONE: u32 = u32::MAX;
+
+/// URLs of a portion.
+pub(super) struct Urls {
+    interner: Interner,
+    /// What else is known of each.
+    flags: Vec<u8>,
+    /// Their numbers by those that they have in the block that is being worked in.
+    of_block: Vec<u32>,
+}
+
+impl Urls {
+    /// No URLs, for blocks whose interners are like this one.
+    pub(super) const fn new(interner: Interner) -> Self {
+        Self {
+            interner,
+            flags: Vec::new(),
+            of_block: Vec::new(),
+        }
+    }
+
+    /// Numbers are those of another block from now on.
+    pub(super) fn enter(&mut self, block: &Interner) {
+        self.of_block.clear();
+        self.of_block.resize(block.len(), NONE);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.interner.len()
+    }
+
+    /// The number of a URL of the block, and `flags` added to what is known of it.
+    pub(super) fn number(&mut self, block: &Interner, number: UrlNumber, flags: u8) -> u32 {
+        let mut found = self.of_block[number as usize];
+        if found == NONE {
+            found = self.interner.number_of(block, number);
+            self.of_block[number as usize] = found;
+            self.flags.resize(self.interner.len(), 0);
+        }
+        self.flags[found as usize] |= flags;
+        found
+    }
+
+    /// Bytes of memory, with what sorting the URLs takes.
+    pub(super) fn bytes(&self) -> usize {
+        let of_url = size_of::<Ordered>() + 2 * size_of::<u32>();
+        self.interner.bytes() + self.interner.len() * of_url
+    }
+
+    /// What is known of a URL; its key (site, NUL byte, the rest) is written to `key`.
+    pub(super) fn key(&self, number: u32, key: &mut Vec<u8>) -> u8 {
+        let (site, local) = self.interner.parts(number);
+        key.clear();
+        key.extend_from_slice(site.as_bytes());
+        key.push(0);
+        key.extend_from_slice(local.as_bytes());
+        self.flags[number as usize]
+    }
+
+    /// The numbers of those that are used or have one of the flags, in the order of their keys.
+    pub(super) fn order(&self, used: &[bool], flags: u8) -> Vec<u32> {
+        // Names contain no NUL byte, so that they order as keys do that have one after them.
+        let ranks = self.interner.site_ranks();
+        let wanted = (0..).zip(&self.flags).zip(used);
+        let wanted = wanted.filter(|((_, of_url), used)| **used || **of_url & flags != 0);
+        let of_url = wanted.map(|((number, _), _)| Ordered {
+            site: ranks[self.interner.site_of(number) as usize],
+            number,
+            head: 0,
+        });
+        let mut order: Vec<Ordered> = of_url.collect();
+        order.par_sort_unstable_by_key(|url| (url.site, url.number));
+        order
+            .par_chunk_by_mut(|a, b| a.site == b.site)
+            .for_each(|of_site| self.sort_site(of_site));
+        order.into_iter().map(|url| url.number).collect()
+    }
+
+    /// Sorts the URLs of a site. They begin alike, so the 16 bytes after that decide most
+    /// comparisons.
+    fn sort_site(&self, urls: &mut [Ordered]) {
+        let text = |number: u32| self.interner.local(number).as_bytes();
+        let Some((first, others)) = urls.split_first() else {
+            return;
+        };
+        let first = text(first.number);
+        let alike = others.iter().fold(first.len(), |alike, other| {
+            let both = first[..alike].iter().zip(text(other.number));
+            both.take_while(|(a, b)| a == b).count()
+        });
+        let after = |number: u32| &text(number)[alike..];
+        for url in &mut *urls {
+            let mut head = [0; 16];
+            let rest = after(url.number);
+            let length = rest.len().min(head.len());
+            head[..length].copy_from_slice(&rest[..length]);
+            url.head = u128::from_be_bytes(head);
+        }
+        urls.par_sort_unstable_by(|a, b| {
+            let texts = || after(a.number).cmp(after(b.number));
+            a.head.cmp(&b.head).then_with(texts)
+        });
+    }
+
+    /// Forgets all URLs; the block stays.
+    pub(super) fn clear(&mut self) {
+        self.interner.clear();
+        self.flags.clear();
+        self.of_block.fill(NONE);
+    }
+}
+
+/// A URL that is being sorted.
+struct Ordered {
+    /// The rank of its site.
+    site: u32,
+    number: u32,
+    head: u128,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ingest::Location;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Keys in a map are the judge: names that begin other names, URLs that begin others, and
+        /// more alike than a head has bytes.
+        #[test]
+        fn urls_come_in_the_order_of_their_keys(
+            urls in proptest::collection::btree_map(
+                ("[a-b.]{1,3}", "0(/aaaaaaaaaaaaaaaaaaa|/b)?[a-b/]{0,14}"),
+                (0_u8..4, any::<bool>()),
+                0..300,
+            ),
+        ) {
+            let mut portion = Urls::new(Interner::default());
+            let mut used = Vec::new();
+            let mut expected = BTreeMap::new();
+            // Not in the order of keys.
+            let mut urls: Vec<_> = urls.into_iter().collect();
+            urls.sort_by_key(|((_, local), _)| local.bytes().rev().collect::<Vec<u8>>());
+            for ((site, local), (flags, is_used)) in urls {
+                let number = portion.interner.number(&Location { site, local });
+                portion.flags.push(flags);
+                used.push(is_used);
+                let mut key = Vec::new();
+                portion.key(number, &mut key);
+                if is_used || flags & 2 != 0 {
+                    expected.insert(key, number);
+                }
+            }
+            let expected: Vec<u32> = expected.into_values().collect();
+            prop_assert_eq!(portion.order(&used, 2), expected);
+        }
+    }
+}
