@@ -67,7 +67,7 @@ pub(super) enum Unclear {
 }
 
 /// The most unclear candidates that are told one by one.
-const FEW: usize = 200;
+const FEW: usize = 1000;
 
 impl Candidates {
     /// No candidate yet; `scores` by position.

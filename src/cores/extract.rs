@@ -13,6 +13,11 @@ use crate::rank::{Doubt, Principal, TIED};
 use super::candidates::{Candidates, Chosen, Unclear};
 use super::params::{CoreParams, Growth, Rule};
 
+/// A relative error of sums that rounding leaves.
+const ROUNDING: f64 = 1e-13;
+/// A relative error that the scores are far more accurate than.
+const ROUGHLY: f64 = 1e-3;
+
 /// A core as it grew: pages with their scores, in the order taken.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Grown {
@@ -190,7 +195,8 @@ impl Growing<'_> {
         }
     }
 
-    /// The best candidate with so many links; where the errors do not tell ties, symmetry may.
+    /// The best candidate with so many links. Where the errors do not tell ties, what two classes are
+    /// linked with may, or symmetry.
     fn decided(&mut self, need: u32, role: Role) -> Option<Chosen> {
         let side = match role {
             Role::Hub => &self.hubs,
@@ -220,11 +226,15 @@ impl Growing<'_> {
             }
             let (a, b) = (classes[chosen.best as usize], classes[position as usize]);
             let visits = &mut self.grown.visits;
-            if !twins(self.graph, self.left, role, a, b, visits) {
-                self.doubt(error.max(side.errors[position as usize]));
-                return Some(chosen);
-            }
-            if page < chosen.page {
+            let is_tied = match nearness(self.principal, role, chosen.best, position, visits) {
+                Some(is_tied) => is_tied,
+                None if twins(self.graph, self.left, role, a, b, visits) => true,
+                None => {
+                    self.doubt(error.max(side.errors[position as usize]));
+                    return Some(chosen);
+                }
+            };
+            if is_tied && page < chosen.page {
                 (chosen.position, chosen.page, chosen.links) = (position, page, links);
             }
         }
@@ -314,5 +324,61 @@ impl Growing<'_> {
         self.grown
             .note(self.authorities.errors[position as usize], score);
         self.grown.sides.push('a');
+    }
+}
+
+/// Whether a class is tied with the best one, if what only one of the two is linked with tells it,
+/// and that no more than tied: what both are linked with adds the same to both scores, and so does
+/// its error. Cost: the lists of the two, added to `visits`.
+fn nearness(
+    principal: &Principal,
+    role: Role,
+    best: u32,
+    other: u32,
+    visits: &mut u64,
+) -> Option<bool> {
+    if !principal.is_eigenpair() {
+        return None;
+    }
+    let region = &principal.region;
+    let (lists, pages, scores, errors, own) = match role {
+        Role::Hub => (
+            region.rows(),
+            region.authority_pages(),
+            &principal.authority_scores,
+            &principal.authority_errors,
+            &principal.hub_scores,
+        ),
+        Role::Authority => (
+            region.citers(),
+            region.hub_pages(),
+            &principal.hub_scores,
+            &principal.hub_errors,
+            &principal.authority_scores,
+        ),
+    };
+    let (list, other) = (lists.list(best), lists.list(other));
+    *visits += (list.len() + other.len()) as u64;
+    let (mut less, mut sum, mut error) = (0.0, 0.0, 0.0);
+    let mut add = |from: &[u32], without: &[u32], sign: f64| {
+        for &at in from.iter().filter(|at| without.binary_search(at).is_err()) {
+            let at = at as usize;
+            less += sign * pages[at] * scores[at];
+            sum += pages[at] * scores[at];
+            error += pages[at] * errors[at];
+        }
+    };
+    add(list, other, 1.0);
+    add(other, list, -1.0);
+    // How much less it scores, as the scores are; rounding may have put it behind the best.
+    let [less, sum, error] = [less, sum, error].map(|of| of / principal.sigma);
+    let error = error + sum * ROUNDING;
+    let tied = own[best as usize] * TIED;
+    if error == 0.0 && less == 0.0 {
+        Some(true)
+    } else if less - error < 0.0 || (less - tied).abs() <= error + tied * ROUGHLY {
+        None
+    } else {
+        Some(less < tied)
     }
 }

@@ -18,9 +18,11 @@ pub enum Role {
     Authority,
 }
 
-/// Whether exchanging two classes, with a few others of theirs, maps what is left of the graph to
-/// itself: then all scores of the two are equal, exactly. `false` says nothing.
+/// Whether the scores of two classes are equal, exactly: what is left of the graph links both with
+/// the same, or exchanging the two, with a few others of theirs, maps it to itself. `false` says
+/// nothing.
 ///
+/// Classes are told apart by the whole graph: once pages have left, many have come to be alike.
 /// The exchange is built from the two: what only one of them is linked with must be exchanged with
 /// what only the other is linked with, and so on. It is tried in one order only, and given up
 /// after 64 pairs. Cost: the lists of the pairs, twice; they are added to `visits`.
@@ -39,6 +41,11 @@ pub fn twins(
         map: BTreeMap::new(),
         visits,
     };
+    let (of_a, of_b) = (exchange.linked(role, a), exchange.linked(role, b));
+    *exchange.visits += (of_a.len() + of_b.len()) as u64;
+    if of_a == of_b {
+        return true;
+    }
     let mut pairs = vec![(role, a, b)];
     if !exchange.pair(role, a, b) {
         return false;

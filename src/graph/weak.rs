@@ -7,7 +7,7 @@
 //! of its pages, which a bank never gives out anew, in URL order: numbers of pages and classes
 //! change when pages come or go elsewhere.
 
-use super::{HubGraph, NONE, number};
+use super::{Csr, HubGraph, NONE, number};
 use crate::page::PageId;
 
 /// What a component is made of: equal for equal pages, links and URL order, and else different.
@@ -25,116 +25,65 @@ pub struct WeakComponents {
 impl WeakComponents {
     /// The components of the graph; `pages` has the id of each page number.
     ///
-    /// Cost: three passes over the merged entries and two over the pages on inter-site links.
+    /// Cost: one pass over the merged entries and two over the pages on inter-site links; 16 bytes
+    /// a hub class are held meanwhile.
     #[must_use]
     pub fn of(graph: &HubGraph, pages: &[PageId]) -> Self {
-        let mut found = Self {
-            hubs: vec![NONE; graph.hub_members().len()],
-            authorities: vec![NONE; graph.authority_members().len()],
-            fingerprints: Vec::new(),
-            visits: 0,
-        };
-        let mut places = vec![0; found.authorities.len()];
-        for start in 0..number(found.authorities.len()) {
-            if found.authorities[start as usize] != NONE {
-                continue;
-            }
-            let (hubs, authorities) = found.flood(graph, start);
-            for (place, &class) in (0_u32..).zip(&authorities) {
-                places[class as usize] = place;
-            }
-            let fingerprint = found.fingerprint(graph, pages, &hubs, &authorities, &places);
-            found.fingerprints.push(fingerprint);
-        }
-        found
-    }
-
-    /// Labels everything connected to an authority class; gives its hub and authority classes,
-    /// ascending.
-    fn flood(&mut self, graph: &HubGraph, start: u32) -> (Vec<u32>, Vec<u32>) {
-        let component = number(self.fingerprints.len());
-        let mut hubs = Vec::new();
-        let mut authorities = vec![start];
-        self.authorities[start as usize] = component;
-        let (mut hubs_done, mut authorities_done) = (0, 0);
-        loop {
-            if let Some(&authority) = authorities.get(authorities_done) {
-                authorities_done += 1;
-                let citers = graph.citers().list(authority);
-                self.visits += citers.len() as u64;
-                let members = graph.authority_members().list(authority);
-                let in_both = members.iter().filter_map(|&page| graph.hub_class(page));
-                for hub in citers.iter().copied().chain(in_both) {
-                    if self.hubs[hub as usize] == NONE {
-                        self.hubs[hub as usize] = component;
-                        hubs.push(hub);
-                    }
-                }
-            } else if let Some(&hub) = hubs.get(hubs_done) {
-                hubs_done += 1;
-                let row = graph.rows().list(hub);
-                self.visits += row.len() as u64;
-                let members = graph.hub_members().list(hub);
-                let in_both = members
-                    .iter()
-                    .filter_map(|&page| graph.authority_class(page));
-                for authority in row.iter().copied().chain(in_both) {
-                    if self.authorities[authority as usize] == NONE {
-                        self.authorities[authority as usize] = component;
-                        authorities.push(authority);
-                    }
-                }
-            } else {
-                break;
-            }
-        }
-        hubs.sort_unstable();
-        authorities.sort_unstable();
-        (hubs, authorities)
-    }
-
-    /// Classes in order, their pages by id, rows by the places of their targets in the
-    /// component: every list after its length, so that no two components are written alike.
-    fn fingerprint(
-        &mut self,
-        graph: &HubGraph,
-        pages: &[PageId],
-        hubs: &[u32],
-        authorities: &[u32],
-        places: &[u32],
-    ) -> Fingerprint {
-        let mut hasher = blake3::Hasher::new();
-        let mut bytes = Vec::new();
-        let length = |list: &[u32], bytes: &mut Vec<u8>| {
-            bytes.extend_from_slice(&(list.len() as u64).to_le_bytes());
-        };
-        let members = |list: &[u32], bytes: &mut Vec<u8>| {
-            length(list, bytes);
-            for &page in list {
-                let id = pages.get(page as usize).map_or(u64::MAX, |page| page.0);
-                bytes.extend_from_slice(&id.to_le_bytes());
-            }
-        };
-        length(hubs, &mut bytes);
-        for &hub in hubs {
-            members(graph.hub_members().list(hub), &mut bytes);
+        let (hubs, authorities) = (graph.hub_members().len(), graph.authority_members().len());
+        let mut sets = Sets::new(hubs + authorities);
+        let authority = |class: u32| number(hubs) + class;
+        let id = |page: u32| pages.get(page as usize).map_or(u64::MAX, |page| page.0);
+        let mut rows = Vec::with_capacity(hubs);
+        let mut visits = 0;
+        for hub in 0..number(hubs) {
             let row = graph.rows().list(hub);
-            self.visits += row.len() as u64;
-            length(row, &mut bytes);
+            visits += row.len() as u64;
+            let mut bytes = Vec::with_capacity(8 * row.len());
             for &target in row {
-                bytes.extend_from_slice(&places[target as usize].to_le_bytes());
+                sets.join(hub, authority(target));
+                let first = graph.authority_members().list(target).first();
+                bytes.extend_from_slice(&first.map_or(u64::MAX, |page| id(*page)).to_le_bytes());
             }
-            hasher.update(&bytes);
-            bytes.clear();
+            rows.push(digest(blake3::Hasher::new().update(&bytes)));
         }
-        for &authority in authorities {
-            members(graph.authority_members().list(authority), &mut bytes);
-            hasher.update(&bytes);
-            bytes.clear();
+        for class in 0..number(authorities) {
+            for &page in graph.authority_members().list(class) {
+                if let Some(hub) = graph.hub_class(page) {
+                    sets.join(hub, authority(class));
+                }
+            }
         }
-        let mut fingerprint = Fingerprint::default();
-        hasher.finalize_xof().fill(&mut fingerprint);
-        fingerprint
+        let (labels, components) = sets.labels(number(hubs));
+        let (of_hubs, of_authorities) = labels.split_at(hubs);
+        let by_component = |labels: &[u32]| {
+            let mut lists = Csr::with_capacity(labels.len(), labels.len());
+            for &label in labels {
+                lists.push([label]);
+            }
+            lists.transpose(components)
+        };
+        let (hubs_of, authorities_of) = (by_component(of_hubs), by_component(of_authorities));
+        let mut text = Vec::new();
+        let fingerprint = |component: u32| {
+            let mut hasher = blake3::Hasher::new();
+            for &hub in hubs_of.list(component) {
+                write_members(&mut text, b'h', graph.hub_members().list(hub), id);
+                hasher.update(&text).update(&rows[hub as usize]);
+                text.clear();
+            }
+            for &class in authorities_of.list(component) {
+                write_members(&mut text, b'a', graph.authority_members().list(class), id);
+                hasher.update(&text);
+                text.clear();
+            }
+            digest(&hasher)
+        };
+        Self {
+            fingerprints: (0..number(components)).map(fingerprint).collect(),
+            hubs: of_hubs.to_vec(),
+            authorities: of_authorities.to_vec(),
+            visits,
+        }
     }
 
     /// How many there are.
@@ -193,6 +142,66 @@ impl WeakComponents {
     #[must_use]
     pub const fn link_visits(&self) -> u64 {
         self.visits
+    }
+}
+
+fn digest(hasher: &blake3::Hasher) -> Fingerprint {
+    let mut fingerprint = Fingerprint::default();
+    hasher.finalize_xof().fill(&mut fingerprint);
+    fingerprint
+}
+
+/// Appends the pages of a class by id, in URL order, after its role and their number.
+fn write_members(text: &mut Vec<u8>, role: u8, members: &[u32], id: impl Fn(u32) -> u64) {
+    text.push(role);
+    text.extend_from_slice(&(members.len() as u64).to_le_bytes());
+    for &page in members {
+        text.extend_from_slice(&id(page).to_le_bytes());
+    }
+}
+
+/// Disjoint sets of numbers, by trees that are kept flat (path halving; the smaller number is on
+/// top, so that what comes out does not depend on the order of joining).
+struct Sets {
+    above: Vec<u32>,
+}
+
+impl Sets {
+    fn new(count: usize) -> Self {
+        Self {
+            above: (0..number(count)).collect(),
+        }
+    }
+
+    fn top(&mut self, mut at: u32) -> u32 {
+        while self.above[at as usize] != at {
+            let next = self.above[self.above[at as usize] as usize];
+            self.above[at as usize] = next;
+            at = next;
+        }
+        at
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.top(a), self.top(b));
+        self.above[a.max(b) as usize] = a.min(b);
+    }
+
+    /// For each number its set; sets are numbered by their smallest number from `first` on, and
+    /// each has one. Their count, too.
+    fn labels(&mut self, first: u32) -> (Vec<u32>, usize) {
+        let count = number(self.above.len());
+        let mut of_top = vec![NONE; self.above.len()];
+        let mut sets = 0;
+        for at in first..count {
+            let label = &mut of_top[self.top(at) as usize];
+            if *label == NONE {
+                *label = sets;
+                sets += 1;
+            }
+        }
+        let labels = (0..count).map(|at| of_top[self.top(at) as usize]);
+        (labels.collect(), sets as usize)
     }
 }
 

@@ -81,13 +81,14 @@ pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> f64 {
 /// Tries to prove that no eigenvalue exceeds `lambda (1 + tau)`, starting from a `z` of at least 1
 /// everywhere. `x` has largest entry 1, `image` is the computed `M x`. If it is proved, the raised
 /// `z` may serve as the start of a tighter proof; if not, it is large where something denser may
-/// be.
+/// be. It is given up once there were more than `most` visits.
 pub(super) fn certify(
     raising: &mut Raising<'_>,
     lambda: f64,
     (x, image): (&[f64], &[f64]),
     tightness: Tightness,
     visits: &mut u64,
+    most: u64,
 ) -> bool {
     let inflate = 1.0 + raising.region.rounding();
     let mu = lambda * (1.0 + tightness.tau);
@@ -111,7 +112,7 @@ pub(super) fn certify(
             (need > deflated * z).then_some(need / deflated * step)
         });
         match raised {
-            Some(largest) if largest < RUNAWAY => raising.spread(visits),
+            Some(largest) if largest < RUNAWAY && *visits <= most => raising.spread(visits),
             Some(_) => return false,
             None => {
                 let entries = raising.z.iter().zip(&raising.image).enumerate();

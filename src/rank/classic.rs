@@ -72,6 +72,7 @@ impl Ranker for Classic {
             authority_scores: a,
             doubt: None,
             is_exact: true,
+            is_deep: true,
             kept: Vec::new(),
             region,
         }))))

@@ -1,6 +1,18 @@
 //! Connected components of the bipartite graph of hub and authority classes that are left.
 
-use crate::graph::{HubGraph, NONE, Remaining};
+use std::collections::HashSet;
+
+use crate::graph::{HubGraph, NONE, Remaining, Touched};
+
+/// A search for a small part ends after so many entries.
+const FEW: usize = 100;
+
+/// A class in its role.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Node {
+    Hub(u32),
+    Authority(u32),
+}
 
 /// A component: its classes, and a bound of its largest singular value.
 #[derive(Clone, Debug)]
@@ -54,6 +66,150 @@ impl Labels {
             }
         }
         found
+    }
+
+    /// Takes the label from the classes of a component.
+    pub(super) fn clear(&mut self, component: &Component) {
+        for &hub in &component.hubs {
+            self.hubs[hub as usize] = NONE;
+        }
+        for &authority in &component.authorities {
+            self.authorities[authority as usize] = NONE;
+        }
+    }
+
+    /// Leaves only what is left and has this label in a component that had it; takes it from the
+    /// rest.
+    pub(super) fn retain(&mut self, component: &mut Component, left: &Remaining, label: u32) {
+        let labels = &mut self.hubs;
+        component.hubs.retain(|&hub| {
+            let of = &mut labels[hub as usize];
+            if *of == label && left.hubs(hub) == 0 {
+                *of = NONE;
+            }
+            *of == label
+        });
+        let labels = &mut self.authorities;
+        component.authorities.retain(|&authority| {
+            let of = &mut labels[authority as usize];
+            if *of == label && left.authorities(authority) == 0 {
+                *of = NONE;
+            }
+            *of == label
+        });
+    }
+
+    /// Finds the small parts that a component with this label fell into when it lost pages of these
+    /// classes, and labels them: what a search of a few classes from a neighbour of what is gone
+    /// comes to the end of. What is left may still hang together no more.
+    ///
+    /// Cost: the lists of what is gone, and so many entries for each neighbour at the most.
+    pub(super) fn detach(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        lost: &Touched,
+        label: u32,
+        visits: &mut u64,
+    ) -> Vec<(u32, Component)> {
+        let mut neighbours = Vec::new();
+        for &class in lost
+            .authorities
+            .iter()
+            .filter(|c| left.authorities(**c) == 0)
+        {
+            if self.authorities[class as usize] == label {
+                neighbours.extend(graph.citers().list(class).iter().map(|&hub| Node::Hub(hub)));
+            }
+        }
+        for &class in lost.hubs.iter().filter(|class| left.hubs(**class) == 0) {
+            if self.hubs[class as usize] == label {
+                let row = graph.rows().list(class).iter();
+                neighbours.extend(row.map(|&target| Node::Authority(target)));
+            }
+        }
+        *visits += neighbours.len() as u64;
+        // Where a search did not come to an end.
+        let mut broad: HashSet<Node> = HashSet::new();
+        let mut found = Vec::new();
+        for start in neighbours {
+            if !self.has(start, left, label) || broad.contains(&start) {
+                continue;
+            }
+            match self.search(graph, left, (start, label), &broad, visits) {
+                Err(seen) => broad.extend(seen),
+                Ok(part) => found.extend(self.part(graph, left, part, visits)),
+            }
+        }
+        found
+    }
+
+    /// Whether a class is left and has this label.
+    fn has(&self, node: Node, left: &Remaining, label: u32) -> bool {
+        match node {
+            Node::Hub(hub) => self.hubs[hub as usize] == label && left.hubs(hub) > 0,
+            Node::Authority(authority) => {
+                self.authorities[authority as usize] == label && left.authorities(authority) > 0
+            }
+        }
+    }
+
+    /// All that a class hangs together with, or what was seen of it when it became too much, or
+    /// became one with what is too much.
+    fn search(
+        &self,
+        graph: &HubGraph,
+        left: &Remaining,
+        (start, label): (Node, u32),
+        broad: &HashSet<Node>,
+        visits: &mut u64,
+    ) -> Result<Vec<Node>, Vec<Node>> {
+        let mut seen = vec![start];
+        let mut read = 0;
+        let mut done = 0;
+        while let Some(&node) = seen.get(done) {
+            done += 1;
+            let (list, other): (&[u32], fn(u32) -> Node) = match node {
+                Node::Hub(hub) => (graph.rows().list(hub), Node::Authority),
+                Node::Authority(authority) => (graph.citers().list(authority), Node::Hub),
+            };
+            for &class in list {
+                read += 1;
+                *visits += 1;
+                let next = other(class);
+                if !self.has(next, left, label) || seen.contains(&next) {
+                    continue;
+                }
+                seen.push(next);
+                if read > FEW || broad.contains(&next) {
+                    return Err(seen);
+                }
+            }
+        }
+        Ok(seen)
+    }
+
+    /// Labels what hangs together with nothing else; none if there is no link in it.
+    fn part(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        nodes: Vec<Node>,
+        visits: &mut u64,
+    ) -> Option<(u32, Component)> {
+        let mut start = None;
+        for node in nodes {
+            match node {
+                Node::Hub(hub) => self.hubs[hub as usize] = NONE,
+                Node::Authority(authority) => {
+                    self.authorities[authority as usize] = NONE;
+                    start = Some(authority);
+                }
+            }
+        }
+        let component = self.flood(graph, left, start?, visits)?;
+        self.next += 1;
+        Some((self.next - 1, component))
     }
 
     fn flood(
@@ -112,5 +268,79 @@ impl Labels {
             hubs,
             authorities,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::graph::{Rows, number};
+
+    /// The classes of each component, hubs and authorities.
+    fn parts(found: &[(u32, Component)]) -> BTreeSet<(Vec<u32>, Vec<u32>)> {
+        let parts = found.iter();
+        parts
+            .map(|(_, part)| (part.hubs.clone(), part.authorities.clone()))
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn small_parts_near_what_is_gone_are_found(
+            links in prop::collection::vec((0_u32..300, 0_u32..300), 330..700),
+            steps in prop::collection::vec(prop::collection::btree_set(0_u32..600, 1..40), 1..4),
+        ) {
+            let mut rows = Rows::new();
+            let mut hub = 0;
+            let mut sorted = links;
+            sorted.sort_unstable();
+            sorted.dedup();
+            for row in sorted.chunk_by(|a, b| a.0 == b.0) {
+                hub += 1;
+                let targets: Vec<u32> = row.iter().map(|link| link.1).collect();
+                rows.push(&[299 + hub], &targets).unwrap();
+            }
+            let graph = rows.graph().unwrap();
+            let mut left = Remaining::all(&graph);
+            let all: Vec<u32> = (0..number(graph.citers().len())).collect();
+            let mut labels = Labels::none(&graph);
+            let first = labels.split(&graph, &left, &all, &mut 0);
+            let (label, mut broad) = first
+                .into_iter()
+                .max_by_key(|(_, part)| part.hubs.len())
+                .unwrap();
+            prop_assume!(broad.hubs.len() > FEW);
+            for pages in steps {
+                let lost = left.remove(&graph, pages);
+                let near = labels.detach(&graph, &left, &lost, label, &mut 0);
+                labels.retain(&mut broad, &left, label);
+                let classes: Vec<u32> = broad.authorities.iter().copied()
+                    .chain(near.iter().flat_map(|(_, part)| part.authorities.clone()))
+                    .collect();
+                // Cut from scratch, what is left of them falls into the same small parts.
+                let exact = Labels::none(&graph).split(&graph, &left, &classes, &mut 0);
+                let exact = parts(&exact);
+                let found = parts(&near);
+                prop_assert!(found.is_subset(&exact));
+                let small = |part: &&(Vec<u32>, Vec<u32>)| {
+                    let rows = part.0.iter().map(|&hub| graph.rows().list(hub).len());
+                    let citers = part.1.iter().map(|&class| graph.citers().list(class).len());
+                    rows.chain(citers).sum::<usize>() <= FEW
+                };
+                for part in exact.iter().filter(small) {
+                    prop_assert!(found.contains(part), "{part:?} was not found");
+                }
+                let mut rest: Vec<(Vec<u32>, Vec<u32>)> = exact.difference(&found).cloned().collect();
+                let hubs: BTreeSet<u32> = rest.iter().flat_map(|part| part.0.clone()).collect();
+                prop_assert_eq!(&broad.hubs, &hubs.into_iter().collect::<Vec<u32>>());
+                let mut authorities: Vec<u32> = rest.drain(..).flat_map(|part| part.1).collect();
+                authorities.sort_unstable();
+                prop_assert_eq!(&broad.authorities, &authorities);
+            }
+        }
     }
 }

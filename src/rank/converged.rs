@@ -3,8 +3,13 @@
 //! Regions wait in a queue under an upper bound of their sigma: at first the root of the largest
 //! row sum of `A^T A`, later never more than what was proved for the region they came from
 //! (removing pages only lowers sigma). A region is solved when it could come first, so all regions
-//! that could be tied for the first place are solved before one is taken. Only regions that lost
-//! pages are cut into components again.
+//! that could be tied for the first place are solved before one is taken. Where the sigma of one is
+//! known less exactly than another comes near it, it is solved anew, to where a tie can be told.
+//!
+//! Only regions that lost pages are cut into components again, and large ones only near what they
+//! lost: small parts are found there. What is left may hang together no more. That makes no
+//! difference as long as its principal pair is clearly apart from the second; where it is not, it is
+//! cut exactly.
 //!
 //! A component of the whole graph whose steps are known from an earlier run waits among the solved
 //! regions under the sigma of its next step, and nothing of it is read. When its steps are used up,
@@ -19,6 +24,8 @@ use crate::graph::{HubGraph, NONE, Remaining, Touched, WeakComponents, number};
 use crate::watch::{Interrupted, Watch};
 
 use super::components::{Component, Labels};
+use super::large::{self, Attempt, DEEP, Depth, FIRST, TIGHT};
+use super::parent::Parent;
 use super::region::Region;
 use super::replay::{KnownSteps, Replays, Step};
 use super::solve::{EXACT, FINE, solve};
@@ -34,6 +41,9 @@ fn descending(value: f64) -> Descending {
 
 /// Sigmas are accurate to rounding.
 const ROUNDING: f64 = 1e-12;
+
+/// From so many authority classes on a region is cut only near what it lost.
+const BROAD: usize = 1024;
 
 /// Marks the labels of components whose steps are known.
 const KNOWN: u32 = 1 << 31;
@@ -59,35 +69,11 @@ pub struct Converged {
 #[derive(Clone, Debug)]
 struct Held {
     component: Component,
+    /// Whether it is known to hang together.
+    is_connected: bool,
     /// Where to start from.
     parent: Option<Parent>,
     solved: Option<(Arc<Principal>, u32)>,
-}
-
-/// Vectors of the region that a region came from.
-#[derive(Clone, Debug)]
-enum Parent {
-    /// All of it: what is left of a region is mostly one large part.
-    Whole(Arc<Principal>),
-    /// On the authorities of this part: many small ones must not keep the whole each.
-    Part(Vec<Vec<f64>>),
-}
-
-impl Parent {
-    /// What a part of a region starts from; `authorities` are those that [`Parent::Part`] is on.
-    fn of(&self, authorities: &[u32], part: &Component) -> Self {
-        match self {
-            Self::Whole(principal) => {
-                let whole = principal.region.authorities();
-                if part.authorities.len() > whole.len() / 2 {
-                    Self::Whole(Arc::clone(principal))
-                } else {
-                    Self::Part(restricted(whole, &principal.kept, &part.authorities))
-                }
-            }
-            Self::Part(vectors) => Self::Part(restricted(authorities, vectors, &part.authorities)),
-        }
-    }
 }
 
 impl Converged {
@@ -130,12 +116,13 @@ impl Converged {
         self.solved.first().map(|first| f64::from_bits(first.0.0))
     }
 
-    /// Why it is not certain that this sigma comes first, if it is not.
-    fn doubt(&self, sigma: f64) -> Option<Doubt> {
+    /// Why it is not certain that the region with this label and sigma comes first, if it is not.
+    fn doubt(&self, label: u32, sigma: f64) -> Option<Doubt> {
         let limit = sigma * (1.0 - 2.0 * TIED);
-        let rival = self.doubtful.iter().find_map(|label| {
-            let (rival, _) = self.regions.get(label)?.solved.as_ref()?;
-            (rival.upper > limit).then_some(rival.gap)
+        let rival = self.doubtful.iter().find_map(|other| {
+            let (rival, _) = self.regions.get(other)?.solved.as_ref()?;
+            let is_rival = *other != label || !rival.is_loose();
+            (is_rival && rival.upper > limit).then_some(rival.gap)
         });
         // A tie is undecided only just at its bound.
         let edge = sigma * (1.0 - TIED);
@@ -145,6 +132,69 @@ impl Converged {
             None if self.is_one_between(&at_edge) => Some(Doubt::Comparison { error: ROUNDING }),
             None => None,
         }
+    }
+
+    /// A region whose sigma is proved less exactly than another one's comes near it.
+    fn loose(&self) -> Option<u32> {
+        let limit = self.top()? * (1.0 - 2.0 * TIED);
+        let near = self.solved.iter();
+        let near = near.take_while(|solved| f64::from_bits(solved.0.0) >= limit);
+        let is_alone = near.take(2).count() < 2;
+        let comes_near = |label: &&u32| {
+            let solved = self
+                .regions
+                .get(label)
+                .and_then(|held| held.solved.as_ref());
+            solved.is_some_and(|(principal, _)| {
+                let is_first = is_alone && principal.sigma >= limit;
+                principal.is_loose() && principal.upper > limit && !is_first
+            })
+        };
+        self.doubtful.iter().find(comes_near).copied()
+    }
+
+    /// Solves a solved region anew, more exactly: a large one first as `depth` tells.
+    fn tighten(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        label: u32,
+        depth: Depth,
+        watch: &dyn Watch,
+    ) -> Result<(), Interrupted> {
+        let held = self.regions.get_mut(&label);
+        let Some((principal, best)) = held.and_then(|held| held.solved.take()) else {
+            return Ok(());
+        };
+        self.solved
+            .remove(&(descending(principal.sigma), best, label));
+        self.doubtful.remove(&label);
+        let Principal {
+            mut region,
+            mut authority_scores,
+            mut kept,
+            is_deep,
+            ..
+        } = Arc::unwrap_or_clone(principal);
+        if !is_deep && large::is_worth_it(&region) {
+            let visits = &mut self.visits;
+            match large::attempt(region, kept, depth, visits, watch)? {
+                Attempt::Solved(principal) => {
+                    self.keep(graph, left, label, principal);
+                    return Ok(());
+                }
+                Attempt::Open(open, mut starts) => {
+                    region = open;
+                    kept = starts.split_off(1.min(starts.len()));
+                    authority_scores = starts.pop().unwrap_or(authority_scores);
+                }
+            }
+        }
+        let mut warm = vec![authority_scores];
+        warm.extend(kept.into_iter().skip(1).take(2));
+        let principal = solve(region, warm, EXACT, &mut self.visits, watch)?;
+        self.keep(graph, left, label, principal);
+        Ok(())
     }
 
     /// Whether a solved region has such a sigma.
@@ -164,16 +214,30 @@ impl Converged {
         let parts = self
             .labels
             .split(graph, left, authorities, &mut self.visits);
-        for (label, mut component) in parts {
-            component.bound = component.bound.min(bound);
-            self.waiting.insert((descending(component.bound), label));
-            let held = Held {
-                parent: parent.map(|parent| parent.of(authorities, &component)),
-                component,
-                solved: None,
-            };
-            self.regions.insert(label, held);
+        for (label, component) in parts {
+            let parent = parent.map(|parent| parent.of(authorities, &component));
+            self.wait(label, component, parent, bound, true);
         }
+    }
+
+    /// A component of what is left, or perhaps several, is to be solved.
+    fn wait(
+        &mut self,
+        label: u32,
+        mut component: Component,
+        parent: Option<Parent>,
+        bound: f64,
+        is_connected: bool,
+    ) {
+        component.bound = component.bound.min(bound);
+        self.waiting.insert((descending(component.bound), label));
+        let held = Held {
+            component,
+            is_connected,
+            parent,
+            solved: None,
+        };
+        self.regions.insert(label, held);
     }
 
     fn solve(
@@ -188,22 +252,42 @@ impl Converged {
         };
         let hubs = &held.component.hubs;
         let region = Region::gather(graph, left, hubs, &mut self.position, &mut self.visits);
-        let warm = held
-            .parent
-            .take()
-            .map_or_else(Vec::new, |parent| match parent {
-                Parent::Whole(principal) => {
-                    let whole = principal.region.authorities();
-                    restricted(whole, &principal.kept, region.authorities())
+        let is_connected = held.is_connected;
+        let authorities = &held.component.authorities;
+        let parent = held.parent.take();
+        let warm = parent.map_or_else(Vec::new, |parent| parent.starts(authorities, &region));
+        let (region, warm) = if large::is_worth_it(&region) {
+            match large::attempt(region, warm, FIRST, &mut self.visits, watch)? {
+                Attempt::Solved(principal) => {
+                    self.keep(graph, left, label, principal);
+                    return Ok(());
                 }
-                Parent::Part(vectors) => {
-                    let part = &held.component.authorities;
-                    restricted(part, &vectors, region.authorities())
-                }
-            });
+                Attempt::Open(region, starts) => (region, starts),
+            }
+        } else {
+            (region, warm)
+        };
+        if !is_connected {
+            drop(region);
+            self.cut(graph, left, label);
+            return Ok(());
+        }
         let principal = solve(region, warm, FINE, &mut self.visits, watch)?;
         self.keep(graph, left, label, principal);
         Ok(())
+    }
+
+    /// Cuts a region that waits into what hangs together.
+    fn cut(&mut self, graph: &HubGraph, left: &Remaining, label: u32) {
+        let Some(held) = self.regions.remove(&label) else {
+            return;
+        };
+        self.labels.clear(&held.component);
+        let Component {
+            authorities, bound, ..
+        } = held.component;
+        self.waiting.remove(&(descending(bound), label));
+        self.enqueue(graph, left, &authorities, None, bound);
     }
 
     fn keep(&mut self, graph: &HubGraph, left: &Remaining, label: u32, principal: Principal) {
@@ -255,6 +339,10 @@ impl Ranker for Converged {
             self.solve(graph, left, label, watch)?;
             self.waiting.remove(&(bound, label));
         }
+        while let Some(label) = self.loose() {
+            watch.proceed()?;
+            self.tighten(graph, left, label, TIGHT, watch)?;
+        }
         let Some(label) = self.first() else {
             return Ok(None);
         };
@@ -262,14 +350,14 @@ impl Ranker for Converged {
             return Ok(Some(Next::Known {
                 component: label ^ KNOWN,
                 step,
-                doubt: self.doubt(sigma),
+                doubt: self.doubt(label, sigma),
             }));
         }
         let held = self.regions.get(&label);
         let Some((principal, _)) = held.and_then(|held| held.solved.as_ref()) else {
             return Ok(None);
         };
-        if let Some(doubt) = self.doubt(principal.sigma)
+        if let Some(doubt) = self.doubt(label, principal.sigma)
             && principal.doubt.is_none()
         {
             let mut doubted = Principal::clone(principal);
@@ -289,25 +377,13 @@ impl Ranker for Converged {
         let Some(label) = self.first() else {
             return Ok(None);
         };
-        let held = self.regions.get_mut(&label);
-        let solved = held.and_then(|held| held.solved.take_if(|solved| !solved.0.is_exact));
-        let Some((principal, best)) = solved else {
+        let held = self.regions.get(&label);
+        let solved = held.and_then(|held| held.solved.as_ref());
+        if solved.is_none_or(|(principal, _)| principal.is_exact) {
             return Ok(None);
-        };
+        }
         drop(found);
-        self.solved
-            .remove(&(descending(principal.sigma), best, label));
-        self.doubtful.remove(&label);
-        let Principal {
-            region,
-            authority_scores,
-            kept,
-            ..
-        } = Arc::unwrap_or_clone(principal);
-        let mut warm = vec![authority_scores];
-        warm.extend(kept.into_iter().skip(1).take(2));
-        let principal = solve(region, warm, EXACT, &mut self.visits, watch)?;
-        self.keep(graph, left, label, principal);
+        self.tighten(graph, left, label, DEEP, watch)?;
         self.next(graph, left, watch)
     }
 
@@ -333,7 +409,7 @@ impl Ranker for Converged {
         let authorities = authorities.map(|&c| self.labels.authorities[c as usize]);
         let affected: BTreeSet<u32> = hubs.chain(authorities).filter(|&l| l != NONE).collect();
         for label in affected {
-            let Some(held) = self.regions.remove(&label) else {
+            let Some(mut held) = self.regions.remove(&label) else {
                 continue;
             };
             self.doubtful.remove(&label);
@@ -347,12 +423,23 @@ impl Ranker for Converged {
             } else {
                 self.waiting.remove(&(descending(bound), label));
             }
-            for &hub in &held.component.hubs {
-                self.labels.hubs[hub as usize] = NONE;
+            if held.component.authorities.len() >= BROAD {
+                let before = held.component.authorities.clone();
+                let visits = &mut self.visits;
+                let near = self.labels.detach(graph, left, touched, label, visits);
+                self.labels.retain(&mut held.component, left, label);
+                let of = |part: &Component| parent.as_ref().map(|p| p.of(&before, part));
+                for (label, part) in near {
+                    let parent = of(&part);
+                    self.wait(label, part, parent, bound, true);
+                }
+                parent = of(&held.component);
+                if held.component.authorities.len() >= BROAD {
+                    self.wait(label, held.component, parent, bound, false);
+                    continue;
+                }
             }
-            for &authority in &held.component.authorities {
-                self.labels.authorities[authority as usize] = NONE;
-            }
+            self.labels.clear(&held.component);
             self.enqueue(
                 graph,
                 left,
@@ -394,35 +481,6 @@ impl Ranker for Converged {
 /// Where a component whose steps are known stands among the solved regions.
 fn entry(component: u32, (sigma, best): Step) -> (Descending, u32, u32) {
     (descending(sigma), best, component | KNOWN)
-}
-
-/// Vectors on some authorities, on others: zero where they are new.
-fn restricted(old: &[u32], vectors: &[Vec<f64>], authorities: &[u32]) -> Vec<Vec<f64>> {
-    let mut at = 0;
-    let places: Vec<u32> = authorities
-        .iter()
-        .map(|class| {
-            at += ahead(&old[at..], *class);
-            let is_old = old.get(at) == Some(class);
-            if is_old { number(at) } else { NONE }
-        })
-        .collect();
-    let restrict = |vector: &Vec<f64>| {
-        let entry = |&place: &u32| vector.get(place as usize).copied().unwrap_or(0.0);
-        places.iter().map(entry).collect()
-    };
-    vectors.iter().map(restrict).collect()
-}
-
-/// How many of these, ascending, are below a class: looked for nearby first.
-fn ahead(classes: &[u32], class: u32) -> usize {
-    let mut width = 1;
-    while classes.get(width).is_some_and(|&other| other < class) {
-        width *= 2;
-    }
-    let from = width / 2;
-    let to = (width + 1).min(classes.len());
-    from.min(to) + classes[from.min(to)..to].partition_point(|&other| other < class)
 }
 
 /// The smallest page among the authorities tied for the best score.

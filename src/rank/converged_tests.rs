@@ -111,7 +111,7 @@ fn what_waits_does_not_hold_the_vectors_of_every_step() {
         waiting = ranker.waiting.len();
         let numbers = held(&ranker);
         assert!(
-            numbers <= 6 * classes,
+            numbers <= 24 * classes,
             "{numbers} numbers for {classes} classes, {waiting} regions wait"
         );
     }

@@ -5,15 +5,19 @@
 //! the region with the largest sigma. What a ranker had to read is counted in *link visits*:
 //! entries of merged rows and citers read. [`pagerank()`] ranks the whole graph instead.
 
+mod block;
 mod certificate;
 mod classic;
 mod components;
 mod converged;
 mod dense;
 mod lanczos;
+mod large;
 mod pagerank;
+mod parent;
 mod region;
 mod replay;
+mod rows;
 mod solve;
 #[cfg(test)]
 mod tests;
@@ -82,8 +86,24 @@ pub struct Principal {
     pub doubt: Option<Doubt>,
     /// Whether nothing more accurate can be computed.
     pub(crate) is_exact: bool,
+    /// Whether [`large`] can do no better.
+    is_deep: bool,
     /// Further Ritz vectors: good starts once pages have left the region.
     pub(crate) kept: Vec<Vec<f64>>,
+}
+
+impl Principal {
+    /// Whether the scores are those of a singular pair, each the sum of what it is linked with over
+    /// sigma, but for their errors.
+    pub(crate) const fn is_eigenpair(&self) -> bool {
+        self.upper.is_finite()
+    }
+
+    /// Whether sigma is proved less exactly than ties are told, and might be.
+    fn is_loose(&self) -> bool {
+        let is_proved = self.upper <= self.sigma * (1.0 + TIED);
+        !is_proved && !self.is_exact && self.doubt.is_none()
+    }
 }
 
 /// Where the next core comes from.

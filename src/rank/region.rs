@@ -15,6 +15,7 @@ pub struct Region {
     authorities: Vec<u32>,
     hub_pages: Vec<f64>,
     authority_pages: Vec<f64>,
+    citing_pages: Vec<f64>,
     rows: Csr,
     citers: Csr,
     /// The longest row and the longest list of citers, added up.
@@ -48,12 +49,17 @@ impl Region {
             position[class as usize] = number(index);
         }
         let mut rows = Csr::with_capacity(hubs.len(), 0);
+        let mut citing_pages = vec![0.0; authorities.len()];
         let mut kept = Vec::with_capacity(hubs.len());
         for &hub in hubs {
             let row = graph.rows().list(hub);
             if row.iter().any(live) {
                 let row = row.iter().filter(|class| live(class));
                 rows.push(row.map(|&class| position[class as usize]));
+                let pages = f64::from(left.hubs(hub));
+                for &target in rows.list(number(rows.len() - 1)) {
+                    citing_pages[target as usize] += pages;
+                }
                 kept.push(hub);
             }
         }
@@ -69,6 +75,7 @@ impl Region {
                 .iter()
                 .map(|&c| f64::from(left.authorities(c)))
                 .collect(),
+            citing_pages,
             citers,
             hubs: kept,
             authorities,
@@ -98,6 +105,11 @@ impl Region {
     #[must_use]
     pub fn authority_pages(&self) -> &[f64] {
         &self.authority_pages
+    }
+
+    /// Pages left that cite a page of each authority class.
+    pub(super) fn citing_pages(&self) -> &[f64] {
+        &self.citing_pages
     }
 
     /// For each hub position the authority positions it leads to.

@@ -42,6 +42,8 @@ const SEPARATE: f64 = 1e-12;
 /// The most power steps.
 const STEPS: usize = 150;
 const ATTEMPTS: usize = 4;
+/// The most vectors to start from.
+const STARTS: usize = 6;
 
 /// Solves a region, from vectors on its authority positions that may be good starts.
 ///
@@ -64,6 +66,7 @@ pub(super) fn solve(
     let size = region.authorities().len();
     let mut ones = None;
     let mut start = warm;
+    start.truncate(STARTS);
     start.extend(everywhere(size));
     let mut known: Vec<(f64, Vec<f64>)> = Vec::new();
     let mut attempt = 0;
@@ -221,7 +224,14 @@ fn prove(
     };
     let mut upper = lambda;
     for tightness in [VALUE, TIE] {
-        if !certify(&mut raising, lambda, (&x, &image), tightness, visits) {
+        if !certify(
+            &mut raising,
+            lambda,
+            (&x, &image),
+            tightness,
+            visits,
+            u64::MAX,
+        ) {
             return Err(raising.into_z());
         }
         upper = lambda * (1.0 + tightness.tau);
@@ -263,6 +273,7 @@ fn finish(
         hub_errors,
         doubt,
         is_exact: accuracy.is_exact,
+        is_deep: true,
         kept: ritz.vectors,
         region,
     }
@@ -282,6 +293,7 @@ fn complete(region: Region) -> Principal {
         authority_scores: vec![1.0 / authorities.sqrt(); region.authorities().len()],
         doubt: None,
         is_exact: true,
+        is_deep: true,
         kept: Vec::new(),
         region,
     }

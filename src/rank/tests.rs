@@ -65,7 +65,14 @@ fn accepts(region: &Region, lambda: f64, x: &[f64]) -> bool {
     let image = region.square(&x, &mut 0);
     [VALUE, TIE].into_iter().any(|tightness| {
         let mut raising = Raising::new(region, vec![1.0; x.len()], &mut 0);
-        certify(&mut raising, lambda, (&x, &image), tightness, &mut 0)
+        certify(
+            &mut raising,
+            lambda,
+            (&x, &image),
+            tightness,
+            &mut 0,
+            u64::MAX,
+        )
     })
 }
 
@@ -175,7 +182,14 @@ fn what_is_raised_says_where_the_denser_place_is() {
     scale(&mut x, 1.0 / top);
     let image = region.square(&x, &mut 0);
     let mut raising = Raising::new(&region, vec![1.0; x.len()], &mut 0);
-    assert!(!certify(&mut raising, lesser, (&x, &image), VALUE, &mut 0));
+    assert!(!certify(
+        &mut raising,
+        lesser,
+        (&x, &image),
+        VALUE,
+        &mut 0,
+        u64::MAX
+    ));
     let raised = raising.into_z();
     // Classes by smallest page: {0, 1}, {2}, {3}, {4, 5, 6}.
     assert!(raised[3] > 10.0 * raised[0]);

@@ -1,0 +1,363 @@
+//! The largest eigenpairs of `M = A^T A` over a large region, many at a time.
+//!
+//! Source: Zhou, Saad, Tiago, Chelikowsky, *Self-consistent-field calculations using
+//! Chebyshev-filtered subspace iteration* (2006). A block of vectors goes through a Chebyshev
+//! polynomial of `M` that is small on the unwanted part of the spectrum, from 0 to one of the last
+//! Ritz values of the block, and grows fastest outside it; then Rayleigh-Ritz over the block.
+//!
+//! **Why here.** An entry of the graph is read once for all vectors of the block; places nearly as
+//! dense as the densest lie within the block and delay nothing; and the block is the start of the
+//! next step, where those places come first. Deviations from the source: two vectors of every block
+//! are new ones with weight everywhere, so that no place can stay without weight; the degree
+//! follows from what is still missing; all is done in the inner product over pages, in which `M` on
+//! classes is symmetric.
+//!
+//! **Error of the vector.** With `x` the first Ritz vector, `theta` its value, `r = M x - theta x`,
+//! `g_i = 1 - theta_i / theta` and `rho_i` the relative residual of the i-th pair: `r` is orthogonal
+//! to every Ritz vector, so what is wrong with `x` lies outside the block, where nothing is as large
+//! as `theta_{j+1}`, but for what the other Ritz vectors lack themselves. To first order, for any j,
+//!
+//! ```text
+//! |x - x*|  <=  rho_1 (1 / g_{j+1} + sum_{i=2..j} rho_i / g_i^2)
+//! ```
+//!
+//! That the block shows all there is, is not proved here: that is [`super::certificate`]'s part.
+
+use crate::watch::{Interrupted, Watch};
+
+use super::dense::eigen;
+use super::region::Region;
+use super::rows::{Rooms, Rows, column, each, products, recombine, residuals, square};
+use super::vectors::scale;
+
+/// Up to so many authority classes a block is of 32 vectors, else of 16.
+const WIDE: usize = 1 << 14;
+/// From so many on it is of 8: memory is five blocks.
+const LARGE: usize = 1 << 20;
+/// New vectors in every block.
+const FRESH: usize = 2;
+/// Filters before it is given up.
+const CYCLES: usize = 30;
+const DEGREE: u32 = 12;
+/// A filter does not make a vector grow further beside the others: they would become too alike.
+const GROWTH: f64 = 1e6;
+/// A direction whose square is so much shorter than the longest is rounding.
+const RANK: f64 = 1e-11;
+/// A second pair is settled whose residual is below so much of its distance from the first.
+const UNSETTLED: f64 = 0.1;
+/// Pairs nearer than that are left to [`super::lanczos`] and a tighter proof.
+const NEAREST: f64 = 1e-5;
+
+/// What was found in a region.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// The largest eigenvalue.
+    pub(super) lambda: f64,
+    /// `1 - lambda_2 / lambda_1`, from below as far as the block can tell.
+    pub(super) gap: f64,
+    /// Bound of the error of the first vector in length.
+    pub(super) error: f64,
+    /// Ritz values.
+    pub(super) values: Vec<f64>,
+    /// Ritz vectors of unit length over pages, good starts once pages have left. The first is
+    /// nonnegative but for its error.
+    pub(super) vectors: Vec<Vec<f64>>,
+}
+
+/// What the vector of ones leads to.
+#[derive(Clone, Debug)]
+pub(super) struct Ones {
+    /// `A 1`: links of one page of each hub class.
+    pub(super) sums: Vec<f64>,
+    /// `M 1`: row sums.
+    pub(super) image: Vec<f64>,
+}
+
+/// How the search went.
+#[derive(Debug)]
+pub(super) enum Search {
+    /// The error of the vector is below the goal.
+    Done(Box<Found>, Ones),
+    /// Two pairs are too near each other, or it took too long. Where it came to may be a start.
+    GivenUp(Vec<Vec<f64>>),
+}
+
+/// The principal pair of a region of at least 32 authority classes, from vectors that may be good
+/// starts, so that the error of the vector is at most `goal`.
+pub(super) fn principal(
+    region: &Region,
+    warm: Vec<Vec<f64>>,
+    goal: f64,
+    visits: &mut u64,
+    watch: &dyn Watch,
+) -> Result<Search, Interrupted> {
+    match region.authorities().len() {
+        ..WIDE => search::<32>(region, warm, goal, visits, watch),
+        WIDE..LARGE => search::<16>(region, warm, goal, visits, watch),
+        _ => search::<8>(region, warm, goal, visits, watch),
+    }
+}
+
+fn search<const B: usize>(
+    region: &Region,
+    warm: Vec<Vec<f64>>,
+    goal: f64,
+    visits: &mut u64,
+    watch: &dyn Watch,
+) -> Result<Search, Interrupted> {
+    let is_cold = warm.len() < B / 2;
+    let mut block = Block::<B>::start(region, warm);
+    // The last vector is all ones.
+    let ones = Ones {
+        sums: block.look(visits),
+        image: column(&block.rooms[0], B - 1),
+    };
+    let mut pairs = block.ritz();
+    for cycle in 0..CYCLES {
+        watch.proceed()?;
+        if pairs.are_near() {
+            break;
+        }
+        if pairs.is_settled() && pairs.error() <= goal {
+            return Ok(Search::Done(Box::new(block.found(&pairs)), ones));
+        }
+        let degree = match cycle {
+            // What the first values of a cold start tell of the spectrum is far too low.
+            0 if is_cold => 2,
+            1 if is_cold => 4,
+            _ => pairs.degree(goal),
+        };
+        block.filter(&pairs, degree, visits, watch)?;
+        block.look(visits);
+        pairs = block.ritz();
+    }
+    Ok(Search::GivenUp(block.columns(4)))
+}
+
+/// Ritz values, largest first, and what the block tells of them.
+struct Pairs<const B: usize> {
+    values: [f64; B],
+    /// Relative to the first value.
+    residuals: [f64; B],
+    /// Directions that the block spans; what is behind them is zero.
+    rank: usize,
+}
+
+impl<const B: usize> Pairs<B> {
+    fn apart(&self, at: usize) -> f64 {
+        1.0 - self.values[at] / self.values[0]
+    }
+
+    /// `1 - theta_2 / theta_1`, from below.
+    fn gap(&self) -> f64 {
+        self.apart(1) - self.residuals[1]
+    }
+
+    /// Whether the second pair is too near the first, however much more exactly both were known.
+    fn are_near(&self) -> bool {
+        self.apart(1) + self.residuals[0] < NEAREST
+    }
+
+    /// Whether the second value can be relied on.
+    fn is_settled(&self) -> bool {
+        let apart = self.apart(1);
+        self.rank > 1 && apart >= NEAREST && self.residuals[1] <= apart * UNSETTLED
+    }
+
+    /// The bound of the error of the first vector that is told above.
+    fn error(&self) -> f64 {
+        let mut least = f64::INFINITY;
+        let mut within = 0.0;
+        for at in 1..self.rank {
+            let apart = self.apart(at) - self.residuals[at];
+            if apart <= 0.0 {
+                break;
+            }
+            least = least.min(1.0 / apart + within);
+            within += self.residuals[at] / (apart * apart);
+        }
+        self.residuals[0] * least
+    }
+
+    /// The end of the unwanted part of the spectrum: the new vectors tell nothing of it yet.
+    fn unwanted(&self) -> f64 {
+        let last = self.rank.saturating_sub(FRESH + 2).max(1);
+        self.values[last].max(self.values[0] * 1e-3)
+    }
+
+    /// The degree that should bring the first vector to the goal.
+    fn degree(&self, goal: f64) -> u32 {
+        let share = self.unwanted() / self.values[0];
+        let missing = self.residuals[0] / (1.0 - share).max(1e-3) / goal * 2.0;
+        let growth = (2.0 / share - 1.0).max(1.0 + 1e-6).acosh();
+        let degree = (2.0 * missing.clamp(1.0, GROWTH)).ln() / growth;
+        let enough = (1..DEGREE).find(|&k| f64::from(k) >= degree);
+        enough.unwrap_or(DEGREE)
+    }
+}
+
+struct Block<'a, const B: usize> {
+    region: &'a Region,
+    vectors: Rows<B>,
+    /// Room for the vectors that a filter is at.
+    now: Rows<B>,
+    /// The first has `M x` while [`Block::look`] is up to date; they are used again and again.
+    rooms: Rooms<B>,
+}
+
+impl<'a, const B: usize> Block<'a, B> {
+    /// Good starts first, then vectors with weight everywhere, the last of them all ones.
+    fn start(region: &'a Region, warm: Vec<Vec<f64>>) -> Self {
+        let mut vectors = vec![[0.0; B]; region.authorities().len()];
+        let given = warm.len().min(B - FRESH);
+        for (at, vector) in warm.into_iter().take(given).enumerate() {
+            for (row, entry) in vectors.iter_mut().zip(vector) {
+                row[at] = entry;
+            }
+        }
+        // A fixed sequence without structure: Marsaglia's xorshift (2003).
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        for row in &mut vectors {
+            for entry in &mut row[given..B - 1] {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                *entry = (state >> 11) as f64 / (1_u64 << 53) as f64;
+            }
+            row[B - 1] = 1.0;
+        }
+        Self {
+            region,
+            vectors,
+            now: Vec::new(),
+            rooms: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// Computes the images; gives `A x` of the last vector, by hubs.
+    fn look(&mut self, visits: &mut u64) -> Vec<f64> {
+        square(self.region, &self.vectors, &mut self.rooms, visits)
+    }
+
+    /// Rayleigh-Ritz: the vectors become the Ritz vectors, and their images go along.
+    fn ritz(&mut self) -> Pairs<B> {
+        let pages = self.region.authority_pages();
+        let (gram, projected) = products(pages, &self.vectors, &self.rooms[0]);
+        let basis = orthonormal(&gram);
+        let (values, factors) = rayleigh_ritz(&basis, &projected);
+        recombine(&mut self.vectors, &factors);
+        recombine(&mut self.rooms[0], &factors);
+        let residuals = residuals(pages, &self.vectors, &self.rooms[0], &values);
+        Pairs {
+            residuals: residuals.map(|length| length / values[0]),
+            values,
+            rank: basis.len(),
+        }
+    }
+
+    /// The vectors become a Chebyshev polynomial of `M` of theirs, which is 1 at the first value.
+    fn filter(
+        &mut self,
+        pairs: &Pairs<B>,
+        degree: u32,
+        visits: &mut u64,
+        watch: &dyn Watch,
+    ) -> Result<(), Interrupted> {
+        let half = pairs.unwanted() / 2.0;
+        let first = half / (pairs.values[0] - half);
+        let mut scale = first;
+        let now = &mut self.now;
+        std::mem::swap(now, &mut self.rooms[0]);
+        let before = &mut self.vectors;
+        each(now, before, |image, x| {
+            *image = (*image - half * x) * (scale / half);
+        });
+        for _ in 1..degree {
+            watch.proceed()?;
+            square(self.region, now, &mut self.rooms, visits);
+            let next = 1.0 / (2.0 / first - scale);
+            let factor = 2.0 * next / half;
+            each(before, &self.rooms[0], |x, image| {
+                *x = factor * image - scale * next * *x;
+            });
+            each(before, now, |x, now| *x -= factor * half * now);
+            std::mem::swap(before, now);
+            scale = next;
+        }
+        std::mem::swap(before, now);
+        Ok(())
+    }
+
+    fn found(self, pairs: &Pairs<B>) -> Found {
+        let kept = pairs.rank.min(B - FRESH);
+        let mut vectors = self.columns(kept);
+        if let Some(first) = vectors.first_mut() {
+            let pages = self.region.authority_pages().iter();
+            let side: f64 = pages.zip(&*first).map(|(pages, x)| pages * x).sum();
+            scale(first, side.signum());
+        }
+        Found {
+            lambda: pairs.values[0],
+            gap: pairs.gap(),
+            error: pairs.error(),
+            values: pairs.values[..kept].to_vec(),
+            vectors,
+        }
+    }
+
+    fn columns(&self, count: usize) -> Vec<Vec<f64>> {
+        (0..count).map(|at| column(&self.vectors, at)).collect()
+    }
+}
+
+/// Orthonormal combinations of vectors with these inner products, longest first (Stathopoulos and
+/// Wu, *A block orthogonalization procedure with constant synchronization requirements*, 2002).
+fn orthonormal<const B: usize>(gram: &[[f64; B]; B]) -> Vec<Vec<f64>> {
+    let lengths: Vec<f64> = (0..B)
+        .map(|at| gram[at][at].max(f64::MIN_POSITIVE).sqrt())
+        .collect();
+    let scaled = gram.iter().zip(&lengths).map(|(row, length)| {
+        let row = row.iter().zip(&lengths);
+        row.map(|(entry, other)| entry / (length * other)).collect()
+    });
+    let directions = eigen(scaled.collect());
+    let longest = directions.first().map_or(0.0, |direction| direction.0);
+    directions
+        .into_iter()
+        .take_while(|(square, _)| *square > longest * RANK)
+        .map(|(square, direction)| {
+            let parts = direction.iter().zip(&lengths);
+            parts.map(|(part, l)| part / (l * square.sqrt())).collect()
+        })
+        .collect()
+}
+
+/// Ritz values over a basis (combinations of the vectors whose products with their images are
+/// these), and what each Ritz vector is of the vectors, by columns.
+fn rayleigh_ritz<const B: usize>(
+    basis: &[Vec<f64>],
+    projected: &[[f64; B]; B],
+) -> ([f64; B], [[f64; B]; B]) {
+    let product = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+    let images: Vec<Vec<f64>> = basis
+        .iter()
+        .map(|of| projected.iter().map(|row| product(row, of)).collect())
+        .collect();
+    let small = images.iter().zip(basis).map(|(image, own)| {
+        let others = images.iter().zip(basis);
+        let entry = |(other_image, other): (&Vec<f64>, &Vec<f64>)| {
+            0.5 * (product(image, other) + product(other_image, own))
+        };
+        others.map(entry).collect()
+    });
+    let mut values = [0.0; B];
+    let mut factors = [[0.0; B]; B];
+    for (at, (value, combination)) in eigen(small.collect()).into_iter().enumerate() {
+        values[at] = value;
+        for (i, row) in factors.iter_mut().enumerate() {
+            let terms = combination.iter().zip(basis);
+            row[at] = terms.map(|(part, of)| part * of[i]).sum();
+        }
+    }
+    (values, factors)
+}

@@ -1,0 +1,214 @@
+//! A large region: its pair from a block of vectors, the errors of its scores, its proof.
+//!
+//! **Scores.** `y = M x / lambda` is taken for the authorities and `A x / sigma` for the hubs, both
+//! computed anew from what is not negative of `x`. The error `e` of `x` has become `M e / lambda`.
+//! With `c_v` pages citing `v`, its row sum `r_v`, and `M_vu <= c_v` (no page is cited together with
+//! `v` more often than `v` itself), Cauchy and Schwarz give
+//!
+//! ```text
+//! |(M e)_v|  <=  sqrt(sum_u M_vu^2) |e|  <=  sqrt(c_v r_v) |e|      |(A e)_h|  <=  sqrt(d_h) |e|
+//! ```
+//!
+//! where the sums run over pages and a page of `h` has `d_h` links: in a dense place that is about
+//! its score times sigma's square, so that scores of its many pages are as accurate, relatively, as
+//! `x` is as a whole.
+//!
+//! **Proof.** First only to within the value ([`VALUE`]): nothing denser is there. Which of two
+//! places nearer than that is the denser one is not proved, so what is not clearly apart from
+//! a second pair is not accepted here, and where another region comes as near,
+//! [`super::converged`] asks for a tighter proof. The row sums that raising starts from come with the block, whose last vector
+//! at the start is all ones.
+
+use crate::watch::{Interrupted, Watch};
+
+use super::Principal;
+use super::block::{Found, Ones, Search, principal};
+use super::certificate::{Raising, TIE, Tightness, VALUE, bound, certify};
+use super::region::Region;
+use super::rows::square_of;
+use super::vectors::{add, largest, norm, scale};
+
+/// From so many authority classes on a region is worth a block.
+const SMALLEST: usize = 256;
+/// How accurate a solution is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Depth {
+    /// Of the vector's error in length.
+    goal: f64,
+    /// Proofs, each tighter than the one before.
+    proofs: &'static [Tightness],
+    is_deep: bool,
+}
+
+/// It leaves hardly a decision open.
+pub(super) const FIRST: Depth = Depth {
+    goal: 3e-8,
+    proofs: &[VALUE],
+    is_deep: false,
+};
+/// Enough to tell ties of scores.
+pub(super) const DEEP: Depth = Depth {
+    goal: 1e-12,
+    proofs: &[VALUE],
+    is_deep: true,
+};
+/// Enough to tell ties of regions, too.
+pub(super) const TIGHT: Depth = Depth {
+    proofs: &[VALUE, TIE],
+    ..DEEP
+};
+/// Raising is begun anew, from places known to be smaller, once it visited each entry so often.
+const PATIENCE: u64 = 2;
+/// So many places known to be smaller.
+const KNOWN: usize = 6;
+/// A relative error that rounding leaves.
+const ROUNDING: f64 = 1e-14;
+
+/// What came of a region.
+pub(super) enum Attempt {
+    Solved(Principal),
+    /// Not so: the region, and starts for another way.
+    Open(Region, Vec<Vec<f64>>),
+}
+
+/// Whether a region is so large, and not complete: that has a closed form.
+pub(super) fn is_worth_it(region: &Region) -> bool {
+    region.authorities().len() >= SMALLEST && !region.is_complete()
+}
+
+/// Solves a region as long as its principal pair is clearly apart from the second.
+pub(super) fn attempt(
+    region: Region,
+    warm: Vec<Vec<f64>>,
+    depth: Depth,
+    visits: &mut u64,
+    watch: &dyn Watch,
+) -> Result<Attempt, Interrupted> {
+    let (found, ones) = match principal(&region, warm, depth.goal, visits, watch)? {
+        Search::Done(found, ones) => (*found, ones),
+        Search::GivenUp(starts) => return Ok(Attempt::Open(region, starts)),
+    };
+    let candidate = Candidate::of(&region, &found, visits);
+    match candidate.prove(&region, &found, &ones, depth, visits) {
+        Ok(upper) => {
+            let mut principal = candidate.solution(region, found, &ones, upper);
+            principal.is_deep = depth.is_deep;
+            Ok(Attempt::Solved(principal))
+        }
+        Err(raised) => {
+            let top = largest(&raised);
+            let raised = raised.iter().map(|z| (z - 1.0) / top).collect();
+            let starts = std::iter::once(raised).chain(found.vectors.into_iter().take(4));
+            Ok(Attempt::Open(region, starts.collect()))
+        }
+    }
+}
+
+/// The vector found, without the entries that its error made negative.
+struct Candidate {
+    x: Vec<f64>,
+    /// `A x`, computed anew: sums of nonnegative terms.
+    hubs: Vec<f64>,
+    /// `M x`.
+    image: Vec<f64>,
+    /// The length of what was taken away.
+    lack: f64,
+}
+
+impl Candidate {
+    /// Cost: one visit of each entry.
+    fn of(region: &Region, found: &Found, visits: &mut u64) -> Self {
+        let first = found.vectors.first().map_or(&[][..], Vec::as_slice);
+        let lack: Vec<f64> = first.iter().map(|x| x.min(0.0)).collect();
+        let x: Vec<f64> = first.iter().map(|x| x.max(0.0)).collect();
+        let (hubs, image) = square_of(region, &x, visits);
+        Self {
+            x,
+            hubs,
+            image,
+            lack: norm(region.authority_pages(), &lack),
+        }
+    }
+
+    /// The proved bound of the largest eigenvalue, or the raised `z`.
+    fn prove(
+        &self,
+        region: &Region,
+        found: &Found,
+        ones: &Ones,
+        depth: Depth,
+        visits: &mut u64,
+    ) -> Result<f64, Vec<f64>> {
+        let lambda = found.lambda;
+        let tightest = depth.proofs.iter().map(|proof| proof.tau);
+        let tightest = lambda * (1.0 + tightest.fold(f64::INFINITY, f64::min));
+        let upper = bound(region, &self.x, &self.image);
+        if upper <= tightest {
+            return Ok(upper);
+        }
+        let top = largest(&self.x);
+        let [x, image] = [&self.x, &self.image].map(|of| {
+            let mut of = of.clone();
+            scale(&mut of, 1.0 / top);
+            of
+        });
+        let holds = |raising: &mut Raising<'_>, most: u64, visits: &mut u64| {
+            let mut proofs = depth.proofs.iter();
+            proofs.all(|proof| certify(raising, lambda, (&x, &image), *proof, visits, most))
+        };
+        let mut raising = Raising::of_ones(region, ones.sums.clone(), ones.image.clone());
+        let most = *visits + PATIENCE * region.rows().entries().len() as u64;
+        if holds(&mut raising, most, visits) {
+            return Ok(tightest);
+        }
+        let mut z = vec![1.0; self.x.len()];
+        let highest = largest(&ones.image);
+        let known = found.values.iter().zip(&found.vectors).skip(1).take(KNOWN);
+        for (value, vector) in known.filter(|(value, _)| **value > lambda * 0.5) {
+            let local: Vec<f64> = vector.iter().map(|entry| entry.abs()).collect();
+            let weight = highest / (lambda - value) / largest(&local);
+            add(&mut z, weight, &local);
+        }
+        raising = Raising::new(region, z, visits);
+        if holds(&mut raising, u64::MAX, visits) {
+            Ok(tightest)
+        } else {
+            Err(raising.into_z())
+        }
+    }
+
+    fn solution(self, region: Region, found: Found, ones: &Ones, upper: f64) -> Principal {
+        let sigma = found.lambda.sqrt();
+        let error = found.error + self.lack;
+        let [mut authority_scores, mut hub_scores] = [self.image, self.hubs];
+        for (scores, pages) in [
+            (&mut authority_scores, region.authority_pages()),
+            (&mut hub_scores, region.hub_pages()),
+        ] {
+            let length = norm(pages, scores);
+            scale(scores, 1.0 / length);
+        }
+        let bounded = |(share, score): (f64, &f64)| share.min(1.0) * error + score * ROUNDING;
+        let rows = region.citing_pages().iter().zip(&ones.image);
+        let rows = rows.map(|(citing, sum)| (citing * sum).sqrt() / found.lambda);
+        let links = ones.sums.iter().map(|links| links.sqrt() / sigma);
+        Principal {
+            sigma,
+            upper: upper.sqrt() * (1.0 + 1e-15),
+            gap: found.gap,
+            authority_errors: rows.zip(&authority_scores).map(bounded).collect(),
+            hub_errors: links.zip(&hub_scores).map(bounded).collect(),
+            authority_scores,
+            hub_scores,
+            doubt: None,
+            is_exact: false,
+            is_deep: false,
+            kept: found.vectors,
+            region,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "large_tests.rs"]
+mod tests;

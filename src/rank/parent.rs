@@ -1,0 +1,79 @@
+//! What a region takes over from the one that it came from.
+
+use std::sync::Arc;
+
+use crate::graph::{NONE, number};
+
+use super::Principal;
+use super::components::Component;
+use super::region::Region;
+
+/// So many vectors are kept of a region for a small part of it.
+const KEPT: usize = 6;
+
+/// Vectors of the region that a region came from.
+#[derive(Clone, Debug)]
+pub(super) enum Parent {
+    /// All of it: what is left of a region is mostly one large part.
+    Whole(Arc<Principal>),
+    /// On the authorities of this part: many small ones must not keep the whole each.
+    Part(Vec<Vec<f64>>),
+}
+
+impl Parent {
+    /// What a part of a region starts from; `authorities` are those that [`Parent::Part`] is on.
+    pub(super) fn of(&self, authorities: &[u32], part: &Component) -> Self {
+        match self {
+            Self::Whole(principal) => {
+                let whole = principal.region.authorities();
+                if part.authorities.len() > whole.len() / 2 {
+                    Self::Whole(Arc::clone(principal))
+                } else {
+                    let kept = &principal.kept[..KEPT.min(principal.kept.len())];
+                    Self::Part(restricted(whole, kept, &part.authorities))
+                }
+            }
+            Self::Part(vectors) => Self::Part(restricted(authorities, vectors, &part.authorities)),
+        }
+    }
+
+    /// Starts for a region, from what was kept of its parent; `authorities` as above.
+    pub(super) fn starts(self, authorities: &[u32], region: &Region) -> Vec<Vec<f64>> {
+        match self {
+            Self::Whole(principal) => {
+                let whole = principal.region.authorities();
+                restricted(whole, &principal.kept, region.authorities())
+            }
+            Self::Part(vectors) => restricted(authorities, &vectors, region.authorities()),
+        }
+    }
+}
+
+/// Vectors on some authorities, on others: zero where they are new.
+fn restricted(old: &[u32], vectors: &[Vec<f64>], authorities: &[u32]) -> Vec<Vec<f64>> {
+    let mut at = 0;
+    let places: Vec<u32> = authorities
+        .iter()
+        .map(|class| {
+            at += ahead(&old[at..], *class);
+            let is_old = old.get(at) == Some(class);
+            if is_old { number(at) } else { NONE }
+        })
+        .collect();
+    let restrict = |vector: &Vec<f64>| {
+        let entry = |&place: &u32| vector.get(place as usize).copied().unwrap_or(0.0);
+        places.iter().map(entry).collect()
+    };
+    vectors.iter().map(restrict).collect()
+}
+
+/// How many of these, ascending, are below a class: looked for nearby first.
+fn ahead(classes: &[u32], class: u32) -> usize {
+    let mut width = 1;
+    while classes.get(width).is_some_and(|&other| other < class) {
+        width *= 2;
+    }
+    let from = width / 2;
+    let to = (width + 1).min(classes.len());
+    from.min(to) + classes[from.min(to)..to].partition_point(|&other| other < class)
+}

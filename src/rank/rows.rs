@@ -1,0 +1,240 @@
+//! Vectors side by side: their images, their inner products, their combinations.
+//!
+//! **One read for `M x`.** `M x = sum over hubs h of q_h row_h (row_h . p x)`: a row is read, summed
+//! up and handed on while it is at hand, and the lists of citers are not read at all. Two threads
+//! do a half of the rows each, with sums of their own, which are added in order: how many threads
+//! there are makes no difference.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::graph::number;
+
+use super::region::Region;
+
+/// Below so many entries one thread does a pass.
+const PARALLEL: usize = 1 << 13;
+/// Places of a block that are worked on together: they fit into a processor's own cache.
+const CHUNK: usize = 128;
+/// So many chunks are handed out together.
+const MANY: usize = 8;
+/// Vectors that inner loops work on together: so many sums fit into registers.
+const LANES: usize = 4;
+
+/// Vectors side by side: what they have at one place is one row.
+pub(super) type Rows<const B: usize> = Vec<[f64; B]>;
+
+/// `A x` and `M x` of one vector. Cost: one visit of each entry.
+pub(super) fn square_of(region: &Region, x: &[f64], visits: &mut u64) -> (Vec<f64>, Vec<f64>) {
+    let x: Rows<1> = x.iter().map(|&entry| [entry]).collect();
+    let mut rooms = [vec![[0.0]; x.len()], Vec::new()];
+    let hubs = square(region, &x, &mut rooms, visits);
+    (hubs, column(&rooms[0], 0))
+}
+
+/// Room for images.
+pub(super) type Rooms<const B: usize> = [Rows<B>; 2];
+
+/// Puts `M x` into the first of two rooms; gives `A x` of the last vector. Cost: one visit of each
+/// entry.
+pub(super) fn square<const B: usize>(
+    region: &Region,
+    x: &[[f64; B]],
+    [images, more]: &mut Rooms<B>,
+    visits: &mut u64,
+) -> Vec<f64> {
+    let rows = region.rows();
+    *visits += rows.entries().len() as u64;
+    images.resize(x.len(), [0.0; B]);
+    let all = number(rows.len());
+    if rows.entries().len() < PARALLEL {
+        return contribute(region, 0..all, x, images);
+    }
+    more.resize(x.len(), [0.0; B]);
+    let half = half(region);
+    let (mut hubs, rest) = rayon::join(
+        || contribute(region, 0..half, x, images),
+        || contribute(region, half..all, x, more),
+    );
+    each(images, more, |sum, more| *sum += more);
+    hubs.extend(rest);
+    hubs
+}
+
+/// What these hubs contribute to `M x`; gives their `A x` of the last vector.
+fn contribute<const B: usize>(
+    region: &Region,
+    hubs: Range<u32>,
+    x: &[[f64; B]],
+    images: &mut [[f64; B]],
+) -> Vec<f64> {
+    images.fill([0.0; B]);
+    let mut last = Vec::with_capacity(hubs.len());
+    let pages = region.authority_pages();
+    for hub in hubs {
+        let row = region.rows().list(hub);
+        let mut sum = [0.0; B];
+        for &target in row {
+            plus(&mut sum, pages[target as usize], &x[target as usize]);
+        }
+        let times = region.hub_pages()[hub as usize];
+        for &target in row {
+            plus(&mut images[target as usize], times, &sum);
+        }
+        last.push(sum[B - 1]);
+    }
+    last
+}
+
+/// The hub before which half of the entries are.
+fn half(region: &Region) -> u32 {
+    let rows = region.rows();
+    let mut left = rows.entries().len() / 2;
+    let hubs = 0..number(rows.len());
+    let is_before = |hub: &u32| {
+        let length = rows.list(*hub).len();
+        let fits = length <= left;
+        left = left.saturating_sub(length);
+        fits
+    };
+    number(hubs.take_while(is_before).count())
+}
+pub(super) fn column<const B: usize>(rows: &[[f64; B]], at: usize) -> Vec<f64> {
+    rows.iter().map(|row| row[at]).collect()
+}
+
+fn plus<const B: usize>(sum: &mut [f64; B], factor: f64, row: &[f64; B]) {
+    for (sum, entry) in sum.iter_mut().zip(row) {
+        *sum += factor * entry;
+    }
+}
+
+/// Changes every entry, beside that of another block.
+pub(super) fn each<const B: usize>(
+    rows: &mut [[f64; B]],
+    others: &[[f64; B]],
+    change: impl Fn(&mut f64, f64) + Sync,
+) {
+    let chunks = rows.par_chunks_mut(CHUNK).zip(others.par_chunks(CHUNK));
+    chunks.with_min_len(MANY).for_each(|(rows, others)| {
+        for (row, other) in rows.iter_mut().zip(others) {
+            for (entry, other) in row.iter_mut().zip(other) {
+                change(entry, *other);
+            }
+        }
+    });
+}
+
+/// Puts combinations of the vectors in their place: so much of the i-th is in the j-th.
+pub(super) fn recombine<const B: usize>(rows: &mut [[f64; B]], factors: &[[f64; B]; B]) {
+    rows.par_chunks_mut(CHUNK * MANY).for_each(|rows| {
+        let mut old = [[0.0; B]; CHUNK];
+        for rows in rows.chunks_mut(CHUNK) {
+            let old = &mut old[..rows.len()];
+            old.copy_from_slice(rows);
+            for from in (0..B).step_by(2 * LANES) {
+                let of_lanes = factors.map(|row| lanes::<{ 2 * LANES }, B>(&row, from));
+                for (row, old) in rows.iter_mut().zip(&*old) {
+                    let mut new = [0.0; 2 * LANES];
+                    for (&entry, factors) in old.iter().zip(&of_lanes) {
+                        plus(&mut new, entry, factors);
+                    }
+                    row[from..from + 2 * LANES].copy_from_slice(&new);
+                }
+            }
+        }
+    });
+}
+
+/// Some of a row, side by side; zeros past its end.
+fn lanes<const L: usize, const B: usize>(row: &[f64; B], from: usize) -> [f64; L] {
+    row[from..].first_chunk().copied().unwrap_or([0.0; L])
+}
+
+/// The inner products over pages of vectors with each other and with their images.
+pub(super) type Products<const B: usize> = ([[f64; B]; B], [[f64; B]; B]);
+
+pub(super) fn products<const B: usize>(
+    pages: &[f64],
+    x: &[[f64; B]],
+    images: &[[f64; B]],
+) -> Products<B> {
+    let sums = by_chunk(pages, x, images, |pages, x, images| {
+        Box::new((mutual(pages, x, x), mutual(pages, x, images)))
+    });
+    let (mut gram, mut projected) = ([[0.0; B]; B], [[0.0; B]; B]);
+    for part in sums {
+        for i in 0..B {
+            for j in i..B {
+                gram[i][j] += part.0[i][j];
+                projected[i][j] += part.1[i][j];
+            }
+        }
+    }
+    for i in 0..B {
+        for j in 0..i {
+            gram[i][j] = gram[j][i];
+            projected[i][j] = projected[j][i];
+        }
+    }
+    (gram, projected)
+}
+
+/// The inner products of vectors with those of another block, on and above the diagonal.
+fn mutual<const B: usize>(pages: &[f64], x: &[[f64; B]], y: &[[f64; B]]) -> [[f64; B]; B] {
+    let mut sums = [[0.0; B]; B];
+    for i in (0..B).step_by(LANES) {
+        for j in (i..B).step_by(LANES) {
+            let mut tile = [[0.0; LANES]; LANES];
+            for (pages, (x, y)) in pages.iter().zip(x.iter().zip(y)) {
+                let (x, y) = (lanes::<LANES, B>(x, i), lanes::<LANES, B>(y, j));
+                for (sums, x) in tile.iter_mut().zip(x) {
+                    plus(sums, pages * x, &y);
+                }
+            }
+            for (sums, tile) in sums[i..].iter_mut().zip(tile) {
+                sums[j..j + LANES].copy_from_slice(&tile);
+            }
+        }
+    }
+    sums
+}
+
+/// The lengths over pages of `M x - theta x`.
+pub(super) fn residuals<const B: usize>(
+    pages: &[f64],
+    x: &[[f64; B]],
+    images: &[[f64; B]],
+    values: &[f64; B],
+) -> [f64; B] {
+    let sums = by_chunk(pages, x, images, |pages, x, images| {
+        let mut sums = [0.0; B];
+        for (pages, (x, image)) in pages.iter().zip(x.iter().zip(images)) {
+            for (sum, ((x, image), value)) in sums.iter_mut().zip(x.iter().zip(image).zip(values)) {
+                let rest = image - value * x;
+                *sum += pages * rest * rest;
+            }
+        }
+        sums
+    });
+    let mut squares = [0.0; B];
+    for part in sums {
+        plus(&mut squares, 1.0, &part);
+    }
+    squares.map(f64::sqrt)
+}
+
+/// What is made of each chunk of places, in their order.
+fn by_chunk<const B: usize, T: Send>(
+    pages: &[f64],
+    x: &[[f64; B]],
+    images: &[[f64; B]],
+    make: impl Fn(&[f64], &[[f64; B]], &[[f64; B]]) -> T + Sync,
+) -> Vec<T> {
+    let chunks = x.par_chunks(CHUNK).zip(images.par_chunks(CHUNK));
+    let chunks = pages.par_chunks(CHUNK).zip(chunks).with_min_len(MANY);
+    chunks
+        .map(|(pages, (x, images))| make(pages, x, images))
+        .collect()
+}
