@@ -251,7 +251,7 @@ fn solve(name: &str, graph: &HubGraph) {
     let (selection, _) = timed(graph, STEPS, Hits::Converged);
     let components = WeakComponents::of(graph, &[]);
     let mut left = Remaining::all(graph);
-    let mut ranker = Converged::new(graph, &left, &components, BTreeMap::new());
+    let mut ranker = Converged::new(graph, &components, BTreeMap::new());
     let (mut ours, mut theirs, mut unfinished) = (Vec::new(), Vec::new(), 0);
     let mut steps = Vec::new();
     let mut loosest: f64 = 0.0;

@@ -132,7 +132,8 @@ impl Candidates {
     pub(super) fn best(&self, need: u32) -> Option<Chosen> {
         let first = self.leftmost(need)?;
         let (best, error) = (self.scores[first], self.errors[first]);
-        let tied = (best + error) * (1.0 - TIED);
+        // The best may be any of those that come near.
+        let tied = self.highest[first] * (1.0 - TIED);
         let clear = self.lowest.partition_point(|&score| score >= tied);
         let clear = clear.max(first + 1);
         let possible = (best - error) * (1.0 - TIED);

@@ -13,9 +13,7 @@ use crate::rank::{Doubt, Principal, TIED};
 use super::candidates::{Candidates, Chosen, Unclear};
 use super::params::{CoreParams, Growth, Rule};
 
-/// A relative error of sums that rounding leaves.
-const ROUNDING: f64 = 1e-13;
-/// A relative error that the scores are far more accurate than.
+/// How accurate, relatively, the best score has to be, as the bound of a tie follows it.
 const ROUGHLY: f64 = 1e-3;
 
 /// A core as it grew: pages with their scores, in the order taken.
@@ -219,9 +217,9 @@ impl Growing<'_> {
         for position in unclear {
             let (page, links) = side.candidates.at(position);
             let could_win = side.scores[position as usize] + side.errors[position as usize]
-                > (side.scores[chosen.best as usize] - error) * (1.0 + TIED);
+                > side.scores[chosen.best as usize] - error;
             if page > chosen.page && !could_win {
-                // Tied or not, the smallest URL is another's.
+                // Tied or not, it is not the best, and the smallest URL is another's.
                 continue;
             }
             let (a, b) = (classes[chosen.best as usize], classes[position as usize]);
@@ -341,13 +339,14 @@ fn nearness(
         return None;
     }
     let region = &principal.region;
-    let (lists, pages, scores, errors, own) = match role {
+    let (lists, pages, scores, errors, own, own_errors) = match role {
         Role::Hub => (
             region.rows(),
             region.authority_pages(),
             &principal.authority_scores,
             &principal.authority_errors,
             &principal.hub_scores,
+            &principal.hub_errors,
         ),
         Role::Authority => (
             region.citers(),
@@ -355,6 +354,7 @@ fn nearness(
             &principal.hub_scores,
             &principal.hub_errors,
             &principal.authority_scores,
+            &principal.authority_errors,
         ),
     };
     let (list, other) = (lists.list(best), lists.list(other));
@@ -372,8 +372,13 @@ fn nearness(
     add(other, list, -1.0);
     // How much less it scores, as the scores are; rounding may have put it behind the best.
     let [less, sum, error] = [less, sum, error].map(|of| of / principal.sigma);
-    let error = error + sum * ROUNDING;
-    let tied = own[best as usize] * TIED;
+    let terms = (list.len() + other.len() + 16) as f64;
+    let error = error + sum * terms * f64::EPSILON;
+    let best = best as usize;
+    if own_errors[best] > own[best] * ROUGHLY {
+        return None;
+    }
+    let tied = own[best] * TIED;
     if error == 0.0 && less == 0.0 {
         Some(true)
     } else if less - error < 0.0 || (less - tied).abs() <= error + tied * ROUGHLY {

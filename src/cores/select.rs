@@ -109,12 +109,7 @@ pub fn select_again(
     watch.stage("cores", Some(u64::from(params.seeds)));
     let mut left = Remaining::all(graph);
     let mut ranker: Box<dyn Ranker> = match params.hits {
-        Hits::Converged => Box::new(Converged::new(
-            graph,
-            &left,
-            ledger.components(),
-            ledger.steps(),
-        )),
+        Hits::Converged => Box::new(Converged::new(graph, ledger.components(), ledger.steps())),
         Hits::Classic => Box::new(Classic::new(graph, params.iterations)),
     };
     let mut previous = BTreeMap::new();

@@ -19,14 +19,16 @@ pub struct WeakComponents {
     hubs: Vec<u32>,
     authorities: Vec<u32>,
     fingerprints: Vec<Fingerprint>,
+    /// Of each the largest row sum.
+    row_sums: Vec<u64>,
     visits: u64,
 }
 
 impl WeakComponents {
     /// The components of the graph; `pages` has the id of each page number.
     ///
-    /// Cost: one pass over the merged entries and two over the pages on inter-site links; 16 bytes
-    /// a hub class are held meanwhile.
+    /// Cost: one pass over the merged entries and two over the pages on inter-site links; some
+    /// 50 bytes a class are held meanwhile.
     #[must_use]
     pub fn of(graph: &HubGraph, pages: &[PageId]) -> Self {
         let (hubs, authorities) = (graph.hub_members().len(), graph.authority_members().len());
@@ -34,15 +36,23 @@ impl WeakComponents {
         let authority = |class: u32| number(hubs) + class;
         let id = |page: u32| pages.get(page as usize).map_or(u64::MAX, |page| page.0);
         let mut rows = Vec::with_capacity(hubs);
+        let mut sums = vec![0_u64; authorities];
         let mut visits = 0;
         for hub in 0..number(hubs) {
             let row = graph.rows().list(hub);
             visits += row.len() as u64;
             let mut bytes = Vec::with_capacity(8 * row.len());
+            let mut links = 0;
             for &target in row {
                 sets.join(hub, authority(target));
-                let first = graph.authority_members().list(target).first();
-                bytes.extend_from_slice(&first.map_or(u64::MAX, |page| id(*page)).to_le_bytes());
+                let members = graph.authority_members().list(target);
+                links += members.len() as u64;
+                let first = members.first().map_or(u64::MAX, |page| id(*page));
+                bytes.extend_from_slice(&first.to_le_bytes());
+            }
+            links *= graph.hub_members().list(hub).len() as u64;
+            for &target in row {
+                sums[target as usize] += links;
             }
             rows.push(digest(blake3::Hasher::new().update(&bytes)));
         }
@@ -55,6 +65,11 @@ impl WeakComponents {
         }
         let (labels, components) = sets.labels(number(hubs));
         let (of_hubs, of_authorities) = labels.split_at(hubs);
+        let mut row_sums = vec![0; components];
+        for (&component, &sum) in of_authorities.iter().zip(&sums) {
+            let largest: &mut u64 = &mut row_sums[component as usize];
+            *largest = sum.max(*largest);
+        }
         let by_component = |labels: &[u32]| {
             let mut lists = Csr::with_capacity(labels.len(), labels.len());
             for &label in labels {
@@ -82,6 +97,7 @@ impl WeakComponents {
             fingerprints: (0..number(components)).map(fingerprint).collect(),
             hubs: of_hubs.to_vec(),
             authorities: of_authorities.to_vec(),
+            row_sums,
             visits,
         }
     }
@@ -102,6 +118,15 @@ impl WeakComponents {
     #[must_use]
     pub fn fingerprints(&self) -> &[Fingerprint] {
         &self.fingerprints
+    }
+
+    /// A bound of the largest singular value within a component: the root of its largest row sum of
+    /// `A^T A`.
+    #[must_use]
+    pub fn bound(&self, component: u32) -> f64 {
+        let sum = self.row_sums.get(component as usize);
+        let rounded = 1.0 + 4.0 * f64::EPSILON;
+        sum.map_or(f64::INFINITY, |sum| (*sum as f64).sqrt() * rounded)
     }
 
     /// The component of an authority class.
@@ -235,6 +260,20 @@ mod tests {
         assert_eq!(beside.fingerprints()[1], alone.fingerprints()[0]);
         assert_ne!(beside.fingerprints()[0], alone.fingerprints()[0]);
         assert_eq!((beside.of_hub(0), beside.of_authority(1)), (0, 1));
+    }
+
+    #[test]
+    fn no_place_in_a_component_is_denser_than_its_bound() {
+        // Three pages carry the row of two targets, one links to the second only.
+        let rows = [
+            (vec![0, 1, 2], vec![4, 5]),
+            (vec![3], vec![5]),
+            (vec![6], vec![7]),
+        ];
+        let found = components(&rows, &ids(8, 0));
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        assert!(close(found.bound(0), 7_f64.sqrt()) && close(found.bound(1), 1.0));
+        assert!(found.bound(0) >= 7_f64.sqrt() && found.bound(9).is_infinite());
     }
 
     #[test]

@@ -7,31 +7,35 @@
 //!
 //! **Why here.** An entry of the graph is read once for all vectors of the block; places nearly as
 //! dense as the densest lie within the block and delay nothing; and the block is the start of the
-//! next step, where those places come first. Deviations from the source: two vectors of every block
-//! are new ones with weight everywhere, so that no place can stay without weight; the degree
+//! next step, where those places come first. Deviations from the source: two vectors of every search
+//! are new ones with weight everywhere, so that no place stays without weight; the degree
 //! follows from what is still missing; all is done in the inner product over pages, in which `M` on
 //! classes is symmetric.
 //!
 //! **Error of the vector.** With `x` the first Ritz vector, `theta` its value, `r = M x - theta x`,
 //! `g_i = 1 - theta_i / theta` and `rho_i` the relative residual of the i-th pair: `r` is orthogonal
 //! to every Ritz vector, so what is wrong with `x` lies outside the block, where nothing is as large
-//! as `theta_{j+1}`, but for what the other Ritz vectors lack themselves. To first order, for any j,
+//! as `theta_{j+1}`, but for what the other Ritz vectors lack themselves, which is their residual
+//! over their distance from there. For any j,
 //!
 //! ```text
-//! |x - x*|  <=  rho_1 (1 / g_{j+1} + sum_{i=2..j} rho_i / g_i^2)
+//! |x - x*|  <=  rho_1 (1 / g_{j+1} + sum_{i=2..j} rho_i / (g_i (g_{j+1} - g_i)))
 //! ```
 //!
-//! That the block shows all there is, is not proved here: that is [`super::certificate`]'s part.
+//! to first order, and as long as the block shows every pair above `theta_{j+1}`. That is not proved
+//! here: nothing is accepted before the new vectors, which have weight everywhere, went through a
+//! filter, and nothing *denser* gets past [`super::certificate`].
 
 use crate::watch::{Interrupted, Watch};
 
 use super::dense::eigen;
 use super::region::Region;
 use super::rows::{Rooms, Rows, column, each, products, recombine, residuals, square};
-use super::vectors::scale;
+use super::vectors::{norm, scale};
 
-/// Up to so many authority classes a block is of 32 vectors, else of 16.
-const WIDE: usize = 1 << 14;
+/// Between so many authority classes a block is of 24 vectors, else of 16: more would save reads, but
+/// what is done between them grows with the square.
+const WIDE: std::ops::Range<usize> = 1 << 11..1 << 14;
 /// From so many on it is of 8: memory is five blocks.
 const LARGE: usize = 1 << 20;
 /// New vectors in every block.
@@ -45,6 +49,8 @@ const GROWTH: f64 = 1e6;
 const RANK: f64 = 1e-11;
 /// A second pair is settled whose residual is below so much of its distance from the first.
 const UNSETTLED: f64 = 0.1;
+/// What rounding leaves of a residual, relative to the value.
+const ROUNDING: f64 = 4e-15;
 /// Pairs nearer than that are left to [`super::lanczos`] and a tighter proof.
 const NEAREST: f64 = 1e-5;
 
@@ -82,7 +88,7 @@ pub(super) enum Search {
     GivenUp(Vec<Vec<f64>>),
 }
 
-/// The principal pair of a region of at least 32 authority classes, from vectors that may be good
+/// The principal pair of a region of at least 16 authority classes, from vectors that may be good
 /// starts, so that the error of the vector is at most `goal`.
 pub(super) fn principal(
     region: &Region,
@@ -92,9 +98,9 @@ pub(super) fn principal(
     watch: &dyn Watch,
 ) -> Result<Search, Interrupted> {
     match region.authorities().len() {
-        ..WIDE => search::<32>(region, warm, goal, visits, watch),
-        WIDE..LARGE => search::<16>(region, warm, goal, visits, watch),
-        _ => search::<8>(region, warm, goal, visits, watch),
+        LARGE.. => search::<8>(region, warm, goal, visits, watch),
+        size if WIDE.contains(&size) => search::<24>(region, warm, goal, visits, watch),
+        _ => search::<16>(region, warm, goal, visits, watch),
     }
 }
 
@@ -105,6 +111,9 @@ fn search<const B: usize>(
     visits: &mut u64,
     watch: &dyn Watch,
 ) -> Result<Search, Interrupted> {
+    let pages = region.authority_pages();
+    let has_weight = |vector: &Vec<f64>| norm(pages, vector) > 0.0;
+    let warm: Vec<Vec<f64>> = warm.into_iter().filter(has_weight).collect();
     let is_cold = warm.len() < B / 2;
     let mut block = Block::<B>::start(region, warm);
     // The last vector is all ones.
@@ -118,13 +127,15 @@ fn search<const B: usize>(
         if pairs.are_near() {
             break;
         }
-        if pairs.is_settled() && pairs.error() <= goal {
+        if cycle > 0 && pairs.is_settled() && pairs.error() <= goal {
             return Ok(Search::Done(Box::new(block.found(&pairs)), ones));
         }
         let degree = match cycle {
             // What the first values of a cold start tell of the spectrum is far too low.
             0 if is_cold => 2,
             1 if is_cold => 4,
+            // The new vectors are to show what they have weight on.
+            0 => pairs.degree(goal).max(2),
             _ => pairs.degree(goal),
         };
         block.filter(&pairs, degree, visits, watch)?;
@@ -153,7 +164,7 @@ impl<const B: usize> Pairs<B> {
         self.apart(1) - self.residuals[1]
     }
 
-    /// Whether the second pair is too near the first, however much more exactly both were known.
+    /// Whether the second pair is too near the first, as far as the block shows.
     fn are_near(&self) -> bool {
         self.apart(1) + self.residuals[0] < NEAREST
     }
@@ -166,16 +177,20 @@ impl<const B: usize> Pairs<B> {
 
     /// The bound of the error of the first vector that is told above.
     fn error(&self) -> f64 {
-        let mut least = f64::INFINITY;
-        let mut within = 0.0;
-        for at in 1..self.rank {
-            let apart = self.apart(at) - self.residuals[at];
-            if apart <= 0.0 {
-                break;
-            }
-            least = least.min(1.0 / apart + within);
-            within += self.residuals[at] / (apart * apart);
-        }
+        let apart = |at: usize| self.apart(at) - self.residuals[at];
+        let outside = |end: usize| {
+            let within = (1..end).map(|at| {
+                let distance = apart(end) - self.apart(at);
+                if apart(at) > 0.0 && distance > 0.0 {
+                    self.residuals[at] / (apart(at) * distance)
+                } else {
+                    f64::INFINITY
+                }
+            });
+            within.sum::<f64>() + 1.0 / apart(end)
+        };
+        let ends = (1..self.rank).filter(|&end| apart(end) > 0.0);
+        let least = ends.map(outside).fold(f64::INFINITY, f64::min);
         self.residuals[0] * least
     }
 
@@ -299,7 +314,8 @@ impl<'a, const B: usize> Block<'a, B> {
         Found {
             lambda: pairs.values[0],
             gap: pairs.gap(),
-            error: pairs.error(),
+            // What rounding leaves of the second vector in the first.
+            error: pairs.error() + ROUNDING / pairs.gap(),
             values: pairs.values[..kept].to_vec(),
             vectors,
         }

@@ -32,7 +32,8 @@
 //!   are computed anew, whole, never updated by a difference, so they stay what a fresh `M z`
 //!   would be. When it ends, every entry is tested once more. Only that last test accepts.
 //! * What is proved is the value, within `tau`: not the vector, and not which of two places within
-//!   `tau` of each other is first. Hence the second, tighter proof in [`super::solve`].
+//!   `tau` of each other is first. Hence the second, tighter proof in [`super::solve`], and in
+//!   [`super::large`] where a second pair or another region comes near.
 
 use rayon::prelude::*;
 

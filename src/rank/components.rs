@@ -17,7 +17,7 @@ enum Node {
 /// A component: its classes, and a bound of its largest singular value.
 #[derive(Clone, Debug)]
 pub(super) struct Component {
-    /// Hub classes, ascending.
+    /// Hub classes, ascending; none if it was not cut into components yet.
     pub(super) hubs: Vec<u32>,
     /// Authority classes, ascending.
     pub(super) authorities: Vec<u32>,
@@ -68,6 +68,18 @@ impl Labels {
         found
     }
 
+    /// What hangs together over pages in both roles, not cut into components yet, under a label
+    /// that none of its classes has.
+    pub(super) fn uncut(&mut self, authorities: Vec<u32>, bound: f64) -> (u32, Component) {
+        self.next += 1;
+        let component = Component {
+            hubs: Vec::new(),
+            authorities,
+            bound,
+        };
+        (self.next - 1, component)
+    }
+
     /// Takes the label from the classes of a component.
     pub(super) fn clear(&mut self, component: &Component) {
         for &hub in &component.hubs {
@@ -103,7 +115,7 @@ impl Labels {
     /// classes, and labels them: what a search of a few classes from a neighbour of what is gone
     /// comes to the end of. What is left may still hang together no more.
     ///
-    /// Cost: the lists of what is gone, and so many entries for each neighbour at the most.
+    /// Cost: the lists of what is gone, and 100 entries for each neighbour at the most.
     pub(super) fn detach(
         &mut self,
         graph: &HubGraph,
@@ -174,6 +186,9 @@ impl Labels {
                 Node::Authority(authority) => (graph.citers().list(authority), Node::Hub),
             };
             for &class in list {
+                if read == FEW {
+                    return Err(seen);
+                }
                 read += 1;
                 *visits += 1;
                 let next = other(class);
@@ -181,7 +196,7 @@ impl Labels {
                     continue;
                 }
                 seen.push(next);
-                if read > FEW || broad.contains(&next) {
+                if broad.contains(&next) {
                     return Err(seen);
                 }
             }

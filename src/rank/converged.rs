@@ -25,11 +25,10 @@ use crate::watch::{Interrupted, Watch};
 
 use super::components::{Component, Labels};
 use super::large::{self, Attempt, DEEP, Depth, FIRST, TIGHT};
-use super::parent::Parent;
+use super::parent::{Held, Parent};
 use super::region::Region;
 use super::replay::{KnownSteps, Replays, Step};
 use super::solve::{EXACT, FINE, solve};
-use super::vectors::largest;
 use super::{Doubt, Next, Principal, Ranker, TIED};
 
 /// Order of nonnegative floats, by their bits, the largest first.
@@ -66,23 +65,13 @@ pub struct Converged {
     visits: u64,
 }
 
-#[derive(Clone, Debug)]
-struct Held {
-    component: Component,
-    /// Whether it is known to hang together.
-    is_connected: bool,
-    /// Where to start from.
-    parent: Option<Parent>,
-    solved: Option<(Arc<Principal>, u32)>,
-}
-
 impl Converged {
     /// A ranker of this graph, of which all is left. `known` has what an earlier run found in
-    /// components that are as they were then. Cost: one flood over the entries of the others.
+    /// components that are as they were then. No entry is read yet: a component is cut into regions
+    /// once it could come first.
     #[must_use]
     pub fn new(
         graph: &HubGraph,
-        left: &Remaining,
         components: &WeakComponents,
         known: BTreeMap<u32, KnownSteps>,
     ) -> Self {
@@ -106,7 +95,8 @@ impl Converged {
             .map(|(component, step)| entry(component, step))
             .collect();
         for (authorities, bound) in unknown {
-            ranker.enqueue(graph, left, &authorities, None, bound);
+            let (label, uncut) = ranker.labels.uncut(authorities, bound);
+            ranker.wait(label, uncut, None, bound, false);
         }
         ranker
     }
@@ -132,6 +122,25 @@ impl Converged {
             None if self.is_one_between(&at_edge) => Some(Doubt::Comparison { error: ROUNDING }),
             None => None,
         }
+    }
+
+    /// Solves all regions that could come first.
+    fn solve_first(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        watch: &dyn Watch,
+    ) -> Result<(), Interrupted> {
+        while let Some(&(bound, label)) = self.waiting.first() {
+            let sigma = self.top().unwrap_or(0.0);
+            if f64::from_bits(bound.0) < sigma * (1.0 - 2.0 * TIED) {
+                break;
+            }
+            watch.proceed()?;
+            self.solve(graph, left, label, watch)?;
+            self.waiting.remove(&(bound, label));
+        }
+        Ok(())
     }
 
     /// A region whose sigma is proved less exactly than another one's comes near it.
@@ -162,8 +171,11 @@ impl Converged {
         depth: Depth,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {
-        let held = self.regions.get_mut(&label);
-        let Some((principal, best)) = held.and_then(|held| held.solved.take()) else {
+        let Some(held) = self.regions.get_mut(&label) else {
+            return Ok(());
+        };
+        let (is_connected, bound) = (held.is_connected, held.component.bound);
+        let Some((principal, best)) = held.solved.take() else {
             return Ok(());
         };
         self.solved
@@ -171,27 +183,28 @@ impl Converged {
         self.doubtful.remove(&label);
         let Principal {
             mut region,
-            mut authority_scores,
-            mut kept,
+            authority_scores,
+            kept,
             is_deep,
             ..
         } = Arc::unwrap_or_clone(principal);
+        let mut warm = vec![authority_scores];
         if !is_deep && large::is_worth_it(&region) {
-            let visits = &mut self.visits;
-            match large::attempt(region, kept, depth, visits, watch)? {
+            match large::attempt(region, kept, depth, &mut self.visits, watch)? {
                 Attempt::Solved(principal) => {
                     self.keep(graph, left, label, principal);
                     return Ok(());
                 }
-                Attempt::Open(open, mut starts) => {
-                    region = open;
-                    kept = starts.split_off(1.min(starts.len()));
-                    authority_scores = starts.pop().unwrap_or(authority_scores);
-                }
+                Attempt::Open(open, starts) => (region, warm) = (open, starts),
             }
+        } else {
+            warm.extend(kept.into_iter().skip(1).take(2));
         }
-        let mut warm = vec![authority_scores];
-        warm.extend(kept.into_iter().skip(1).take(2));
+        if !is_connected {
+            self.waiting.insert((descending(bound), label));
+            self.cut(graph, left, label);
+            return Ok(());
+        }
         let principal = solve(region, warm, EXACT, &mut self.visits, watch)?;
         self.keep(graph, left, label, principal);
         Ok(())
@@ -250,6 +263,10 @@ impl Converged {
         let Some(held) = self.regions.get_mut(&label) else {
             return Ok(());
         };
+        if held.component.hubs.is_empty() {
+            self.cut(graph, left, label);
+            return Ok(());
+        }
         let hubs = &held.component.hubs;
         let region = Region::gather(graph, left, hubs, &mut self.position, &mut self.visits);
         let is_connected = held.is_connected;
@@ -291,7 +308,7 @@ impl Converged {
     }
 
     fn keep(&mut self, graph: &HubGraph, left: &Remaining, label: u32, principal: Principal) {
-        let best = best_authority(graph, left, &principal);
+        let best = principal.best_authority(graph, left);
         if principal.upper > principal.sigma * (1.0 + TIED) {
             self.doubtful.insert(label);
         }
@@ -330,17 +347,11 @@ impl Ranker for Converged {
         left: &Remaining,
         watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted> {
-        while let Some(&(bound, label)) = self.waiting.first() {
-            let sigma = self.top().unwrap_or(0.0);
-            if f64::from_bits(bound.0) < sigma * (1.0 - 2.0 * TIED) {
+        loop {
+            self.solve_first(graph, left, watch)?;
+            let Some(label) = self.loose() else {
                 break;
-            }
-            watch.proceed()?;
-            self.solve(graph, left, label, watch)?;
-            self.waiting.remove(&(bound, label));
-        }
-        while let Some(label) = self.loose() {
-            watch.proceed()?;
+            };
             self.tighten(graph, left, label, TIGHT, watch)?;
         }
         let Some(label) = self.first() else {
@@ -398,7 +409,8 @@ impl Ranker for Converged {
                     self.solved.insert(entry(component, step));
                 }
                 Some(Err((authorities, bound))) => {
-                    self.enqueue(graph, left, &authorities, None, bound);
+                    let (label, uncut) = self.labels.uncut(authorities, bound);
+                    self.wait(label, uncut, None, bound, false);
                 }
                 None => {}
             }
@@ -481,17 +493,6 @@ impl Ranker for Converged {
 /// Where a component whose steps are known stands among the solved regions.
 fn entry(component: u32, (sigma, best): Step) -> (Descending, u32, u32) {
     (descending(sigma), best, component | KNOWN)
-}
-
-/// The smallest page among the authorities tied for the best score.
-fn best_authority(graph: &HubGraph, left: &Remaining, principal: &Principal) -> u32 {
-    let limit = largest(&principal.authority_scores) * (1.0 - TIED);
-    let classes = principal.region.authorities().iter();
-    let tied = classes
-        .zip(&principal.authority_scores)
-        .filter(|(_, score)| **score >= limit);
-    let pages = tied.filter_map(|(&class, _)| left.next_authority_page(graph, class, None));
-    pages.min().unwrap_or(NONE)
 }
 
 #[cfg(test)]

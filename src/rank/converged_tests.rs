@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::graph::Rows;
 use crate::watch::Unwatched;
 
+use super::super::vectors::largest;
 use super::*;
 
 /// Dense places one smaller than the other, all on the links of a few hubs, each with its own tail of small
@@ -78,7 +79,7 @@ fn what_waits_does_not_hold_the_vectors_of_every_step() {
     let graph = places(12, 20);
     let mut left = Remaining::all(&graph);
     let components = WeakComponents::of(&graph, &[]);
-    let mut ranker = Converged::new(&graph, &left, &components, BTreeMap::new());
+    let mut ranker = Converged::new(&graph, &components, BTreeMap::new());
     let classes = graph.rows().len() + graph.citers().len();
     let mut waiting = 0;
     for _ in 0..12 {

@@ -14,8 +14,8 @@
 //! `x` is as a whole.
 //!
 //! **Proof.** First only to within the value ([`VALUE`]): nothing denser is there. Which of two
-//! places nearer than that is the denser one is not proved, so what is not clearly apart from
-//! a second pair is not accepted here, and where another region comes as near,
+//! places nearer than that is the denser one is not proved, so what the block shows not to be
+//! clearly apart from a second pair is not accepted here, and where another region comes as near,
 //! [`super::converged`] asks for a tighter proof. The row sums that raising starts from come with the block, whose last vector
 //! at the start is all ones.
 
@@ -61,8 +61,6 @@ pub(super) const TIGHT: Depth = Depth {
 const PATIENCE: u64 = 2;
 /// So many places known to be smaller.
 const KNOWN: usize = 6;
-/// A relative error that rounding leaves.
-const ROUNDING: f64 = 1e-14;
 
 /// What came of a region.
 pub(super) enum Attempt {
@@ -188,7 +186,8 @@ impl Candidate {
             let length = norm(pages, scores);
             scale(scores, 1.0 / length);
         }
-        let bounded = |(share, score): (f64, &f64)| share.min(1.0) * error + score * ROUNDING;
+        let rounding = region.rounding();
+        let bounded = |(share, score): (f64, &f64)| share.min(1.0) * error + score * rounding;
         let rows = region.citing_pages().iter().zip(&ones.image);
         let rows = rows.map(|(citing, sum)| (citing * sum).sqrt() / found.lambda);
         let links = ones.sums.iter().map(|links| links.sqrt() / sigma);

@@ -151,6 +151,35 @@ fn a_denser_place_without_weight_in_any_start_wins() {
 }
 
 #[test]
+fn an_equal_place_without_weight_in_any_start_is_seen() {
+    // Two complete places of 20 x 20 pages that hang on nothing, beside many links elsewhere.
+    let mut rows = Rows::new();
+    links(&mut rows, 1, 100, 400, 500);
+    for at in 0..2 {
+        let carriers: Vec<u32> = (10_000 + 100 * at..10_020 + 100 * at).collect();
+        rows.push(&carriers, &(20 * at..20 * at + 20).collect::<Vec<u32>>())
+            .unwrap();
+    }
+    let region = gathered(&rows);
+    let size = region.authorities().len();
+    let place = |at: usize| {
+        let mut vector = vec![0.0; size];
+        vector[at] = 1.0;
+        vector
+    };
+    let exact = exact(&region);
+    assert!(exact.sigma < 20.0 + 1e-9, "the places are the densest");
+    // The exact pair of one of them, alone and beside what has no weight on the other.
+    for others in [0, 14] {
+        let warm = (0..=others).map(|at| place(if at == 0 { 0 } else { 10 + at }));
+        assert!(tried(&region, warm.collect(), FIRST).is_none());
+        let zeros = std::iter::repeat_n(vec![0.0; size], others);
+        let warm = std::iter::once(place(0)).chain(zeros);
+        assert!(tried(&region, warm.collect(), FIRST).is_none());
+    }
+}
+
+#[test]
 fn two_equal_places_are_left_open() {
     let mut rows = Rows::new();
     for from in [0, 10_000] {

@@ -32,7 +32,7 @@ pub use pagerank::pagerank;
 pub use region::Region;
 pub use replay::KnownSteps;
 
-use crate::graph::{HubGraph, Remaining, Touched};
+use crate::graph::{HubGraph, NONE, Remaining, Touched};
 use crate::watch::{Interrupted, Watch};
 
 /// Scores within this relative distance of the best are tied (DESIGN section 4, *Ties*).
@@ -97,6 +97,17 @@ impl Principal {
     /// sigma, but for their errors.
     pub(crate) const fn is_eigenpair(&self) -> bool {
         self.upper.is_finite()
+    }
+
+    /// The smallest page among the authorities tied for the best score.
+    fn best_authority(&self, graph: &HubGraph, left: &Remaining) -> u32 {
+        let limit = vectors::largest(&self.authority_scores) * (1.0 - TIED);
+        let classes = self.region.authorities().iter();
+        let tied = classes
+            .zip(&self.authority_scores)
+            .filter(|(_, score)| **score >= limit);
+        let pages = tied.filter_map(|(&class, _)| left.next_authority_page(graph, class, None));
+        pages.min().unwrap_or(NONE)
     }
 
     /// Whether sigma is proved less exactly than ties are told, and might be.

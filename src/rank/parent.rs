@@ -11,6 +11,18 @@ use super::region::Region;
 /// So many vectors are kept of a region for a small part of it.
 const KEPT: usize = 6;
 
+/// A region that waits to be solved, or is.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) component: Component,
+    /// Whether it is known to hang together.
+    pub(super) is_connected: bool,
+    /// Where to start from.
+    pub(super) parent: Option<Parent>,
+    /// With its best authority.
+    pub(super) solved: Option<(Arc<Principal>, u32)>,
+}
+
 /// Vectors of the region that a region came from.
 #[derive(Clone, Debug)]
 pub(super) enum Parent {

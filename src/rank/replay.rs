@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::WeakComponents;
 
-use super::TIED;
+use super::certificate::VALUE;
+
+/// Sigmas are proved to within half of this at least, relatively; ties are far less.
+const PROVED: f64 = VALUE.tau;
 
 /// What an earlier run found in a component of the whole graph.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -45,7 +48,6 @@ impl Replays {
     ) -> (Self, Vec<Left>) {
         let mut replays = Self::default();
         let mut left = Vec::new();
-        let mut unknown = Vec::new();
         for (component, authorities) in (0..).zip(components.authorities_by_component()) {
             match known.remove(&component) {
                 Some(known) if !known.steps.is_empty() => {
@@ -58,13 +60,12 @@ impl Replays {
                 }
                 Some(known) => {
                     replays.bounded.insert(component);
-                    left.push((authorities, known.next));
+                    let bound = known.next.min(components.bound(component));
+                    left.push((authorities, bound));
                 }
-                None => unknown.extend(authorities),
+                None => left.push((authorities, components.bound(component))),
             }
         }
-        unknown.sort_unstable();
-        left.push((unknown, f64::INFINITY));
         (replays, left)
     }
 
@@ -91,8 +92,9 @@ impl Replays {
         let (sigma, _) = replay.step()?;
         replay.step += 1;
         let Some(step) = replay.step() else {
-            // Of several tied the largest need not have been taken.
-            let bound = replay.known.next.min(sigma * (1.0 + 2.0 * TIED));
+            // Of several tied the largest need not have been taken, and what is proved of a sigma is
+            // its value.
+            let bound = replay.known.next.min(sigma * (1.0 + PROVED));
             return Some(Err((replay.authorities, bound)));
         };
         self.steps.insert(component, replay);

@@ -100,6 +100,8 @@ fn half(region: &Region) -> u32 {
     };
     number(hubs.take_while(is_before).count())
 }
+
+/// What each row has at one place.
 pub(super) fn column<const B: usize>(rows: &[[f64; B]], at: usize) -> Vec<f64> {
     rows.iter().map(|row| row[at]).collect()
 }
@@ -117,7 +119,7 @@ pub(super) fn each<const B: usize>(
     change: impl Fn(&mut f64, f64) + Sync,
 ) {
     let chunks = rows.par_chunks_mut(CHUNK).zip(others.par_chunks(CHUNK));
-    chunks.with_min_len(MANY).for_each(|(rows, others)| {
+    chunks.with_min_len(8 * MANY).for_each(|(rows, others)| {
         for (row, other) in rows.iter_mut().zip(others) {
             for (entry, other) in row.iter_mut().zip(other) {
                 change(entry, *other);
