@@ -26,6 +26,8 @@
 //! here: nothing is accepted before the new vectors, which have weight everywhere, went through a
 //! filter, and nothing *denser* gets past [`super::certificate`].
 
+use std::ops::Range;
+
 use crate::watch::{Interrupted, Watch};
 
 use super::dense::eigen;
@@ -35,9 +37,7 @@ use super::vectors::{norm, scale};
 
 /// Between so many authority classes a block is of 24 vectors, else of 16: more would save reads, but
 /// what is done between them grows with the square.
-const WIDE: std::ops::Range<usize> = 1 << 11..1 << 14;
-/// From so many on it is of 8: memory is five blocks.
-const LARGE: usize = 1 << 20;
+const WIDE: Range<usize> = 1 << 11..1 << 14;
 /// New vectors in every block.
 const FRESH: usize = 2;
 /// Filters before it is given up.
@@ -97,10 +97,10 @@ pub(super) fn principal(
     visits: &mut u64,
     watch: &dyn Watch,
 ) -> Result<Search, Interrupted> {
-    match region.authorities().len() {
-        LARGE.. => search::<8>(region, warm, goal, visits, watch),
-        size if WIDE.contains(&size) => search::<24>(region, warm, goal, visits, watch),
-        _ => search::<16>(region, warm, goal, visits, watch),
+    if WIDE.contains(&region.authorities().len()) {
+        search::<24>(region, warm, goal, visits, watch)
+    } else {
+        search::<16>(region, warm, goal, visits, watch)
     }
 }
 

@@ -41,8 +41,8 @@ fn descending(value: f64) -> Descending {
 /// Sigmas are accurate to rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// From so many authority classes on a region is cut only near what it lost.
-const BROAD: usize = 1024;
+/// With so many authority classes a region is cut only near what it lost.
+const BROAD: Range<usize> = 1024..large::SIZES.end;
 
 /// Marks the labels of components whose steps are known.
 const KNOWN: u32 = 1 << 31;
@@ -435,7 +435,7 @@ impl Ranker for Converged {
             } else {
                 self.waiting.remove(&(descending(bound), label));
             }
-            if held.component.authorities.len() >= BROAD {
+            if BROAD.contains(&held.component.authorities.len()) {
                 let before = held.component.authorities.clone();
                 let visits = &mut self.visits;
                 let near = self.labels.detach(graph, left, touched, label, visits);
@@ -446,7 +446,7 @@ impl Ranker for Converged {
                     self.wait(label, part, parent, bound, true);
                 }
                 parent = of(&held.component);
-                if held.component.authorities.len() >= BROAD {
+                if BROAD.contains(&held.component.authorities.len()) {
                     self.wait(label, held.component, parent, bound, false);
                     continue;
                 }

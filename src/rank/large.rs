@@ -19,6 +19,8 @@
 //! [`super::converged`] asks for a tighter proof. The row sums that raising starts from come with the block, whose last vector
 //! at the start is all ones.
 
+use std::ops::Range;
+
 use crate::watch::{Interrupted, Watch};
 
 use super::Principal;
@@ -28,8 +30,9 @@ use super::region::Region;
 use super::rows::square_of;
 use super::vectors::{add, largest, norm, scale};
 
-/// From so many authority classes on a region is worth a block.
-const SMALLEST: usize = 256;
+/// With so many authority classes a region is worth a block. For more, one of enough vectors would
+/// take too much memory: four times 128 bytes for each.
+pub(super) const SIZES: Range<usize> = 256..1 << 20;
 /// How accurate a solution is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Depth {
@@ -69,9 +72,9 @@ pub(super) enum Attempt {
     Open(Region, Vec<Vec<f64>>),
 }
 
-/// Whether a region is so large, and not complete: that has a closed form.
+/// Whether a region is of such a size, and not complete: that has a closed form.
 pub(super) fn is_worth_it(region: &Region) -> bool {
-    region.authorities().len() >= SMALLEST && !region.is_complete()
+    SIZES.contains(&region.authorities().len()) && !region.is_complete()
 }
 
 /// Solves a region as long as its principal pair is clearly apart from the second.
