@@ -16,8 +16,8 @@
 //! **Proof.** First only to within the value ([`VALUE`]): nothing denser is there. Which of two
 //! places nearer than that is the denser one is not proved, so what the block shows not to be
 //! clearly apart from a second pair is not accepted here, and where another region comes as near,
-//! [`super::converged`] asks for a tighter proof. The row sums that raising starts from come with the block, whose last vector
-//! at the start is all ones.
+//! [`super::converged`] asks for a tighter proof. The row sums that raising starts from come with
+//! the block, whose last vector at the start is all ones.
 
 use std::ops::Range;
 
@@ -33,6 +33,7 @@ use super::vectors::{add, largest, norm, scale};
 /// With so many authority classes a region is worth a block. For more, one of enough vectors would
 /// take too much memory: four times 128 bytes for each.
 pub(super) const SIZES: Range<usize> = 256..1 << 20;
+
 /// How accurate a solution is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Depth {
