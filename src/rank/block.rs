@@ -30,6 +30,7 @@ use std::ops::Range;
 
 use crate::watch::{Interrupted, Watch};
 
+use super::certificate::Ones;
 use super::dense::eigen;
 use super::region::Region;
 use super::rows::{Rooms, Rows, column, each, products, recombine, residuals, square};
@@ -38,10 +39,13 @@ use super::vectors::{norm, scale};
 /// Between so many authority classes a block is of 24 vectors, else of 16: more would save reads, but
 /// what is done between them grows with the square.
 const WIDE: Range<usize> = 1 << 11..1 << 14;
-/// New vectors in every block.
+/// New vectors in every search.
 const FRESH: usize = 2;
 /// Filters before it is given up.
 const CYCLES: usize = 30;
+/// Filters in a row that do not bring the first two pairs on: what is left is rounding.
+const STALE: usize = 5;
+/// The highest degree of a filter.
 const DEGREE: u32 = 12;
 /// A filter does not make a vector grow further beside the others: they would become too alike.
 const GROWTH: f64 = 1e6;
@@ -68,15 +72,6 @@ pub(super) struct Found {
     /// Ritz vectors of unit length over pages, good starts once pages have left. The first is
     /// nonnegative but for its error.
     pub(super) vectors: Vec<Vec<f64>>,
-}
-
-/// What the vector of ones leads to.
-#[derive(Clone, Debug)]
-pub(super) struct Ones {
-    /// `A 1`: links of one page of each hub class.
-    pub(super) sums: Vec<f64>,
-    /// `M 1`: row sums.
-    pub(super) image: Vec<f64>,
 }
 
 /// How the search went.
@@ -122,9 +117,16 @@ fn search<const B: usize>(
         image: column(&block.rooms[0], B - 1),
     };
     let mut pairs = block.ritz();
+    let (mut best, mut stale) = (f64::INFINITY, 0);
     for cycle in 0..CYCLES {
         watch.proceed()?;
-        if pairs.are_near() {
+        let rest = pairs.residuals[0] + pairs.residuals[1];
+        if rest < best * 0.5 {
+            (best, stale) = (rest, 0);
+        } else {
+            stale += 1;
+        }
+        if pairs.are_near() || stale > STALE {
             break;
         }
         if cycle > 0 && pairs.is_settled() && pairs.error() <= goal {

@@ -40,6 +40,7 @@ use rayon::prelude::*;
 use crate::graph::{Csr, number};
 
 use super::region::Region;
+use super::rows::square_of;
 use super::vectors::largest_of;
 
 /// Rounds of raising before giving up.
@@ -127,6 +128,24 @@ pub(super) fn certify(
     false
 }
 
+/// What the vector of ones leads to: raising starts from it.
+#[derive(Clone, Debug)]
+pub(super) struct Ones {
+    /// `A 1`: links of one page of each hub class.
+    pub(super) sums: Vec<f64>,
+    /// `M 1`: row sums.
+    pub(super) image: Vec<f64>,
+}
+
+impl Ones {
+    /// Cost: one visit of each entry.
+    pub(super) fn of(region: &Region, visits: &mut u64) -> Self {
+        let ones = vec![1.0; region.authorities().len()];
+        let (sums, image) = square_of(region, &ones, visits);
+        Self { sums, image }
+    }
+}
+
 /// `z` with its images under `A` and `M`, kept up to date near what was raised.
 pub(super) struct Raising<'a> {
     region: &'a Region,
@@ -152,8 +171,9 @@ impl<'a> Raising<'a> {
     }
 
     /// Starts from 1, with its sums and its image at hand.
-    pub(super) fn of_ones(region: &'a Region, sums: Vec<f64>, image: Vec<f64>) -> Self {
-        Self::with(region, vec![1.0; image.len()], sums, image)
+    pub(super) fn of_ones(region: &'a Region, ones: &Ones) -> Self {
+        let z = vec![1.0; ones.image.len()];
+        Self::with(region, z, ones.sums.clone(), ones.image.clone())
     }
 
     fn with(region: &'a Region, z: Vec<f64>, mut sums: Vec<f64>, image: Vec<f64>) -> Self {

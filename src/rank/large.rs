@@ -24,8 +24,8 @@ use std::ops::Range;
 use crate::watch::{Interrupted, Watch};
 
 use super::Principal;
-use super::block::{Found, Ones, Search, principal};
-use super::certificate::{Raising, TIE, Tightness, VALUE, bound, certify};
+use super::block::{Found, Search, principal};
+use super::certificate::{Ones, Raising, TIE, Tightness, VALUE, bound, certify};
 use super::region::Region;
 use super::rows::square_of;
 use super::vectors::{add, largest, norm, scale};
@@ -158,7 +158,7 @@ impl Candidate {
             let mut proofs = depth.proofs.iter();
             proofs.all(|proof| certify(raising, lambda, (&x, &image), *proof, visits, most))
         };
-        let mut raising = Raising::of_ones(region, ones.sums.clone(), ones.image.clone());
+        let mut raising = Raising::of_ones(region, ones);
         let most = *visits + PATIENCE * region.rows().entries().len() as u64;
         if holds(&mut raising, most, visits) {
             return Ok(tightest);

@@ -194,8 +194,7 @@ fn two_equal_places_are_left_open() {
 /// A pair that is none, or not the largest.
 fn refuses(region: &Region, lambda: f64, x: Vec<f64>) {
     let mut visits = 0;
-    let ones = vec![1.0; x.len()];
-    let (sums, image) = square_of(region, &ones, &mut visits);
+    let ones = Ones::of(region, &mut visits);
     let found = Found {
         lambda,
         gap: 0.5,
@@ -204,7 +203,6 @@ fn refuses(region: &Region, lambda: f64, x: Vec<f64>) {
         vectors: vec![x],
     };
     let candidate = Candidate::of(region, &found, &mut visits);
-    let ones = Ones { sums, image };
     let proved = candidate.prove(region, &found, &ones, FIRST, &mut visits);
     assert!(proved.is_err());
 }

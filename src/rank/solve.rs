@@ -2,7 +2,7 @@
 
 use crate::watch::{Interrupted, Watch};
 
-use super::certificate::{Raising, TIE, VALUE, bound, certify};
+use super::certificate::{Ones, Raising, TIE, VALUE, bound, certify};
 use super::lanczos::{Ritz, largest_pairs};
 use super::region::Region;
 use super::vectors::{add, dot, largest, largest_of, norm, scale};
@@ -111,22 +111,6 @@ fn everywhere(size: usize) -> [Vec<f64>; 2] {
     [uneven.collect(), vec![1.0; size]]
 }
 
-/// The vector of ones: the sums of its hubs and its image, the row sums.
-struct Ones {
-    sums: Vec<f64>,
-    image: Vec<f64>,
-}
-
-impl Ones {
-    fn of(region: &Region, visits: &mut u64) -> Self {
-        let sums = region.lead(&vec![1.0; region.authorities().len()], visits);
-        Self {
-            image: region.cite(&sums, visits),
-            sums,
-        }
-    }
-}
-
 struct Polished {
     x: Vec<f64>,
     /// The vector of the step before, and its image: `x` but for its length.
@@ -218,7 +202,7 @@ fn prove(
         add(&mut z, highest / (lambda - value) / largest(&local), &local);
     }
     let mut raising = if known.is_empty() {
-        Raising::of_ones(region, ones.sums.clone(), ones.image.clone())
+        Raising::of_ones(region, ones)
     } else {
         Raising::new(region, z, visits)
     };
