@@ -73,6 +73,7 @@ fn renumber(component: &KnownComponent, page: impl Fn(u32) -> u32) -> KnownCompo
                 ..*n
             })
             .collect(),
+        origin: known.origin,
     };
     KnownComponent {
         cores: component.cores.iter().map(core).collect(),
@@ -102,6 +103,7 @@ fn run(web: &Web, params: &CoreParams, kept: &Kept) -> (Vec<u64>, HubGraph, Sele
         let cores = found.cores.iter().map(|(rank, near)| KnownCore {
             core: selection.cores[*rank as usize - 1].clone(),
             near: near.clone(),
+            origin: Some(0),
         });
         let known = KnownComponent {
             cores: cores.collect(),

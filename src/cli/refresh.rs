@@ -159,8 +159,8 @@ fn text(report: &RefreshReport) -> String {
     if !report.cold && report.components > 0 {
         let _ = writeln!(
             text,
-            "verified: {} of {} components, page for page and link for link",
-            report.components_verified, report.components
+            "verified: {} of {} components, page for page and link for link; {} pages loaded",
+            report.components_verified, report.components, report.pages_loaded
         );
     }
     for cost in report.costs.iter().flatten() {

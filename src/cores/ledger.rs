@@ -21,8 +21,11 @@ use super::select::Core;
 pub struct KnownCore {
     /// The core, in numbers of the present graph.
     pub core: Core,
-    /// The classes that were near it, and near no earlier core of its component.
+    /// The classes that were near it, and near no earlier core of its component; nothing for a
+    /// component that is absent from the graph.
     pub near: Vec<NearPage>,
+    /// How the caller names it, if an earlier run kept it: only then it counts as reused.
+    pub origin: Option<u64>,
 }
 
 /// What an earlier run found in a component.
@@ -34,7 +37,9 @@ pub struct KnownComponent {
     pub next: f64,
 }
 
-/// The components of a graph, with what is known of them.
+/// The components of a graph, with what is known of them. What is known of components beyond the
+/// graph's own is about *absent* ones: their steps take part as far as they are known, and where
+/// what is left of one could come next, the run ends there and says so.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ledger {
     components: WeakComponents,
@@ -70,10 +75,11 @@ impl Ledger {
         self.known.contains_key(&component)
     }
 
-    /// Of how many components something is known.
+    /// Of how many components of the graph something is known.
     #[must_use]
     pub fn known(&self) -> usize {
-        self.known.len()
+        let present = crate::graph::number(self.components.len());
+        self.known.range(..present).count()
     }
 
     /// The components of the graph.
@@ -97,8 +103,8 @@ impl Ledger {
             .collect()
     }
 
-    /// The core that comes next, if it is known.
-    pub(super) fn core(&self, next: &Next) -> Option<(&KnownCore, Option<Doubt>)> {
+    /// The core that comes next and its component, if it is known.
+    pub(super) fn core(&self, next: &Next) -> Option<(u32, &KnownCore, Option<Doubt>)> {
         let Next::Known {
             component,
             step,
@@ -108,7 +114,7 @@ impl Ledger {
             return None;
         };
         let core = self.known.get(component)?.cores.get(*step)?;
-        Some((core, *doubt))
+        Some((*component, core, *doubt))
     }
 }
 

@@ -80,8 +80,13 @@ pub struct Selection {
     pub near: NearClasses,
     /// Of each core, whether it was taken over from an earlier run.
     pub reused: Vec<bool>,
+    /// Of each core, how it was named where it was taken over.
+    pub origins: Vec<Option<u64>>,
     /// What a later run may take over, by component of the whole graph.
     pub found: BTreeMap<u32, FoundComponent>,
+    /// Where the run came to an end too early: absent components, the densest first, of which the
+    /// first could come next.
+    pub absent: Vec<u32>,
 }
 
 /// Selects cores. `previous_seeds`, in rank order, matter to [`Pick::Stable`] only.
@@ -119,7 +124,8 @@ pub fn select_again(
         }
     }
     let mut cores: Vec<Core> = Vec::new();
-    let mut reused = Vec::new();
+    let mut origins = Vec::new();
+    let mut absent = Vec::new();
     let mut near = NearClasses::new(graph);
     let mut keeping = Keeping::default();
     let mut visits = ledger.components().link_visits();
@@ -137,27 +143,31 @@ pub fn select_again(
             watch,
         };
         let (next, grown) = growing.grow(&mut *ranker, next, &no_hub)?;
+        if let Next::Absent(components) = next {
+            absent = components;
+            break;
+        }
         let delicate = ranker.is_delicate();
-        let (core, new) = if let Some((known, doubt)) = ledger.core(&next) {
+        let (component, core, new) = if let Some((component, known, doubt)) = ledger.core(&next) {
             let mut core = known.core.clone();
             core.seed = seed(&core.hubs, &core.hub_scores, &previous).ok_or(no_hub)?;
             core.doubt = doubt;
-            let touched = left.remove(graph, core.pages());
-            ranker.removed(graph, &left, &touched);
+            left.remove(graph, core.pages());
+            ranker.replayed(component);
             near.take(graph, &known.near, rank);
-            reused.push(true);
-            (core, known.near.clone())
+            origins.push(known.origin);
+            (Some(component), core, known.near.clone())
         } else {
             let (principal, grown) = grown.ok_or(no_hub.clone())?;
             let core = core(&principal, grown, &previous).ok_or(no_hub)?;
             let touched = left.remove(graph, core.pages());
             ranker.removed(graph, &left, &touched);
             let new = near.note(graph, &left, &principal, (rank, &core));
-            reused.push(false);
-            (core, new)
+            origins.push(None);
+            let first = core.authorities.first();
+            let component = first.and_then(|&page| ledger.components().of_page(graph, page));
+            (component, core, new)
         };
-        let first = core.authorities.first();
-        let component = first.and_then(|&page| ledger.components().of_page(graph, page));
         if let Some(component) = component
             && params.hits == Hits::Converged
         {
@@ -174,7 +184,9 @@ pub fn select_again(
         certified: first.is_none(),
         uncertified_reason: first,
         near,
-        reused,
+        reused: origins.iter().map(Option::is_some).collect(),
+        origins,
+        absent,
         found: keeping.finish(ranker.bounds()),
     })
 }

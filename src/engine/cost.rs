@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::EngineError;
 use super::hubs::Hubs;
 use super::past::{Past, Timeline};
-use crate::cores::{Ledger, Selection};
-use crate::graph::NONE;
+use crate::cores::Selection;
+use crate::graph::{NONE, WeakComponents};
 use crate::page::{PageId, SiteId};
 use crate::storage::links::LinkKey;
 use crate::storage::records::{BatchId, RefreshId};
@@ -62,7 +62,9 @@ pub struct SiteChange {
 pub(super) struct Run<'a> {
     pub(super) store: &'a Store,
     pub(super) hubs: &'a Hubs,
-    pub(super) ledger: &'a Ledger,
+    pub(super) components: &'a WeakComponents,
+    /// Those of them that are what they were.
+    pub(super) verified: &'a BTreeSet<u32>,
     pub(super) selection: &'a Selection,
     /// The refresh that was taken over from.
     pub(super) earlier: Option<RefreshId>,
@@ -80,7 +82,7 @@ impl Run<'_> {
             let component = first.map_or(NONE, |page| self.component(*page).unwrap_or(NONE));
             let reason = match self.earlier {
                 None => Reason::Cold,
-                Some(_) if self.ledger.knows(component) => Reason::Further,
+                Some(_) if self.verified.contains(&component) => Reason::Further,
                 Some(_) => Reason::Changed,
             };
             let group = if reason == Reason::Cold {
@@ -120,8 +122,7 @@ impl Run<'_> {
 
     /// The component that a page is in, by its number.
     fn component(&self, number: u32) -> Option<u32> {
-        let components = self.ledger.components();
-        components.of_page(&self.hubs.graph, number)
+        self.components.of_page(&self.hubs.graph, number)
     }
 
     fn changes(

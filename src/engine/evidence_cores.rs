@@ -6,14 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::EngineError;
 use super::hubs::Hubs;
-use crate::cores::{Core, Nearness, Rule, Selection, row_sums};
+use super::standings::{ChangedStandings, NewStandings, Written};
+use crate::cores::{Core, Rule, Selection};
+use crate::graph::WeakComponents;
 use crate::page::{PageId, SiteId};
 use crate::rank::TIED;
-use crate::storage::blocks::{Block, place};
-use crate::storage::evidence::{
-    CoreEvidence, Links, Member, Near, Place, SeriesRecord, Standing, StandingKey, Standings,
-};
-use crate::storage::records::{RefreshId, RefreshRecord};
+use crate::storage::evidence::{CoreEvidence, Member, Place};
+use crate::storage::records::RefreshId;
 use crate::storage::{Changes, Store, StoreError, tables};
 
 /// So many authorities of a core are named where its seed is explained.
@@ -24,17 +23,58 @@ pub(super) struct CoresEvidence {
     members: Vec<(PageId, Member)>,
     /// The refresh since which the seed is one is filled in when it is stored.
     cores: Vec<CoreEvidence>,
-    standings: BTreeMap<(SiteId, u32), Block<Standing>>,
+    standings: NewStandings,
 }
 
+/// Targets of the seeds whose component is not in the graph.
+type SeedTargets = BTreeMap<PageId, Vec<PageId>>;
+
 /// The evidence of a selection. Cost: passes over the graph's merged entries and its pages.
-pub(super) fn gather(hubs: &Hubs, selection: &Selection, rule: Rule) -> CoresEvidence {
+pub(super) fn gather(
+    hubs: &Hubs,
+    components: &WeakComponents,
+    selection: &Selection,
+    rule: Rule,
+) -> CoresEvidence {
+    let (members, cores) = of_cores(hubs, selection, rule, &SeedTargets::new());
+    let standings = NewStandings::all(hubs, components, selection);
+    CoresEvidence {
+        members,
+        cores,
+        standings,
+    }
+}
+
+/// The same, of a selection on a part of the graph.
+pub(super) fn gather_part(
+    hubs: &Hubs,
+    components: &WeakComponents,
+    selection: &Selection,
+    rule: Rule,
+    (changed, targets): (ChangedStandings, &SeedTargets),
+) -> CoresEvidence {
+    let (members, cores) = of_cores(hubs, selection, rule, targets);
+    let standings = changed.settle(hubs, components, selection);
+    CoresEvidence {
+        members,
+        cores,
+        standings,
+    }
+}
+
+/// The pages of the cores, and what the cores are compared by.
+fn of_cores(
+    hubs: &Hubs,
+    selection: &Selection,
+    rule: Rule,
+    targets: &SeedTargets,
+) -> (Vec<(PageId, Member)>, Vec<CoreEvidence>) {
     let mut members = Vec::new();
     let mut cores = Vec::new();
     for (rank, core) in (1..).zip(&selection.cores) {
         let of_hubs = places(&core.hubs, &core.hub_scores);
         let of_authorities = places(&core.authorities, &core.authority_scores);
-        cores.push(core_evidence(hubs, core, &of_hubs, rule));
+        cores.push(core_evidence(hubs, core, &of_hubs, rule, targets));
         let mut of_core: BTreeMap<u32, Member> = BTreeMap::new();
         let nothing = Member {
             core: rank,
@@ -50,11 +90,7 @@ pub(super) fn gather(hubs: &Hubs, selection: &Selection, rule: Rule) -> CoresEvi
         let of_core = of_core.into_iter();
         members.extend(of_core.map(|(page, member)| (hubs.pages[page as usize], member)));
     }
-    CoresEvidence {
-        standings: standings(hubs, selection, &members),
-        members,
-        cores,
-    }
+    (members, cores)
 }
 
 /// Places by score: those tied with the best first, in URL order, then by score, ties by URL.
@@ -82,7 +118,13 @@ fn places(pages: &[u32], scores: &[f64]) -> Vec<Place> {
         .collect()
 }
 
-fn core_evidence(hubs: &Hubs, core: &Core, of_hubs: &[Place], rule: Rule) -> CoreEvidence {
+fn core_evidence(
+    hubs: &Hubs,
+    core: &Core,
+    of_hubs: &[Place],
+    rule: Rule,
+    targets: &SeedTargets,
+) -> CoreEvidence {
     let page = |number: u32| hubs.pages[number as usize];
     let sites = |numbers: &[u32]| -> u32 {
         let sites: BTreeSet<SiteId> = numbers.iter().map(|&n| page(n).site()).collect();
@@ -90,7 +132,11 @@ fn core_evidence(hubs: &Hubs, core: &Core, of_hubs: &[Place], rule: Rule) -> Cor
     };
     let row = hubs.graph.hub_class(core.seed);
     let row = row.map_or(&[][..], |class| hubs.graph.rows().list(class));
+    let targets = targets.get(&page(core.seed));
     let linked = |number: &u32| {
+        if let Some(targets) = targets {
+            return targets.binary_search(&page(*number)).is_ok();
+        }
         let class = hubs.graph.authority_class(*number);
         class.is_some_and(|class| row.binary_search(&class).is_ok())
     };
@@ -142,79 +188,11 @@ fn core_evidence(hubs: &Hubs, core: &Core, of_hubs: &[Place], rule: Rule) -> Cor
     }
 }
 
-/// The standings of all pages on inter-site links, in blocks.
-fn standings(
-    hubs: &Hubs,
-    selection: &Selection,
-    members: &[(PageId, Member)],
-) -> BTreeMap<(SiteId, u32), Block<Standing>> {
-    let in_cores: BTreeSet<PageId> = members.iter().map(|(page, _)| *page).collect();
-    let sums = row_sums(&hubs.graph);
-    let near = &selection.near;
-    let of_number = |(page, number): (PageId, u32)| -> (PageId, Standing) {
-        let hub = hubs.graph.hub_class(number).map(|class| class as usize);
-        let authority = hubs.graph.authority_class(number).map(|c| c as usize);
-        let links = match (hub, authority) {
-            (None, None) => Links::Alone,
-            _ => Links::Counted {
-                as_authority: authority.map_or(0, |class| sums.authorities[class]),
-                as_hub: hub.map_or(0, |class| sums.hubs[class]),
-            },
-        };
-        let as_hub = hub.and_then(|class| near_core(&near.hubs, class, true));
-        let as_authority = authority.and_then(|class| near_core(&near.authorities, class, false));
-        // The first core; of the same one, as a hub, since hubs become seeds.
-        let both = as_hub.into_iter().chain(as_authority);
-        let near = both.min_by_key(|near| near.core);
-        let near = near.filter(|_| !in_cores.contains(&page));
-        (page, Standing { links, near })
-    };
-    let mut taking_part = hubs.by_id().map(of_number).peekable();
-    let left_out = hubs.left_out.iter();
-    let mut left_out = left_out
-        .map(|&(page, links)| (page, Standing { links, near: None }))
-        .peekable();
-    // Block after block: a list of all would take as much again.
-    let mut blocks: BTreeMap<(SiteId, u32), Block<Standing>> = BTreeMap::new();
-    let (mut at, mut block) = ((SiteId(0), 0), Vec::new());
-    loop {
-        let next = match (taking_part.peek(), left_out.peek()) {
-            (Some(a), Some(b)) if b.0 < a.0 => left_out.next(),
-            (None, _) => left_out.next(),
-            _ => taking_part.next(),
-        };
-        let here = next.map(|(page, standing)| {
-            let (block, place) = place(page.index());
-            ((page.site(), block), (place, standing))
-        });
-        let is_done = here.is_none_or(|(key, _)| key != at);
-        if is_done && !block.is_empty() {
-            blocks.insert(at, Block(block.as_slice().into()));
-            block.clear();
-        }
-        let Some((key, standing)) = here else {
-            return blocks;
-        };
-        at = key;
-        block.push(standing);
-    }
-}
-
-fn near_core(near: &[Option<Nearness>], class: usize, hub: bool) -> Option<Near> {
-    let near = near.get(class).copied().flatten()?;
-    Some(Near {
-        core: near.core,
-        hub,
-        links: near.links,
-        score: near.score,
-    })
-}
-
 impl CoresEvidence {
     /// Hands the evidence to `changes`, standings only where they differ from those that the plan's
     /// previous refresh sees; gives where they are, and the blocks written.
     ///
-    /// Cost beside writing: one scan of the series.
+    /// Cost beside writing: where all of the graph was looked at, one scan of the series.
     pub(super) fn put(
         &self,
         store: &Store,
@@ -239,50 +217,8 @@ impl CoresEvidence {
         };
         let earlier = record.and_then(|record| record.standings);
         let series = earlier.map_or(refresh, |earlier| earlier.series);
-        let mut written: BTreeSet<(SiteId, u32)> = self.standings.keys().copied().collect();
-        let mut last = None;
-        for entry in store.scan_under(&tables::STANDINGS, &series.to_be_bytes())? {
-            let (key, Standings(kept)) = entry?;
-            let place = (key.site, key.block);
-            // The newest of a block comes first.
-            if last.replace(place) == Some(place) {
-                continue;
-            }
-            match (self.standings.get(&place), &kept) {
-                (Some(block), Some(kept)) if block == kept => {
-                    written.remove(&place);
-                }
-                (None, Some(_)) => {
-                    written.insert(place);
-                }
-                _ => {}
-            }
-        }
-        for &(site, block) in &written {
-            let key = StandingKey {
-                series,
-                site,
-                block,
-                refresh,
-            };
-            let of_block = self.standings.get(&(site, block)).cloned();
-            changes.put(&tables::STANDINGS, &key, &Standings(of_block))?;
-        }
-        let pages = self.standings.values().map(|block| block.0.len() as u64);
-        Ok(Written {
-            record: SeriesRecord {
-                series,
-                pages: pages.sum(),
-            },
-            blocks: written,
-        })
+        self.standings.put(store, changes, (series, refresh))
     }
-}
-
-/// What a refresh wrote of standings.
-pub(super) struct Written {
-    pub(super) record: SeriesRecord,
-    blocks: BTreeSet<(SiteId, u32)>,
 }
 
 /// The seeds of a refresh, each with the refresh since which it is one.
@@ -310,58 +246,6 @@ pub(super) fn delete(
     }
     for entry in store.scan_under(&tables::CORE_EVIDENCE, &prefix)? {
         changes.delete(&tables::CORE_EVIDENCE, &entry?.0)?;
-    }
-    Ok(())
-}
-
-/// Deletes the standings that no refresh sees any more once the pruned ones are gone; `new` is the
-/// refresh being stored, with what it wrote.
-///
-/// Cost: one scan of each series that a pruned refresh belongs to.
-pub(super) fn forget(
-    store: &Store,
-    changes: &mut Changes,
-    pruned: &[RefreshId],
-    (new, written): (RefreshId, Option<&Written>),
-) -> Result<(), StoreError> {
-    let mut oldest: BTreeMap<RefreshId, Option<RefreshId>> = BTreeMap::new();
-    let mut touched = BTreeSet::new();
-    for entry in store.scan(&tables::REFRESHES)? {
-        let (number, record): (RefreshId, RefreshRecord) = entry?;
-        let Some(SeriesRecord { series, .. }) = record.standings else {
-            continue;
-        };
-        let oldest = oldest.entry(series).or_default();
-        if pruned.contains(&number) {
-            touched.insert(series);
-        } else {
-            *oldest = Some(oldest.map_or(number, |oldest| oldest.min(number)));
-        }
-    }
-    if let Some(written) = written {
-        oldest
-            .entry(written.record.series)
-            .or_default()
-            .get_or_insert(new);
-    }
-    for series in touched {
-        let oldest = oldest.get(&series).copied().flatten();
-        let mut seen = None;
-        for entry in store.scan_under(&tables::STANDINGS, &series.to_be_bytes())? {
-            let (key, Standings(block)) = entry?;
-            let place = (key.site, key.block);
-            if oldest.is_some_and(|oldest| key.refresh > oldest) {
-                continue;
-            }
-            // The newest that the oldest refresh sees comes first, unless that refresh is the one
-            // being stored and has written the block anew.
-            let rewritten =
-                oldest == Some(new) && written.is_some_and(|w| w.blocks.contains(&place));
-            let first = seen.replace(place) != Some(place) && !rewritten && oldest.is_some();
-            if !first || block.is_none() {
-                changes.delete(&tables::STANDINGS, &key)?;
-            }
-        }
     }
     Ok(())
 }

@@ -42,9 +42,11 @@ const PARTS: u32 = 64;
 /// The graph, and which page each of its numbers is.
 pub(super) struct Hubs {
     pub(super) graph: HubGraph,
-    /// Pages by number, that is in URL order.
+    /// Pages by number, that is in URL order; where only a part is loaded, others of which the order
+    /// matters too.
     pub(super) pages: Vec<PageId>,
-    /// Pages on inter-site links that take no part, in the order of their ids, with the reason.
+    /// Pages on inter-site links that take no part, in the order of their ids, with the reason;
+    /// nothing where only a part is loaded.
     pub(super) left_out: LeftOut,
     numbers: Numbers,
 }
@@ -110,6 +112,34 @@ impl Hubs {
         self.numbers.of(page)
     }
 
+    /// The part of the graph that has these rows, which are all that lead from and to its pages.
+    /// `pages` are these and any others, in URL order.
+    pub(super) fn of_part<'a>(
+        pages: Vec<PageId>,
+        rows: impl Iterator<Item = (&'a [PageId], &'a [PageId])>,
+    ) -> Result<Self, EngineError> {
+        let sites = pages.iter().map(|page| page.site().0).max();
+        let sites = sites.map_or(0, |last| last.saturating_add(1));
+        let numbers = Numbers::new(&pages, sites)?;
+        let mut of_part = Rows::new();
+        for (carriers, targets) in rows {
+            let carriers = numbers.of_all(carriers.iter().copied());
+            let targets = numbers.of_all(targets.iter().copied());
+            of_part
+                .push(&carriers, &targets)
+                .map_err(|e| EngineError::Plan(e.to_string()))?;
+        }
+        let graph = of_part
+            .graph()
+            .map_err(|e| EngineError::Plan(e.to_string()))?;
+        Ok(Self {
+            graph,
+            pages,
+            left_out: LeftOut::new(),
+            numbers,
+        })
+    }
+
     /// The pages that take part in the order of their ids, with their numbers.
     pub(super) fn by_id(&self) -> impl Iterator<Item = (PageId, u32)> {
         let numbers = &self.numbers;
@@ -130,14 +160,7 @@ impl Hubs {
     ) -> Result<Self, EngineError> {
         watch.stage("load pages", None);
         let sites = store.counters()?.next_site;
-        let rules = Rules {
-            store,
-            watch,
-            keep_spam,
-            pages,
-            mode: site_mode(&store.settings()?)?,
-            sorted: SORTED,
-        };
+        let rules = Rules::new(store, keep_spam, pages, watch)?;
         let (pages, left_out) = rules.number(sites)?;
         let numbers = Numbers::new(&pages, sites)?;
         watch.stage("load links", None);
@@ -186,16 +209,32 @@ struct Run {
 type Part = (Vec<Run>, LeftOut);
 
 /// Which pages take part, and how URLs are told.
-struct Rules<'a> {
-    store: &'a Store,
-    watch: &'a dyn Watch,
+pub(super) struct Rules<'a> {
+    pub(super) store: &'a Store,
+    pub(super) watch: &'a dyn Watch,
     keep_spam: bool,
     pages: Pages,
-    mode: SiteMode,
+    pub(super) mode: SiteMode,
     sorted: usize,
 }
 
-impl Rules<'_> {
+impl<'a> Rules<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        keep_spam: bool,
+        pages: Pages,
+        watch: &'a dyn Watch,
+    ) -> Result<Self, EngineError> {
+        Ok(Self {
+            store,
+            watch,
+            keep_spam,
+            pages,
+            mode: site_mode(&store.settings()?)?,
+            sorted: SORTED,
+        })
+    }
+
     /// The pages on inter-site links that take part, in URL order; and the others.
     fn number(&self, sites: u32) -> Result<(Vec<PageId>, LeftOut), EngineError> {
         let linked = LinkedPages::none(self.store, sites, self.watch)?;
@@ -217,7 +256,7 @@ impl Rules<'_> {
     }
 
     /// Why a page takes no part, if so.
-    fn reason(&self, record: &PageRecord) -> Option<Links> {
+    pub(super) fn reason(&self, record: &PageRecord) -> Option<Links> {
         match record.state {
             PageState::Gone | PageState::Unlinked => Some(Links::Gone),
             _ if record.spam && !self.keep_spam => Some(Links::Spam),

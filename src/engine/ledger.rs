@@ -1,4 +1,5 @@
-//! What the plan's previous refresh found in components that are as they were then.
+//! What the plan's previous refresh found in components that are as they were then, and what this
+//! one leaves to the next.
 
 use std::collections::BTreeMap;
 
@@ -6,53 +7,74 @@ use super::EngineError;
 use super::hubs::Hubs;
 use super::plan::{CorePlan, Plan, PlanOptions};
 use super::refresh_cores::unpack_sides;
-use crate::cores::{
-    Core, FoundComponent, Hits, KnownComponent, KnownCore, Ledger, NearPage, Selection,
-};
+use crate::cores::{Core, Hits, KnownComponent, KnownCore, Ledger, NearPage, Selection};
 use crate::graph::{Role, WeakComponents};
 use crate::page::PageId;
-use crate::storage::ledger::{ComponentCore, ComponentRecord, NearRecord};
-use crate::storage::records::RefreshId;
+use crate::storage::ledger::{
+    ComponentCore, ComponentRecord, CoreOrigin, NearRecord, NearRecords, OrderKey, OriginKey,
+};
+use crate::storage::records::{BatchId, CoreRecord, RefreshId};
 use crate::storage::tables::{self, VectorKey, VectorSide};
 use crate::storage::{Changes, Store, StoreError};
 
-/// Whether what `refresh` found holds for this plan: it ran with the same parameters, but for the
+/// The earlier refresh that is taken over from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Earlier {
+    pub(super) refresh: RefreshId,
+    /// The last batch of the state that it ran on.
+    pub(super) batch: BatchId,
+    pub(super) series: RefreshId,
+    /// How many pages have a standing.
+    pub(super) pages: u64,
+    /// Components of its graph.
+    pub(super) components: u32,
+}
+
+/// What `refresh` left, where it holds for this plan: it ran with the same parameters, but for the
 /// number of seeds and how they are picked. Classic HITS runs over all that remains, so nothing of
 /// it holds.
-pub(super) fn fits(
+pub(super) fn earlier(
     store: &Store,
     refresh: RefreshId,
     plan: &CorePlan,
-) -> Result<bool, EngineError> {
+) -> Result<Option<Earlier>, EngineError> {
     let record = store.need(&tables::REFRESHES, &refresh)?;
     let then = PlanOptions::from_kept(&record.settings)?.decide()?;
-    let Plan::Cores(mut then) = then else {
-        return Ok(false);
+    let (Plan::Cores(mut then), Some(standings)) = (then, record.standings) else {
+        return Ok(None);
     };
     (then.params.seeds, then.params.pick) = (plan.params.seeds, plan.params.pick);
     then.succeed = plan.succeed;
-    Ok(then == *plan && plan.params.hits == Hits::Converged)
+    let fits = then == *plan && plan.params.hits == Hits::Converged;
+    Ok(fits.then_some(Earlier {
+        refresh,
+        batch: record.batch,
+        series: standings.series,
+        pages: standings.pages,
+        components: record.components,
+    }))
 }
 
-/// What is known of the components of this graph; `refresh` is the earlier one, if any is to be
-/// taken over from.
+/// What is known of the components of this graph, all of it; `earlier` is the refresh that is
+/// taken over from, if any is to be.
 ///
 /// Cost: beside finding the components, one scan of what the earlier refresh kept of them, and its
 /// cores in those that did not change.
 pub(super) fn load(
     store: &Store,
     hubs: &Hubs,
-    refresh: Option<RefreshId>,
+    earlier: Option<Earlier>,
 ) -> Result<Ledger, EngineError> {
     let components = WeakComponents::of(&hubs.graph, &hubs.pages);
     let mut known = BTreeMap::new();
-    if let Some(refresh) = refresh {
+    if let Some(earlier) = earlier {
+        let mut kept = KeptCores::open(store, earlier)?;
         let present: BTreeMap<_, u32> =
             components.fingerprints().iter().copied().zip(0..).collect();
-        for entry in store.scan_under(&tables::COMPONENTS, &refresh.to_be_bytes())? {
-            let ((_, fingerprint), record) = entry?;
-            if let Some(&component) = present.get(&fingerprint) {
-                let found = known_component(store, hubs, refresh, &record, &|page| {
+        for entry in store.scan_under(&tables::COMPONENTS, &earlier.series.to_be_bytes())? {
+            let (_, record) = entry?;
+            if let Some(&component) = present.get(&record.fingerprint) {
+                let found = kept.component(hubs, &record, &|page| {
                     components.of_page(&hubs.graph, page) == Some(component)
                 })?;
                 known.insert(component, found);
@@ -62,110 +84,390 @@ pub(super) fn load(
     Ok(Ledger::new(components, known))
 }
 
-fn known_component(
-    store: &Store,
-    hubs: &Hubs,
-    refresh: RefreshId,
-    record: &ComponentRecord,
-    is_in_it: &dyn Fn(u32) -> bool,
-) -> Result<KnownComponent, EngineError> {
-    let cores = record.cores.iter();
-    let cores: Result<_, EngineError> = cores
-        .map(|core| known_core(store, hubs, refresh, core, is_in_it))
-        .collect();
-    Ok(KnownComponent {
-        cores: cores?,
-        next: record.next,
-    })
+/// A core as an earlier refresh kept it.
+pub(super) struct KeptCore {
+    pub(super) record: CoreRecord,
+    hub_scores: Vec<f64>,
+    authority_scores: Vec<f64>,
 }
 
-fn known_core(
-    store: &Store,
-    hubs: &Hubs,
-    refresh: RefreshId,
-    kept: &ComponentCore,
-    is_in_it: &dyn Fn(u32) -> bool,
-) -> Result<KnownCore, EngineError> {
-    let rank = kept.rank;
-    let record = store.need(&tables::CORES, &(refresh, rank))?;
-    let damaged = || {
+/// The cores of an earlier refresh by origin; each is read once.
+pub(super) struct KeptCores<'a> {
+    store: &'a Store,
+    earlier: Earlier,
+    ranks: BTreeMap<CoreOrigin, u32>,
+    read: BTreeMap<CoreOrigin, KeptCore>,
+}
+
+impl<'a> KeptCores<'a> {
+    /// Cost: one scan of the ranks of its cores.
+    pub(super) fn open(store: &'a Store, earlier: Earlier) -> Result<Self, StoreError> {
+        let mut ranks = BTreeMap::new();
+        let prefix = earlier.refresh.to_be_bytes();
+        for entry in store.scan_under(&tables::CORE_ORIGINS, &prefix)? {
+            let (key, rank) = entry?;
+            ranks.insert(key.origin, rank);
+        }
+        Ok(Self {
+            store,
+            earlier,
+            ranks,
+            read: BTreeMap::new(),
+        })
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.ranks.len()
+    }
+
+    fn damaged(&self, origin: CoreOrigin) -> EngineError {
         EngineError::Store(StoreError::Damaged {
             table: tables::COMPONENTS.name,
-            key: format!("refresh {refresh}, core {rank}"),
+            key: format!("series {}, core {origin:?}", self.earlier.series),
             what: "it does not fit its core; `refresh --cold` does without it".to_owned(),
         })
-    };
-    let number = |page: &PageId| {
-        let number = hubs.number(*page).filter(|number| is_in_it(*number));
-        number.ok_or_else(damaged)
-    };
-    let numbers = |pages: &[PageId]| pages.iter().map(number).collect::<Result<Vec<u32>, _>>();
-    let scores = |side, pages: usize| {
-        let key = VectorKey {
-            refresh,
-            rank,
-            side,
-        };
-        let scores = store.need(&tables::VECTORS, &key)?;
-        if scores.len() == pages && pages > 0 {
-            Ok(scores)
-        } else {
-            Err(damaged())
+    }
+
+    /// A core of the earlier refresh.
+    pub(super) fn core(&mut self, origin: CoreOrigin) -> Result<&KeptCore, EngineError> {
+        if !self.read.contains_key(&origin) {
+            let refresh = self.earlier.refresh;
+            let rank = self.ranks.get(&origin).copied();
+            let rank = rank.ok_or_else(|| self.damaged(origin))?;
+            let record = self.store.need(&tables::CORES, &(refresh, rank))?;
+            let scores = |side, pages: usize| {
+                let key = VectorKey {
+                    refresh,
+                    rank,
+                    side,
+                };
+                let scores = self.store.need(&tables::VECTORS, &key)?;
+                if scores.len() == pages && pages > 0 {
+                    Ok(scores)
+                } else {
+                    Err(self.damaged(origin))
+                }
+            };
+            let core = KeptCore {
+                hub_scores: scores(VectorSide::Hubs, record.hubs.len())?,
+                authority_scores: scores(VectorSide::Authorities, record.authorities.len())?,
+                record,
+            };
+            self.read.insert(origin, core);
         }
-    };
-    let near = |near: &NearRecord| -> Result<NearPage, EngineError> {
-        Ok(NearPage {
-            role: if near.hub { Role::Hub } else { Role::Authority },
-            page: number(&near.page)?,
-            links: near.links,
-            score: near.score,
+        self.read.get(&origin).ok_or_else(|| self.damaged(origin))
+    }
+
+    /// What is known of a component, in the numbers of `hubs`; `is_in_it` tells its pages.
+    pub(super) fn component(
+        &mut self,
+        hubs: &Hubs,
+        record: &ComponentRecord,
+        is_in_it: &dyn Fn(u32) -> bool,
+    ) -> Result<KnownComponent, EngineError> {
+        let mut known = self.absent(hubs, record, is_in_it)?;
+        for core in &mut known.cores {
+            let origin = CoreOrigin::of_packed(core.origin.unwrap_or_default());
+            let of = self.earlier.series;
+            let near = self
+                .store
+                .need(&tables::NEAR_CORES, &OriginKey { of, origin })?;
+            for near in near.0 {
+                let number = hubs.number(near.page).filter(|number| is_in_it(*number));
+                core.near.push(NearPage {
+                    role: if near.hub { Role::Hub } else { Role::Authority },
+                    page: number.ok_or_else(|| self.damaged(origin))?,
+                    links: near.links,
+                    score: near.score,
+                });
+            }
+        }
+        Ok(known)
+    }
+
+    /// The same, but for what was near its cores.
+    pub(super) fn absent(
+        &mut self,
+        hubs: &Hubs,
+        record: &ComponentRecord,
+        is_in_it: &dyn Fn(u32) -> bool,
+    ) -> Result<KnownComponent, EngineError> {
+        let mut cores = Vec::new();
+        for ComponentCore { origin, .. } in &record.cores {
+            let damaged = self.damaged(*origin);
+            let KeptCore {
+                record,
+                hub_scores,
+                authority_scores,
+            } = self.core(*origin)?;
+            let number = |page: &PageId| hubs.number(*page).filter(|number| is_in_it(*number));
+            let numbers = |pages: &[PageId]| pages.iter().map(number).collect::<Option<Vec<u32>>>();
+            let (h, a) = (record.hubs.len(), record.authorities.len());
+            let (Some(of_hubs), Some(authorities), Some(seed)) = (
+                numbers(&record.hubs),
+                numbers(&record.authorities),
+                number(&record.seed),
+            ) else {
+                return Err(damaged);
+            };
+            let core = Core {
+                sigma: record.sigma,
+                density: 100.0 * record.edges as f64 / (h as f64 * a as f64),
+                edges: record.edges,
+                hubs: of_hubs,
+                authorities,
+                hub_scores: hub_scores.clone(),
+                authority_scores: authority_scores.clone(),
+                sides: unpack_sides(&record.sides, h + a),
+                seed,
+                doubt: None,
+            };
+            cores.push(KnownCore {
+                core,
+                near: Vec::new(),
+                origin: Some(origin.packed()),
+            });
+        }
+        Ok(KnownComponent {
+            cores,
+            next: record.next,
         })
-    };
-    let (h, a) = (record.hubs.len(), record.authorities.len());
-    let core = Core {
-        sigma: record.sigma,
-        density: 100.0 * record.edges as f64 / (h as f64 * a as f64),
-        edges: record.edges,
-        hubs: numbers(&record.hubs)?,
-        authorities: numbers(&record.authorities)?,
-        hub_scores: scores(VectorSide::Hubs, h)?,
-        authority_scores: scores(VectorSide::Authorities, a)?,
-        sides: unpack_sides(&record.sides, h + a),
-        seed: number(&record.seed)?,
-        doubt: None,
-    };
-    let near: Result<_, EngineError> = kept.near.iter().map(near).collect();
-    Ok(KnownCore { core, near: near? })
+    }
 }
 
-/// Hands what later refreshes may take over to `changes`.
-pub(super) fn put(
+/// What was found in one component.
+struct Finding {
+    pages: u32,
+    fingerprint: [u8; 16],
+    /// The ranks of its cores that may be taken over, each with what was near it.
+    cores: Vec<(u32, Vec<NearRecord>)>,
+    next: f64,
+}
+
+/// What later refreshes may take over, on its way to the store.
+pub(super) struct Findings {
+    of_graph: BTreeMap<PageId, Finding>,
+    /// Of each core its origin, if it was taken over, and its sigma.
+    cores: Vec<(Option<CoreOrigin>, f64)>,
+    changed: Option<Changed>,
+}
+
+/// What a refresh that looked at some components only replaces.
+#[derive(Default)]
+pub(super) struct Changed {
+    /// Components that it looked at, as they were.
+    pub(super) old: BTreeMap<PageId, ComponentRecord>,
+    /// Components that it did not look at and of which it keeps less, as they were and as they are.
+    pub(super) cut: BTreeMap<PageId, (ComponentRecord, ComponentRecord)>,
+}
+
+/// For each component of the graph the smallest id of its pages, which is its name.
+pub(super) fn names(hubs: &Hubs, components: &WeakComponents) -> Vec<PageId> {
+    let mut names = vec![PageId(u64::MAX); components.len()];
+    for (&page, number) in hubs.pages.iter().zip(0..) {
+        let component = components.of_page(&hubs.graph, number);
+        let name = component.and_then(|component| names.get_mut(component as usize));
+        if let Some(name) = name {
+            *name = page.min(*name);
+        }
+    }
+    names
+}
+
+impl Findings {
+    /// Of all components of the graph; `changed` where there are others.
+    pub(super) fn new(
+        hubs: &Hubs,
+        components: &WeakComponents,
+        selection: &Selection,
+        changed: Option<Changed>,
+    ) -> Self {
+        let mut pages = vec![0_u32; components.len()];
+        for number in 0..crate::graph::number(hubs.pages.len()) {
+            let component = components.of_page(&hubs.graph, number);
+            if let Some(count) = component.and_then(|c| pages.get_mut(c as usize)) {
+                *count += 1;
+            }
+        }
+        let near = |near: &NearPage| NearRecord {
+            page: hubs.pages[near.page as usize],
+            hub: near.role == Role::Hub,
+            links: near.links,
+            score: near.score,
+        };
+        let all = names(hubs, components).into_iter().zip(0_u32..).zip(pages);
+        let of_graph = all.zip(components.fingerprints());
+        let of_graph = of_graph.map(|(((name, component), pages), fingerprint)| {
+            let found = selection.found.get(&component);
+            let cores = found.map_or(&[][..], |found| &found.cores).iter();
+            let finding = Finding {
+                pages,
+                fingerprint: *fingerprint,
+                cores: cores
+                    .map(|(rank, pages)| (*rank, pages.iter().map(near).collect()))
+                    .collect(),
+                next: found.map_or_else(|| components.bound(component), |found| found.next),
+            };
+            (name, finding)
+        });
+        let origins = selection.origins.iter();
+        let origins = origins.map(|origin| origin.map(CoreOrigin::of_packed));
+        Self {
+            of_graph: of_graph.collect(),
+            cores: origins
+                .zip(selection.cores.iter().map(|core| core.sigma))
+                .collect(),
+            changed,
+        }
+    }
+
+    /// Hands them to `changes`, where they differ from what the plan's last refresh kept.
+    ///
+    /// Cost: what was looked at; where that was all, one scan of what is kept.
+    pub(super) fn put(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+        (series, refresh): (RefreshId, RefreshId),
+    ) -> Result<(), EngineError> {
+        for ((origin, _), rank) in self.cores.iter().zip(1..) {
+            let origin = origin.unwrap_or(CoreOrigin { refresh, rank });
+            let key = OriginKey {
+                of: refresh,
+                origin,
+            };
+            changes.put(&tables::CORE_ORIGINS, &key, &rank)?;
+        }
+        let mut new = BTreeMap::new();
+        for (&name, finding) in &self.of_graph {
+            let core = |rank: u32| {
+                let (origin, sigma) = self.cores.get(rank as usize - 1)?;
+                let origin = origin.unwrap_or(CoreOrigin { refresh, rank });
+                let sigma = *sigma;
+                Some(ComponentCore { origin, sigma })
+            };
+            let mut cores = Vec::new();
+            for (rank, near) in &finding.cores {
+                let core = core(*rank);
+                let core = core.ok_or(EngineError::Internal("a component has no such core"))?;
+                if core.origin.refresh == refresh {
+                    let key = OriginKey {
+                        of: series,
+                        origin: core.origin,
+                    };
+                    let near = NearRecords(near.clone());
+                    changes.put(&tables::NEAR_CORES, &key, &near)?;
+                }
+                cores.push(core);
+            }
+            let record = ComponentRecord {
+                fingerprint: finding.fingerprint,
+                pages: finding.pages,
+                cores,
+                next: finding.next,
+            };
+            new.insert(name, record);
+        }
+        let mut replace = |name, old: &ComponentRecord| {
+            let new: Option<ComponentRecord> = new.remove(&name);
+            replace(changes, series, name, Some(old), new.as_ref())
+        };
+        match &self.changed {
+            None => {
+                for entry in store.scan_under(&tables::COMPONENTS, &series.to_be_bytes())? {
+                    let ((_, name), old) = entry?;
+                    replace(name, &old)?;
+                }
+            }
+            Some(part) => {
+                for (&name, old) in &part.old {
+                    replace(name, old)?;
+                }
+                for (&name, (old, cut)) in &part.cut {
+                    self::replace(changes, series, name, Some(old), Some(cut))?;
+                }
+            }
+        }
+        for (name, record) in &new {
+            self::replace(changes, series, *name, None, Some(record))?;
+        }
+        Ok(())
+    }
+}
+
+/// Replaces what is kept of a component.
+fn replace(
+    changes: &mut Changes,
+    series: RefreshId,
+    component: PageId,
+    old: Option<&ComponentRecord>,
+    new: Option<&ComponentRecord>,
+) -> Result<(), EngineError> {
+    if old == new {
+        return Ok(());
+    }
+    let order = |record: &ComponentRecord| OrderKey {
+        series,
+        bound: record.bound(),
+        component,
+    };
+    let (before, after) = (old.map(order), new.map(order));
+    if before != after {
+        if let Some(key) = before {
+            changes.delete(&tables::COMPONENT_ORDER, &key)?;
+        }
+        if let Some(key) = after {
+            changes.put(&tables::COMPONENT_ORDER, &key, &())?;
+        }
+    }
+    let stays = |core: &ComponentCore| {
+        let cores = new.map_or(&[][..], |new| &new.cores);
+        cores.iter().any(|other| other.origin == core.origin)
+    };
+    let gone = old.map_or(&[][..], |old| &old.cores).iter();
+    for core in gone.filter(|core| !stays(core)) {
+        let key = OriginKey {
+            of: series,
+            origin: core.origin,
+        };
+        changes.delete(&tables::NEAR_CORES, &key)?;
+    }
+    let key = (series, component);
+    match new {
+        Some(new) => changes.put(&tables::COMPONENTS, &key, new)?,
+        None => changes.delete(&tables::COMPONENTS, &key)?,
+    }
+    Ok(())
+}
+
+/// Deletes what is kept of a series that no refresh belongs to any more.
+pub(super) fn forget(
+    store: &Store,
+    changes: &mut Changes,
+    series: RefreshId,
+) -> Result<(), StoreError> {
+    let prefix = series.to_be_bytes();
+    for entry in store.scan_under(&tables::COMPONENTS, &prefix)? {
+        changes.delete(&tables::COMPONENTS, &entry?.0)?;
+    }
+    for entry in store.scan_under(&tables::COMPONENT_ORDER, &prefix)? {
+        changes.delete(&tables::COMPONENT_ORDER, &entry?.0)?;
+    }
+    for entry in store.scan_under(&tables::NEAR_CORES, &prefix)? {
+        changes.delete(&tables::NEAR_CORES, &entry?.0)?;
+    }
+    Ok(())
+}
+
+/// Deletes the ranks of the cores of a refresh.
+pub(super) fn delete(
+    store: &Store,
     changes: &mut Changes,
     refresh: RefreshId,
-    hubs: &Hubs,
-    components: &WeakComponents,
-    selection: &Selection,
-) -> Result<(), EngineError> {
-    let near = |near: &NearPage| NearRecord {
-        page: hubs.pages[near.page as usize],
-        hub: near.role == Role::Hub,
-        links: near.links,
-        score: near.score,
-    };
-    for (component, found) in &selection.found {
-        let FoundComponent { cores, next } = found;
-        let Some(fingerprint) = components.fingerprints().get(*component as usize) else {
-            continue;
-        };
-        let cores = cores.iter().map(|(rank, pages)| ComponentCore {
-            rank: *rank,
-            near: pages.iter().map(near).collect(),
-        });
-        let record = ComponentRecord {
-            cores: cores.collect(),
-            next: *next,
-        };
-        changes.put(&tables::COMPONENTS, &(refresh, *fingerprint), &record)?;
+) -> Result<(), StoreError> {
+    for entry in store.scan_under(&tables::CORE_ORIGINS, &refresh.to_be_bytes())? {
+        changes.delete(&tables::CORE_ORIGINS, &entry?.0)?;
     }
     Ok(())
 }

@@ -16,8 +16,9 @@ use super::past;
 use super::plan::{DEFAULT_PLAN, Plan, PlanOptions, check_name};
 use super::refresh_cores::{self, CoresRun};
 use super::refresh_cover::{self, CoverRun, Earlier};
+use super::standings::Written;
 use super::{Bank, EngineError};
-use super::{cover_reach, evidence_cores};
+use super::{cover_reach, evidence_cores, ledger, standings};
 use crate::page::SiteId;
 use crate::storage::records::{BatchId, PlanRecord, RefreshId, RefreshRecord};
 use crate::storage::tables::{self, BitmapKey};
@@ -69,9 +70,12 @@ pub struct RefreshReport {
     pub steps_recomputed: u64,
     /// By cores: weakly connected components of the graph.
     pub components: u32,
-    /// By cores: those among them that were found to be, page for page and link for link, what the
-    /// previous refresh kept its cores of.
+    /// By cores: those among them that are, page for page and link for link, what they were in the
+    /// previous refresh: no batch touched them, or what it changed came to the same.
     pub components_verified: u32,
+    /// By cores: pages of the graph that were loaded, those of components that batches touched or
+    /// that could come first, or all.
+    pub pages_loaded: u64,
     /// Whether every result was proven.
     pub certified: bool,
     /// Why not, where it was not.
@@ -106,20 +110,28 @@ impl Outcome {
     /// The earlier refresh whose records this one takes over.
     fn leans_on(&self) -> Option<RefreshId> {
         match self {
-            Self::Cores(_) => None,
+            Self::Cores(run) => run.earlier.map(|earlier| earlier.refresh),
             Self::Cover(run) => run.leans_on(),
         }
     }
 
+    /// Hands what is to be stored to `changes`; gives what was written of standings.
     fn put(
         &self,
         store: &Store,
         changes: &mut Changes,
-        refresh: RefreshId,
-    ) -> Result<(), EngineError> {
+        (plan, refresh): (&str, RefreshId),
+    ) -> Result<Option<Written>, EngineError> {
         match self {
-            Self::Cores(run) => run.put(changes, refresh),
-            Self::Cover(run) => run.put(store, changes, refresh),
+            Self::Cores(run) => {
+                let written = run.evidence.put(store, changes, plan, refresh)?;
+                run.put(store, changes, (written.record.series, refresh))?;
+                Ok(Some(written))
+            }
+            Self::Cover(run) => {
+                run.put(store, changes, refresh)?;
+                Ok(None)
+            }
         }
     }
 
@@ -138,8 +150,8 @@ impl Bank {
     /// A refresh without seeds is kept too. Where the plan was refreshed by somebody else
     /// meanwhile, and what this run takes over may be deleted, it runs again.
     ///
-    /// Cost: by cores one scan of pages and two of rows, then what [`cores::select`] costs; by
-    /// cover one scan of sites, the pages and links of those that changed, then what
+    /// Cost: by cores the pages and rows of components that changed, by key, or one scan of pages and
+    /// two of rows, then what [`cores::select`] costs in what changed; by cover one scan of sites, the pages and links of those that changed, then what
     /// [`cover::select_chosen`] costs on them.
     ///
     /// [`cores::select`]: crate::cores::select
@@ -209,6 +221,7 @@ impl Bank {
             steps_recomputed: 0,
             components: 0,
             components_verified: 0,
+            pages_loaded: 0,
             certified: true,
             doubt: None,
             link_visits: 0,
@@ -234,7 +247,8 @@ impl Bank {
                 let doubt = selection.uncertified_reason.as_ref();
                 report.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
                 report.link_visits = selection.link_visits;
-                (report.components, report.components_verified) = run.components();
+                (report.components, report.components_verified) = run.components;
+                report.pages_loaded = run.pages_loaded;
                 report.bytes_read = reader.bytes_read();
                 if request.explain_cost {
                     report.costs = Some(run.costs(&reader)?);
@@ -276,14 +290,8 @@ fn keep(
     report.refresh = counters.refresh;
     // Small beside the ledger's own records, and a bulk load where there is more.
     let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
-    outcome.put(writer, &mut changes, report.refresh)?;
-    let standings = match outcome {
-        Outcome::Cores(run) => {
-            let (plan, refresh) = (&report.plan, report.refresh);
-            Some(run.evidence.put(writer, &mut changes, plan, refresh)?)
-        }
-        Outcome::Cover(_) => None,
-    };
+    let of_plan = (report.plan.as_str(), report.refresh);
+    let standings = outcome.put(writer, &mut changes, of_plan)?;
     let settings = report.parameters.to_kept()?;
     let plan = PlanRecord {
         settings: settings.clone(),
@@ -295,7 +303,7 @@ fn keep(
         report.pruned = prune(writer, &mut changes, &report.plan, keep, picked_by)?;
         past::forget(writer, &mut changes, oldest_state(writer, report)?)?;
         let new = (report.refresh, standings.as_ref());
-        evidence_cores::forget(writer, &mut changes, &report.pruned, new)?;
+        standings::forget(writer, &mut changes, &report.pruned, new)?;
     }
     report.bytes_read_storing = writer.bytes_read();
     report.bytes_read += report.bytes_read_storing;
@@ -317,10 +325,7 @@ fn keep(
         link_visits: report.link_visits,
         page_visits: report.page_visits,
         standings: standings.map(|written| written.record),
-        components: match outcome {
-            Outcome::Cores(run) => count(run.selection.found.len()),
-            Outcome::Cover(_) => 0,
-        },
+        components: report.components,
     };
     changes.put(&tables::REFRESHES, &report.refresh, &record)?;
     watch.proceed()?;
@@ -387,9 +392,7 @@ fn prune(
         for entry in store.scan_under(&tables::SEEDS, &prefix)? {
             changes.delete(&tables::SEEDS, &entry?.0)?;
         }
-        for entry in store.scan_under(&tables::COMPONENTS, &prefix)? {
-            changes.delete(&tables::COMPONENTS, &entry?.0)?;
-        }
+        ledger::delete(store, changes, refresh)?;
         evidence_cores::delete(store, changes, refresh)?;
         for (site, record) in refresh_cover::records(store, refresh)? {
             changes.delete(&tables::COVERS, &(refresh, site))?;

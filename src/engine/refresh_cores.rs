@@ -1,13 +1,17 @@
-//! Refresh by cores: loads the host-pruned graph, selects, and keeps the ledger.
+//! Refresh by cores: loads the host-pruned graph, or what changed of it, selects, and keeps the
+//! ledger.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cost::{self, Cost};
 use super::evidence_cores::{self, CoresEvidence};
 use super::hubs::Hubs;
+use super::ledger::{self, Earlier, Findings};
 use super::plan::CorePlan;
-use super::{EngineError, ledger, succession};
+use super::refresh_changed::{self, Part};
+use super::{EngineError, succession};
 use crate::cores::{self, CoresError, Ledger, Selection};
+use crate::graph::number;
 use crate::page::{PageId, PageSet};
 use crate::storage::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
 use crate::storage::tables::{self, BitmapKey, VectorKey, VectorSide};
@@ -20,7 +24,14 @@ pub(super) struct CoresRun {
     ledger: Ledger,
     pub(super) selection: Selection,
     /// The refresh that was taken over from.
-    pub(super) earlier: Option<RefreshId>,
+    pub(super) earlier: Option<Earlier>,
+    /// Components of the whole graph, and those that are what they were then.
+    pub(super) components: (u32, u32),
+    /// Pages of the graph that was loaded.
+    pub(super) pages_loaded: u64,
+    /// The components of the loaded graph that are what they were.
+    verified: BTreeSet<u32>,
+    findings: Findings,
     /// Successors of dead seeds, where the plan says so.
     succeeding: BTreeMap<PageId, Succession>,
     pub(super) evidence: CoresEvidence,
@@ -29,8 +40,8 @@ pub(super) struct CoresRun {
 /// With `cold` nothing is taken over from the plan's previous refresh but its seeds, where the
 /// plan says so.
 ///
-/// Cost: one scan of pages and two of rows; then what [`cores::select`] costs in components that
-/// changed.
+/// Cost: the pages and rows of components that changed, by key, or where that is much one scan of
+/// pages and two of rows; then what [`cores::select`] costs in components that changed.
 pub(super) fn run(
     store: &Store,
     plan: &CorePlan,
@@ -39,7 +50,7 @@ pub(super) fn run(
     watch: &dyn Watch,
 ) -> Result<CoresRun, EngineError> {
     let mut earlier = match previous {
-        Some(refresh) if !cold && ledger::fits(store, refresh, plan)? => Some(refresh),
+        Some(refresh) if !cold => ledger::earlier(store, refresh, plan)?,
         _ => None,
     };
     let mut succeeding = BTreeMap::new();
@@ -52,9 +63,17 @@ pub(super) fn run(
         Some(refresh) => seeds_of(store, refresh)?,
         None => Vec::new(),
     };
+    let mut visits = 0;
+    if let Some(earlier) = earlier {
+        match refresh_changed::run(store, plan, earlier, &previous, watch)? {
+            Ok(part) => return Ok(of_part(*part, plan, earlier, succeeding)),
+            Err(in_vain) => visits = in_vain,
+        }
+    }
     let hubs = Hubs::load(store, plan.keep_spam, plan.pages, watch)?;
     let mut ledger = ledger::load(store, &hubs, earlier)?;
     let mut selection = select(&hubs, plan, &previous, &ledger, watch)?;
+    selection.link_visits += visits;
     if !selection.certified && selection.reused.contains(&true) {
         // What is not certain is not built upon.
         earlier = None;
@@ -63,18 +82,59 @@ pub(super) fn run(
         selection = select(&hubs, plan, &previous, &ledger, watch)?;
         selection.link_visits += visits;
     }
-    let evidence = evidence_cores::gather(&hubs, &selection, plan.params.rule);
+    let components = ledger.components();
+    let count = number(components.len());
+    let verified: BTreeSet<u32> = (0..count).filter(|c| ledger.knows(*c)).collect();
     Ok(CoresRun {
+        evidence: evidence_cores::gather(&hubs, components, &selection, plan.params.rule),
+        findings: Findings::new(&hubs, components, &selection, None),
+        components: (count, number(verified.len())),
+        pages_loaded: hubs.pages.len() as u64,
         hubs,
         ledger,
         selection,
         earlier,
+        verified,
         succeeding,
-        evidence,
     })
 }
 
-fn select(
+/// A run on what changed.
+fn of_part(
+    part: Part,
+    plan: &CorePlan,
+    earlier: Earlier,
+    succeeding: BTreeMap<PageId, Succession>,
+) -> CoresRun {
+    let Part {
+        hubs,
+        ledger,
+        selection,
+        verified,
+        components,
+        pages_loaded,
+        changed,
+        standings,
+        targets,
+    } = part;
+    let of_graph = ledger.components();
+    let gather = evidence_cores::gather_part;
+    let of_part = (standings, &targets);
+    CoresRun {
+        evidence: gather(&hubs, of_graph, &selection, plan.params.rule, of_part),
+        findings: Findings::new(&hubs, of_graph, &selection, Some(changed)),
+        components,
+        pages_loaded,
+        hubs,
+        ledger,
+        selection,
+        earlier: Some(earlier),
+        verified,
+        succeeding,
+    }
+}
+
+pub(super) fn select(
     hubs: &Hubs,
     plan: &CorePlan,
     previous: &[PageId],
@@ -104,27 +164,27 @@ fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineErro
 }
 
 impl CoresRun {
-    /// How many components the graph has, and how many are verified to be what they were.
-    pub(super) fn components(&self) -> (u32, u32) {
-        let count = |length| u32::try_from(length).unwrap_or(u32::MAX);
-        let found = self.ledger.components().len();
-        (count(found), count(self.ledger.known()))
-    }
-
     /// Why cores had to be computed.
     pub(super) fn costs(&self, store: &Store) -> Result<Vec<Cost>, EngineError> {
         let run = cost::Run {
             store,
             hubs: &self.hubs,
-            ledger: &self.ledger,
+            components: self.ledger.components(),
+            verified: &self.verified,
             selection: &self.selection,
-            earlier: self.earlier,
+            earlier: self.earlier.map(|earlier| earlier.refresh),
         };
         run.costs()
     }
 
-    /// Hands the seeds, cores, vectors and the removed set to `changes`.
-    pub(super) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<(), EngineError> {
+    /// Hands the seeds, cores, vectors, the removed set and what later refreshes may take over to
+    /// `changes`; `series` is that of the refresh.
+    pub(super) fn put(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+        (series, refresh): (RefreshId, RefreshId),
+    ) -> Result<(), EngineError> {
         put_cores(
             changes,
             refresh,
@@ -132,8 +192,7 @@ impl CoresRun {
             &self.selection,
             &self.succeeding,
         )?;
-        let components = self.ledger.components();
-        ledger::put(changes, refresh, &self.hubs, components, &self.selection)
+        self.findings.put(store, changes, (series, refresh))
     }
 }
 

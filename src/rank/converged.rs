@@ -13,7 +13,8 @@
 //!
 //! A component of the whole graph whose steps are known from an earlier run waits among the solved
 //! regions under the sigma of its next step, and nothing of it is read. When its steps are used up,
-//! what is left of it joins the queue like any other, under the bound that the earlier run left.
+//! what is left of it joins the queue like any other, under the bound that the earlier run left. It
+//! need not even be in the graph, as long as what is left of it cannot come first.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,25 +28,15 @@ use super::components::{Component, Labels};
 use super::large::{self, Attempt, DEEP, Depth, FIRST, TIGHT};
 use super::parent::{Held, Parent};
 use super::region::Region;
-use super::replay::{KnownSteps, Replays, Step};
+use super::replay::{Descending, KNOWN, KnownSteps, Replays, absent, descending, entry};
 use super::solve::{EXACT, FINE, solve};
 use super::{Doubt, Next, Principal, Ranker, TIED};
-
-/// Order of nonnegative floats, by their bits, the largest first.
-type Descending = Reverse<u64>;
-
-fn descending(value: f64) -> Descending {
-    Reverse(value.to_bits())
-}
 
 /// Sigmas are accurate to rounding.
 const ROUNDING: f64 = 1e-12;
 
 /// With so many authority classes a region is cut only near what it lost.
 const BROAD: Range<usize> = 1024..large::SIZES.end;
-
-/// Marks the labels of components whose steps are known.
-const KNOWN: u32 = 1 << 31;
 
 /// Takes cores from the region with the largest sigma.
 #[derive(Clone, Debug)]
@@ -67,8 +58,8 @@ pub struct Converged {
 
 impl Converged {
     /// A ranker of this graph, of which all is left. `known` has what an earlier run found in
-    /// components that are as they were then. No entry is read yet: a component is cut into regions
-    /// once it could come first.
+    /// components that are as they were then; those beyond the graph's own are absent from it. No
+    /// entry is read yet: a component is cut into regions once it could come first.
     #[must_use]
     pub fn new(
         graph: &HubGraph,
@@ -76,14 +67,14 @@ impl Converged {
         known: BTreeMap<u32, KnownSteps>,
     ) -> Self {
         let classes = 0..number(graph.authority_members().len());
-        let (replays, unknown) = Replays::new(components, known);
+        let (replays, unknown, waiting) = Replays::new(components, known);
         let mut ranker = Self {
             components: classes
                 .map(|class| components.of_authority(class))
                 .collect(),
             labels: Labels::none(graph),
             regions: BTreeMap::new(),
-            waiting: BTreeSet::new(),
+            waiting,
             solved: BTreeSet::new(),
             doubtful: BTreeSet::new(),
             position: vec![NONE; graph.authority_members().len()],
@@ -101,6 +92,11 @@ impl Converged {
         ranker
     }
 
+    fn solved_region(&self, label: u32) -> Option<&Arc<Principal>> {
+        let solved = self.regions.get(&label)?.solved.as_ref();
+        solved.map(|(principal, _)| principal)
+    }
+
     /// The sigma of the first solved region.
     fn top(&self) -> Option<f64> {
         self.solved.first().map(|first| f64::from_bits(first.0.0))
@@ -110,7 +106,7 @@ impl Converged {
     fn doubt(&self, label: u32, sigma: f64) -> Option<Doubt> {
         let limit = sigma * (1.0 - 2.0 * TIED);
         let rival = self.doubtful.iter().find_map(|other| {
-            let (rival, _) = self.regions.get(other)?.solved.as_ref()?;
+            let rival = self.solved_region(*other)?;
             let is_rival = *other != label || !rival.is_loose();
             (is_rival && rival.upper > limit).then_some(rival.gap)
         });
@@ -124,23 +120,26 @@ impl Converged {
         }
     }
 
-    /// Solves all regions that could come first.
+    /// Solves all regions that could come first; `false` where one is absent from the graph.
     fn solve_first(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         watch: &dyn Watch,
-    ) -> Result<(), Interrupted> {
+    ) -> Result<bool, Interrupted> {
         while let Some(&(bound, label)) = self.waiting.first() {
             let sigma = self.top().unwrap_or(0.0);
             if f64::from_bits(bound.0) < sigma * (1.0 - 2.0 * TIED) {
                 break;
             }
+            if label & KNOWN != 0 {
+                return Ok(false);
+            }
             watch.proceed()?;
             self.solve(graph, left, label, watch)?;
             self.waiting.remove(&(bound, label));
         }
-        Ok(())
+        Ok(true)
     }
 
     /// A region whose sigma is proved less exactly than another one's comes near it.
@@ -150,11 +149,7 @@ impl Converged {
         let near = near.take_while(|solved| f64::from_bits(solved.0.0) >= limit);
         let is_alone = near.take(2).count() < 2;
         let comes_near = |label: &&u32| {
-            let solved = self
-                .regions
-                .get(label)
-                .and_then(|held| held.solved.as_ref());
-            solved.is_some_and(|(principal, _)| {
+            self.solved_region(**label).is_some_and(|principal| {
                 let is_first = is_alone && principal.sigma >= limit;
                 principal.is_loose() && principal.upper > limit && !is_first
             })
@@ -348,7 +343,10 @@ impl Ranker for Converged {
         watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted> {
         loop {
-            self.solve_first(graph, left, watch)?;
+            if !self.solve_first(graph, left, watch)? {
+                let absent = absent(&self.waiting);
+                return Ok(Some(Next::Absent(absent.map(|a| a.0).collect())));
+            }
             let Some(label) = self.loose() else {
                 break;
             };
@@ -364,8 +362,7 @@ impl Ranker for Converged {
                 doubt: self.doubt(label, sigma),
             }));
         }
-        let held = self.regions.get(&label);
-        let Some((principal, _)) = held.and_then(|held| held.solved.as_ref()) else {
+        let Some(principal) = self.solved_region(label) else {
             return Ok(None);
         };
         if let Some(doubt) = self.doubt(label, principal.sigma)
@@ -388,9 +385,10 @@ impl Ranker for Converged {
         let Some(label) = self.first() else {
             return Ok(None);
         };
-        let held = self.regions.get(&label);
-        let solved = held.and_then(|held| held.solved.as_ref());
-        if solved.is_none_or(|(principal, _)| principal.is_exact) {
+        if self
+            .solved_region(label)
+            .is_none_or(|principal| principal.is_exact)
+        {
             return Ok(None);
         }
         drop(found);
@@ -398,24 +396,27 @@ impl Ranker for Converged {
         self.next(graph, left, watch)
     }
 
-    fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched) {
-        // What one core removes is in one component.
-        let component = touched.authorities.first();
-        let component = component.map_or(NONE, |&class| self.components[class as usize]);
-        if let Some((_, step)) = self.replays.next(component) {
-            self.solved.remove(&entry(component, step));
-            match self.replays.advance(component) {
-                Some(Ok(step)) => {
-                    self.solved.insert(entry(component, step));
-                }
-                Some(Err((authorities, bound))) => {
-                    let (label, uncut) = self.labels.uncut(authorities, bound);
-                    self.wait(label, uncut, None, bound, false);
-                }
-                None => {}
-            }
+    fn replayed(&mut self, component: u32) {
+        let Some((_, step)) = self.replays.next(component) else {
             return;
+        };
+        self.solved.remove(&entry(component, step));
+        match self.replays.advance(component) {
+            Some(Ok(step)) => {
+                self.solved.insert(entry(component, step));
+            }
+            Some(Err((_, bound))) if self.replays.is_absent(component) => {
+                self.waiting.insert((descending(bound), component | KNOWN));
+            }
+            Some(Err((authorities, bound))) => {
+                let (label, uncut) = self.labels.uncut(authorities, bound);
+                self.wait(label, uncut, None, bound, false);
+            }
+            None => {}
         }
+    }
+
+    fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched) {
         let hubs = touched.hubs.iter().map(|&c| self.labels.hubs[c as usize]);
         let authorities = touched.authorities.iter();
         let authorities = authorities.map(|&c| self.labels.authorities[c as usize]);
@@ -484,15 +485,11 @@ impl Ranker for Converged {
             *bound = bound.max(upper.min(held.component.bound));
             *computed |= solved.is_some() || self.replays.is_bounded(component);
         }
+        bounds.extend(absent(&self.waiting).map(|(component, bound)| (component, (bound, false))));
         let known = self.replays.all();
         bounds.extend(known.map(|(component, (sigma, _))| (component, (sigma, true))));
         bounds
     }
-}
-
-/// Where a component whose steps are known stands among the solved regions.
-fn entry(component: u32, (sigma, best): Step) -> (Descending, u32, u32) {
-    (descending(sigma), best, component | KNOWN)
 }
 
 #[cfg(test)]

@@ -131,6 +131,9 @@ pub enum Next {
         /// Why it is not certain that it comes next, if it is not.
         doubt: Option<Doubt>,
     },
+    /// Components that are not in the graph, by bounds of their sigmas, the largest first: the
+    /// first of them could come next.
+    Absent(Vec<u32>),
 }
 
 /// Tells where the next core is. Results do not depend on the number of threads.
@@ -154,8 +157,11 @@ pub trait Ranker {
         watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted>;
 
-    /// Pages of these classes have left the graph.
+    /// Pages of these classes have left the graph, and not with a known step.
     fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched);
+
+    /// The known step of this component that [`next`](Self::next) gave was taken.
+    fn replayed(&mut self, _component: u32) {}
 
     /// Entries of rows and citers read so far.
     fn link_visits(&self) -> u64;

@@ -1,8 +1,9 @@
 //! Steps that are known from an earlier run, and how far they are used up.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::graph::WeakComponents;
+use crate::graph::{WeakComponents, number};
 
 use super::certificate::VALUE;
 
@@ -33,6 +34,8 @@ pub(super) type Left = (Vec<u32>, f64);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replays {
     steps: BTreeMap<u32, Replay>,
+    /// The components that the graph has; others are absent from it.
+    present: u32,
     /// Components of which no step but a bound is known.
     bounded: BTreeSet<u32>,
 }
@@ -40,13 +43,39 @@ pub(super) struct Replays {
 /// The next step of a component: its sigma and its best authority.
 pub(super) type Step = (f64, u32);
 
+/// Order of nonnegative floats, by their bits, the largest first.
+pub(super) type Descending = Reverse<u64>;
+
+pub(super) fn descending(value: f64) -> Descending {
+    Reverse(value.to_bits())
+}
+
+/// Marks the labels of components whose steps are known, and of absent ones.
+pub(super) const KNOWN: u32 = 1 << 31;
+
+/// The absent components among those that wait, of which no further step is known, under bounds of
+/// what is left.
+pub(super) fn absent(waiting: &BTreeSet<(Descending, u32)>) -> impl Iterator<Item = (u32, f64)> {
+    let absent = waiting.iter().filter(|(_, label)| label & KNOWN != 0);
+    absent.map(|(bound, label)| (label ^ KNOWN, f64::from_bits(bound.0)))
+}
+
+/// Where a component whose steps are known stands among the solved regions.
+pub(super) fn entry(component: u32, (sigma, best): Step) -> (Descending, u32, u32) {
+    (descending(sigma), best, component | KNOWN)
+}
+
 impl Replays {
-    /// Takes in what is known; gives what is to be ranked from the beginning.
+    /// Takes in what is known; gives what is to be ranked from the beginning, and where what is
+    /// absent and has no known steps waits.
     pub(super) fn new(
         components: &WeakComponents,
         mut known: BTreeMap<u32, KnownSteps>,
-    ) -> (Self, Vec<Left>) {
-        let mut replays = Self::default();
+    ) -> (Self, Vec<Left>, BTreeSet<(Descending, u32)>) {
+        let mut replays = Self {
+            present: number(components.len()),
+            ..Self::default()
+        };
         let mut left = Vec::new();
         for (component, authorities) in (0..).zip(components.authorities_by_component()) {
             match known.remove(&component) {
@@ -66,7 +95,25 @@ impl Replays {
                 None => left.push((authorities, components.bound(component))),
             }
         }
-        (replays, left)
+        let mut absent = BTreeSet::new();
+        for (component, known) in known {
+            if known.steps.is_empty() {
+                absent.insert((descending(known.next), component | KNOWN));
+            } else {
+                let replay = Replay {
+                    known,
+                    step: 0,
+                    authorities: Vec::new(),
+                };
+                replays.steps.insert(component, replay);
+            }
+        }
+        (replays, left, absent)
+    }
+
+    /// Whether a component is not in the graph.
+    pub(super) const fn is_absent(&self, component: u32) -> bool {
+        component >= self.present
     }
 
     /// Whether no step but a bound of the component was known.

@@ -128,7 +128,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::page::PageId;
     use crate::storage::evidence::{Covered, Links, Near, Reach, Standing};
+    use crate::storage::ledger::CoreOrigin;
 
     fn standing() -> impl Strategy<Value = Standing> {
         let links = prop_oneof![
@@ -136,15 +138,18 @@ mod tests {
             Just(Links::Gone),
             Just(Links::NotCrawled),
             Just(Links::Alone),
-            (0_u64..3, any::<u64>()).prop_map(|(as_authority, as_hub)| Links::Counted {
-                as_authority,
-                as_hub
+            (any::<u64>(), 0_u64..3, any::<u64>()).prop_map(|(component, as_authority, as_hub)| {
+                Links::Counted {
+                    component: PageId(component),
+                    as_authority,
+                    as_hub,
+                }
             }),
         ];
         let near =
-            (1_u32..4, any::<bool>(), 1_u32..9, 0_u32..3).prop_map(|(core, hub, links, score)| {
+            (1_u32..4, any::<bool>(), 1_u32..9, 0_u32..3).prop_map(|(rank, hub, links, score)| {
                 Near {
-                    core,
+                    core: CoreOrigin { refresh: 7, rank },
                     hub,
                     links,
                     score: f64::from(score) / 7.0,

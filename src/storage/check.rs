@@ -25,6 +25,7 @@ use crate::watch::Watch;
 mod covers;
 mod evidence;
 mod former;
+mod ledger;
 mod links;
 mod meta;
 mod refreshes;

@@ -4,7 +4,7 @@
 //! ```text
 //! members        (refresh, page)                 pages of cores: role, place, score
 //! core_evidence  (refresh, core)                 what a core is compared by, in one small record
-//! standings      (series, site, block, refresh)  pages on inter-site links: row sums, nearness
+//! standings      (series, site, block, refresh)  pages on inter-site links: component, row sums, nearness
 //! reach          (refresh, site, block)          crawled pages: covered by which pick, or scores
 //! ```
 //!
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blocks::{Block, Fact};
 use super::codec::{self, Malformed};
+use super::ledger::CoreOrigin;
 use super::records::RefreshId;
 use super::table::{Key, Value};
 use crate::page::{PageId, SiteId};
@@ -86,7 +87,7 @@ pub struct CoreEvidence {
 pub struct Standing {
     /// Whether it took part, and its row sums.
     pub links: Links,
-    /// The first core that it was near and no part of; never of a page of a core.
+    /// The first core that pages linked as it is were near; of a page of a core it says nothing.
     pub near: Option<Near>,
 }
 
@@ -103,6 +104,8 @@ pub enum Links {
     Alone,
     /// It took part.
     Counted {
+        /// Its weakly connected component, by the smallest id of the pages there.
+        component: PageId,
         /// The outdegrees of the hubs that link to it, summed; 0 where none does.
         as_authority: u64,
         /// The indegrees of the authorities that it links to, summed; 0 where there is none.
@@ -113,8 +116,9 @@ pub enum Links {
 /// How near a page was to a core that was found without it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Near {
-    /// The core's rank: the first of those that it was near.
-    pub core: u32,
+    /// The first of those that it was near, by its origin. Where that is no core of the refresh
+    /// that is asked, it was near none.
+    pub core: CoreOrigin,
     /// Whether as a hub, or else as an authority.
     pub hub: bool,
     /// Links with pages of the core on the other side.
@@ -166,15 +170,19 @@ impl Fact for Standing {
             .map_or(0, |near| NEAR | if near.hub { NEAR_HUB } else { 0 });
         out.push(kind | near);
         if let Links::Counted {
+            component,
             as_authority,
             as_hub,
         } = self.links
         {
+            codec::put_varint(u64::from(component.site().0), out);
+            codec::put_varint(u64::from(component.index()), out);
             codec::put_varint(as_authority, out);
             codec::put_varint(as_hub, out);
         }
         if let Some(near) = self.near {
-            codec::put_varint(u64::from(near.core), out);
+            codec::put_varint(u64::from(near.core.refresh), out);
+            codec::put_varint(u64::from(near.core.rank), out);
             codec::put_varint(u64::from(near.links), out);
             out.extend_from_slice(&near.score.to_le_bytes());
         }
@@ -188,6 +196,7 @@ impl Fact for Standing {
             2 => Links::NotCrawled,
             3 => Links::Alone,
             4 => Links::Counted {
+                component: PageId::new(SiteId(take_u32(bytes)?), take_u32(bytes)?),
                 as_authority: codec::take_varint(bytes)?,
                 as_hub: codec::take_varint(bytes)?,
             },
@@ -196,7 +205,10 @@ impl Fact for Standing {
         let near = match tag & !7 {
             0 => None,
             kind if kind == NEAR || kind == NEAR | NEAR_HUB => Some(Near {
-                core: take_u32(bytes)?,
+                core: CoreOrigin {
+                    refresh: take_u32(bytes)?,
+                    rank: take_u32(bytes)?,
+                },
                 hub: kind & NEAR_HUB != 0,
                 links: take_u32(bytes)?,
                 score: take_score(bytes)?,

@@ -1,28 +1,91 @@
-//! The ledger: what a refresh by cores leaves to the next one beside its cores and their scores,
-//! by weakly connected component of the graph that it ran on (see
+//! The ledger: what a refresh by cores leaves to the next one of its plan beside its cores and
+//! their scores, by weakly connected component of the graph that it ran on (see
 //! [`cores::Ledger`](crate::cores::Ledger)).
+//!
+//! ```text
+//! components       (series, component)         what was found in it
+//! component_order  (series, bound, component)  the same components, the densest first
+//! near_cores       (series, origin of a core)  what was near the core
+//! core_origins     (refresh, origin of a core) its rank in that refresh
+//! ```
+//!
+//! A component is named by the smallest id of its pages, which stays while other pages of it come
+//! and go; the component of a page is in its standing. All of it is as the last refresh of a plan
+//! left it, and only what changed is written: so a core is named by its *origin*, the refresh that
+//! computed it and its rank there, which later refreshes that take it over keep, while its rank
+//! changes with what is found elsewhere.
 
 use serde::{Deserialize, Serialize};
 
+use super::codec::Malformed;
+use super::records::{Hash128, RefreshId};
+use super::table::{Key, Value};
 use crate::page::PageId;
+
+/// Which refresh computed a core, and its rank there, from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct CoreOrigin {
+    /// The refresh; 0 while it has no number yet.
+    pub refresh: RefreshId,
+    /// The rank.
+    pub rank: u32,
+}
+
+impl CoreOrigin {
+    /// Both in one number.
+    #[must_use]
+    pub fn packed(self) -> u64 {
+        u64::from(self.refresh) << 32 | u64::from(self.rank)
+    }
+
+    /// Back from it.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the halves are what is asked for"
+    )]
+    pub const fn of_packed(packed: u64) -> Self {
+        Self {
+            refresh: (packed >> 32) as u32,
+            rank: packed as u32,
+        }
+    }
+}
 
 /// What a refresh found in a component.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ComponentRecord {
+    /// Hash of its pages and links.
+    pub fingerprint: Hash128,
+    /// Its pages.
+    pub pages: u32,
     /// Those of its cores that may be taken over, in order.
     pub cores: Vec<ComponentCore>,
     /// A bound of the largest sigma in what is left after them.
     pub next: f64,
 }
 
-/// A core of a component.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct ComponentCore {
-    /// Its rank in the refresh, from 1.
-    pub rank: u32,
-    /// Groups of equal pages that were near it, and near no earlier core of the component.
-    pub near: Vec<NearRecord>,
+impl ComponentRecord {
+    /// A bound of the largest sigma in it.
+    #[must_use]
+    pub fn bound(&self) -> f64 {
+        let first = self.cores.first();
+        first.map_or(self.next, |core| core.sigma.max(self.next))
+    }
 }
+
+/// A core of a component.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ComponentCore {
+    /// How it is named.
+    pub origin: CoreOrigin,
+    /// Its sigma.
+    pub sigma: f64,
+}
+
+/// Groups of equal pages that were near a core, and near no earlier core of its component.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct NearRecords(pub Vec<NearRecord>);
 
 /// Equal pages that were near a core.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -35,4 +98,99 @@ pub struct NearRecord {
     pub links: u32,
     /// The score of each in the region that the core came from.
     pub score: f64,
+}
+
+/// Keys of `component_order`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OrderKey {
+    /// The series.
+    pub series: RefreshId,
+    /// The bound of the component's sigmas; not negative.
+    pub bound: f64,
+    /// The component.
+    pub component: PageId,
+}
+
+impl Key for OrderKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.series.put(out);
+        // The largest comes first.
+        out.extend_from_slice(&(!self.bound.to_bits()).to_be_bytes());
+        self.component.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (of_bound, component) = bytes.split_at_checked(12)?;
+        let (series, bound) = of_bound.split_at_checked(4)?;
+        let bound = f64::from_bits(!u64::from_be_bytes(bound.try_into().ok()?));
+        Some(Self {
+            series: Key::take(series)?,
+            bound: (bound >= 0.0).then_some(bound)?,
+            component: Key::take(component)?,
+        })
+    }
+}
+
+/// Keys of `core_origins` and `near_cores`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct OriginKey {
+    /// The refresh, or the series.
+    pub of: RefreshId,
+    /// How the core is named.
+    pub origin: CoreOrigin,
+}
+
+impl Key for OriginKey {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.of, self.origin.refresh).put(out);
+        self.origin.rank.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (of_refresh, rank) = bytes.split_at_checked(8)?;
+        let (of, refresh) = Key::take(of_refresh)?;
+        let rank = Key::take(rank)?;
+        Some(Self {
+            of,
+            origin: CoreOrigin { refresh, rank },
+        })
+    }
+}
+
+/// All is in the key.
+impl Value for () {
+    fn encode(&self, _out: &mut Vec<u8>) -> Result<(), Malformed> {
+        Ok(())
+    }
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        if bytes.is_empty() {
+            Ok(())
+        } else {
+            Err(Malformed("there is a value where none belongs".to_owned()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_densest_component_comes_first(a in 0.0_f64..1e9, b in 0.0_f64..1e9, id: u64) {
+            let key = |bound| OrderKey { series: 3, bound, component: PageId(id) };
+            let (first, second) = (key(a.max(b)), key(a.min(b)));
+            prop_assert!(first.bytes() <= second.bytes());
+            prop_assert_eq!(OrderKey::take(&first.bytes()), Some(first));
+            prop_assert_eq!(OrderKey::take(&first.bytes()[1..]), None);
+        }
+
+        #[test]
+        fn origins_come_back(refresh: u32, rank: u32, of: u32) {
+            let origin = CoreOrigin { refresh, rank };
+            prop_assert_eq!(CoreOrigin::of_packed(origin.packed()), origin);
+            let key = OriginKey { of, origin };
+            prop_assert_eq!(OriginKey::take(&key.bytes()), Some(key));
+        }
+    }
 }

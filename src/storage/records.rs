@@ -277,7 +277,7 @@ pub struct RefreshRecord {
     pub page_visits: u64,
     /// Where its standings are, if it is one by cores.
     pub standings: Option<SeriesRecord>,
-    /// Components of its graph of which something is kept for the next refresh.
+    /// By cores: weakly connected components of its graph.
     pub components: u32,
 }
 

@@ -128,6 +128,7 @@ record_values!(
     super::evidence::Member,
     super::evidence::CoreEvidence,
     super::ledger::ComponentRecord,
+    super::ledger::NearRecords,
 );
 
 fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {

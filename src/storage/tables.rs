@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::blocks::Block;
 use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
-use super::ledger::ComponentRecord;
+use super::ledger::{ComponentRecord, NearRecords, OrderKey, OriginKey};
 use super::links::{LinkBlock, LinkKey};
 use super::records::{
     BatchRecord, CoreRecord, CoverRecord, FormerPage, FormerRow, Hash128, Meta, PageRecord,
@@ -15,7 +15,7 @@ use super::table::{Access, Holds, Key, Table, TableInfo};
 use crate::page::{PageId, PageSet, RowId, SiteId};
 
 /// The format version of banks that this build writes and reads.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 macro_rules! tables {
     ($($(#[doc = $purpose:literal])+ $constant:ident = $name:literal: $key:ty => $value:ty,
@@ -92,9 +92,18 @@ tables! {
     /// Scores of a core's pages, in the order of its record.
     VECTORS = "vectors": VectorKey => Vec<f64>, Scan, Refreshes,
         key "refresh u32, rank u32, side: 0 authorities, 1 hubs", value "scores, little-endian doubles";
-    /// What a refresh by cores found in each weakly connected component of its graph, for the next one.
-    COMPONENTS = "components": (u32, Hash128) => ComponentRecord, Scan, Refreshes,
-        key "refresh u32, 128-bit hash of the component's pages and links", value "record: ranks of its cores, what was near each, a bound of what is left";
+    /// What the last refresh of a plan by cores found in each weakly connected component of its graph, for the next one.
+    COMPONENTS = "components": (u32, PageId) => ComponentRecord, Lookup, Refreshes,
+        key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, their count, its cores, a bound of what is left";
+    /// The same components, the densest first.
+    COMPONENT_ORDER = "component_order": OrderKey => (), Scan, Refreshes,
+        key "series u32, bound of sigma: bits of a double, inverted, smallest page: site u32, index u32", value "nothing";
+    /// What was near the cores of these components.
+    NEAR_CORES = "near_cores": OriginKey => NearRecords, Scan, Refreshes,
+        key "series u32, refresh that computed the core u32, its rank there u32", value "record: groups of equal pages, each with links and score";
+    /// The ranks of the cores of a refresh.
+    CORE_ORIGINS = "core_origins": OriginKey => u32, Lookup, Refreshes,
+        key "refresh u32, refresh that computed the core u32, its rank there u32", value "rank, varint";
     /// Sites of a refresh of a cover method.
     COVERS = "covers": (u32, SiteId) => CoverRecord, Scan, Refreshes,
         key "refresh u32, site u32", value "record: the refresh that picked, seats, ranks, stop, value, costs";
@@ -112,7 +121,7 @@ tables! {
         key "refresh u32, rank u32", value "record: sigma, counts, seed, runner-up, weakest, what one more page needs";
     /// What pages on inter-site links came to in refreshes by cores: written where it changed; a refresh of the series has the last one that is not later.
     STANDINGS = "standings": StandingKey => Standings, Scan, Refreshes,
-        key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "facts, each once, and pages with gaps; row sums and the first core that it was near; empty where no page is left";
+        key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "facts, each once, and pages with gaps; component, row sums and the first core that it was near; empty where no page is left";
     /// What crawled pages came to on their site in a refresh of a cover method.
     REACH = "reach": ReachKey => Block<Reach>, Lookup, Refreshes,
         key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "facts, each once, and pages with gaps; pick, covering pick and hop, score";

@@ -6,13 +6,26 @@ use std::collections::BTreeMap;
 use seedbank::engine::{Bank, CoreView, EngineError, Evidence, Which};
 use seedbank::page::{PageId, SiteId};
 use seedbank::storage::evidence::{CoreEvidence, Member, Near, Place, Standing, Standings};
+use seedbank::storage::ledger::CoreOrigin;
 use seedbank::storage::records::RefreshId;
 use seedbank::storage::{Reader, Store, tables};
 
 type Blocks = BTreeMap<(SiteId, u32), Vec<(u32, Standing)>>;
 
-/// The standings that a refresh sees.
+/// The standings that a refresh sees, cores by their ranks in it.
 fn standings(store: &Store, refresh: RefreshId) -> Blocks {
+    let ranks = store.scan_under(&tables::CORE_ORIGINS, &refresh.to_be_bytes());
+    let ranks = ranks.unwrap().map(|entry| entry.unwrap());
+    let ranks: BTreeMap<CoreOrigin, u32> = ranks.map(|(key, rank)| (key.origin, rank)).collect();
+    let ranked = |mut standing: Standing| {
+        let near = standing.near.take();
+        standing.near = near.and_then(|mut near| {
+            let rank = *ranks.get(&near.core)?;
+            near.core = CoreOrigin { refresh: 0, rank };
+            Some(near)
+        });
+        standing
+    };
     let record = store.need(&tables::REFRESHES, &refresh).unwrap();
     let series = record.standings.unwrap().series;
     let mut blocks = Blocks::new();
@@ -24,7 +37,9 @@ fn standings(store: &Store, refresh: RefreshId) -> Blocks {
         let (key, Standings(block)) = entry.unwrap();
         let place = (key.site, key.block);
         if key.refresh <= refresh && seen.replace(place) != Some(place) {
-            blocks.extend(block.map(|block| (place, block.0)));
+            let facts = block.map(|block| block.0.into_iter());
+            let facts = facts.map(|facts| facts.map(|(at, fact)| (at, ranked(fact))));
+            blocks.extend(facts.map(|facts| (place, facts.collect())));
         }
     }
     blocks

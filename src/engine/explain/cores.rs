@@ -10,6 +10,7 @@ use crate::engine::plan::CorePlan;
 use crate::page::PageId;
 use crate::storage::blocks::place;
 use crate::storage::evidence::{CoreEvidence, Links, Near, Place, Standing, StandingKey};
+use crate::storage::ledger::{CoreOrigin, OriginKey};
 use crate::storage::records::PageRecord;
 use crate::storage::{StoreError, tables};
 
@@ -52,15 +53,26 @@ pub(super) fn why(
         Links::Counted {
             as_authority,
             as_hub,
+            ..
         } => {
             let sums = sums(case, as_authority, as_hub)?;
-            return Ok(match standing.near {
-                Some(near) => Why::NearCore(Box::new(near_core(case, plan, near, sums)?)),
-                None => Why::RowSum(sums),
-            });
+            if let Some(near) = standing.near
+                && let Some(rank) = rank(case, near.core)?
+            {
+                let near = near_core(case, plan, (near, rank), sums)?;
+                return Ok(Why::NearCore(Box::new(near)));
+            }
+            return Ok(Why::RowSum(sums));
         }
     };
     Ok(Why::LeftOut { reason })
+}
+
+/// The rank of a core in the refresh, if it is one of it.
+fn rank(case: &Case, origin: CoreOrigin) -> Result<Option<u32>, StoreError> {
+    let of = case.refresh;
+    let key = OriginKey { of, origin };
+    case.views.reader.get(&tables::CORE_ORIGINS, &key)
 }
 
 fn evidence(case: &Case, rank: u32) -> Result<CoreEvidence, StoreError> {
@@ -145,10 +157,10 @@ fn sums(case: &Case, as_authority: u64, as_hub: u64) -> Result<RowSums, StoreErr
 fn near_core(
     case: &Case,
     plan: &CorePlan,
-    near: Near,
+    (near, rank): (Near, u32),
     sums: RowSums,
 ) -> Result<NearCore, StoreError> {
-    let core = evidence(case, near.core)?;
+    let core = evidence(case, rank)?;
     let (role, weakest, needs) = if near.hub {
         (Role::Hub, core.weakest_hub, core.hub_needs)
     } else {
@@ -178,6 +190,6 @@ fn near_core(
         needs,
         reason,
         sums,
-        core: numbers(near.core, &core),
+        core: numbers(rank, &core),
     })
 }

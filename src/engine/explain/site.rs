@@ -1,6 +1,6 @@
 //! `explain --site`: the seeds of a site, what they cover, and what no seed reaches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -218,6 +218,11 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
         left_out: 0,
     };
     let series = case.record.standings.map_or(0, |of| of.series);
+    let mut origins = BTreeSet::new();
+    for entry in store.scan_under(&tables::CORE_ORIGINS, &case.refresh.bytes())? {
+        let (key, _) = entry?;
+        origins.insert(key.origin);
+    }
     let mut last = None;
     for entry in store.scan_under(&tables::STANDINGS, &(series, site).bytes())? {
         let (key, Standings(block)) = entry?;
@@ -227,7 +232,8 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
         }
         for (place, standing) in block.map(|block| block.0).unwrap_or_default() {
             let page = PageId::new(site, key.block.saturating_mul(BLOCK).saturating_add(place));
-            match (standing.links, standing.near) {
+            let near = standing.near.filter(|near| origins.contains(&near.core));
+            match (standing.links, near) {
                 _ if members.binary_search(&page).is_ok() => {}
                 (Links::Counted { .. }, Some(_)) => of_site.near += 1,
                 (Links::Counted { .. }, None) => of_site.with_row_sums += 1,

@@ -34,7 +34,7 @@ impl Walk<'_> {
         let mut seeds = self.seeds()?;
         let picks = self.covers(&refreshes, &mut seeds)?;
         self.cores(&refreshes, &seeds)?;
-        self.components(&refreshes)?;
+        self.ledger(&refreshes)?;
         self.evidence(&refreshes)?;
         self.bitmaps(&batches, &refreshes, picks)
     }
@@ -228,56 +228,6 @@ impl Walk<'_> {
                     format!("refresh {refresh}"),
                     "the refresh does not exist",
                 );
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Walk<'_> {
-    /// What refreshes keep of components names their own cores, each at most once, and pages.
-    fn components(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
-        let mut named = BTreeSet::new();
-        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
-        self.walk(&tables::COMPONENTS, |walk, (refresh, _), record| {
-            *counts.entry(refresh).or_default() += 1;
-            let name = format!("refresh {refresh}");
-            let cores = refreshes.get(&refresh).map(|record| record.cores);
-            let ranks: Vec<u32> = record.cores.iter().map(|core| core.rank).collect();
-            let ordered = ranks.is_sorted_by(|a, b| a < b);
-            let theirs = |rank: &u32| cores.is_some_and(|cores| (1..=cores).contains(rank));
-            if !ordered || !ranks.iter().all(theirs) || cores.is_none() {
-                let what = "it does not fit the cores of its refresh";
-                walk.report.find("components", &name, what);
-            }
-            for rank in ranks {
-                if !named.insert((refresh, rank)) {
-                    let what = format!("core {rank} is in two components");
-                    walk.report.find("components", &name, what);
-                }
-            }
-            if !(record.next >= 0.0 && record.next.is_finite()) {
-                let what = "its bound is no number";
-                walk.report.find("components", &name, what);
-            }
-            let near = record.cores.iter().flat_map(|core| &core.near);
-            if near.clone().any(|near| !near.score.is_finite()) {
-                walk.report
-                    .find("components", &name, "a score is no number");
-            }
-            for near in near.filter(|near| !walk.pages.contains(near.page.0)) {
-                let what = format!("{} does not exist", near.page);
-                walk.report.find("components", &name, what);
-            }
-            Ok(())
-        })?;
-        for (refresh, record) in refreshes {
-            let there = counts.remove(refresh).unwrap_or(0);
-            if there != record.components {
-                let kept = record.components;
-                let what = format!("{there} are there, the refresh says {kept}");
-                self.report
-                    .find("components", format!("refresh {refresh}"), what);
             }
         }
         Ok(())

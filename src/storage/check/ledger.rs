@@ -1,0 +1,173 @@
+//! The ledger: what refreshes by cores keep of components, against their cores and their order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Walk, hash};
+use crate::storage::error::StoreError;
+use crate::storage::ledger::{CoreOrigin, OriginKey};
+use crate::storage::records::RefreshRecord;
+use crate::storage::tables;
+
+impl Walk<'_> {
+    /// Every core of a refresh has one origin, and what is kept for the next refresh of a plan names
+    /// cores of its last one, each at most once, and pages; the components in order are the same.
+    pub(super) fn ledger(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+    ) -> Result<(), StoreError> {
+        self.core_origins(refreshes)?;
+        let near = self.components(refreshes)?;
+        self.near_cores(near)
+    }
+
+    fn core_origins(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
+        let mut ranks: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        self.walk(&tables::CORE_ORIGINS, |walk, key, rank| {
+            let own = key.origin.refresh == key.of;
+            if key.origin.refresh > key.of || (own && key.origin.rank != rank) {
+                let what = "the core is not older than the refresh, and has another rank";
+                walk.report.find("core_origins", origin_name(key), what);
+            }
+            if !ranks.entry(key.of).or_default().insert(rank) {
+                let what = format!("another core has the rank {rank}");
+                walk.report.find("core_origins", origin_name(key), what);
+            }
+            Ok(())
+        })?;
+        for (refresh, record) in refreshes {
+            let there = ranks.remove(refresh).unwrap_or_default();
+            if !there.into_iter().eq(1..=record.cores) {
+                let what = format!("they are not the ranks from 1 to {}", record.cores);
+                let name = format!("refresh {refresh}");
+                self.report.find("core_origins", name, what);
+            }
+        }
+        for refresh in ranks.into_keys() {
+            let name = format!("refresh {refresh}");
+            self.report
+                .find("core_origins", name, "the refresh does not exist");
+        }
+        Ok(())
+    }
+
+    /// Gives the cores that are named, under the series.
+    fn components(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+    ) -> Result<BTreeSet<OriginKey>, StoreError> {
+        // Of each series the last refresh.
+        let mut last: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+        for (number, record) in refreshes {
+            if let Some(of) = record.standings {
+                last.insert(of.series, (*number, record.components));
+            }
+        }
+        let mut named = BTreeSet::new();
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut order = 0_u64;
+        let in_order = |series: u32, bound: f64, component: u64| {
+            hash(&[
+                &series.to_be_bytes(),
+                &bound.to_bits().to_be_bytes(),
+                &component.to_be_bytes(),
+            ])
+        };
+        self.walk(&tables::COMPONENTS, |walk, (series, component), record| {
+            *counts.entry(series).or_default() += 1;
+            let name = format!("series {series}, {component}");
+            if !walk.pages.contains(component.0) {
+                let what = "its first page does not exist";
+                walk.report.find("components", &name, what);
+            }
+            let is_number = |value: f64| value >= 0.0 && value.is_finite();
+            let mut sigmas = record.cores.iter().map(|core| core.sigma);
+            if !is_number(record.next) || !sigmas.all(is_number) {
+                let what = "its bound, or the sigma of a core, is no number";
+                walk.report.find("components", &name, what);
+                return Ok(());
+            }
+            order = order.wrapping_add(in_order(series, record.bound(), component.0));
+            let refresh = last.get(&series).map_or(0, |last| last.0);
+            let mut before = 0;
+            for core in &record.cores {
+                let origin = core.origin;
+                let of_refresh = OriginKey {
+                    of: refresh,
+                    origin,
+                };
+                // One that cannot be read is found where they are walked.
+                let rank = walk.store.get(&tables::CORE_ORIGINS, &of_refresh).ok();
+                let rank = rank.flatten().unwrap_or(0);
+                let kept = walk.store.get(&tables::CORES, &(refresh, rank)).ok();
+                let sigma = kept.flatten().map(|kept| kept.sigma.to_bits());
+                if rank <= before || sigma != Some(core.sigma.to_bits()) {
+                    let what = "it does not fit the cores of the last refresh";
+                    walk.report.find("components", &name, what);
+                }
+                before = rank;
+                let of_series = OriginKey { of: series, origin };
+                if !named.insert(of_series) {
+                    let what = format!("{} is in two components", core_name(origin));
+                    walk.report.find("components", &name, what);
+                }
+            }
+            Ok(())
+        })?;
+        let mut ordered = 0_u64;
+        self.walk(&tables::COMPONENT_ORDER, |_, key, ()| {
+            let of_key = in_order(key.series, key.bound, key.component.0);
+            ordered = ordered.wrapping_add(of_key);
+            Ok(())
+        })?;
+        if order != ordered {
+            let what = "they are not what is in `components`, by their bounds";
+            self.report.find("component_order", "(all)", what);
+        }
+        for (series, (_, kept)) in last {
+            let there = counts.remove(&series).unwrap_or(0);
+            if there != kept {
+                let what = format!("{there} are there, the last refresh says {kept}");
+                let name = format!("series {series}");
+                self.report.find("components", name, what);
+            }
+        }
+        for series in counts.into_keys() {
+            let name = format!("series {series}");
+            self.report
+                .find("components", name, "no refresh belongs to it");
+        }
+        Ok(named)
+    }
+
+    fn near_cores(&mut self, mut named: BTreeSet<OriginKey>) -> Result<(), StoreError> {
+        self.walk(&tables::NEAR_CORES, |walk, key, near| {
+            let name = origin_name(key);
+            if !named.remove(&key) {
+                let what = "no component has the core";
+                walk.report.find("near_cores", &name, what);
+            }
+            if near.0.iter().any(|near| !near.score.is_finite()) {
+                walk.report
+                    .find("near_cores", &name, "a score is no number");
+            }
+            for near in near.0.iter().filter(|n| !walk.pages.contains(n.page.0)) {
+                let what = format!("{} does not exist", near.page);
+                walk.report.find("near_cores", &name, what);
+            }
+            Ok(())
+        })?;
+        for key in named {
+            let name = origin_name(key);
+            self.report.find("near_cores", name, "it is missing");
+        }
+        Ok(())
+    }
+}
+
+fn core_name(origin: CoreOrigin) -> String {
+    format!("core {} of refresh {}", origin.rank, origin.refresh)
+}
+
+fn origin_name(key: OriginKey) -> String {
+    format!("{}, {}", key.of, core_name(key.origin))
+}
