@@ -105,7 +105,7 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "seeds" => &["seeds", "cores", "covers", "refreshes"],
         "members" => &["members", "cores"],
         "core_evidence" => &["core_evidence", "cores"],
-        "standings" => &["standings"],
+        "standings" => &["standings", "components", "bitmaps"],
         "reach" => &["reach", "bitmaps", "covers"],
         "meta" => &["meta"],
         other => panic!("a table that this test does not know: {other}"),

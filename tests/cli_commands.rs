@@ -374,7 +374,7 @@ fn version_and_help_are_output() {
     let version = place.run(&["--version"]).done();
     assert_eq!(
         version,
-        format!("seedbank {} (store format 3)\n", env!("CARGO_PKG_VERSION"))
+        format!("seedbank {} (store format 4)\n", env!("CARGO_PKG_VERSION"))
     );
     let help = place.run(&["--help"]).done();
     assert!(help.contains("Exit status:"), "{help}");

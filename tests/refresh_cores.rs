@@ -5,19 +5,20 @@
 //! - `clicks_change_nothing`: a delta without a link costs a look at the graph, and no more.
 //! - `one_site_changes`: components elsewhere are taken over, and `--explain-cost` names the batch
 //!   and the site.
-//! - `other_parameters`, `pruned`, `mixed_up_components`: what may be taken over, and from which
-//!   refresh.
+//! - `other_parameters`, `pruned`, `mixed_up_components`, `forgotten_meanwhile`: what may be taken
+//!   over, and from which refresh.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 
 use std::fmt::Write;
+use std::sync::Mutex;
 
 use seedbank::engine::{PlanOptions, Reason, RefreshRequest};
 use seedbank::storage::records::RefreshId;
 use seedbank::storage::{Reader, raw_entries, raw_write, tables};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::watch::Unwatched;
+use seedbank::watch::{Unwatched, Watch};
 use support::banks::TestBank;
 use support::refreshes::came_to_the_same;
 
@@ -94,6 +95,10 @@ fn clicks_change_nothing() {
     // Five more seeds: the places that were no core yet are computed.
     let (reused, computed) = compare(&bank, &seeds(20));
     assert_eq!((reused, computed), (15, 5));
+    // Nothing is left after all of them, and nothing is looked at for that.
+    compare(&bank, &seeds(30));
+    let again = bank.refresh("again", &seeds(30), false);
+    assert_eq!((again.steps_reused, again.pages_loaded), (20, 0));
     let (reused, computed) = compare(&bank, &seeds(4));
     assert_eq!((reused, computed), (4, 0));
     bank.is_sound();
@@ -226,6 +231,58 @@ fn mixed_up_components() {
     assert_eq!((cold.seeds, cold.steps_reused), (5, 0));
     let again = bank.refresh("again", &seeds(5), false);
     assert_eq!(again.steps_reused, 5);
+}
+
+/// Does something once a run is about to be stored.
+struct Meanwhile<'a>(Mutex<Option<&'a (dyn Fn() + Sync)>>);
+
+impl Watch for Meanwhile<'_> {
+    fn stage(&self, name: &str, _total: Option<u64>) {
+        let what = if name == "commit" {
+            self.0.lock().unwrap().take()
+        } else {
+            None
+        };
+        if let Some(what) = what {
+            what();
+        }
+    }
+}
+
+/// While a plan runs for the first time, a batch comes in, and another plan forgets all before it.
+#[test]
+fn forgotten_meanwhile() {
+    let bank = TestBank::new();
+    bank.delta(&places(12));
+    let forget = || {
+        let request = RefreshRequest {
+            plan: Some("other".to_owned()),
+            options: seeds(8),
+            keep: Some(1),
+            ..RefreshRequest::default()
+        };
+        bank.bank.refresh(&request, &Unwatched).unwrap();
+    };
+    forget();
+    let gone: Vec<String> = (0..6)
+        .map(|hub| format!(r#"{{"url":"http://h4.test/{hub}","gone":true}}"#))
+        .collect();
+    let others = || {
+        bank.delta(&gone.join("\n"));
+        forget();
+    };
+    let request = RefreshRequest {
+        plan: Some("again".to_owned()),
+        options: seeds(8),
+        ..RefreshRequest::default()
+    };
+    let meanwhile = Meanwhile(Mutex::new(Some(&others)));
+    let report = bank.bank.refresh(&request, &meanwhile).unwrap();
+    assert_eq!(report.batch, 2, "it ran again, on what is there now");
+    bank.delta(r#"{"url":"http://h3.test/1","clicks":7}"#);
+    let (reused, _) = compare(&bank, &seeds(8));
+    assert_eq!(reused, 8);
+    bank.is_sound();
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! What the plan's previous refresh found in components that are as they were then, and what this
-//! one leaves to the next.
+//! What the plan's previous refresh found in components that are as they were then.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +6,10 @@ use super::EngineError;
 use super::hubs::Hubs;
 use super::plan::{CorePlan, Plan, PlanOptions};
 use super::refresh_cores::unpack_sides;
-use crate::cores::{Core, Hits, KnownComponent, KnownCore, Ledger, NearPage, Selection};
+use crate::cores::{Core, Hits, KnownComponent, KnownCore, Ledger, NearPage};
 use crate::graph::{Role, WeakComponents};
 use crate::page::PageId;
-use crate::storage::ledger::{
-    ComponentCore, ComponentRecord, CoreOrigin, NearRecord, NearRecords, OrderKey, OriginKey,
-};
+use crate::storage::ledger::{ComponentCore, ComponentRecord, CoreOrigin, OriginKey};
 use crate::storage::records::{BatchId, CoreRecord, RefreshId};
 use crate::storage::tables::{self, VectorKey, VectorSide};
 use crate::storage::{Changes, Store, StoreError};
@@ -24,10 +21,12 @@ pub(super) struct Earlier {
     /// The last batch of the state that it ran on.
     pub(super) batch: BatchId,
     pub(super) series: RefreshId,
-    /// How many pages have a standing.
+    /// How many pages have a standing, and how many of them are in components.
     pub(super) pages: u64,
+    pub(super) counted: u64,
     /// Components of its graph.
     pub(super) components: u32,
+    pub(super) certified: bool,
 }
 
 /// What `refresh` left, where it holds for this plan: it ran with the same parameters, but for the
@@ -51,7 +50,9 @@ pub(super) fn earlier(
         batch: record.batch,
         series: standings.series,
         pages: standings.pages,
+        counted: standings.counted,
         components: record.components,
+        certified: record.certified,
     }))
 }
 
@@ -125,7 +126,7 @@ impl<'a> KeptCores<'a> {
         EngineError::Store(StoreError::Damaged {
             table: tables::COMPONENTS.name,
             key: format!("series {}, core {origin:?}", self.earlier.series),
-            what: "it does not fit its core; `refresh --cold` does without it".to_owned(),
+            what: "it does not fit its core; `refresh --cold` makes it anew".to_owned(),
         })
     }
 
@@ -194,7 +195,10 @@ impl<'a> KeptCores<'a> {
         is_in_it: &dyn Fn(u32) -> bool,
     ) -> Result<KnownComponent, EngineError> {
         let mut cores = Vec::new();
-        for ComponentCore { origin, .. } in &record.cores {
+        if !is_bound(record.next) {
+            return Err(self.damaged(CoreOrigin::of_packed(0)));
+        }
+        for ComponentCore { origin, sigma } in &record.cores {
             let damaged = self.damaged(*origin);
             let KeptCore {
                 record,
@@ -204,6 +208,9 @@ impl<'a> KeptCores<'a> {
             let number = |page: &PageId| hubs.number(*page).filter(|number| is_in_it(*number));
             let numbers = |pages: &[PageId]| pages.iter().map(number).collect::<Option<Vec<u32>>>();
             let (h, a) = (record.hubs.len(), record.authorities.len());
+            if record.sigma.to_bits() != sigma.to_bits() || !is_bound(*sigma) || *sigma == 0.0 {
+                return Err(damaged);
+            }
             let (Some(of_hubs), Some(authorities), Some(seed)) = (
                 numbers(&record.hubs),
                 numbers(&record.authorities),
@@ -236,30 +243,9 @@ impl<'a> KeptCores<'a> {
     }
 }
 
-/// What was found in one component.
-struct Finding {
-    pages: u32,
-    fingerprint: [u8; 16],
-    /// The ranks of its cores that may be taken over, each with what was near it.
-    cores: Vec<(u32, Vec<NearRecord>)>,
-    next: f64,
-}
-
-/// What later refreshes may take over, on its way to the store.
-pub(super) struct Findings {
-    of_graph: BTreeMap<PageId, Finding>,
-    /// Of each core its origin, if it was taken over, and its sigma.
-    cores: Vec<(Option<CoreOrigin>, f64)>,
-    changed: Option<Changed>,
-}
-
-/// What a refresh that looked at some components only replaces.
-#[derive(Default)]
-pub(super) struct Changed {
-    /// Components that it looked at, as they were.
-    pub(super) old: BTreeMap<PageId, ComponentRecord>,
-    /// Components that it did not look at and of which it keeps less, as they were and as they are.
-    pub(super) cut: BTreeMap<PageId, (ComponentRecord, ComponentRecord)>,
+/// Whether it can bound a sigma.
+fn is_bound(value: f64) -> bool {
+    value >= 0.0 && value.is_finite()
 }
 
 /// For each component of the graph the smallest id of its pages, which is its name.
@@ -273,172 +259,6 @@ pub(super) fn names(hubs: &Hubs, components: &WeakComponents) -> Vec<PageId> {
         }
     }
     names
-}
-
-impl Findings {
-    /// Of all components of the graph; `changed` where there are others.
-    pub(super) fn new(
-        hubs: &Hubs,
-        components: &WeakComponents,
-        selection: &Selection,
-        changed: Option<Changed>,
-    ) -> Self {
-        let mut pages = vec![0_u32; components.len()];
-        for number in 0..crate::graph::number(hubs.pages.len()) {
-            let component = components.of_page(&hubs.graph, number);
-            if let Some(count) = component.and_then(|c| pages.get_mut(c as usize)) {
-                *count += 1;
-            }
-        }
-        let near = |near: &NearPage| NearRecord {
-            page: hubs.pages[near.page as usize],
-            hub: near.role == Role::Hub,
-            links: near.links,
-            score: near.score,
-        };
-        let all = names(hubs, components).into_iter().zip(0_u32..).zip(pages);
-        let of_graph = all.zip(components.fingerprints());
-        let of_graph = of_graph.map(|(((name, component), pages), fingerprint)| {
-            let found = selection.found.get(&component);
-            let cores = found.map_or(&[][..], |found| &found.cores).iter();
-            let finding = Finding {
-                pages,
-                fingerprint: *fingerprint,
-                cores: cores
-                    .map(|(rank, pages)| (*rank, pages.iter().map(near).collect()))
-                    .collect(),
-                next: found.map_or_else(|| components.bound(component), |found| found.next),
-            };
-            (name, finding)
-        });
-        let origins = selection.origins.iter();
-        let origins = origins.map(|origin| origin.map(CoreOrigin::of_packed));
-        Self {
-            of_graph: of_graph.collect(),
-            cores: origins
-                .zip(selection.cores.iter().map(|core| core.sigma))
-                .collect(),
-            changed,
-        }
-    }
-
-    /// Hands them to `changes`, where they differ from what the plan's last refresh kept.
-    ///
-    /// Cost: what was looked at; where that was all, one scan of what is kept.
-    pub(super) fn put(
-        &self,
-        store: &Store,
-        changes: &mut Changes,
-        (series, refresh): (RefreshId, RefreshId),
-    ) -> Result<(), EngineError> {
-        for ((origin, _), rank) in self.cores.iter().zip(1..) {
-            let origin = origin.unwrap_or(CoreOrigin { refresh, rank });
-            let key = OriginKey {
-                of: refresh,
-                origin,
-            };
-            changes.put(&tables::CORE_ORIGINS, &key, &rank)?;
-        }
-        let mut new = BTreeMap::new();
-        for (&name, finding) in &self.of_graph {
-            let core = |rank: u32| {
-                let (origin, sigma) = self.cores.get(rank as usize - 1)?;
-                let origin = origin.unwrap_or(CoreOrigin { refresh, rank });
-                let sigma = *sigma;
-                Some(ComponentCore { origin, sigma })
-            };
-            let mut cores = Vec::new();
-            for (rank, near) in &finding.cores {
-                let core = core(*rank);
-                let core = core.ok_or(EngineError::Internal("a component has no such core"))?;
-                if core.origin.refresh == refresh {
-                    let key = OriginKey {
-                        of: series,
-                        origin: core.origin,
-                    };
-                    let near = NearRecords(near.clone());
-                    changes.put(&tables::NEAR_CORES, &key, &near)?;
-                }
-                cores.push(core);
-            }
-            let record = ComponentRecord {
-                fingerprint: finding.fingerprint,
-                pages: finding.pages,
-                cores,
-                next: finding.next,
-            };
-            new.insert(name, record);
-        }
-        let mut replace = |name, old: &ComponentRecord| {
-            let new: Option<ComponentRecord> = new.remove(&name);
-            replace(changes, series, name, Some(old), new.as_ref())
-        };
-        match &self.changed {
-            None => {
-                for entry in store.scan_under(&tables::COMPONENTS, &series.to_be_bytes())? {
-                    let ((_, name), old) = entry?;
-                    replace(name, &old)?;
-                }
-            }
-            Some(part) => {
-                for (&name, old) in &part.old {
-                    replace(name, old)?;
-                }
-                for (&name, (old, cut)) in &part.cut {
-                    self::replace(changes, series, name, Some(old), Some(cut))?;
-                }
-            }
-        }
-        for (name, record) in &new {
-            self::replace(changes, series, *name, None, Some(record))?;
-        }
-        Ok(())
-    }
-}
-
-/// Replaces what is kept of a component.
-fn replace(
-    changes: &mut Changes,
-    series: RefreshId,
-    component: PageId,
-    old: Option<&ComponentRecord>,
-    new: Option<&ComponentRecord>,
-) -> Result<(), EngineError> {
-    if old == new {
-        return Ok(());
-    }
-    let order = |record: &ComponentRecord| OrderKey {
-        series,
-        bound: record.bound(),
-        component,
-    };
-    let (before, after) = (old.map(order), new.map(order));
-    if before != after {
-        if let Some(key) = before {
-            changes.delete(&tables::COMPONENT_ORDER, &key)?;
-        }
-        if let Some(key) = after {
-            changes.put(&tables::COMPONENT_ORDER, &key, &())?;
-        }
-    }
-    let stays = |core: &ComponentCore| {
-        let cores = new.map_or(&[][..], |new| &new.cores);
-        cores.iter().any(|other| other.origin == core.origin)
-    };
-    let gone = old.map_or(&[][..], |old| &old.cores).iter();
-    for core in gone.filter(|core| !stays(core)) {
-        let key = OriginKey {
-            of: series,
-            origin: core.origin,
-        };
-        changes.delete(&tables::NEAR_CORES, &key)?;
-    }
-    let key = (series, component);
-    match new {
-        Some(new) => changes.put(&tables::COMPONENTS, &key, new)?,
-        None => changes.delete(&tables::COMPONENTS, &key)?,
-    }
-    Ok(())
 }
 
 /// Deletes what is kept of a series that no refresh belongs to any more.

@@ -14,6 +14,7 @@ mod error;
 mod evaluate;
 mod evidence_cores;
 mod explain;
+mod findings;
 mod hubs;
 mod ledger;
 mod linked;

@@ -151,7 +151,9 @@ impl<'a> Neighbourhood<'a> {
             if !takes_part || !self.part.insert(page) {
                 continue;
             }
-            if self.part.len() as u64 > self.most {
+            // Those next to them that take no part are read too.
+            let seen = self.seen.len() as u64 / 4;
+            if seen.max(self.part.len() as u64) > self.most {
                 return Ok(false);
             }
             for row in self.rows_at(page)? {

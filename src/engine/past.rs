@@ -142,7 +142,7 @@ impl<'a> Past<'a> {
         }
         let since = if kept < counters.refresh { oldest } else { 0 };
         let mut sets = BTreeMap::new();
-        for batch in from.max(since) + 1..=counters.batch {
+        for batch in (from.max(since)..counters.batch).map(|batch| batch + 1) {
             if let Some(pages) = store.get(&tables::BITMAPS, &BitmapKey::Former(batch))? {
                 sets.insert(batch, pages);
             }
@@ -157,13 +157,33 @@ impl<'a> Past<'a> {
     /// By batch, the pages of which it changed anything.
     pub(super) fn changed(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
         let mut changed = BTreeMap::new();
-        for batch in self.since + 1..=self.store.counters()?.batch {
-            let pages = self
-                .store
-                .get(&tables::BITMAPS, &BitmapKey::Changed(batch))?;
-            changed.insert(batch, pages.unwrap_or_default());
+        for batch in self.batches()? {
+            let key = BitmapKey::Changed(batch);
+            changed.insert(batch, self.store.need(&tables::BITMAPS, &key)?);
         }
         Ok(changed)
+    }
+
+    /// The later batches.
+    fn batches(&self) -> Result<impl Iterator<Item = BatchId>, StoreError> {
+        let last = self.store.counters()?.batch;
+        Ok((self.since..last).map(|batch| batch + 1))
+    }
+
+    /// By batch, pages among which are all that it brought and all whose standing it changed. Where
+    /// it brought none, that is them, and nothing is read but its record.
+    pub(super) fn stirred(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
+        let mut stirred = BTreeMap::new();
+        for batch in self.batches()? {
+            let pages = if self.store.need(&tables::BATCHES, &batch)?.counts.born == 0 {
+                self.sets.get(&batch).cloned().unwrap_or_default()
+            } else {
+                let key = BitmapKey::Changed(batch);
+                self.store.need(&tables::BITMAPS, &key)?
+            };
+            stirred.insert(batch, pages);
+        }
+        Ok(stirred)
     }
 
     /// How a page stood over time.

@@ -107,10 +107,10 @@ enum Outcome {
 }
 
 impl Outcome {
-    /// The earlier refresh whose records this one takes over.
+    /// The earlier refresh whose records or seeds this one takes over.
     fn leans_on(&self) -> Option<RefreshId> {
         match self {
-            Self::Cores(run) => run.earlier.map(|earlier| earlier.refresh),
+            Self::Cores(run) => run.leans_on,
             Self::Cover(run) => run.leans_on(),
         }
     }
@@ -124,7 +124,8 @@ impl Outcome {
     ) -> Result<Option<Written>, EngineError> {
         match self {
             Self::Cores(run) => {
-                let written = run.evidence.put(store, changes, plan, refresh)?;
+                let mut written = run.evidence.put(store, changes, plan, refresh)?;
+                written.record.counted = run.counted();
                 run.put(store, changes, (written.record.series, refresh))?;
                 Ok(Some(written))
             }
@@ -148,7 +149,8 @@ impl Bank {
     /// Runs a plan on the published state and keeps what came out.
     ///
     /// A refresh without seeds is kept too. Where the plan was refreshed by somebody else
-    /// meanwhile, and what this run takes over may be deleted, it runs again.
+    /// meanwhile, and what this run takes over may be deleted, it runs again; so it does where what
+    /// happened since its state was forgotten by somebody else's `--keep`.
     ///
     /// Cost: by cores the pages and rows of components that changed, by key, or one scan of pages and
     /// two of rows, then what [`cores::select`] costs in what changed; by cover one scan of sites, the pages and links of those that changed, then what
@@ -179,10 +181,10 @@ impl Bank {
             let writer = Writer::open(self.path(), true, watch)?;
             let kept = writer.get(&tables::PLANS, &report.plan)?;
             let last = kept.map(|kept| kept.last_refresh);
-            if outcome
+            let leans_well = outcome
                 .leans_on()
-                .is_none_or(|earlier| last == Some(earlier))
-            {
+                .is_none_or(|earlier| last == Some(earlier));
+            if leans_well && !is_forgotten(&writer, report.batch)? {
                 keep(&writer, request, &outcome, &mut report, begun, watch)?;
                 return Ok(report);
             }
@@ -330,6 +332,19 @@ fn keep(
     changes.put(&tables::REFRESHES, &report.refresh, &record)?;
     watch.proceed()?;
     Ok(writer.commit(changes, counters)?)
+}
+
+/// Whether others have forgotten what happened after the state that a run was on, while it ran: what
+/// changed since could not be told any more.
+fn is_forgotten(store: &Store, batch: BatchId) -> Result<bool, EngineError> {
+    let mut kept = 0;
+    let mut oldest = BatchId::MAX;
+    for entry in store.scan(&tables::REFRESHES)? {
+        let (_, record) = entry?;
+        kept += 1;
+        oldest = oldest.min(record.batch);
+    }
+    Ok(kept < store.counters()?.refresh && batch < oldest)
 }
 
 /// The last batch of the oldest state that a refresh which stays ran on.

@@ -15,8 +15,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::EngineError;
+use super::findings::Changed;
 use super::hubs::{Hubs, Rules};
-use super::ledger::{Changed, Earlier, KeptCores};
+use super::ledger::{Earlier, KeptCores};
 use super::neighbourhood::Neighbourhood;
 use super::past::Past;
 use super::plan::CorePlan;
@@ -24,7 +25,7 @@ use super::refresh_cores::select;
 use super::standings::ChangedStandings;
 use crate::cores::{Core, KnownComponent, KnownCore, Ledger, NearPage, Selection};
 use crate::graph::{Fingerprint, WeakComponents, number};
-use crate::page::{PageId, PageSet, SiteId};
+use crate::page::{PageId, PageSet, RowId, SiteId};
 use crate::storage::blocks::{Block, place};
 use crate::storage::evidence::{Links, Standing, StandingKey, Standings};
 use crate::storage::ledger::ComponentRecord;
@@ -125,10 +126,11 @@ pub(super) fn run(
     previous: &[PageId],
     watch: &dyn Watch,
 ) -> Result<Result<Box<Part>, u64>, EngineError> {
-    let most = earlier.pages / SHARE;
+    let most = earlier.counted / SHARE;
     let kept = KeptCores::open(store, earlier)?;
-    if kept.len() > plan.params.seeds as usize {
-        // What is kept of the cores beyond may be anywhere.
+    let seeds = plan.params.seeds as usize;
+    if kept.len() > seeds || !earlier.certified || earlier.batch > store.counters()?.batch {
+        // What is kept of the cores beyond, or of those not certain, may be anywhere.
         return Ok(Err(0));
     }
     watch.stage("load what changed", None);
@@ -167,13 +169,14 @@ impl Run<'_> {
     /// nothing where there are too many.
     fn touched(&mut self, watch: &dyn Watch) -> Result<Option<BTreeSet<PageId>>, EngineError> {
         let past = Past::open(self.store, self.earlier.batch)?;
-        let changed = past.changed()?;
-        let count: u64 = changed.values().map(PageSet::len).sum();
+        let stirred = past.stirred()?;
+        let count: u64 = stirred.values().map(PageSet::len).sum();
         if count > self.most.saturating_mul(2) {
             return Ok(None);
         }
         let mut touched = BTreeSet::new();
-        for (batch, pages) in changed {
+        let (mut led, mut citing) = (BTreeSet::new(), BTreeSet::new());
+        for (batch, pages) in stirred {
             for page in pages.into_iter().map(PageId) {
                 watch.proceed()?;
                 let timeline = past.timeline(page)?;
@@ -181,11 +184,15 @@ impl Run<'_> {
                     continue;
                 }
                 touched.insert(page);
-                for row in timeline.rows() {
-                    touched.extend(past.targets(page, row)?);
+                for row in timeline.rows().flatten() {
+                    if led.insert(RowId::new(page.site(), row)) {
+                        touched.extend(past.targets(page, Some(row))?);
+                    }
                 }
                 for row in self.near.citing(page)? {
-                    touched.extend(self.near.carriers(row)?);
+                    if citing.insert(row) {
+                        touched.extend(self.near.carriers(row)?);
+                    }
                 }
                 if touched.len() as u64 > self.most {
                     return Ok(None);
@@ -209,13 +216,14 @@ impl Run<'_> {
     }
 
     /// The densest components that are not looked at: all with cores of the earlier refresh, and
-    /// more where one of them could come next; and a bound of the rest.
-    fn absent(&self, more: usize) -> Result<(Absent, Option<f64>), EngineError> {
+    /// more where one of them could come next; a bound of the rest; and the pages of those without
+    /// cores that are as dense as the last core, of which one has to be chosen.
+    fn absent(&self, more: usize) -> Result<(Absent, Option<f64>, u64), EngineError> {
         let last = (self.earlier.refresh, number(self.kept.len()));
         let last = self.store.get(&tables::CORE_EVIDENCE, &last)?;
         let last = last.map_or(0.0, |core| core.sigma * ORDERED);
         let mut absent = Vec::new();
-        let mut below = 0;
+        let (mut below, mut tied) = (0, 0);
         let prefix = self.earlier.series.to_be_bytes();
         for entry in self.store.scan_under(&tables::COMPONENT_ORDER, &prefix)? {
             let (key, ()) = entry?;
@@ -225,22 +233,28 @@ impl Run<'_> {
             if key.bound < last {
                 below += 1;
                 if below > more {
-                    return Ok((absent, Some(key.bound)));
+                    return Ok((absent, Some(key.bound), tied));
                 }
             }
             let of = (self.earlier.series, key.component);
             let record = self.store.need(&tables::COMPONENTS, &of)?;
             if record.bound().to_bits() != key.bound.to_bits() {
-                return Err(EngineError::Store(StoreError::Damaged {
-                    table: tables::COMPONENT_ORDER.name,
-                    key: format!("{key:?}"),
-                    what: "it does not fit its component; `refresh --cold` does without it"
-                        .to_owned(),
-                }));
+                return Err(self.damaged(tables::COMPONENT_ORDER.name, "it is in another order"));
+            }
+            if key.bound >= last && record.cores.is_empty() {
+                tied += u64::from(record.pages);
             }
             absent.push((key.component, record));
         }
-        Ok((absent, None))
+        Ok((absent, None, tied))
+    }
+
+    fn damaged(&self, table: &'static str, what: &str) -> EngineError {
+        EngineError::Store(StoreError::Damaged {
+            table,
+            key: format!("series {}", self.earlier.series),
+            what: format!("{what}; `refresh --cold` makes it anew"),
+        })
     }
 
     /// Selects, and loads more while that is wanted.
@@ -253,6 +267,7 @@ impl Run<'_> {
     ) -> Result<Result<Box<Part>, u64>, EngineError> {
         let mut visits = 0;
         let (mut more, mut load) = (FEW, 1);
+        let mut wanted = Vec::new();
         let mut mine = Mine::default();
         loop {
             // A page that is loaded was in a component that is looked at.
@@ -262,7 +277,10 @@ impl Run<'_> {
                     return Ok(Err(visits));
                 }
             }
-            let (absent, rest) = self.absent(more)?;
+            let (absent, rest, tied) = self.absent(more)?;
+            if self.pages.saturating_add(tied) > self.most {
+                return Ok(Err(visits));
+            }
             let mut others = BTreeSet::new();
             for core in absent.iter().flat_map(|(_, record)| &record.cores) {
                 let record = &self.kept.core(core.origin)?.record;
@@ -271,9 +289,15 @@ impl Run<'_> {
             let hubs = self.near.hubs(&others)?;
             let components = WeakComponents::of(&hubs.graph, &hubs.pages);
             let (mut known, verified) = self.known(&hubs, &components, &mine)?;
+            let loaded = components.fingerprints();
+            if !wanted.iter().all(|wanted| loaded.contains(wanted)) {
+                return Err(self.damaged(tables::COMPONENTS.name, "its pages have other links"));
+            }
             let first = number(components.len());
             for ((_, record), component) in absent.iter().zip(first..) {
-                known.insert(component, self.kept.absent(&hubs, record, &|_| true)?);
+                let is_elsewhere = |page: u32| components.of_page(&hubs.graph, page).is_none();
+                let found = self.kept.absent(&hubs, record, &is_elsewhere)?;
+                known.insert(component, found);
             }
             let of_rest = first + number(absent.len());
             if let Some(next) = rest {
@@ -294,10 +318,11 @@ impl Run<'_> {
                     .map(Ok);
             }
             for &component in selection.absent.iter().take(load) {
-                let Some((name, _)) = absent.get((component - first) as usize) else {
+                let Some((name, record)) = absent.get((component - first) as usize) else {
                     more *= 2;
                     continue;
                 };
+                wanted.push(record.fingerprint);
                 if !self.open(Some(*name))? || !self.near.spread([*name])? {
                     return Ok(Err(visits));
                 }
@@ -353,7 +378,7 @@ impl Run<'_> {
             .earlier
             .components
             .saturating_sub(number(self.old.len()))
-            + present;
+            .saturating_add(present);
         let others = present.saturating_sub(number(verified.len()));
         let mut cut = BTreeMap::new();
         for ((name, record), component) in absent.into_iter().zip(present..) {
@@ -369,7 +394,13 @@ impl Run<'_> {
         let mut standings = BTreeMap::new();
         for &page in self.near.part().clone().union(touched) {
             self.before.standing(page)?;
-            standings.insert(page, self.near.bare_standing(page)?);
+            let number = hubs.number(page);
+            let component = number.and_then(|n| ledger.components().of_page(&hubs.graph, n));
+            let links = match component {
+                Some(_) => Some(Links::Alone),
+                None => self.near.bare_standing(page)?,
+            };
+            standings.insert(page, links);
         }
         let mut targets = BTreeMap::new();
         for core in &selection.cores {

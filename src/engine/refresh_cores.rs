@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cost::{self, Cost};
 use super::evidence_cores::{self, CoresEvidence};
+use super::findings::Findings;
 use super::hubs::Hubs;
-use super::ledger::{self, Earlier, Findings};
+use super::ledger::{self, Earlier};
 use super::plan::CorePlan;
 use super::refresh_changed::{self, Part};
 use super::{EngineError, succession};
-use crate::cores::{self, CoresError, Ledger, Selection};
+use crate::cores::{self, CoresError, Ledger, Pick, Selection};
 use crate::graph::number;
 use crate::page::{PageId, PageSet};
 use crate::storage::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
@@ -25,6 +26,8 @@ pub(super) struct CoresRun {
     pub(super) selection: Selection,
     /// The refresh that was taken over from.
     pub(super) earlier: Option<Earlier>,
+    /// The same, or where only its seeds matter, that refresh.
+    pub(super) leans_on: Option<RefreshId>,
     /// Components of the whole graph, and those that are what they were then.
     pub(super) components: (u32, u32),
     /// Pages of the graph that was loaded.
@@ -54,6 +57,9 @@ pub(super) fn run(
         _ => None,
     };
     let mut succeeding = BTreeMap::new();
+    let leans_on = earlier.map(|earlier| earlier.refresh);
+    let seeds_matter = plan.succeed || plan.params.pick == Pick::Stable;
+    let leans_on = leans_on.or(previous.filter(|_| seeds_matter));
     let previous = match previous {
         Some(refresh) if plan.succeed => {
             let (seeds, of_dead) = succession::stable_list(store, plan, refresh, watch)?;
@@ -66,7 +72,10 @@ pub(super) fn run(
     let mut visits = 0;
     if let Some(earlier) = earlier {
         match refresh_changed::run(store, plan, earlier, &previous, watch)? {
-            Ok(part) => return Ok(of_part(*part, plan, earlier, succeeding)),
+            Ok(part) => {
+                let of_plan = (plan, succeeding, leans_on);
+                return Ok(of_part(*part, earlier, of_plan));
+            }
             Err(in_vain) => visits = in_vain,
         }
     }
@@ -94,6 +103,7 @@ pub(super) fn run(
         ledger,
         selection,
         earlier,
+        leans_on,
         verified,
         succeeding,
     })
@@ -102,9 +112,8 @@ pub(super) fn run(
 /// A run on what changed.
 fn of_part(
     part: Part,
-    plan: &CorePlan,
     earlier: Earlier,
-    succeeding: BTreeMap<PageId, Succession>,
+    (plan, succeeding, leans_on): (&CorePlan, BTreeMap<PageId, Succession>, Option<RefreshId>),
 ) -> CoresRun {
     let Part {
         hubs,
@@ -129,6 +138,7 @@ fn of_part(
         ledger,
         selection,
         earlier: Some(earlier),
+        leans_on,
         verified,
         succeeding,
     }
@@ -164,6 +174,11 @@ fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineErro
 }
 
 impl CoresRun {
+    /// How many pages are in components of the whole graph.
+    pub(super) fn counted(&self) -> u64 {
+        self.findings.counted(self.earlier)
+    }
+
     /// Why cores had to be computed.
     pub(super) fn costs(&self, store: &Store) -> Result<Vec<Cost>, EngineError> {
         let run = cost::Run {

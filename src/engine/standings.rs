@@ -7,12 +7,13 @@ use super::hubs::Hubs;
 use super::ledger;
 use crate::cores::{Nearness, RowSums, Selection, row_sums};
 use crate::graph::WeakComponents;
-use crate::page::{PageId, SiteId};
+use crate::page::{PageId, PageSet, SiteId};
 use crate::storage::blocks::{Block, place};
 use crate::storage::evidence::{Links, Near, SeriesRecord, Standing, StandingKey, Standings};
 use crate::storage::ledger::CoreOrigin;
 use crate::storage::records::{RefreshId, RefreshRecord};
-use crate::storage::{Changes, Store, StoreError, tables};
+use crate::storage::tables::{self, BitmapKey};
+use crate::storage::{Changes, Store, StoreError};
 
 /// A site and a block of its page indexes.
 type BlockPlace = (SiteId, u32);
@@ -124,7 +125,8 @@ impl ChangedStandings {
                 Some(new) => facts.insert(at, new),
                 None => facts.remove(&at),
             };
-            count = (count + u64::from(new.is_some())).saturating_sub(u64::from(old.is_some()));
+            count = count.saturating_add(u64::from(new.is_some()));
+            count = count.saturating_sub(u64::from(old.is_some()));
         }
         let mut before = self.blocks;
         let blocks = blocks.into_iter().map(|(place, facts)| {
@@ -236,8 +238,16 @@ impl NewStandings {
                 blocks.values().map(|block| block.0.len() as u64).sum()
             }
         };
+        if !written.is_empty() {
+            let blocks: PageSet = written.iter().copied().map(packed).collect();
+            changes.put(&tables::BITMAPS, &BitmapKey::Written(refresh), &blocks)?;
+        }
         Ok(Written {
-            record: SeriesRecord { series, pages },
+            record: SeriesRecord {
+                series,
+                pages,
+                counted: 0,
+            },
             blocks: written,
         })
     }
@@ -250,57 +260,71 @@ pub(super) struct Written {
 }
 
 /// Deletes the standings that no refresh sees any more, and what is kept of a series without
-/// refreshes, once the pruned ones are gone; `new` is the
-/// refresh being stored, with what it wrote.
+/// refreshes, once the pruned ones are gone; `new` is the refresh being stored, with what it wrote.
 ///
-/// Cost: one scan of each series that a pruned refresh belongs to.
+/// Cost: the blocks that the pruned refreshes and the oldest one that stays have written.
 pub(super) fn forget(
     store: &Store,
     changes: &mut Changes,
     pruned: &[RefreshId],
     (new, written): (RefreshId, Option<&Written>),
 ) -> Result<(), StoreError> {
-    let mut oldest: BTreeMap<RefreshId, Option<RefreshId>> = BTreeMap::new();
-    let mut touched = BTreeSet::new();
+    let mut oldest: BTreeMap<RefreshId, RefreshId> = BTreeMap::new();
+    let mut touched: BTreeMap<RefreshId, PageSet> = BTreeMap::new();
+    let blocks_of = |refresh| store.get(&tables::BITMAPS, &BitmapKey::Written(refresh));
     for entry in store.scan(&tables::REFRESHES)? {
         let (number, record): (RefreshId, RefreshRecord) = entry?;
         let Some(SeriesRecord { series, .. }) = record.standings else {
             continue;
         };
-        let oldest = oldest.entry(series).or_default();
         if pruned.contains(&number) {
-            touched.insert(series);
+            let blocks = touched.entry(series).or_default();
+            *blocks |= blocks_of(number)?.unwrap_or_default();
+            changes.delete(&tables::BITMAPS, &BitmapKey::Written(number))?;
         } else {
-            *oldest = Some(oldest.map_or(number, |oldest| oldest.min(number)));
+            oldest.entry(series).or_insert(number);
         }
     }
     if let Some(written) = written {
-        oldest
-            .entry(written.record.series)
-            .or_default()
-            .get_or_insert(new);
+        oldest.entry(written.record.series).or_insert(new);
     }
-    for series in touched {
-        let oldest = oldest.get(&series).copied().flatten();
-        if oldest.is_none() {
+    for (series, mut blocks) in touched {
+        let Some(&oldest) = oldest.get(&series) else {
             ledger::forget(store, changes, series)?;
-        }
-        let mut seen = None;
-        for entry in store.scan_under(&tables::STANDINGS, &series.to_be_bytes())? {
-            let (key, Standings(block)) = entry?;
-            let place = (key.site, key.block);
-            if oldest.is_some_and(|oldest| key.refresh > oldest) {
-                continue;
+            for entry in store.scan_under(&tables::STANDINGS, &series.to_be_bytes())? {
+                changes.delete(&tables::STANDINGS, &entry?.0)?;
             }
+            continue;
+        };
+        let of_new = written.filter(|_| oldest == new).map(|w| &w.blocks);
+        match of_new {
+            Some(written) => blocks.extend(written.iter().copied().map(packed)),
+            None => blocks |= blocks_of(oldest)?.unwrap_or_default(),
+        }
+        for block in blocks.into_iter().map(PageId) {
+            let place = (block.site(), block.index());
+            let key = StandingKey {
+                series,
+                site: place.0,
+                block: place.1,
+                refresh: oldest,
+            };
             // The newest that the oldest refresh sees comes first, unless that refresh is the one
             // being stored and has written the block anew.
-            let rewritten =
-                oldest == Some(new) && written.is_some_and(|w| w.blocks.contains(&place));
-            let first = seen.replace(place) != Some(place) && !rewritten && oldest.is_some();
-            if !first || block.is_none() {
-                changes.delete(&tables::STANDINGS, &key)?;
+            let mut first = of_new.is_none_or(|written| !written.contains(&place));
+            for entry in store.scan_from(&tables::STANDINGS, &key, &key.of_block())? {
+                let (key, Standings(block)) = entry?;
+                if !first || block.is_none() {
+                    changes.delete(&tables::STANDINGS, &key)?;
+                }
+                first = false;
             }
         }
     }
     Ok(())
+}
+
+/// A block in the number that sets of blocks have: as a page with the block for its index.
+fn packed(place: BlockPlace) -> u64 {
+    PageId::new(place.0, place.1).0
 }

@@ -28,7 +28,7 @@ use super::components::{Component, Labels};
 use super::large::{self, Attempt, DEEP, Depth, FIRST, TIGHT};
 use super::parent::{Held, Parent};
 use super::region::Region;
-use super::replay::{Descending, KNOWN, KnownSteps, Replays, absent, descending, entry};
+use super::replay::{self, Descending, KNOWN, KnownSteps, Replays, absent, descending, entry};
 use super::solve::{EXACT, FINE, solve};
 use super::{Doubt, Next, Principal, Ranker, TIED};
 
@@ -406,7 +406,7 @@ impl Ranker for Converged {
                 self.solved.insert(entry(component, step));
             }
             Some(Err((_, bound))) if self.replays.is_absent(component) => {
-                self.waiting.insert((descending(bound), component | KNOWN));
+                replay::wait(&mut self.waiting, component, bound);
             }
             Some(Err((authorities, bound))) => {
                 let (label, uncut) = self.labels.uncut(authorities, bound);

@@ -60,6 +60,13 @@ pub(super) fn absent(waiting: &BTreeSet<(Descending, u32)>) -> impl Iterator<Ite
     absent.map(|(bound, label)| (label ^ KNOWN, f64::from_bits(bound.0)))
 }
 
+/// Has an absent component wait, unless nothing is left of it.
+pub(super) fn wait(waiting: &mut BTreeSet<(Descending, u32)>, component: u32, bound: f64) {
+    if bound > 0.0 {
+        waiting.insert((descending(bound), component | KNOWN));
+    }
+}
+
 /// Where a component whose steps are known stands among the solved regions.
 pub(super) fn entry(component: u32, (sigma, best): Step) -> (Descending, u32, u32) {
     (descending(sigma), best, component | KNOWN)
@@ -98,7 +105,7 @@ impl Replays {
         let mut absent = BTreeSet::new();
         for (component, known) in known {
             if known.steps.is_empty() {
-                absent.insert((descending(known.next), component | KNOWN));
+                wait(&mut absent, component, known.next);
             } else {
                 let replay = Replay {
                     known,

@@ -339,6 +339,7 @@ fn bitmap_name(key: BitmapKey) -> String {
         BitmapKey::Changed(batch) => format!("changed by batch {batch}"),
         BitmapKey::Removed(refresh) => format!("removed by refresh {refresh}"),
         BitmapKey::Former(batch) => format!("with a former page of batch {batch}"),
+        BitmapKey::Written(refresh) => format!("standings written by refresh {refresh}"),
         BitmapKey::Covered(key) => format!(
             "refresh {}, {}, pick {}, hop {}",
             key.refresh, key.site, key.pick, key.hop

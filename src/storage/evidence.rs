@@ -390,4 +390,6 @@ pub struct SeriesRecord {
     pub series: RefreshId,
     /// How many pages have a standing in it, for `check`.
     pub pages: u64,
+    /// How many of them are in components.
+    pub counted: u64,
 }

@@ -109,7 +109,7 @@ tables! {
         key "refresh u32, site u32", value "record: the refresh that picked, seats, ranks, stop, value, costs";
     /// Sets of pages.
     BITMAPS = "bitmaps": BitmapKey => PageSet, Scan, Refreshes,
-        key "kind: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 with a former page of a batch; number u32; for kind 2 of the refresh that picked: site u32, pick u32, hop u32", value "page ids, roaring";
+        key "kind: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 with a former page of a batch, 4 blocks of standings that a refresh wrote; number u32; for kind 2 of the refresh that picked: site u32, pick u32, hop u32", value "page ids, roaring";
     /// Seeds of a refresh in order.
     SEEDS = "seeds": (u32, u32) => SeedRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: page, evidence";
@@ -219,6 +219,9 @@ pub enum BitmapKey {
     Covered(CoveredKey),
     /// Pages whose state, spam mark or row a batch changed; never empty.
     Former(u32),
+    /// Blocks of standings that a refresh wrote, each as a page with the block for its index;
+    /// never empty.
+    Written(u32),
 }
 
 /// Which pages a seed covers first, at one distance from it; never empty.
@@ -249,6 +252,7 @@ const CHANGED: u8 = 0;
 const REMOVED: u8 = 1;
 const COVERED: u8 = 2;
 const FORMER: u8 = 3;
+const WRITTEN: u8 = 4;
 
 impl Key for BitmapKey {
     fn put(&self, out: &mut Vec<u8>) {
@@ -270,6 +274,10 @@ impl Key for BitmapKey {
                 out.push(FORMER);
                 batch.put(out);
             }
+            Self::Written(refresh) => {
+                out.push(WRITTEN);
+                refresh.put(out);
+            }
         }
     }
     fn take(bytes: &[u8]) -> Option<Self> {
@@ -278,6 +286,7 @@ impl Key for BitmapKey {
             CHANGED => u32::take(rest).map(Self::Changed),
             REMOVED => u32::take(rest).map(Self::Removed),
             FORMER => u32::take(rest).map(Self::Former),
+            WRITTEN => u32::take(rest).map(Self::Written),
             COVERED => {
                 let (of_site, of_pick) = rest.split_at_checked(8)?;
                 let (refresh, site) = Key::take(of_site)?;

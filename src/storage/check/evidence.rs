@@ -1,10 +1,11 @@
 //! Evidence: members against cores, what cores are compared by against them, standings against the
 //! refreshes that see them, reach against the covered sets.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Walk, bitmap_name, hash, mix};
-use crate::page::{PageId, SiteId};
+use crate::page::{PageId, PageSet, SiteId};
 use crate::storage::blocks::BLOCK;
 use crate::storage::error::StoreError;
 use crate::storage::evidence::{Place, Standings};
@@ -140,6 +141,7 @@ impl Walk<'_> {
             }
         }
         let mut found: BTreeMap<u32, Series> = BTreeMap::new();
+        let mut written: BTreeMap<u32, PageSet> = BTreeMap::new();
         // The next later version of the block: its refresh and its pages.
         let mut later: Option<((u32, SiteId, u32), u32, i64)> = None;
         self.walk(&tables::STANDINGS, |walk, key, Standings(block)| {
@@ -147,6 +149,21 @@ impl Walk<'_> {
                 "series {}, {}, block {}, refresh {}",
                 key.series, key.site, key.block, key.refresh
             );
+            if refreshes.contains_key(&key.refresh) {
+                let of_refresh = BitmapKey::Written(key.refresh);
+                let blocks = match written.entry(key.refresh) {
+                    Entry::Occupied(blocks) => blocks.into_mut(),
+                    Entry::Vacant(place) => {
+                        // One that cannot be read is found where bitmaps are walked.
+                        let blocks = walk.store.get(&tables::BITMAPS, &of_refresh).ok();
+                        place.insert(blocks.flatten().unwrap_or_default())
+                    }
+                };
+                if !blocks.contains(PageId::new(key.site, key.block).0) {
+                    let what = format!("it does not name {}, block {}", key.site, key.block);
+                    walk.report.find("bitmaps", bitmap_name(of_refresh), what);
+                }
+            }
             let entries = block.as_ref().map_or(&[][..], |block| block.0.as_slice());
             for (place, _) in entries {
                 let index = u64::from(key.block) * u64::from(BLOCK) + u64::from(*place);

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Walk, hash};
+use crate::page::PageId;
+use crate::storage::blocks::BLOCK;
 use crate::storage::error::StoreError;
+use crate::storage::evidence::{Links, Standings};
 use crate::storage::ledger::{CoreOrigin, OriginKey};
 use crate::storage::records::RefreshRecord;
 use crate::storage::tables;
@@ -56,12 +59,13 @@ impl Walk<'_> {
         refreshes: &BTreeMap<u32, RefreshRecord>,
     ) -> Result<BTreeSet<OriginKey>, StoreError> {
         // Of each series the last refresh.
-        let mut last: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+        let mut last: BTreeMap<u32, (u32, &RefreshRecord)> = BTreeMap::new();
         for (number, record) in refreshes {
             if let Some(of) = record.standings {
-                last.insert(of.series, (*number, record.components));
+                last.insert(of.series, (*number, record));
             }
         }
+        let mut sizes: BTreeMap<(u32, PageId), u32> = BTreeMap::new();
         let mut named = BTreeSet::new();
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         let mut order = 0_u64;
@@ -74,6 +78,7 @@ impl Walk<'_> {
         };
         self.walk(&tables::COMPONENTS, |walk, (series, component), record| {
             *counts.entry(series).or_default() += 1;
+            sizes.insert((series, component), record.pages);
             let name = format!("series {series}, {component}");
             if !walk.pages.contains(component.0) {
                 let what = "its first page does not exist";
@@ -123,13 +128,25 @@ impl Walk<'_> {
             let what = "they are not what is in `components`, by their bounds";
             self.report.find("component_order", "(all)", what);
         }
-        for (series, (_, kept)) in last {
-            let there = counts.remove(&series).unwrap_or(0);
+        for (series, (refresh, record)) in last {
+            let (there, kept) = (counts.remove(&series).unwrap_or(0), record.components);
+            let name = format!("series {series}");
             if there != kept {
                 let what = format!("{there} are there, the last refresh says {kept}");
-                let name = format!("series {series}");
-                self.report.find("components", name, what);
+                self.report.find("components", &name, what);
             }
+            let pages = self.standing_in_components(series, refresh, &mut sizes)?;
+            let kept = record.standings.map_or(0, |of| of.counted);
+            if pages != kept {
+                let what = format!("{pages} pages are in components, the refresh says {kept}");
+                self.report
+                    .find("standings", format!("refresh {refresh}"), what);
+            }
+        }
+        for ((series, component), _) in sizes {
+            let name = format!("series {series}, {component}");
+            let what = "its pages stand in another component, or are more or fewer";
+            self.report.find("components", name, what);
         }
         for series in counts.into_keys() {
             let name = format!("series {series}");
@@ -137,6 +154,49 @@ impl Walk<'_> {
                 .find("components", name, "no refresh belongs to it");
         }
         Ok(named)
+    }
+
+    /// How many pages stand in components, as a refresh sees it; takes those components from `sizes`
+    /// that have as many pages and the right name.
+    fn standing_in_components(
+        &mut self,
+        series: u32,
+        refresh: u32,
+        sizes: &mut BTreeMap<(u32, PageId), u32>,
+    ) -> Result<u64, StoreError> {
+        let mut found: BTreeMap<PageId, (u32, PageId)> = BTreeMap::new();
+        let mut pages = 0;
+        let mut seen = None;
+        let prefix = series.to_be_bytes();
+        // Those that cannot be read are found where they are walked.
+        let all = self.store.scan_under(&tables::STANDINGS, &prefix)?;
+        for (key, Standings(block)) in all.flatten() {
+            let place = (key.site, key.block);
+            if key.refresh > refresh || seen.replace(place) == Some(place) {
+                continue;
+            }
+            for (place, standing) in block.map(|block| block.0).unwrap_or_default() {
+                let Links::Counted { component, .. } = standing.links else {
+                    continue;
+                };
+                let index = key.block.saturating_mul(BLOCK).saturating_add(place);
+                // In the order of their ids.
+                let first = PageId::new(key.site, index);
+                found.entry(component).or_insert((0, first)).0 += 1;
+                pages += 1;
+            }
+        }
+        for (component, (count, first)) in found {
+            let key = (series, component);
+            if first == component && sizes.get(&key) == Some(&count) {
+                sizes.remove(&key);
+            } else if !sizes.contains_key(&key) {
+                let what = format!("{first} and others stand in {component}, which is not there");
+                let name = format!("series {series}");
+                self.report.find("components", name, what);
+            }
+        }
+        Ok(pages)
     }
 
     fn near_cores(&mut self, mut named: BTreeSet<OriginKey>) -> Result<(), StoreError> {

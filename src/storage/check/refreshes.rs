@@ -59,6 +59,10 @@ impl Walk<'_> {
                     removed.insert(refresh);
                     refreshes.contains_key(&refresh)
                 }
+                BitmapKey::Written(refresh) => {
+                    let record = refreshes.get(&refresh);
+                    record.is_some_and(|record| record.standings.is_some())
+                }
                 BitmapKey::Former(batch) => {
                     walk.of_former(batch, &pages);
                     batches.contains(&batch)
@@ -75,7 +79,8 @@ impl Walk<'_> {
                     "its batch or refresh does not exist",
                 );
             }
-            if !pages.is_subset(&walk.pages) {
+            let are_pages = !matches!(key, BitmapKey::Written(_));
+            if are_pages && !pages.is_subset(&walk.pages) {
                 walk.report.find(
                     "bitmaps",
                     bitmap_name(key),
