@@ -3,6 +3,7 @@
 //!
 //! - `days_of_a_crawl`: a refresh gives what the same plan gives from scratch, evidence included.
 //! - `clicks_change_nothing`: a delta without a link costs a look at the graph, and no more.
+//! - `a_bank_twice_as_large`: a refresh costs what changed, not what is stored.
 //! - `one_site_changes`: components elsewhere are taken over, and `--explain-cost` names the batch
 //!   and the site.
 //! - `other_parameters`, `pruned`, `mixed_up_components`, `forgotten_meanwhile`: what may be taken
@@ -231,6 +232,40 @@ fn mixed_up_components() {
     assert_eq!((cold.seeds, cold.steps_reused), (5, 0));
     let again = bank.refresh("again", &seeds(5), false);
     assert_eq!(again.steps_reused, 5);
+}
+
+/// The same delta on a bank twice as large costs about the same.
+#[test]
+fn a_bank_twice_as_large() {
+    let [small, large] = [60, 120].map(|count| {
+        let bank = TestBank::new();
+        bank.delta(&places(count));
+        bank.refresh("again", &seeds(30), false);
+        // A hub of a place that is no core yet becomes one of the densest.
+        let to: Vec<String> = (0..40).map(|a| format!("\"http://a5.test/{a}\"")).collect();
+        let to = to.join(",");
+        let hubs = (0..6)
+            .map(|hub| format!(r#"{{"url":"http://h5.test/{hub}","outlinks":[{to}]}}"#) + "\n");
+        bank.delta(&hubs.collect::<String>());
+        let report = bank.refresh("again", &seeds(30), false);
+        let cold = bank.refresh("cold", &seeds(30), true);
+        came_to_the_same(&bank.bank, report.refresh, cold.refresh);
+        assert!(
+            3 * report.bytes_read < cold.bytes_read,
+            "{report:?} {cold:?}"
+        );
+        assert!(report.pages_loaded < 60, "{report:?}");
+        report
+    });
+    let most = |of_small: u64| of_small + of_small / 5;
+    assert!(
+        large.link_visits <= most(small.link_visits),
+        "{small:?} {large:?}"
+    );
+    assert!(
+        large.bytes_read <= most(small.bytes_read),
+        "{small:?} {large:?}"
+    );
 }
 
 /// Does something once a run is about to be stored.
