@@ -78,6 +78,7 @@ fn renumber(component: &KnownComponent, page: impl Fn(u32) -> u32) -> KnownCompo
     KnownComponent {
         cores: component.cores.iter().map(core).collect(),
         next: component.next,
+        ahead: component.ahead.map(|(sigma, best)| (sigma, page(best))),
     }
 }
 
@@ -108,6 +109,7 @@ fn run(web: &Web, params: &CoreParams, kept: &Kept) -> (Vec<u64>, HubGraph, Sele
         let known = KnownComponent {
             cores: cores.collect(),
             next: found.next,
+            ahead: found.ahead,
         };
         let id = |number: u32| u32::try_from(pages[number as usize]).unwrap();
         (

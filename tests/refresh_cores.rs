@@ -88,10 +88,10 @@ fn clicks_change_nothing() {
     bank.delta(r#"{"url":"http://h3.test/1","clicks":7}"#);
     let (reused, computed) = compare(&bank, &seeds(15));
     assert_eq!((reused, computed), (15, 0));
-    // Of the five that were no core only the one as dense as the last core is looked at.
+    // Nor at the one of the other five that is as dense as the last core: its next step is known.
     let again = bank.refresh("again", &seeds(15), false);
     assert_eq!((again.components, again.components_verified), (20, 20));
-    assert_eq!((again.pages_loaded, again.link_visits), (10, 5));
+    assert_eq!((again.pages_loaded, again.link_visits), (0, 0));
     assert!(!again.cold);
     // Five more seeds: the places that were no core yet are computed.
     let (reused, computed) = compare(&bank, &seeds(20));
@@ -250,11 +250,8 @@ fn a_bank_twice_as_large() {
         let report = bank.refresh("again", &seeds(30), false);
         let cold = bank.refresh("cold", &seeds(30), true);
         came_to_the_same(&bank.bank, report.refresh, cold.refresh);
-        assert!(
-            3 * report.bytes_read < cold.bytes_read,
-            "{report:?} {cold:?}"
-        );
-        assert!(report.pages_loaded < 60, "{report:?}");
+        // Six hubs and forty authorities, of several hundred pages.
+        assert_eq!(report.pages_loaded, 46, "{report:?}");
         report
     });
     let most = |of_small: u64| of_small + of_small / 5;

@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::{HubGraph, WeakComponents};
-use crate::rank::{Doubt, KnownSteps, Next, TIED};
+use crate::rank::{Doubt, KnownSteps, Next, Rest, TIED};
 
 use super::near::NearPage;
 use super::select::Core;
@@ -35,6 +35,8 @@ pub struct KnownComponent {
     pub cores: Vec<KnownCore>,
     /// A bound of the largest sigma in what is left after them.
     pub next: f64,
+    /// The sigma and the best authority of the step after them, where they are known.
+    pub ahead: Option<(f64, u32)>,
 }
 
 /// The components of a graph, with what is known of them. What is known of components beyond the
@@ -54,6 +56,8 @@ pub struct FoundComponent {
     pub cores: Vec<(u32, Vec<NearPage>)>,
     /// A bound of the largest sigma in what is left after them.
     pub next: f64,
+    /// The sigma and the best authority of the step after them, where they are known.
+    pub ahead: Option<(f64, u32)>,
 }
 
 impl Ledger {
@@ -97,8 +101,12 @@ impl Ledger {
         known
             .map(|(&component, known)| {
                 let steps = known.cores.iter().map_while(step).collect();
-                let next = known.next;
-                (component, KnownSteps { steps, next })
+                let known = KnownSteps {
+                    steps,
+                    next: known.next,
+                    ahead: known.ahead,
+                };
+                (component, known)
             })
             .collect()
     }
@@ -151,21 +159,19 @@ impl Keeping {
         }
     }
 
-    /// All of it, with the bounds of what is left.
-    pub(super) fn finish(
-        mut self,
-        bounds: BTreeMap<u32, (f64, bool)>,
-    ) -> BTreeMap<u32, FoundComponent> {
-        for (component, (bound, computed)) in bounds {
+    /// All of it, with what is left.
+    pub(super) fn finish(mut self, rests: BTreeMap<u32, Rest>) -> BTreeMap<u32, FoundComponent> {
+        for (component, rest) in rests {
             if self.cut.contains(&component) {
                 continue;
             }
             if let Some(found) = self.found.get_mut(&component) {
-                found.next = bound;
-            } else if computed {
+                (found.next, found.ahead) = (rest.bound, rest.ahead);
+            } else if rest.computed {
                 let found = FoundComponent {
                     cores: Vec::new(),
-                    next: bound,
+                    next: rest.bound,
+                    ahead: rest.ahead,
                 };
                 self.found.insert(component, found);
             }

@@ -187,7 +187,7 @@ pub fn select_again(
         reused: origins.iter().map(Option::is_some).collect(),
         origins,
         absent,
-        found: keeping.finish(ranker.bounds()),
+        found: keeping.finish(ranker.rests()),
     })
 }
 

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::EngineError;
 use super::hubs::Hubs;
 use super::ledger::{Earlier, names};
-use crate::cores::{NearPage, Selection};
+use crate::cores::{FoundComponent, NearPage, Selection};
 use crate::graph::{Role, WeakComponents};
 use crate::page::PageId;
 use crate::storage::ledger::{
-    ComponentCore, ComponentRecord, CoreOrigin, NearRecord, NearRecords, OrderKey, OriginKey,
+    Ahead, ComponentCore, ComponentRecord, CoreOrigin, NearRecord, NearRecords, OrderKey, OriginKey,
 };
 use crate::storage::records::RefreshId;
 use crate::storage::{Changes, Key, Store, StoreError, Table, Value, tables};
@@ -22,6 +22,7 @@ struct Finding {
     /// The ranks of its cores that may be taken over, each with what was near it.
     cores: Vec<(u32, Vec<NearRecord>)>,
     next: f64,
+    ahead: Option<Ahead>,
 }
 
 /// What later refreshes may take over, on its way to the store.
@@ -30,6 +31,13 @@ pub(super) struct Findings {
     /// Of each core its origin, if it was taken over, and its sigma.
     cores: Vec<(Option<CoreOrigin>, f64)>,
     changed: Option<Changed>,
+}
+
+/// The next step of a component.
+pub(super) fn ahead(hubs: &Hubs, found: &FoundComponent) -> Option<Ahead> {
+    let (sigma, best) = found.ahead?;
+    let best = *hubs.pages.get(best as usize)?;
+    Some(Ahead { sigma, best })
 }
 
 /// What a refresh that looked at some components only replaces.
@@ -74,6 +82,7 @@ impl Findings {
                     .map(|(rank, pages)| (*rank, pages.iter().map(near).collect()))
                     .collect(),
                 next: found.map_or_else(|| components.bound(component), |found| found.next),
+                ahead: found.and_then(|found| ahead(hubs, found)),
             };
             (name, finding)
         });
@@ -147,6 +156,7 @@ impl Findings {
                 pages: finding.pages,
                 cores,
                 next: finding.next,
+                ahead: finding.ahead,
             };
             new.insert(name, record);
         }

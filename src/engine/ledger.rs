@@ -236,9 +236,19 @@ impl<'a> KeptCores<'a> {
                 origin: Some(origin.packed()),
             });
         }
+        let ahead = match &record.ahead {
+            None => None,
+            Some(ahead) => {
+                let best = hubs.number(ahead.best).filter(|best| is_in_it(*best));
+                let known = best.filter(|_| is_bound(ahead.sigma) && ahead.sigma > 0.0);
+                let best = known.ok_or_else(|| self.damaged(CoreOrigin::of_packed(0)))?;
+                Some((ahead.sigma, best))
+            }
+        };
         Ok(KnownComponent {
             cores,
             next: record.next,
+            ahead,
         })
     }
 }

@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::EngineError;
-use super::findings::Changed;
+use super::findings::{Changed, ahead};
 use super::hubs::{Hubs, Rules};
 use super::ledger::{Earlier, KeptCores};
 use super::neighbourhood::Neighbourhood;
@@ -241,7 +241,7 @@ impl Run<'_> {
             if record.bound().to_bits() != key.bound.to_bits() {
                 return Err(self.damaged(tables::COMPONENT_ORDER.name, "it is in another order"));
             }
-            if key.bound >= last && record.cores.is_empty() {
+            if key.bound >= last && record.cores.is_empty() && record.ahead.is_none() {
                 tied += u64::from(record.pages);
             }
             absent.push((key.component, record));
@@ -282,6 +282,8 @@ impl Run<'_> {
                 return Ok(Err(visits));
             }
             let mut others = BTreeSet::new();
+            let ahead = absent.iter().filter_map(|(_, record)| record.ahead);
+            others.extend(ahead.map(|ahead| ahead.best));
             for core in absent.iter().flat_map(|(_, record)| &record.cores) {
                 let record = &self.kept.core(core.origin)?.record;
                 others.extend(record.hubs.iter().chain(&record.authorities));
@@ -301,8 +303,11 @@ impl Run<'_> {
             }
             let of_rest = first + number(absent.len());
             if let Some(next) = rest {
-                let cores = Vec::new();
-                known.insert(of_rest, KnownComponent { cores, next });
+                let known_rest = KnownComponent {
+                    next,
+                    ..KnownComponent::default()
+                };
+                known.insert(of_rest, known_rest);
             }
             let ledger = Ledger::new(components, known);
             let mut selection = select(&hubs, plan, previous, &ledger, watch)?;
@@ -388,6 +393,7 @@ impl Run<'_> {
                 let mut less = record.clone();
                 less.cores.truncate(found.cores.len());
                 less.next = found.next;
+                less.ahead = ahead(&hubs, found);
                 cut.insert(name, (record, less));
             }
         }
@@ -446,6 +452,7 @@ impl Mine {
             let known = KnownComponent {
                 cores: found.cores.iter().map_while(core).collect(),
                 next: found.next,
+                ahead: None,
             };
             components.insert(*fingerprint, known);
         }
@@ -480,6 +487,7 @@ impl Mine {
         Some(KnownComponent {
             cores: cores?,
             next: found.next,
+            ahead: None,
         })
     }
 }

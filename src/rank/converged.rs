@@ -28,7 +28,8 @@ use super::components::{Component, Labels};
 use super::large::{self, Attempt, DEEP, Depth, FIRST, TIGHT};
 use super::parent::{Held, Parent};
 use super::region::Region;
-use super::replay::{self, Descending, KNOWN, KnownSteps, Replays, absent, descending, entry};
+use super::replay::{self, Descending, KNOWN, KnownSteps, Replays, descending, entry};
+use super::rest::{self, Rest};
 use super::solve::{EXACT, FINE, solve};
 use super::{Doubt, Next, Principal, Ranker, TIED};
 
@@ -90,6 +91,11 @@ impl Converged {
             ranker.wait(label, uncut, None, bound, false);
         }
         ranker
+    }
+
+    fn absent(&self, first: Option<u32>) -> Next {
+        let wanted = rest::wanted(first, &self.solved, &self.replays, &self.waiting);
+        Next::Absent(wanted)
     }
 
     fn solved_region(&self, label: u32) -> Option<&Arc<Principal>> {
@@ -344,8 +350,7 @@ impl Ranker for Converged {
     ) -> Result<Option<Next>, Interrupted> {
         loop {
             if !self.solve_first(graph, left, watch)? {
-                let absent = absent(&self.waiting);
-                return Ok(Some(Next::Absent(absent.map(|a| a.0).collect())));
+                return Ok(Some(self.absent(None)));
             }
             let Some(label) = self.loose() else {
                 break;
@@ -356,6 +361,9 @@ impl Ranker for Converged {
             return Ok(None);
         };
         if let Some((step, (sigma, _))) = self.replays.next(label ^ KNOWN) {
+            if self.replays.is_ahead(label ^ KNOWN) {
+                return Ok(Some(self.absent(Some(label ^ KNOWN))));
+            }
             return Ok(Some(Next::Known {
                 component: label ^ KNOWN,
                 step,
@@ -474,21 +482,13 @@ impl Ranker for Converged {
         })
     }
 
-    fn bounds(&self) -> BTreeMap<u32, (f64, bool)> {
-        let mut bounds: BTreeMap<u32, (f64, bool)> = BTreeMap::new();
-        for held in self.regions.values() {
-            let first = held.component.authorities.first();
-            let component = first.map_or(NONE, |&class| self.components[class as usize]);
-            let solved = held.solved.as_ref();
-            let upper = solved.map_or(f64::INFINITY, |(principal, _)| principal.upper);
-            let (bound, computed) = bounds.entry(component).or_default();
-            *bound = bound.max(upper.min(held.component.bound));
-            *computed |= solved.is_some() || self.replays.is_bounded(component);
-        }
-        bounds.extend(absent(&self.waiting).map(|(component, bound)| (component, (bound, false))));
-        let known = self.replays.all();
-        bounds.extend(known.map(|(component, (sigma, _))| (component, (sigma, true))));
-        bounds
+    fn rests(&self) -> BTreeMap<u32, Rest> {
+        rest::rests(
+            &self.regions,
+            &self.components,
+            &self.replays,
+            &self.waiting,
+        )
     }
 }
 

@@ -17,6 +17,7 @@ mod pagerank;
 mod parent;
 mod region;
 mod replay;
+mod rest;
 mod rows;
 mod solve;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use converged::Converged;
 pub use pagerank::pagerank;
 pub use region::Region;
 pub use replay::KnownSteps;
+pub use rest::Rest;
 
 use crate::graph::{HubGraph, NONE, Remaining, Touched};
 use crate::watch::{Interrupted, Watch};
@@ -131,8 +133,8 @@ pub enum Next {
         /// Why it is not certain that it comes next, if it is not.
         doubt: Option<Doubt>,
     },
-    /// Components that are not in the graph, by bounds of their sigmas, the largest first: the
-    /// first of them could come next.
+    /// Components that are not in the graph: the first of them comes next or could, the others
+    /// after it.
     Absent(Vec<u32>),
 }
 
@@ -173,9 +175,8 @@ pub trait Ranker {
         false
     }
 
-    /// For each component of the whole graph of which anything is left, a bound of the largest sigma
-    /// there, and whether any of it was computed.
-    fn bounds(&self) -> BTreeMap<u32, (f64, bool)> {
+    /// What is left of each component of the whole graph of which anything is.
+    fn rests(&self) -> BTreeMap<u32, Rest> {
         BTreeMap::new()
     }
 }

@@ -17,6 +17,9 @@ pub struct KnownSteps {
     pub steps: Vec<(f64, u32)>,
     /// A bound of the largest sigma in what is left after them.
     pub next: f64,
+    /// The sigma and the best authority of the step after them, where they are known though its core
+    /// is not: of a component that is absent from the graph.
+    pub ahead: Option<(f64, u32)>,
 }
 
 /// A component whose steps are known.
@@ -24,6 +27,8 @@ pub struct KnownSteps {
 struct Replay {
     known: KnownSteps,
     step: usize,
+    /// The steps with cores.
+    cores: usize,
     authorities: Vec<u32>,
 }
 
@@ -88,6 +93,7 @@ impl Replays {
             match known.remove(&component) {
                 Some(known) if !known.steps.is_empty() => {
                     let replay = Replay {
+                        cores: known.steps.len(),
                         known,
                         step: 0,
                         authorities,
@@ -103,13 +109,16 @@ impl Replays {
             }
         }
         let mut absent = BTreeSet::new();
-        for (component, known) in known {
+        for (component, mut known) in known {
+            let cores = known.steps.len();
+            known.steps.extend(known.ahead);
             if known.steps.is_empty() {
                 wait(&mut absent, component, known.next);
             } else {
                 let replay = Replay {
                     known,
                     step: 0,
+                    cores,
                     authorities: Vec::new(),
                 };
                 replays.steps.insert(component, replay);
@@ -126,6 +135,12 @@ impl Replays {
     /// Whether no step but a bound of the component was known.
     pub(super) fn is_bounded(&self, component: u32) -> bool {
         self.bounded.contains(&component)
+    }
+
+    /// Whether the core of the next step is not known.
+    pub(super) fn is_ahead(&self, component: u32) -> bool {
+        let replay = self.steps.get(&component);
+        replay.is_some_and(|replay| replay.step >= replay.cores)
     }
 
     /// The next step of each component.

@@ -63,6 +63,17 @@ pub struct ComponentRecord {
     pub cores: Vec<ComponentCore>,
     /// A bound of the largest sigma in what is left after them.
     pub next: f64,
+    /// The next step, where it is known though its core is not.
+    pub ahead: Option<Ahead>,
+}
+
+/// A step of which no core is kept.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Ahead {
+    /// Its sigma.
+    pub sigma: f64,
+    /// Its best authority.
+    pub best: PageId,
 }
 
 impl ComponentRecord {

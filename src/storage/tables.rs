@@ -94,7 +94,7 @@ tables! {
         key "refresh u32, rank u32, side: 0 authorities, 1 hubs", value "scores, little-endian doubles";
     /// What the last refresh of a plan by cores found in each weakly connected component of its graph, for the next one.
     COMPONENTS = "components": (u32, PageId) => ComponentRecord, Lookup, Refreshes,
-        key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, their count, its cores, a bound of what is left";
+        key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, their count, its cores, a bound of what is left, the next step";
     /// The same components, the densest first.
     COMPONENT_ORDER = "component_order": OrderKey => (), Scan, Refreshes,
         key "series u32, bound of sigma: bits of a double, inverted, smallest page: site u32, index u32", value "nothing";

@@ -85,7 +85,13 @@ impl Walk<'_> {
                 walk.report.find("components", &name, what);
             }
             let is_number = |value: f64| value >= 0.0 && value.is_finite();
-            let mut sigmas = record.cores.iter().map(|core| core.sigma);
+            let ahead = record.ahead.iter().map(|ahead| ahead.sigma);
+            let mut sigmas = record.cores.iter().map(|core| core.sigma).chain(ahead);
+            let best = record.ahead.map(|ahead| ahead.best.0);
+            if best.is_some_and(|best| !walk.pages.contains(best)) {
+                let what = "the best authority of its next step does not exist";
+                walk.report.find("components", &name, what);
+            }
             if !is_number(record.next) || !sigmas.all(is_number) {
                 let what = "its bound, or the sigma of a core, is no number";
                 walk.report.find("components", &name, what);

@@ -1,0 +1,135 @@
+//! What is left of each component of the whole graph when a run ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::TIED;
+use super::parent::Held;
+use super::replay::{Descending, KNOWN, Replays, Step, absent};
+use crate::graph::NONE;
+
+/// What is left of a component.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Rest {
+    /// A bound of the largest sigma there.
+    pub bound: f64,
+    /// Whether any of it was computed.
+    pub computed: bool,
+    /// The sigma and the best authority of the next step, where they are known.
+    pub ahead: Option<(f64, u32)>,
+}
+
+/// The regions of a component: the largest sigma that is proved to a tie, with its best authority,
+/// and a bound of the others.
+#[derive(Clone, Copy, Debug, Default)]
+struct Regions {
+    first: Option<Step>,
+    others: f64,
+}
+
+impl Regions {
+    fn add(&mut self, step: Option<Step>, bound: f64) {
+        let Some(step) = step else {
+            self.others = self.others.max(bound);
+            return;
+        };
+        let second = match self.first {
+            Some(first) if first.0 >= step.0 => step,
+            first => {
+                self.first = Some(step);
+                first.unwrap_or_default()
+            }
+        };
+        self.others = self.others.max(second.0);
+    }
+
+    fn ahead(&self) -> Option<Step> {
+        self.first
+            .filter(|first| self.others < first.0 * (1.0 - 2.0 * TIED))
+    }
+}
+
+/// What is left of each component of which anything is; `components` tells that of each authority
+/// class.
+pub(super) fn rests(
+    regions: &BTreeMap<u32, Held>,
+    components: &[u32],
+    replays: &Replays,
+    waiting: &BTreeSet<(Descending, u32)>,
+) -> BTreeMap<u32, Rest> {
+    let mut rests: BTreeMap<u32, (Rest, Regions)> = BTreeMap::new();
+    for held in regions.values() {
+        let first = held.component.authorities.first();
+        let component = first.map_or(NONE, |&class| components[class as usize]);
+        let solved = held.solved.as_ref();
+        let upper = solved.map_or(f64::INFINITY, |(principal, _)| principal.upper);
+        let bound = upper.min(held.component.bound);
+        let is_proved = |sigma: f64| upper <= sigma * (1.0 + TIED);
+        let step = solved
+            .filter(|(principal, _)| is_proved(principal.sigma) && principal.doubt.is_none())
+            .map(|(principal, best)| (principal.sigma, *best));
+        let (rest, regions) = rests.entry(component).or_default();
+        rest.bound = rest.bound.max(bound);
+        rest.computed |= solved.is_some() || replays.is_bounded(component);
+        regions.add(step, bound);
+        rest.ahead = regions.ahead();
+    }
+    let mut rests: BTreeMap<u32, Rest> = rests.into_iter().map(|(c, rest)| (c, rest.0)).collect();
+    for (component, bound) in absent(waiting) {
+        let rest = Rest {
+            bound,
+            ..Rest::default()
+        };
+        rests.insert(component, rest);
+    }
+    for (component, step) in replays.all() {
+        let rest = Rest {
+            bound: step.0,
+            computed: true,
+            ahead: Some(step),
+        };
+        rests.insert(component, rest);
+    }
+    rests
+}
+
+/// The absent components of which more has to be known: this one, those whose next step is known
+/// and no core of it, the others.
+pub(super) fn wanted(
+    first: Option<u32>,
+    solved: &BTreeSet<(Descending, u32, u32)>,
+    replays: &Replays,
+    waiting: &BTreeSet<(Descending, u32)>,
+) -> Vec<u32> {
+    let ahead = solved.iter().map(|(_, _, label)| label ^ KNOWN);
+    let ahead = ahead.filter(|component| replays.is_ahead(*component));
+    let others = absent(waiting).map(|(component, _)| component);
+    match first {
+        None => others.chain(ahead).collect(),
+        Some(first) => {
+            let others = ahead.filter(|other| *other != first).chain(others);
+            std::iter::once(first).chain(others).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_known_where_it_is_clearly_the_first() {
+        let mut regions = Regions::default();
+        regions.add(Some((2.0, 7)), 2.0);
+        assert_eq!(regions.ahead(), Some((2.0, 7)));
+        regions.add(Some((3.0, 5)), 3.0);
+        assert_eq!(regions.ahead(), Some((3.0, 5)));
+        regions.add(Some((1.0, 1)), 1.0);
+        regions.add(None, 2.5);
+        assert_eq!(regions.ahead(), Some((3.0, 5)));
+        let mut tied = regions;
+        tied.add(Some((3.0, 2)), 3.0);
+        assert_eq!(tied.ahead(), None);
+        regions.add(None, 3.0);
+        assert_eq!(regions.ahead(), None);
+    }
+}
