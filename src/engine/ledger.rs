@@ -240,7 +240,7 @@ impl<'a> KeptCores<'a> {
             None => None,
             Some(ahead) => {
                 let best = hubs.number(ahead.best).filter(|best| is_in_it(*best));
-                let known = best.filter(|_| is_bound(ahead.sigma) && ahead.sigma > 0.0);
+                let known = best.filter(|_| ahead.fits(record.next));
                 let best = known.ok_or_else(|| self.damaged(CoreOrigin::of_packed(0)))?;
                 Some((ahead.sigma, best))
             }
@@ -255,7 +255,7 @@ impl<'a> KeptCores<'a> {
 
 /// Whether it can bound a sigma.
 fn is_bound(value: f64) -> bool {
-    value >= 0.0 && value.is_finite()
+    value.is_sign_positive() && value.is_finite()
 }
 
 /// For each component of the graph the smallest id of its pages, which is its name.

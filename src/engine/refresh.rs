@@ -22,7 +22,7 @@ use super::{cover_reach, evidence_cores, ledger, standings};
 use crate::page::SiteId;
 use crate::storage::records::{BatchId, PlanRecord, RefreshId, RefreshRecord};
 use crate::storage::tables::{self, BitmapKey};
-use crate::storage::{Changes, Reader, Store, Writer};
+use crate::storage::{Changes, Reader, Store, StoreError, Writer};
 use crate::watch::Watch;
 
 /// What to refresh, and how.
@@ -303,7 +303,11 @@ fn keep(
     if let Some(keep) = request.keep {
         let picked_by = outcome.picked_by(report.refresh);
         report.pruned = prune(writer, &mut changes, &report.plan, keep, picked_by)?;
-        past::forget(writer, &mut changes, oldest_state(writer, report)?)?;
+        let stay = refreshes_kept(writer)? + 1 - count(report.pruned.len());
+        // As long as there is every refresh, whoever asks for the past takes it that all of it is.
+        if stay < report.refresh {
+            past::forget(writer, &mut changes, oldest_state(writer, report)?)?;
+        }
         let new = (report.refresh, standings.as_ref());
         standings::forget(writer, &mut changes, &report.pruned, new)?;
     }
@@ -337,14 +341,23 @@ fn keep(
 /// Whether others have forgotten what happened after the state that a run was on, while it ran: what
 /// changed since could not be told any more.
 fn is_forgotten(store: &Store, batch: BatchId) -> Result<bool, EngineError> {
-    let mut kept = 0;
-    let mut oldest = BatchId::MAX;
+    let counters = store.counters()?;
+    let mut oldest = counters.batch;
     for entry in store.scan(&tables::REFRESHES)? {
         let (_, record) = entry?;
-        kept += 1;
         oldest = oldest.min(record.batch);
     }
-    Ok(kept < store.counters()?.refresh && batch < oldest)
+    Ok(refreshes_kept(store)? < counters.refresh && batch < oldest)
+}
+
+/// How many refreshes there are, of all plans.
+fn refreshes_kept(store: &Store) -> Result<u32, StoreError> {
+    let mut kept = 0_u32;
+    for entry in store.scan(&tables::REFRESHES)? {
+        entry?;
+        kept = kept.saturating_add(1);
+    }
+    Ok(kept)
 }
 
 /// The last batch of the oldest state that a refresh which stays ran on.

@@ -93,7 +93,7 @@ impl Converged {
         ranker
     }
 
-    fn absent(&self, first: Option<u32>) -> Next {
+    fn absent(&self, first: u32) -> Next {
         let wanted = rest::wanted(first, &self.solved, &self.replays, &self.waiting);
         Next::Absent(wanted)
     }
@@ -350,7 +350,10 @@ impl Ranker for Converged {
     ) -> Result<Option<Next>, Interrupted> {
         loop {
             if !self.solve_first(graph, left, watch)? {
-                return Ok(Some(self.absent(None)));
+                let first = self.waiting.first();
+                return Ok(Some(
+                    self.absent(first.map_or(NONE, |first| first.1 ^ KNOWN)),
+                ));
             }
             let Some(label) = self.loose() else {
                 break;
@@ -362,7 +365,7 @@ impl Ranker for Converged {
         };
         if let Some((step, (sigma, _))) = self.replays.next(label ^ KNOWN) {
             if self.replays.is_ahead(label ^ KNOWN) {
-                return Ok(Some(self.absent(Some(label ^ KNOWN))));
+                return Ok(Some(self.absent(label ^ KNOWN)));
             }
             return Ok(Some(Next::Known {
                 component: label ^ KNOWN,

@@ -8,7 +8,7 @@ use crate::graph::{WeakComponents, number};
 use super::certificate::VALUE;
 
 /// Sigmas are proved to within half of this at least, relatively; ties are far less.
-const PROVED: f64 = VALUE.tau;
+pub(super) const PROVED: f64 = VALUE.tau;
 
 /// What an earlier run found in a component of the whole graph.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::TIED;
 use super::parent::Held;
-use super::replay::{Descending, KNOWN, Replays, Step, absent};
+use super::replay::{Descending, KNOWN, PROVED, Replays, Step, absent, descending};
 use crate::graph::NONE;
 
 /// What is left of a component.
@@ -83,7 +83,7 @@ pub(super) fn rests(
     }
     for (component, step) in replays.all() {
         let rest = Rest {
-            bound: step.0,
+            bound: step.0 * (1.0 + PROVED),
             computed: true,
             ahead: Some(step),
         };
@@ -92,24 +92,23 @@ pub(super) fn rests(
     rests
 }
 
-/// The absent components of which more has to be known: this one, those whose next step is known
-/// and no core of it, the others.
+/// The absent components of which more has to be known: this one, then those whose next step is
+/// known and no core of it, and the others, by sigma or its bound.
 pub(super) fn wanted(
-    first: Option<u32>,
+    first: u32,
     solved: &BTreeSet<(Descending, u32, u32)>,
     replays: &Replays,
     waiting: &BTreeSet<(Descending, u32)>,
 ) -> Vec<u32> {
-    let ahead = solved.iter().map(|(_, _, label)| label ^ KNOWN);
-    let ahead = ahead.filter(|component| replays.is_ahead(*component));
-    let others = absent(waiting).map(|(component, _)| component);
-    match first {
-        None => others.chain(ahead).collect(),
-        Some(first) => {
-            let others = ahead.filter(|other| *other != first).chain(others);
-            std::iter::once(first).chain(others).collect()
-        }
-    }
+    let ahead = solved
+        .iter()
+        .map(|(sigma, _, label)| (*sigma, label ^ KNOWN));
+    let ahead = ahead.filter(|(_, component)| replays.is_ahead(*component));
+    let others = absent(waiting).map(|(component, bound)| (descending(bound), component));
+    let all: BTreeSet<(Descending, u32)> = ahead.chain(others).collect();
+    let rest = all.into_iter().map(|(_, component)| component);
+    let rest = rest.filter(|component| *component != first);
+    std::iter::once(first).chain(rest).collect()
 }
 
 #[cfg(test)]

@@ -76,6 +76,15 @@ pub struct Ahead {
     pub best: PageId,
 }
 
+impl Ahead {
+    /// Whether it can be the next step where this bounds what is left: they are the same but for
+    /// what is proved.
+    #[must_use]
+    pub fn fits(&self, next: f64) -> bool {
+        self.sigma > 0.0 && (next / self.sigma - 1.0).abs() <= 2e-6
+    }
+}
+
 impl ComponentRecord {
     /// A bound of the largest sigma in it.
     #[must_use]

@@ -84,9 +84,13 @@ impl Walk<'_> {
                 let what = "its first page does not exist";
                 walk.report.find("components", &name, what);
             }
-            let is_number = |value: f64| value >= 0.0 && value.is_finite();
+            let is_number = |value: f64| value.is_sign_positive() && value.is_finite();
             let ahead = record.ahead.iter().map(|ahead| ahead.sigma);
             let mut sigmas = record.cores.iter().map(|core| core.sigma).chain(ahead);
+            if record.ahead.is_some_and(|ahead| !ahead.fits(record.next)) {
+                let what = "its next step does not fit the bound of what is left";
+                walk.report.find("components", &name, what);
+            }
             let best = record.ahead.map(|ahead| ahead.best.0);
             if best.is_some_and(|best| !walk.pages.contains(best)) {
                 let what = "the best authority of its next step does not exist";
@@ -134,6 +138,17 @@ impl Walk<'_> {
             let what = "they are not what is in `components`, by their bounds";
             self.report.find("component_order", "(all)", what);
         }
+        self.of_series(last, counts, sizes)?;
+        Ok(named)
+    }
+
+    /// As many components of each series as its last refresh says, with the pages that stand in them.
+    fn of_series(
+        &mut self,
+        last: BTreeMap<u32, (u32, &RefreshRecord)>,
+        mut counts: BTreeMap<u32, u32>,
+        mut sizes: BTreeMap<(u32, PageId), u32>,
+    ) -> Result<(), StoreError> {
         for (series, (refresh, record)) in last {
             let (there, kept) = (counts.remove(&series).unwrap_or(0), record.components);
             let name = format!("series {series}");
@@ -159,7 +174,7 @@ impl Walk<'_> {
             self.report
                 .find("components", name, "no refresh belongs to it");
         }
-        Ok(named)
+        Ok(())
     }
 
     /// How many pages stand in components, as a refresh sees it; takes those components from `sizes`
