@@ -141,7 +141,7 @@ fn again(place: &Place, seeds: u32) -> (RefreshReport, RefreshReport) {
 
 fn refresh_line(what: &str, records: u64, again: &RefreshReport, cold: &RefreshReport) {
     println!(
-        "{what:24} {records:8} {:7} {:8} {:7} of {:5} {:9.2} {:6.2} {:8.1} {:6.1} {:8.3} {:6.3} {:6.2}",
+        "{what:24} {records:8} {:7} {:8} {:7} of {:5} {:9.4} {:7.4} {:8.2} {:6.2} {:8.3} {:6.3} {:6.2}",
         again.steps_reused,
         again.steps_recomputed,
         again.components_verified,

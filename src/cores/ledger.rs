@@ -79,13 +79,6 @@ impl Ledger {
         self.known.contains_key(&component)
     }
 
-    /// Of how many components of the graph something is known.
-    #[must_use]
-    pub fn known(&self) -> usize {
-        let present = crate::graph::number(self.components.len());
-        self.known.range(..present).count()
-    }
-
     /// The components of the graph.
     #[must_use]
     pub const fn components(&self) -> &WeakComponents {

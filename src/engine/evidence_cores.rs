@@ -190,15 +190,16 @@ fn core_evidence(
 
 impl CoresEvidence {
     /// Hands the evidence to `changes`, standings only where they differ from those that the plan's
-    /// previous refresh sees; gives where they are, and the blocks written.
+    /// previous refresh sees; gives where they are, and the blocks written. So many pages are in
+    /// components.
     ///
     /// Cost beside writing: where all of the graph was looked at, one scan of the series.
     pub(super) fn put(
         &self,
         store: &Store,
         changes: &mut Changes,
-        plan: &str,
-        refresh: RefreshId,
+        (plan, refresh): (&str, RefreshId),
+        counted: u64,
     ) -> Result<Written, EngineError> {
         for (page, member) in &self.members {
             changes.put(&tables::MEMBERS, &(refresh, *page), member)?;
@@ -217,7 +218,8 @@ impl CoresEvidence {
         };
         let earlier = record.and_then(|record| record.standings);
         let series = earlier.map_or(refresh, |earlier| earlier.series);
-        self.standings.put(store, changes, (series, refresh))
+        self.standings
+            .put(store, changes, (series, refresh), counted)
     }
 }
 

@@ -41,7 +41,6 @@ pub(super) fn ahead(hubs: &Hubs, found: &FoundComponent) -> Option<Ahead> {
 }
 
 /// What a refresh that looked at some components only replaces.
-#[derive(Default)]
 pub(super) struct Changed {
     /// Components that it looked at, as they were.
     pub(super) old: BTreeMap<PageId, ComponentRecord>,
@@ -57,22 +56,15 @@ impl Findings {
         selection: &Selection,
         changed: Option<Changed>,
     ) -> Self {
-        let mut pages = vec![0_u32; components.len()];
-        for number in 0..crate::graph::number(hubs.pages.len()) {
-            let component = components.of_page(&hubs.graph, number);
-            if let Some(count) = component.and_then(|c| pages.get_mut(c as usize)) {
-                *count += 1;
-            }
-        }
         let near = |near: &NearPage| NearRecord {
             page: hubs.pages[near.page as usize],
             hub: near.role == Role::Hub,
             links: near.links,
             score: near.score,
         };
-        let all = names(hubs, components).into_iter().zip(0_u32..).zip(pages);
+        let all = names(hubs, components).into_iter().zip(0_u32..);
         let of_graph = all.zip(components.fingerprints());
-        let of_graph = of_graph.map(|(((name, component), pages), fingerprint)| {
+        let of_graph = of_graph.map(|(((name, pages), component), fingerprint)| {
             let found = selection.found.get(&component);
             let cores = found.map_or(&[][..], |found| &found.cores).iter();
             let finding = Finding {
@@ -215,23 +207,15 @@ fn put_all(
     for (&name, record) in new.iter().filter(|(name, _)| !same.contains(*name)) {
         changes.put(&tables::COMPONENTS, &(series, name), record)?;
     }
-    let order = |(&component, record): (&PageId, &ComponentRecord)| {
-        let bound = record.bound();
-        let key = OrderKey {
-            series,
-            bound,
-            component,
-        };
-        key.bytes()
-    };
-    let mut missing: BTreeSet<Vec<u8>> = new.iter().map(order).collect();
+    let keys = new.iter().map(|(&name, record)| record.order(series, name));
+    let mut missing: BTreeMap<Vec<u8>, OrderKey> = keys.map(|key| (key.bytes(), key)).collect();
     for key in keys_of(store, &tables::COMPONENT_ORDER, series)? {
-        if !missing.remove(&key.bytes()) {
+        if missing.remove(&key.bytes()).is_none() {
             changes.delete(&tables::COMPONENT_ORDER, &key)?;
         }
     }
-    for key in missing.iter().filter_map(|bytes| OrderKey::take(bytes)) {
-        changes.put(&tables::COMPONENT_ORDER, &key, &())?;
+    for key in missing.values() {
+        changes.put(&tables::COMPONENT_ORDER, key, &())?;
     }
     let cores = new.values().flat_map(|record| &record.cores);
     let named: BTreeSet<CoreOrigin> = cores.map(|core| core.origin).collect();
@@ -254,11 +238,7 @@ fn replace(
     if old == new {
         return Ok(());
     }
-    let order = |record: &ComponentRecord| OrderKey {
-        series,
-        bound: record.bound(),
-        component,
-    };
+    let order = |record: &ComponentRecord| record.order(series, component);
     let (before, after) = (old.map(order), new.map(order));
     if before != after {
         if let Some(key) = before {

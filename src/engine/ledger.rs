@@ -258,14 +258,16 @@ fn is_bound(value: f64) -> bool {
     value.is_sign_positive() && value.is_finite()
 }
 
-/// For each component of the graph the smallest id of its pages, which is its name.
-pub(super) fn names(hubs: &Hubs, components: &WeakComponents) -> Vec<PageId> {
-    let mut names = vec![PageId(u64::MAX); components.len()];
+/// For each component of the graph the smallest id of its pages, which is its name, and how many
+/// there are.
+pub(super) fn names(hubs: &Hubs, components: &WeakComponents) -> Vec<(PageId, u32)> {
+    let mut names = vec![(PageId(u64::MAX), 0); components.len()];
     for (&page, number) in hubs.pages.iter().zip(0..) {
         let component = components.of_page(&hubs.graph, number);
         let name = component.and_then(|component| names.get_mut(component as usize));
-        if let Some(name) = name {
+        if let Some((name, pages)) = name {
             *name = page.min(*name);
+            *pages += 1;
         }
     }
     names

@@ -17,7 +17,6 @@ use crate::ingest;
 use crate::page::{PageId, RowId, SiteId};
 use crate::storage::evidence::Links;
 use crate::storage::links::{Link, LinkBlock, LinkKey};
-
 use crate::storage::{Store, StoreError, Table, tables};
 
 /// What is known of a page that was looked at.

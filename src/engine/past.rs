@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::plan::Pages;
 use super::{EngineError, Plan};
 use crate::page::{PageId, PageSet, RowId};
-use crate::storage::records::{BatchId, FormerPage, PageState};
+use crate::storage::records::{BatchId, FormerPage, PageState, RefreshId};
 use crate::storage::tables::{self, BitmapKey};
 use crate::storage::{Changes, Store, StoreError};
 
@@ -132,26 +132,15 @@ pub(super) struct Past<'a> {
 impl<'a> Past<'a> {
     /// The past after batch `from`. Reads one set for each later batch.
     pub(super) fn open(store: &'a Store, from: BatchId) -> Result<Self, EngineError> {
-        let counters = store.counters()?;
-        let mut kept = 0;
-        let mut oldest = counters.batch;
-        for entry in store.scan(&tables::REFRESHES)? {
-            let (_, record) = entry?;
-            kept += 1;
-            oldest = oldest.min(record.batch);
-        }
-        let since = if kept < counters.refresh { oldest } else { 0 };
+        let since = from.max(known_since(store)?);
+        let last = store.counters()?.batch;
         let mut sets = BTreeMap::new();
-        for batch in (from.max(since)..counters.batch).map(|batch| batch + 1) {
+        for batch in (since..last).map(|batch| batch + 1) {
             if let Some(pages) = store.get(&tables::BITMAPS, &BitmapKey::Former(batch))? {
                 sets.insert(batch, pages);
             }
         }
-        Ok(Self {
-            store,
-            since: from.max(since),
-            sets,
-        })
+        Ok(Self { store, since, sets })
     }
 
     /// By batch, the pages of which it changed anything.
@@ -226,13 +215,43 @@ impl<'a> Past<'a> {
     }
 }
 
-/// Deletes what no kept refresh can ask for any more: all that was overwritten up to the state
-/// of the oldest one.
+/// How many refreshes there are but for some, and the last batch of the oldest state that one of them
+/// ran on.
+fn kept(store: &Store, but: &[RefreshId]) -> Result<(u32, Option<BatchId>), StoreError> {
+    let (mut kept, mut oldest) = (0_u32, None);
+    for entry in store.scan(&tables::REFRESHES)? {
+        let (number, record) = entry?;
+        if !but.contains(&number) {
+            kept = kept.saturating_add(1);
+            oldest = Some(oldest.map_or(record.batch, |oldest: BatchId| oldest.min(record.batch)));
+        }
+    }
+    Ok((kept, oldest))
+}
+
+/// The batch after which all of the past is known: once a refresh was deleted, what came before the
+/// oldest state that one of the others ran on may be forgotten.
+pub(super) fn known_since(store: &Store) -> Result<BatchId, StoreError> {
+    let counters = store.counters()?;
+    let (kept, oldest) = kept(store, &[])?;
+    let oldest = oldest.map_or(counters.batch, |oldest| oldest.min(counters.batch));
+    Ok(if kept < counters.refresh { oldest } else { 0 })
+}
+
+/// Deletes what no refresh can ask for any more once some are deleted, and one that ran on the state
+/// after `batch` has come: all that was overwritten up to the oldest state. As long as no refresh
+/// was ever deleted all of it stays, as [`known_since`] has it.
 pub(super) fn forget(
     store: &Store,
     changes: &mut Changes,
-    oldest: BatchId,
+    pruned: &[RefreshId],
+    batch: BatchId,
 ) -> Result<(), StoreError> {
+    let (kept, oldest) = kept(store, pruned)?;
+    if kept == store.counters()?.refresh {
+        return Ok(());
+    }
+    let oldest = oldest.map_or(batch, |oldest| oldest.min(batch));
     for entry in store.scan(&tables::FORMER_PAGES)? {
         let (key, _) = entry?;
         // In the order of batches.

@@ -22,7 +22,7 @@ use super::{cover_reach, evidence_cores, ledger, standings};
 use crate::page::SiteId;
 use crate::storage::records::{BatchId, PlanRecord, RefreshId, RefreshRecord};
 use crate::storage::tables::{self, BitmapKey};
-use crate::storage::{Changes, Reader, Store, StoreError, Writer};
+use crate::storage::{Changes, Reader, Store, Writer};
 use crate::watch::Watch;
 
 /// What to refresh, and how.
@@ -123,12 +123,7 @@ impl Outcome {
         (plan, refresh): (&str, RefreshId),
     ) -> Result<Option<Written>, EngineError> {
         match self {
-            Self::Cores(run) => {
-                let mut written = run.evidence.put(store, changes, plan, refresh)?;
-                written.record.counted = run.counted();
-                run.put(store, changes, (written.record.series, refresh))?;
-                Ok(Some(written))
-            }
+            Self::Cores(run) => run.put(store, changes, (plan, refresh)).map(Some),
             Self::Cover(run) => {
                 run.put(store, changes, refresh)?;
                 Ok(None)
@@ -153,8 +148,8 @@ impl Bank {
     /// happened since its state was forgotten by somebody else's `--keep`.
     ///
     /// Cost: by cores the pages and rows of components that changed, by key, or one scan of pages and
-    /// two of rows, then what [`cores::select`] costs in what changed; by cover one scan of sites, the pages and links of those that changed, then what
-    /// [`cover::select_chosen`] costs on them.
+    /// two of rows, then what [`cores::select`] costs in what changed; by cover one scan of sites,
+    /// the pages and links of those that changed, then what [`cover::select_chosen`] costs on them.
     ///
     /// [`cores::select`]: crate::cores::select
     /// [`cover::select_chosen`]: crate::cover::select_chosen
@@ -184,7 +179,9 @@ impl Bank {
             let leans_well = outcome
                 .leans_on()
                 .is_none_or(|earlier| last == Some(earlier));
-            if leans_well && !is_forgotten(&writer, report.batch)? {
+            // Else what changed since could not be told any more.
+            let is_known = report.batch >= past::known_since(&writer)?;
+            if leans_well && is_known {
                 keep(&writer, request, &outcome, &mut report, begun, watch)?;
                 return Ok(report);
             }
@@ -303,11 +300,7 @@ fn keep(
     if let Some(keep) = request.keep {
         let picked_by = outcome.picked_by(report.refresh);
         report.pruned = prune(writer, &mut changes, &report.plan, keep, picked_by)?;
-        let stay = refreshes_kept(writer)? + 1 - count(report.pruned.len());
-        // As long as there is every refresh, whoever asks for the past takes it that all of it is.
-        if stay < report.refresh {
-            past::forget(writer, &mut changes, oldest_state(writer, report)?)?;
-        }
+        past::forget(writer, &mut changes, &report.pruned, report.batch)?;
         let new = (report.refresh, standings.as_ref());
         standings::forget(writer, &mut changes, &report.pruned, new)?;
     }
@@ -336,40 +329,6 @@ fn keep(
     changes.put(&tables::REFRESHES, &report.refresh, &record)?;
     watch.proceed()?;
     Ok(writer.commit(changes, counters)?)
-}
-
-/// Whether others have forgotten what happened after the state that a run was on, while it ran: what
-/// changed since could not be told any more.
-fn is_forgotten(store: &Store, batch: BatchId) -> Result<bool, EngineError> {
-    let counters = store.counters()?;
-    let mut oldest = counters.batch;
-    for entry in store.scan(&tables::REFRESHES)? {
-        let (_, record) = entry?;
-        oldest = oldest.min(record.batch);
-    }
-    Ok(refreshes_kept(store)? < counters.refresh && batch < oldest)
-}
-
-/// How many refreshes there are, of all plans.
-fn refreshes_kept(store: &Store) -> Result<u32, StoreError> {
-    let mut kept = 0_u32;
-    for entry in store.scan(&tables::REFRESHES)? {
-        entry?;
-        kept = kept.saturating_add(1);
-    }
-    Ok(kept)
-}
-
-/// The last batch of the oldest state that a refresh which stays ran on.
-fn oldest_state(store: &Store, report: &RefreshReport) -> Result<BatchId, EngineError> {
-    let mut oldest = report.batch;
-    for entry in store.scan(&tables::REFRESHES)? {
-        let (number, record) = entry?;
-        if !report.pruned.contains(&number) {
-            oldest = oldest.min(record.batch);
-        }
-    }
-    Ok(oldest)
 }
 
 fn count(length: usize) -> u32 {

@@ -10,6 +10,7 @@ use super::hubs::Hubs;
 use super::ledger::{self, Earlier};
 use super::plan::CorePlan;
 use super::refresh_changed::{self, Part};
+use super::standings::Written;
 use super::{EngineError, succession};
 use crate::cores::{self, CoresError, Ledger, Pick, Selection};
 use crate::graph::number;
@@ -37,7 +38,7 @@ pub(super) struct CoresRun {
     findings: Findings,
     /// Successors of dead seeds, where the plan says so.
     succeeding: BTreeMap<PageId, Succession>,
-    pub(super) evidence: CoresEvidence,
+    evidence: CoresEvidence,
 }
 
 /// With `cold` nothing is taken over from the plan's previous refresh but its seeds, where the
@@ -174,11 +175,6 @@ fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineErro
 }
 
 impl CoresRun {
-    /// How many pages are in components of the whole graph.
-    pub(super) fn counted(&self) -> u64 {
-        self.findings.counted(self.earlier)
-    }
-
     /// Why cores had to be computed.
     pub(super) fn costs(&self, store: &Store) -> Result<Vec<Cost>, EngineError> {
         let run = cost::Run {
@@ -192,14 +188,14 @@ impl CoresRun {
         run.costs()
     }
 
-    /// Hands the seeds, cores, vectors, the removed set and what later refreshes may take over to
-    /// `changes`; `series` is that of the refresh.
+    /// Hands the seeds, cores, vectors, the removed set, the evidence and what later refreshes may
+    /// take over to `changes`; gives what was written of standings.
     pub(super) fn put(
         &self,
         store: &Store,
         changes: &mut Changes,
-        (series, refresh): (RefreshId, RefreshId),
-    ) -> Result<(), EngineError> {
+        (plan, refresh): (&str, RefreshId),
+    ) -> Result<Written, EngineError> {
         put_cores(
             changes,
             refresh,
@@ -207,7 +203,13 @@ impl CoresRun {
             &self.selection,
             &self.succeeding,
         )?;
-        self.findings.put(store, changes, (series, refresh))
+        let counted = self.findings.counted(self.earlier);
+        let written = self
+            .evidence
+            .put(store, changes, (plan, refresh), counted)?;
+        let series = written.record.series;
+        self.findings.put(store, changes, (series, refresh))?;
+        Ok(written)
     }
 }
 

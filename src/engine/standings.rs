@@ -53,7 +53,10 @@ impl<'a> Source<'a> {
             hubs,
             components,
             selection,
-            names: ledger::names(hubs, components),
+            names: ledger::names(hubs, components)
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect(),
             sums: row_sums(&hubs.graph),
         }
     }
@@ -193,6 +196,7 @@ impl NewStandings {
         store: &Store,
         changes: &mut Changes,
         (series, refresh): (RefreshId, RefreshId),
+        counted: u64,
     ) -> Result<Written, EngineError> {
         let mut written = BTreeSet::new();
         let mut write = |(site, block): BlockPlace, new: Option<Block<Standing>>| {
@@ -246,7 +250,7 @@ impl NewStandings {
             record: SeriesRecord {
                 series,
                 pages,
-                counted: 0,
+                counted,
             },
             blocks: written,
         })

@@ -17,9 +17,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::codec::Malformed;
 use super::records::{Hash128, RefreshId};
-use super::table::{Key, Value};
+use super::table::Key;
 use crate::page::PageId;
 
 /// Which refresh computed a core, and its rank there, from 1.
@@ -91,6 +90,16 @@ impl ComponentRecord {
     pub fn bound(&self) -> f64 {
         let first = self.cores.first();
         first.map_or(self.next, |core| core.sigma.max(self.next))
+    }
+
+    /// Where it stands among the components of a series.
+    #[must_use]
+    pub fn order(&self, series: RefreshId, component: PageId) -> OrderKey {
+        OrderKey {
+            series,
+            bound: self.bound(),
+            component,
+        }
     }
 }
 
@@ -172,20 +181,6 @@ impl Key for OriginKey {
             of,
             origin: CoreOrigin { refresh, rank },
         })
-    }
-}
-
-/// All is in the key.
-impl Value for () {
-    fn encode(&self, _out: &mut Vec<u8>) -> Result<(), Malformed> {
-        Ok(())
-    }
-    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        if bytes.is_empty() {
-            Ok(())
-        } else {
-            Err(Malformed("there is a value where none belongs".to_owned()))
-        }
     }
 }
 

@@ -261,6 +261,20 @@ impl Key for (u32, SiteId) {
     }
 }
 
+/// All is in the key.
+impl Value for () {
+    fn encode(&self, _out: &mut Vec<u8>) -> Result<(), Malformed> {
+        Ok(())
+    }
+    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        if bytes.is_empty() {
+            Ok(())
+        } else {
+            Err(Malformed("there is a value where none belongs".to_owned()))
+        }
+    }
+}
+
 impl Value for u32 {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         codec::put_varint(u64::from(*self), out);
