@@ -6,11 +6,13 @@ use std::path::Path;
 
 use seedbank::engine::Bank;
 use seedbank::ingest::SiteMode;
+use seedbank::storage::{Mended, Verdict};
 use seedbank::watch::Unwatched;
 
 fn is_sound(bank: &Bank) {
-    let (report, live) = bank.check(&Unwatched).unwrap();
-    assert!(live && report.is_clean(), "{:?}", report.findings);
+    let check = bank.check(&Unwatched).unwrap();
+    assert!(check.is_clean(), "{check:?}");
+    assert_eq!(check.live.verdict, Verdict::Good);
     assert_eq!(bank.status().unwrap().counters.batches, 0);
 }
 
@@ -39,7 +41,8 @@ fn a_folder_that_cannot_be_filled_stays_empty() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// A copy may lack the published state or parts of it; a check brings it back for readers.
+/// A copy may lack the published state or parts of it: `check` says so, and any writer, as a repair,
+/// brings it back for readers.
 #[test]
 fn a_published_state_that_is_not_there_is_published_again() {
     let damages: [fn(&Path); 4] = [
@@ -54,6 +57,12 @@ fn a_published_state_that_is_not_there_is_published_again() {
         let bank = Bank::create(&place, SiteMode::Host).unwrap();
         damage(&place.join("published"));
         assert!(bank.status().is_err(), "damage {number}");
+        let check = bank.check(&Unwatched).unwrap();
+        assert_eq!(check.live.verdict, Verdict::Good, "damage {number}");
+        assert_eq!(check.published.verdict, Verdict::Damaged, "damage {number}");
+        let report = bank.repair(false, &Unwatched).unwrap();
+        assert_eq!(report.mended, [Mended::Published], "damage {number}");
+        assert_eq!(report.lost, None);
         is_sound(&bank);
     }
 }

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use seedbank::engine::{Bank, EngineError, Failure, Method, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{Bank, EngineError, Method, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::SiteMode;
 use seedbank::storage::records::{Counters, Meta};
 use seedbank::storage::tables::MetaKey;
-use seedbank::storage::{Key, RawEntry, Value, raw_entries, raw_write, tables};
+use seedbank::storage::{Key, RawEntry, Value, Verdict, Writer, raw_entries, raw_write, tables};
 use seedbank::watch::Unwatched;
 use support::model::{assert_clean, ingest, pages_of, totals_of};
 use support::records::{Batch, PAGES, Record, Uncrawled};
@@ -115,19 +115,19 @@ fn mirrors(table: &str) -> &'static [&'static str] {
 /// The tables that `check` names; or the one that keeps the bank from being opened.
 fn named(bank: &Bank) -> BTreeSet<String> {
     match bank.check(&Unwatched) {
-        Ok((report, _)) => {
-            let tables = report.findings.iter().map(|f| f.table.to_owned());
-            tables.collect()
-        }
-        Err(error) => {
-            assert_eq!(error.failure(), Failure::Unavailable, "{error}");
-            assert!(error.hint().is_some(), "{error}");
-            let text = error.to_string();
+        Ok(check) => {
+            let live = check.live;
+            let why = live.why.unwrap_or_default();
+            let walked = live
+                .walk
+                .findings
+                .iter()
+                .map(|found| found.table.to_owned());
             let tables = tables::ALL.iter().map(|table| table.name.to_owned());
-            tables
-                .filter(|name| text.contains(&format!("table {name},")))
-                .collect()
+            let whole = tables.filter(|name| why.contains(&format!("table {name},")));
+            walked.chain(whole).collect()
         }
+        Err(error) => panic!("{error}"),
     }
 }
 
@@ -152,7 +152,7 @@ fn ask_damaged(bank: &Bank) {
     let kept = bank.path().join("kept");
     fs::rename(&published, &kept).unwrap();
     // Fails, or makes the checkpoint that is missing.
-    let _ = bank.check(&Unwatched);
+    let _ = Writer::open(bank.path(), false, &Unwatched);
     ask(bank);
     let _ = fs::remove_dir_all(&published);
     fs::rename(&kept, &published).unwrap();
@@ -323,8 +323,8 @@ fn a_damaged_number_of_batches_is_found() {
             .unwrap();
         let change = (key.clone(), Some(damaged));
         raw_write(bank.path(), "meta", &[change]).unwrap();
-        let (report, _) = bank.check(&Unwatched).unwrap();
-        assert!((1..200).contains(&report.count), "{}", report.count);
+        let count = bank.check(&Unwatched).unwrap().live.walk.count;
+        assert!((1..200).contains(&count), "{count}");
         ask(&bank);
     }
 }
@@ -377,8 +377,6 @@ fn damage_to_files_is_found() {
     for number in 0..60 {
         let bank = Bank::at(&place.path().join("damaged"));
         copy(whole.path(), bank.path());
-        // What readers see would be a second copy of the damaged files.
-        fs::remove_dir_all(bank.path().join("published")).unwrap();
         let files = files(bank.path());
         let file = &files[rng.random_range(0..files.len())];
         let mut bytes = fs::read(file).unwrap();
@@ -393,18 +391,17 @@ fn damage_to_files_is_found() {
         } else {
             fs::write(file, &bytes).unwrap();
         }
-        let outcome = match bank.check(&Unwatched) {
-            Err(error) => {
-                assert_eq!(error.failure(), Failure::Unavailable, "{error:?}");
-                "cannot be opened"
-            }
-            Ok((report, _)) if report.is_clean() => {
-                assert_eq!((pages_of(&bank), totals_of(&bank)), before, "{file:?}");
-                "nothing lost"
-            }
-            Ok(_) => "found",
+        let check = bank.check(&Unwatched).unwrap();
+        assert_eq!(check.published.verdict, Verdict::Good);
+        let outcome = match check.live {
+            live if live.why.is_some() => "cannot be opened",
+            live if live.verdict == Verdict::Good => "nothing lost",
+            _ => "found",
         };
-        ask(&bank);
+        let report = bank.repair(false, &Unwatched).unwrap();
+        assert_eq!(report.lost, None);
+        assert_clean(&bank);
+        assert_eq!((pages_of(&bank), totals_of(&bank)), before, "{file:?}");
         *outcomes.entry(outcome).or_default() += 1;
         fs::remove_dir_all(bank.path()).unwrap();
     }

@@ -402,7 +402,7 @@ fn a_reader_goes_on_while_another_process_writes() {
     place.run(&["status", "bank"]).done();
     let check = place.run(&["check", "bank", "--format", "json"]).json();
     assert_eq!(
-        (&check["checked"], &check["clean"]),
-        (&json!("published"), &json!(true))
+        (&check["live"]["verdict"], &check["published"]["verdict"]),
+        (&json!("unseen"), &json!("good"))
     );
 }

@@ -32,6 +32,7 @@ fn what_is_printed_fits() {
     fits("status", &json(&["status", "bank"]).json());
     fits("history", &json(&["history", "bank"]).json());
     fits("check", &json(&["check", "bank"]).json());
+    fits("repair", &json(&["repair", "bank"]).json());
     let crawl = ["synth", "crawl", "--pages", "50", "--days", "1"];
     fits("synth", &json(&crawl).json());
     place.write("day0.jsonl", TWO_CORES);

@@ -65,6 +65,10 @@ fn answers(place: &Place) -> Value {
     })
 }
 
+fn marker(place: &Place) -> String {
+    std::fs::read_to_string(place.path("bank/SEEDBANK")).unwrap()
+}
+
 #[test]
 fn a_bank_of_format_4_answers_as_it_did() {
     for name in ["batches", "refreshes"] {
@@ -72,6 +76,11 @@ fn a_bank_of_format_4_answers_as_it_did() {
         assert_eq!(answers(&place), expected, "{name}");
         place.run(&["check", "bank"]).done();
         assert_eq!(answers(&place), expected, "{name}");
+        assert_eq!(marker(&place), "seedbank bank, format 4\n");
+        place.run(&["repair", "bank"]).done();
+        assert_eq!(marker(&place), "seedbank bank, format 5\n");
+        assert_eq!(answers(&place), expected, "{name}");
+        place.run(&["check", "bank"]).done();
     }
 }
 
@@ -79,8 +88,15 @@ fn a_bank_of_format_4_answers_as_it_did() {
 fn a_bank_of_format_4_goes_on() {
     let (place, before) = unpacked("batches");
     let delta = fixture("day-002.jsonl.zst");
-    let report = place.run(&["ingest", "bank", delta.to_str().unwrap(), "--format", "json"]);
+    let report = place.run(&[
+        "ingest",
+        "bank",
+        delta.to_str().unwrap(),
+        "--format",
+        "json",
+    ]);
     assert_eq!(report.json()["batch"], 3);
+    assert_eq!(marker(&place), "seedbank bank, format 5\n");
     place.run(&["check", "bank"]).done();
     let history = answers(&place)["history"]["batches"].clone();
     let first = &history.as_array().unwrap()[..2];

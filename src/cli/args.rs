@@ -5,8 +5,8 @@ use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 use seedbank::storage::tables::FORMAT;
 
 use super::{
-    check, cores, diff, evaluate, explain, history, ingest, init, refresh, report, seeds, shell,
-    status, synth,
+    check, cores, diff, evaluate, explain, history, ingest, init, refresh, repair, report, seeds,
+    shell, status, synth,
 };
 
 const EXAMPLES: &str = "\
@@ -79,6 +79,7 @@ pub(super) enum Command {
     Report(report::ReportArgs),
     Status(status::StatusArgs),
     Check(check::CheckArgs),
+    Repair(repair::RepairArgs),
     Synth(synth::SynthArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),

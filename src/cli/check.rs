@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::Bank;
-use seedbank::storage::CheckReport;
+use seedbank::storage::{BankCheck, StateCheck, Verdict};
 use serde::Serialize;
 
 use super::Outcome;
@@ -19,9 +19,13 @@ Examples:
   seedbank check bank                  exit status 0: nothing is wrong; 4: something is
   seedbank check bank --format json
 
-While another process writes to the bank, its last published state is checked.";
+Nothing is changed: a bank that one may only read can be checked. While another process writes to
+the bank, only its published state is.";
 
 /// Walk every table of a bank against its mirrors, and print what is wrong
+///
+/// Looks at both states of the bank: the live one, which the next batch goes into, and the published
+/// one, which readers see. Says which is good.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CheckArgs {
@@ -31,84 +35,118 @@ pub(super) struct CheckArgs {
     format: FormatArgs,
 }
 
-/// What was looked at.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Checked {
-    /// The live database.
-    Live,
-    /// The last published state, since another process writes.
-    Published,
-}
-
 /// The result of `check --format json`.
 #[derive(Debug, Serialize)]
-struct CheckResult {
+struct CheckResult<'a> {
     clean: bool,
-    checked: Checked,
+    count: u64,
     #[serde(flatten)]
-    report: CheckReport,
+    check: &'a BankCheck,
 }
 
 pub(super) fn run(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
     let watch = session.watch()?;
     let checked = Bank::at(&args.bank).check(&watch);
     drop(watch);
-    let (report, live) = checked?;
-    let result = CheckResult {
-        clean: report.is_clean(),
-        checked: if live {
-            Checked::Live
-        } else {
-            Checked::Published
-        },
-        report,
-    };
+    let check = checked?;
+    let clean = check.is_clean();
     match args.format.format {
-        Format::Json => print_json(&result)?,
-        Format::Text => print(&text(&result))?,
+        Format::Json => print_json(&CheckResult {
+            clean,
+            count: check.count(),
+            check: &check,
+        })?,
+        Format::Text => print(&text(&check))?,
     }
-    if result.clean {
+    if clean {
         return Ok(Outcome::Done);
     }
-    session.note(
-        "hint: restore the bank from a copy, or make a new one and ingest a snapshot into it",
-    );
+    session.note(hint(&check));
     Ok(Outcome::Findings)
 }
 
-/// The findings for people.
-fn text(result: &CheckResult) -> String {
-    let mut text = String::new();
-    let report = &result.report;
-    // Writing to a String cannot fail.
-    for finding in &report.findings {
-        let _ = writeln!(
-            text,
-            "table {}, key {}: {}",
-            finding.table, finding.key, finding.what
-        );
-    }
-    let entries: u64 = report.entries.values().sum();
-    let what = match result.checked {
-        Checked::Live => "",
-        Checked::Published => " of the published state (another process writes)",
-    };
-    let found = match report.count {
-        0 => "nothing is wrong".to_owned(),
-        count if count > report.findings.len() as u64 => {
-            format!(
-                "{count} things are wrong; the first {} are above",
-                report.findings.len()
-            )
+/// What to do about what was found.
+fn hint(check: &BankCheck) -> &'static str {
+    match (check.live.verdict, check.published.verdict) {
+        (Verdict::Unseen, _) => {
+            "hint: run it again when nobody writes to the bank; then `seedbank repair` mends what can be mended"
         }
+        (Verdict::Damaged, Verdict::Damaged) => {
+            "hint: restore the bank from a copy, or make a new one and ingest a snapshot into it"
+        }
+        (Verdict::Damaged, _) => {
+            "hint: `seedbank repair` makes the live state anew from the published one, and moves the damaged one aside"
+        }
+        (_, Verdict::Damaged) => {
+            "hint: `seedbank repair` publishes the live state anew; nothing is lost"
+        }
+        _ => "hint: `seedbank repair` writes the damaged files anew; nothing is lost",
+    }
+}
+
+/// The findings for people.
+pub(super) fn text(check: &BankCheck) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    for finding in &check.files {
+        let _ = writeln!(text, "file {}: {}", finding.file, finding.what);
+    }
+    let mut entries = 0;
+    let mut tables = 0;
+    for (name, state) in [("live", &check.live), ("published", &check.published)] {
+        let walked_once = check.same_files && name == "live";
+        if !walked_once {
+            findings(name, state, &mut text);
+            entries += state.walk.entries.values().sum::<u64>();
+            tables += state.walk.entries.len();
+        }
+        let _ = writeln!(text, "{name} state: {}", told(state, walked_once));
+    }
+    let found = match check.count() {
+        0 => "nothing is wrong".to_owned(),
         1 => "1 thing is wrong".to_owned(),
         count => format!("{count} things are wrong"),
     };
-    let _ = writeln!(
-        text,
-        "{entries} entries in {} tables{what}: {found}",
-        report.entries.len()
-    );
+    let _ = writeln!(text, "{entries} entries in {tables} tables: {found}");
     text
+}
+
+fn findings(name: &str, state: &StateCheck, text: &mut String) {
+    let walk = &state.walk;
+    for finding in &walk.findings {
+        let _ = writeln!(
+            text,
+            "{name} state, table {}, key {}: {}",
+            finding.table, finding.key, finding.what
+        );
+    }
+    if walk.count > walk.findings.len() as u64 {
+        let _ = writeln!(
+            text,
+            "{} things are wrong with the {name} state; the first {} are above",
+            walk.count,
+            walk.findings.len()
+        );
+    }
+}
+
+/// What became of a state, in words.
+fn told(state: &StateCheck, walked_once: bool) -> String {
+    let mut words = match state.verdict {
+        Verdict::Good => "good",
+        Verdict::Damaged => "damaged",
+        Verdict::Unfinished => "unfinished",
+        Verdict::Unseen => "not looked at",
+    }
+    .to_owned();
+    if let (Some(batch), Some(refresh)) = (state.batch, state.refresh) {
+        let _ = write!(words, ", batch {batch}, refresh {refresh}");
+    }
+    if walked_once {
+        words.push_str(", the same files as the published one");
+    }
+    if let Some(why) = &state.why {
+        let _ = write!(words, ": {why}");
+    }
+    words
 }

@@ -17,6 +17,7 @@ mod page_history;
 mod plan_flags;
 mod progress;
 mod refresh;
+mod repair;
 mod report;
 mod seeds;
 mod session;
@@ -88,6 +89,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::History(args) => history::run(&args, session),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),
+        Command::Repair(args) => repair::run(&args, session),
         Command::Synth(args) => synth::run(&args, session),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),

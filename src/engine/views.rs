@@ -15,7 +15,9 @@ use crate::storage::records::{
     BatchId, BatchRecord, CoreRecord, PageState, RefreshId, RefreshRecord, SeedEvidence,
 };
 use crate::storage::tables::{self, VectorKey, VectorSide};
-use crate::storage::{self, CheckReport, Holds, Reader, Store, StoreError, TableInfo, Writer};
+use crate::storage::{
+    self, BankCheck, Holds, Reader, RepairReport, Store, StoreError, TableInfo, Writer,
+};
 use crate::watch::Watch;
 
 /// The published state, with URLs.
@@ -195,16 +197,18 @@ impl Bank {
         Ok(Writer::open(self.path(), false, watch)?.compact()?)
     }
 
-    /// Walks every table against its mirrors.
+    /// Walks every table of the live and of the published state against its mirrors, and changes
+    /// nothing. Waits for nobody: while another process writes, the live state is not looked at.
+    pub fn check(&self, watch: &dyn Watch) -> Result<BankCheck, EngineError> {
+        Ok(storage::check_bank(self.path(), watch)?)
+    }
+
+    /// Mends what can be mended without loss: of the live and the published state the one that is
+    /// good takes the place of the other. What is replaced is moved aside, nothing is deleted.
     ///
-    /// Looks at the live database, waiting for nobody: while another process writes, it is the
-    /// published state that is checked, and the second value is `false`.
-    pub fn check(&self, watch: &dyn Watch) -> Result<(CheckReport, bool), EngineError> {
-        match Writer::open(self.path(), false, watch) {
-            Ok(writer) => Ok((writer.check(watch)?, true)),
-            Err(StoreError::Busy(_)) => Ok((Reader::open(self.path())?.check(watch)?, false)),
-            Err(e) => Err(e.into()),
-        }
+    /// With `wait` it waits for another writer to finish.
+    pub fn repair(&self, wait: bool, watch: &dyn Watch) -> Result<RepairReport, EngineError> {
+        Ok(storage::repair(self.path(), wait, watch)?)
     }
 
     /// Hands every page that is known, crawled or gone to `each`, site by site.

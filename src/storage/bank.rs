@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! BANK/SEEDBANK          marker with the format version
+//! BANK/ACKNOWLEDGED      the last state of which a command said that it is stored
 //! BANK/writer.lock       held by the one writer
 //! BANK/live/             the live database
 //! BANK/published/N/      checkpoint of epoch N (hard links); N.lock is held by its readers
@@ -9,33 +10,40 @@
 //! BANK/loads/            sorted files of an unfinished bulk load
 //! BANK/spill/            runs of sorts
 //! BANK/rejects/          records that batches refused
+//! BANK/damaged/N/        what `repair` replaced
 //! ```
 //!
 //! A bulk load is atomic although RocksDB takes in files one table at a time: the files are
 //! completed and synced, then the intent is written; from there on the load is finished, now or
 //! at the next open. Files are moved in, so a file that is missing has been taken in; taking in
 //! a file twice changes nothing, since nobody else writes meanwhile.
+//!
+//! A writer opens the live database only where it is not older than what was acknowledged: RocksDB
+//! takes a damaged end of its own files for their end, and removes what an older state does not name.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::acknowledged::Acknowledged;
 use super::changes::Changes;
 use super::error::StoreError;
+use super::examine::{known_epoch, verify_live};
+use super::folder::{
+    ACKNOWLEDGED, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, is_folder, is_own, lock_file,
+    marker_format, names_in, sync_folder, write_marker,
+};
 use super::load::write_files;
-use super::published::{is_published, publish, remove_unread};
+use super::manifest::Manifest;
+use super::published::{Pointer, is_published, publish, remove_unread};
 use super::records::{Counters, Intent, Meta, Settings};
 use super::rocks::Rocks;
 use super::store::Store;
 use super::table::{Key, Value};
 use super::tables::{ALL, FORMAT, META, MetaKey};
 use crate::watch::{Unwatched, Watch};
-
-const MARKER: &str = "SEEDBANK";
-const MARKER_TEXT: &str = "seedbank bank, format ";
-const WRITER_LOCK: &str = "writer.lock";
 
 /// A bank that is being made has such a name, beside its place.
 const UNFINISHED: &str = ".seedbank-init-";
@@ -47,51 +55,12 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 /// so does a child process of a former writer between its fork and its program.
 const LOCK_GRACE: Duration = Duration::from_millis(100);
 
-pub(super) fn marker_format(path: &Path) -> Result<u32, StoreError> {
-    let text = match fs::read_to_string(path.join(MARKER)) {
-        Ok(text) => text,
-        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
-            return Err(StoreError::io("read", path.join(MARKER))(e));
-        }
-        Err(_) => return Err(StoreError::NoBank(path.to_path_buf())),
-    };
-    let found: u32 = text
-        .strip_prefix(MARKER_TEXT)
-        .and_then(|rest| rest.trim().parse().ok())
-        .ok_or_else(|| StoreError::NoBank(path.to_path_buf()))?;
-    if found != FORMAT {
-        return Err(StoreError::OtherFormat {
-            path: path.to_path_buf(),
-            found,
-            known: FORMAT,
-        });
-    }
-    Ok(found)
-}
-
-/// Replaces a small file in one step that survives a crash.
-pub(super) fn replace_file(path: &Path, text: &str) -> Result<(), StoreError> {
-    let fresh = path.with_extension("new");
-    let write = || {
-        let mut file = File::create(&fresh)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&fresh, path)?;
-        sync_folder(path.parent().unwrap_or(Path::new(".")))
-    };
-    write().map_err(StoreError::io("write", path))
-}
-
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
 /// Removes what is in a folder.
 fn clear_folder(folder: &Path) -> Result<(), StoreError> {
     let entries = fs::read_dir(folder).map_err(StoreError::io("read", folder))?;
     for entry in entries.flatten() {
         let path = entry.path();
-        let removed = if path.is_dir() {
+        let removed = if is_folder(&path) {
             fs::remove_dir_all(&path)
         } else {
             fs::remove_file(&path)
@@ -111,7 +80,10 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
         Ok(mut entries) => {
             if entries.next().is_some() {
                 if !is_unfinished(path) {
-                    return Err(StoreError::Occupied(path.to_path_buf()));
+                    return Err(match marker_format(path) {
+                        Err(e @ StoreError::NoMarker(_)) => e,
+                        _ => StoreError::Occupied(path.to_path_buf()),
+                    });
                 }
                 clear_folder(path)?;
             }
@@ -160,7 +132,7 @@ fn fill(place: &Path, settings: &Settings) -> Result<File, StoreError> {
     let lock = lock_file(&place.join(WRITER_LOCK))?;
     lock.lock()
         .map_err(StoreError::io("lock", place.join(WRITER_LOCK)))?;
-    for folder in ["published", "loads", "spill", "rejects"] {
+    for folder in FOLDERS {
         fs::create_dir(place.join(folder)).map_err(StoreError::io("make", place.join(folder)))?;
     }
     let store = Store {
@@ -172,30 +144,52 @@ fn fill(place: &Path, settings: &Settings) -> Result<File, StoreError> {
         (MetaKey::Counters, Meta::Counters(Counters::default())),
     ];
     write_meta(&store, &values, None)?;
+    acknowledge(place, &Counters::default(), false)?;
     publish(place, &store, 0)?;
     drop(store);
-    replace_file(&place.join(MARKER), &format!("{MARKER_TEXT}{FORMAT}\n"))?;
+    acknowledge(place, &Counters::default(), true)?;
+    write_marker(place)?;
     Ok(lock)
 }
 
+/// Acknowledges the state of the live database that has these counters.
+pub(super) fn acknowledge(
+    bank: &Path,
+    counters: &Counters,
+    in_files: bool,
+) -> Result<(), StoreError> {
+    let manifest = Manifest::of(&bank.join("live"))?;
+    Acknowledged::new(counters, in_files, manifest).write(bank)
+}
+
 /// Whether a folder holds a bank that was being made in place by a process that died: nothing but
-/// a bank's own entries, no marker, and a lock that nobody holds.
+/// a bank's own entries, no marker, a lock that nobody holds, and nothing that was ever stored.
 fn is_unfinished(path: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(path) else {
-        return false;
-    };
-    let own = [
-        WRITER_LOCK,
-        "live",
-        "published",
-        "loads",
-        "spill",
-        "rejects",
-        "SEEDBANK.new",
-    ];
-    let mut names = entries.flatten().map(|entry| entry.file_name());
-    names.all(|name| own.iter().any(|own| name == *own))
+    marker_format(path).is_err()
+        && names_in(path).iter().all(|name| is_own(name))
         && File::open(path.join(WRITER_LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
+        && never_stored(path)
+}
+
+/// Whether a bank without a marker never had a batch, as far as anything in it can tell.
+fn never_stored(bank: &Path) -> bool {
+    let said = match Acknowledged::read(bank) {
+        Ok(said) => said.is_none_or(|said| said.epoch == 0),
+        Err(_) => false,
+    };
+    // Only the first state may have been published.
+    let published = names_in(&bank.join("published"));
+    let first = ["0", "0.lock", "0.tmp", "CURRENT", "CURRENT.new"];
+    let pointer = Pointer::read(bank).map_or(true, |pointer| pointer.epoch == 0);
+    let live = bank.join("live");
+    // A database without this file was not completed.
+    let is_empty = || match Rocks::open_reader(&live) {
+        Ok(rocks) => Store { rocks }.is_new(),
+        Err(_) => false,
+    };
+    said && pointer
+        && published.iter().all(|name| first.contains(&name.as_str()))
+        && (!live.join("CURRENT").exists() || is_empty())
 }
 
 /// Removes banks that were being made by processes that died. Best effort: they harm nobody.
@@ -242,17 +236,8 @@ fn write_meta(
     )
 }
 
-pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
-    OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path)
-        .map_err(StoreError::io("write", path))
-}
-
 /// The lock of the one writer; [`StoreError::Busy`] where another has it, unless with `wait`.
-fn writer_lock(path: &Path, wait: bool, watch: &dyn Watch) -> Result<File, StoreError> {
+pub(super) fn writer_lock(path: &Path, wait: bool, watch: &dyn Watch) -> Result<File, StoreError> {
     let lock = lock_file(&path.join(WRITER_LOCK))?;
     let begun = Instant::now();
     loop {
@@ -270,6 +255,11 @@ fn writer_lock(path: &Path, wait: bool, watch: &dyn Watch) -> Result<File, Store
             return Err(StoreError::Busy(path.to_path_buf()));
         }
     }
+}
+
+/// The number of the state after this one.
+fn next(epoch: u64) -> Result<u64, StoreError> {
+    epoch.checked_add(1).ok_or(StoreError::Full("commit"))
 }
 
 /// The one writer of a bank.
@@ -292,13 +282,26 @@ impl Writer {
     ///
     /// With `wait` it waits for another writer to finish, else it is [`StoreError::Busy`].
     pub fn open(path: &Path, wait: bool, watch: &dyn Watch) -> Result<Self, StoreError> {
-        marker_format(path)?;
+        let format = marker_format(path)?;
         let lock = writer_lock(path, wait, watch)?;
+        Self::open_locked(path, lock, format)
+    }
+
+    /// The same by whoever holds the writer's lock.
+    pub(super) fn open_locked(path: &Path, lock: File, format: u32) -> Result<Self, StoreError> {
         // Restoring a bank from a copy may lose empty folders.
-        for folder in ["published", "loads", "spill", "rejects"] {
+        for folder in FOLDERS {
             fs::create_dir_all(path.join(folder))
                 .map_err(StoreError::io("make", path.join(folder)))?;
         }
+        let said = Acknowledged::read(path)?;
+        if said.is_none() && format == FORMAT {
+            return Err(StoreError::State {
+                state: ACKNOWLEDGED,
+                what: "it is missing".to_owned(),
+            });
+        }
+        verify_live(path, said.as_ref())?;
         let writer = Self {
             store: Store {
                 rocks: Rocks::open_writer(&path.join("live"))?,
@@ -306,28 +309,51 @@ impl Writer {
             bank: path.to_path_buf(),
             _lock: lock,
         };
-        if let Some(Meta::Format(found)) = writer.get(&META, &MetaKey::Format)?
-            && found != FORMAT
-        {
+        let known = known_epoch(path, said.as_ref());
+        writer.is_not_older(known)?;
+        writer.finish()?;
+        if format < FORMAT {
+            write_marker(path)?;
+        }
+        clear_loads(path)?;
+        clear_spill(path)?;
+        Ok(writer)
+    }
+
+    /// Brings to an end what a killed process, or an older build, left: loads, the format, what
+    /// readers are pointed to.
+    fn finish(&self) -> Result<(), StoreError> {
+        let path = &self.bank;
+        let format = self.format()?;
+        if format > FORMAT {
             return Err(StoreError::OtherFormat {
-                path: path.to_path_buf(),
-                found,
+                path: path.clone(),
+                found: format,
                 known: FORMAT,
             });
         }
-        if let Some(Meta::Intent(intent)) = writer.get(&META, &MetaKey::Intent)? {
+        if let Some(Meta::Intent(intent)) = self.get(&META, &MetaKey::Intent)? {
             tracing::info!("finishing a bulk load that was interrupted");
-            writer.finish_load(&intent)?;
+            self.finish_load(&intent)?;
         }
-        let epoch = writer.counters()?.epoch;
-        if is_published(path, epoch)? {
-            remove_unread(&path.join("published"), epoch);
+        let mut counters = self.counters()?;
+        if format < FORMAT {
+            tracing::info!("the bank is brought from format {format} to {FORMAT}");
+            counters.epoch = next(counters.epoch)?;
+            let values = [
+                (MetaKey::Format, Meta::Format(FORMAT)),
+                (MetaKey::Counters, Meta::Counters(counters)),
+            ];
+            write_meta(&self.store, &values, None)?;
+        }
+        if is_published(path, counters.epoch) {
+            remove_unread(path, counters.epoch);
         } else {
-            publish(path, &writer.store, epoch)?;
+            acknowledge(path, &counters, false)?;
+            publish(path, &self.store, counters.epoch)?;
         }
-        clear_folder(&path.join("loads"))?;
-        clear_folder(&path.join("spill"))?;
-        Ok(writer)
+        // Opening began another MANIFEST.
+        acknowledge(path, &counters, true)
     }
 
     /// Fails with [`StoreError::Busy`] where another process writes to the bank right now.
@@ -346,13 +372,17 @@ impl Writer {
     ///
     /// The epoch in `counters` is set to the next one.
     pub fn commit(&self, changes: Changes, mut counters: Counters) -> Result<(), StoreError> {
-        let epoch = self.counters()?.epoch;
-        counters.epoch = epoch.checked_add(1).ok_or(StoreError::Full("commit"))?;
+        counters.epoch = next(self.counters()?.epoch)?;
+        self.commit_as(changes, counters)
+    }
+
+    /// The same under the epoch that the counters tell.
+    fn commit_as(&self, changes: Changes, counters: Counters) -> Result<(), StoreError> {
         if changes.is_large() {
             let intent = self.write_load(changes, counters);
             if intent.is_err() {
                 // Best effort: on a full disk the half-written files are what is in the way.
-                let _ = clear_folder(&self.bank.join("loads"));
+                let _ = clear_loads(&self.bank);
             }
             let intent = intent?;
             write_meta(
@@ -374,7 +404,14 @@ impl Writer {
                     .map(|(table, key, value)| (*table, (key.as_slice(), value.as_deref()))),
             )?;
         }
-        publish(&self.bank, &self.store, counters.epoch)
+        self.publish(&counters)
+    }
+
+    /// Acknowledges and publishes what is stored.
+    fn publish(&self, counters: &Counters) -> Result<(), StoreError> {
+        acknowledge(&self.bank, counters, false)
+            .and_then(|()| publish(&self.bank, &self.store, counters.epoch))
+            .and_then(|()| acknowledge(&self.bank, counters, true))
             .map_err(|e| StoreError::Unpublished(Box::new(e)))
     }
 
@@ -382,18 +419,14 @@ impl Writer {
     /// overwritten takes room; readers of earlier states keep the old files as long as they read.
     pub fn compact(&self) -> Result<(), StoreError> {
         let mut counters = self.counters()?;
-        counters.epoch = counters
-            .epoch
-            .checked_add(1)
-            .ok_or(StoreError::Full("commit"))?;
+        counters.epoch = next(counters.epoch)?;
         write_meta(
             &self.store,
             &[(MetaKey::Counters, Meta::Counters(counters))],
             None,
         )?;
         self.store.rocks.compact()?;
-        publish(&self.bank, &self.store, counters.epoch)
-            .map_err(|e| StoreError::Unpublished(Box::new(e)))
+        self.publish(&counters)
     }
 
     /// Writes the changes as sorted files and describes them.
@@ -403,6 +436,9 @@ impl Writer {
         fs::create_dir_all(&place).map_err(StoreError::io("make", &place))?;
         let tables = write_files(&self.store.rocks, &place, changes.finish()?)?;
         sync_folder(&place).map_err(StoreError::io("write to", &place))?;
+        // The intent must not outlast the name of its folder.
+        let loads = self.bank.join("loads");
+        sync_folder(&loads).map_err(StoreError::io("write to", &loads))?;
         Ok(Intent {
             folder,
             tables,

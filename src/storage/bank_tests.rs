@@ -210,7 +210,7 @@ fn one_of_two_files_gone_means_both_are_in() {
     let writer = place.writer();
     let mut counters = writer.counters().unwrap();
     counters.epoch += 1;
-    let loads = writer.bank.join("loads").join("two");
+    let loads = writer.bank.join("loads").join("77");
     fs::create_dir(&loads).unwrap();
     let files = ["a.sst".to_owned(), "b.sst".to_owned()];
     for (name, key) in files.iter().zip(["a.example", "b.example"]) {
@@ -221,7 +221,7 @@ fn one_of_two_files_gone_means_both_are_in() {
         file.finish().unwrap();
     }
     let intent = Intent {
-        folder: "two".to_owned(),
+        folder: "77".to_owned(),
         tables: vec![IntentFiles {
             table: SITE_IDS.name.to_owned(),
             files: files.to_vec(),
@@ -305,15 +305,33 @@ fn what_publishing_left_is_overwritten() {
 fn old_states_and_half_removed_ones_go() {
     let place = Place::new();
     let published = place.path().join("published");
-    // Epoch 1 is current; of these the writer was killed before, in and after the removal.
+    // Of these the writer was killed before, in and after the removal.
+    let writer = place.writer();
+    let (changes, mut counters) = Place::changes(&writer, 64 << 20);
+    counters.epoch += 8;
+    writer.commit_as(changes, counters).unwrap();
+    let after = dump(&writer);
+    drop(writer);
     for epoch in 5..8 {
         fs::write(published.join(format!("{epoch}.lock")), "").unwrap();
     }
     fs::create_dir(published.join("5")).unwrap();
     fs::write(published.join("5/000009.sst"), "").unwrap();
     fs::create_dir(published.join("6")).unwrap();
-    place.reads(&place.before);
-    place.opens_as(&place.before);
+    place.reads(&after);
+    place.opens_as(&after);
+}
+
+/// A later state than the one that is opened is somebody's data, whatever it is.
+#[test]
+fn a_later_state_is_not_removed() {
+    let place = Place::new();
+    let published = place.path().join("published");
+    fs::write(published.join("9.lock"), "").unwrap();
+    fs::create_dir(published.join("9")).unwrap();
+    fs::write(published.join("9/000009.sst"), "later").unwrap();
+    drop(place.writer());
+    assert!(published.join("9/000009.sst").exists());
 }
 
 #[test]
@@ -338,10 +356,47 @@ fn leftover_runs_and_loads_go() {
     for folder in ["spill", "loads"] {
         let folder = place.path().join(folder);
         fs::write(folder.join("run"), "left").unwrap();
-        fs::create_dir_all(folder.join("7/deep")).unwrap();
-        fs::write(folder.join("7/deep/pages-000000.sst"), "left").unwrap();
+    }
+    let (loads, spill) = (place.path().join("loads"), place.path().join("spill"));
+    fs::create_dir(loads.join("7")).unwrap();
+    fs::write(loads.join("7/pages-000000.sst"), "left").unwrap();
+    fs::write(spill.join(".tmpAbC123"), "left").unwrap();
+    drop(place.writer());
+    // What the bank did not name stays.
+    for folder in [loads, spill] {
+        assert_eq!(names(&folder), ["run"]);
+        fs::remove_file(folder.join("run")).unwrap();
     }
     place.opens_as(&place.before);
+}
+
+/// A link in the place of a folder leads to somebody else's files.
+#[test]
+fn nothing_is_removed_through_a_link() {
+    for name in ["spill", "loads", "published/0", "loads/7"] {
+        let place = Place::new();
+        let theirs = place.folder.path().join("theirs");
+        fs::create_dir_all(theirs.join("7")).unwrap();
+        let files = ["a", ".tmpx", "7/pages-000000.sst", "0.lock"];
+        for file in files {
+            fs::write(theirs.join(file), "theirs").unwrap();
+        }
+        let link = place.path().join(name);
+        let _ = fs::remove_dir_all(&link);
+        std::os::unix::fs::symlink(&theirs, &link).unwrap();
+        fs::write(place.path().join("published/0.lock"), "").unwrap();
+        let writer = place.writer();
+        let (changes, counters) = Place::changes(&writer, 64 << 20);
+        writer.commit(changes, counters).unwrap();
+        drop(writer);
+        for file in files {
+            assert_eq!(
+                fs::read_to_string(theirs.join(file)).unwrap(),
+                "theirs",
+                "{name}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -15,6 +15,17 @@ pub enum StoreError {
     /// The folder is missing or holds something else.
     #[error("{} is no bank", .0.display())]
     NoBank(PathBuf),
+    /// There is a database, and the marker that makes the folder a bank is lost.
+    #[error("{} holds a bank whose marker file SEEDBANK is missing or damaged", .0.display())]
+    NoMarker(PathBuf),
+    /// A state of the bank, or what the bank knows of its states, is not what was acknowledged.
+    #[error("damaged bank: {state}: {what}")]
+    State {
+        /// `live`, `published`, or the file's name.
+        state: &'static str,
+        /// What is wrong with it.
+        what: String,
+    },
     /// A newer or a much older build wrote this bank.
     #[error("{} has format version {found}, this build reads version {known}", path.display())]
     OtherFormat {
@@ -97,11 +108,14 @@ impl StoreError {
                 "make a new bank and ingest a snapshot; the old bank was not touched"
             }
             Self::Busy(_) => "try again when it has finished, or add --wait",
+            Self::State { .. } | Self::NoMarker(_) => {
+                "`seedbank repair` mends what can be mended without loss; `seedbank check` tells what is good"
+            }
             e if e.is_damage() => {
-                "run `seedbank check`; then restore the bank from a copy or ingest a snapshot into a new one"
+                "run `seedbank check`; `seedbank repair` mends it if another copy in the bank is good, else restore the bank from a copy or ingest a snapshot into a new one"
             }
             Self::Unpublished(_) => {
-                "make room if the disk is full; `seedbank check`, or the next command that writes, publishes it"
+                "make room if the disk is full; `seedbank repair`, or the next command that writes, publishes it"
             }
             Self::Full(_) => "cut the crawl into several banks",
             Self::Io { source, .. }
@@ -142,7 +156,7 @@ impl StoreError {
     #[must_use]
     pub fn is_damage(&self) -> bool {
         match self {
-            Self::Damaged { .. } => true,
+            Self::Damaged { .. } | Self::State { .. } | Self::NoMarker(_) => true,
             Self::Rocks { source, .. } => {
                 matches!(
                     source.kind(),

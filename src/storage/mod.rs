@@ -9,6 +9,7 @@
 //! hard links is published, and other processes read that: RocksDB calls a read-only open beside
 //! a live writer undefined behaviour.
 
+mod acknowledged;
 mod bank;
 mod bits;
 pub mod blocks;
@@ -17,13 +18,17 @@ mod check;
 mod codec;
 mod error;
 pub mod evidence;
+mod examine;
+mod folder;
 mod former;
 pub mod ledger;
 pub mod links;
 mod load;
+mod manifest;
 mod published;
 mod raw;
 pub mod records;
+mod repair;
 mod rocks;
 mod sorter;
 mod store;
@@ -36,10 +41,12 @@ pub(crate) use changes::encode;
 pub use check::{CheckReport, Finding};
 pub use codec::Malformed;
 pub use error::StoreError;
+pub use examine::{BankCheck, FileFinding, StateCheck, Verdict, check as check_bank};
 pub use published::Reader;
 #[doc(hidden)]
 pub use raw::{RawEntry, raw_entries, raw_write};
 pub use records::Hash128;
+pub use repair::{Lost, Mended, RepairReport, repair};
 pub use rocks::TableSize;
 pub use sorter::{Entry, Sorted, Sorter};
 pub use store::{Entries, Store};

@@ -1,83 +1,173 @@
 //! Published states: checkpoints of hard links that readers open, beside any writer.
 //!
-//! Each has a lock file that its readers share; it is removed when a later one is current and
-//! nobody holds its lock. The current one is named by a pointer that is replaced in one step.
+//! ```text
+//! BANK/published/N/       the checkpoint of epoch N
+//! BANK/published/N.lock   shared by its readers
+//! BANK/published/CURRENT  which one readers open, replaced in one step: 12 MANIFEST-000123 4821 HASH SUM
+//! ```
+//!
+//! A state is removed when a later one is current and nobody holds its lock. The pointer tells the
+//! state's MANIFEST, so that a reader knows whether what it opened is what was published; that of
+//! format 4 was the epoch alone.
 
 use std::fs::{self, File};
 use std::io;
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::bank::{lock_file, marker_format, replace_file};
+use super::acknowledged::{Acknowledged, sum, summed};
 use super::error::StoreError;
+use super::folder::{
+    WRITER_LOCK, is_folder, lock_file, marker_format, names_in, open_regular, read_text,
+    replace_file, sync_folder,
+};
+use super::manifest::{Manifest, structure_fault};
 use super::rocks::Rocks;
 use super::store::Store;
 
+/// How often a reader that meets a state on its way out looks again.
+const TRIES: u32 = 1000;
+
+/// How long it waits before it does.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// What readers are pointed to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Pointer {
+    /// The epoch of the state.
+    pub(super) epoch: u64,
+    /// Its MANIFEST; `None` in a bank of format 4.
+    manifest: Option<Manifest>,
+}
+
+fn damaged(what: impl Into<String>) -> StoreError {
+    StoreError::State {
+        state: "published",
+        what: what.into(),
+    }
+}
+
+fn folder_of(bank: &Path) -> PathBuf {
+    bank.join("published")
+}
+
+impl Pointer {
+    fn line(&self) -> String {
+        let Some(manifest) = &self.manifest else {
+            return format!("{}\n", self.epoch);
+        };
+        let text = format!("{} {manifest}", self.epoch);
+        format!("{text} {}\n", sum(&text))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let line = text.strip_suffix('\n')?;
+        if let Ok(epoch) = line.parse() {
+            let manifest = None;
+            return Some(Self { epoch, manifest });
+        }
+        let (epoch, manifest) = summed(line)?.split_once(' ')?;
+        Some(Self {
+            epoch: epoch.parse().ok()?,
+            manifest: Some(manifest.parse().ok()?),
+        })
+    }
+
+    /// What the bank's readers are pointed to; damage where that cannot be read or is missing.
+    pub(super) fn read(bank: &Path) -> Result<Self, StoreError> {
+        let path = folder_of(bank).join("CURRENT");
+        match read_text(&path) {
+            Ok(text) => Self::parse(&text).ok_or_else(|| damaged("CURRENT cannot be read")),
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+                Err(StoreError::io("read", &path)(e))
+            }
+            Err(e) => Err(damaged(format!("CURRENT: {e}"))),
+        }
+    }
+
+    /// What is wrong with the files of the state, as far as its MANIFEST tells.
+    pub(super) fn fault(&self, bank: &Path) -> Result<(), String> {
+        let place = folder_of(bank).join(self.epoch.to_string());
+        match &self.manifest {
+            Some(manifest) => manifest.fault(&place, true).map(drop),
+            None => structure_fault(&place),
+        }
+    }
+
+    /// Opens the state, if it is the one that was published.
+    pub(super) fn open(&self, bank: &Path) -> Result<Store, StoreError> {
+        self.fault(bank).map_err(damaged)?;
+        let place = folder_of(bank).join(self.epoch.to_string());
+        let store = Store {
+            rocks: Rocks::open_reader(&place)?,
+        };
+        let found = store.counters()?.epoch;
+        if found == self.epoch {
+            Ok(store)
+        } else {
+            let said = self.epoch;
+            Err(damaged(format!("it is state {found} in place of {said}")))
+        }
+    }
+}
+
 /// Makes the state what readers open from now on.
 pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<(), StoreError> {
-    let folder = bank.join("published");
+    let folder = folder_of(bank);
     let place = folder.join(epoch.to_string());
-    if place.exists() {
-        // Left by a process that died between the checkpoint and the pointer.
+    if is_folder(&place) {
+        // Left by a process that died between the checkpoint and the pointer, or damaged.
         fs::remove_dir_all(&place).map_err(StoreError::io("remove", &place))?;
     }
     lock_file(&folder.join(format!("{epoch}.lock")))?;
     store.rocks.checkpoint(&place)?;
-    replace_file(&folder.join("CURRENT"), &format!("{epoch}\n"))?;
-    remove_unread(&folder, epoch);
+    let pointer = Pointer {
+        epoch,
+        manifest: Some(Manifest::of(&place)?),
+    };
+    // The state must be there before anything points to it.
+    sync_folder(&folder).map_err(StoreError::io("write to", &folder))?;
+    replace_file(&folder.join("CURRENT"), pointer.line())?;
+    remove_unread(bank, epoch);
     Ok(())
 }
 
-/// Removes published states that nobody reads any more. Best effort: what stays is tried again.
-pub(super) fn remove_unread(folder: &Path, current: u64) {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(epoch) = name.to_str().and_then(|name| name.strip_suffix(".lock")) else {
+/// Removes published states before `current` that nobody reads any more, never a later one. Best
+/// effort: what stays is tried again.
+pub(super) fn remove_unread(bank: &Path, current: u64) {
+    let folder = folder_of(bank);
+    for name in names_in(&folder) {
+        let epoch = name.strip_suffix(".lock").map(str::parse::<u64>);
+        let Some(Ok(epoch)) = epoch else {
             continue;
         };
-        if epoch.parse() == Ok(current) {
+        if epoch >= current {
             continue;
         }
-        let Ok(lock) = File::open(entry.path()) else {
+        let path = folder.join(&name);
+        let Ok(lock) = open_regular(&path) else {
             continue;
         };
         if lock.try_lock().is_ok() {
-            let place = folder.join(epoch);
-            if !place.exists() || fs::remove_dir_all(&place).is_ok() {
-                let _ = fs::remove_file(entry.path());
+            let place = folder.join(epoch.to_string());
+            let is_gone = fs::symlink_metadata(&place).is_err();
+            if is_gone || is_folder(&place) && fs::remove_dir_all(&place).is_ok() {
+                let _ = fs::remove_file(path);
             }
         }
     }
 }
 
-/// The epoch that readers open.
-pub(super) fn published_epoch(bank: &Path) -> Result<Option<u64>, StoreError> {
-    let pointer = bank.join("published/CURRENT");
-    match fs::read_to_string(&pointer) {
-        Ok(text) => Ok(text.trim().parse().ok()),
-        Err(e)
-            if matches!(
-                e.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::InvalidData
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(e) => Err(StoreError::io("read", &pointer)(e)),
-    }
-}
-
 /// Whether readers find the state of this epoch: what they are pointed to, its lock and its files,
 /// of which a copy of a bank may lack some.
-pub(super) fn is_published(bank: &Path, epoch: u64) -> Result<bool, StoreError> {
-    let folder = bank.join("published");
-    Ok(published_epoch(bank)? == Some(epoch)
-        && folder.join(format!("{epoch}.lock")).is_file()
-        && folder.join(format!("{epoch}/CURRENT")).is_file())
+pub(super) fn is_published(bank: &Path, epoch: u64) -> bool {
+    let lock = folder_of(bank).join(format!("{epoch}.lock"));
+    Pointer::read(bank).is_ok_and(|pointer| {
+        // That of format 4 tells less than a writer of this build leaves behind.
+        let is_this = pointer.epoch == epoch && pointer.manifest.is_some();
+        is_this && lock.is_file() && pointer.fault(bank).is_ok()
+    })
 }
 
 /// The published state of a bank, as it was at one moment.
@@ -90,37 +180,68 @@ pub struct Reader {
 
 impl Reader {
     /// Opens the state that was published last. Any number of readers, beside any writer.
+    ///
+    /// Where something is stored that is not published, and no writer is at work on it, that is
+    /// logged as a warning.
+    ///
+    /// Cost: beside opening it, the state's MANIFEST is read once more.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         marker_format(path)?;
-        let nothing_published = || StoreError::Damaged {
-            table: "published",
-            key: "CURRENT".to_owned(),
-            what: "no published state; any write to the bank publishes one".to_owned(),
-        };
-        let folder = path.join("published");
+        let reader = Self::of_published(path)?;
+        reader.tell_of_later(path);
+        Ok(reader)
+    }
+
+    /// The same of a folder whose marker may be lost.
+    pub(super) fn of_published(path: &Path) -> Result<Self, StoreError> {
+        let folder = folder_of(path);
+        let mut why = "it is not there";
         // A writer may publish and remove the state between reading the pointer and locking it.
-        for _ in 0..1000 {
-            let epoch = published_epoch(path)?.ok_or_else(nothing_published)?;
+        for _ in 0..TRIES {
+            let pointer = Pointer::read(path)?;
+            let epoch = pointer.epoch;
             let place = folder.join(epoch.to_string());
-            let Ok(lock) = File::open(folder.join(format!("{epoch}.lock"))) else {
-                std::thread::sleep(Duration::from_millis(2));
+            let Ok(lock) = open_regular(&folder.join(format!("{epoch}.lock"))) else {
+                why = "its lock file is not there";
+                std::thread::sleep(PAUSE);
                 continue;
             };
             // Only of the current state it is sure that nobody has begun to remove it.
-            if lock.lock_shared().is_ok() && published_epoch(path)? == Some(epoch) && place.is_dir()
+            if lock.lock_shared().is_ok()
+                && Pointer::read(path)?.epoch == epoch
+                && is_folder(&place)
             {
-                let store = Store {
-                    rocks: Rocks::open_reader(&place)?,
-                };
                 return Ok(Self {
-                    store,
+                    store: pointer.open(path)?,
                     epoch,
                     _lock: lock,
                 });
             }
-            std::thread::sleep(Duration::from_millis(2));
+            std::thread::sleep(PAUSE);
         }
-        Err(nothing_published())
+        Err(damaged(why))
+    }
+
+    /// An answer from an older state than was acknowledged must not come without a word.
+    fn tell_of_later(&self, path: &Path) {
+        let later = |said: Option<Acknowledged>| said.filter(|said| said.epoch > self.epoch);
+        let Ok(Some(said)) = Acknowledged::read(path).map(later) else {
+            return;
+        };
+        // A writer has acknowledged it and is about to publish it.
+        let lock = open_regular(&path.join(WRITER_LOCK));
+        if lock.is_ok_and(|lock| lock.try_lock_shared().is_err()) {
+            return;
+        }
+        // Or it has just done so.
+        if Pointer::read(path).is_ok_and(|pointer| pointer.epoch >= said.epoch) {
+            return;
+        }
+        tracing::warn!(
+            "this is an older state: batch {} and refresh {} are stored and not published yet; the next command that writes, or `seedbank repair`, publishes them",
+            said.batch,
+            said.refresh
+        );
     }
 
     /// The epoch of the state.
@@ -134,5 +255,32 @@ impl Deref for Reader {
     type Target = Store;
     fn deref(&self) -> &Store {
         &self.store
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pointer_is_read_back_and_every_flipped_bit_is_seen() {
+        let hash = blake3::hash(b"x").to_hex();
+        let pointer = Pointer {
+            epoch: 12,
+            manifest: Some(format!("MANIFEST-000007 123 {hash}").parse().unwrap()),
+        };
+        let line = pointer.line();
+        assert_eq!(Pointer::parse(&line), Some(pointer));
+        for at in 0..line.len() {
+            for bit in 0..7 {
+                let mut bytes = line.clone().into_bytes();
+                bytes[at] ^= 1 << bit;
+                let flipped = String::from_utf8(bytes).unwrap();
+                assert_eq!(Pointer::parse(&flipped), None, "{flipped:?}");
+            }
+        }
+        let old = Pointer::parse("12\n").unwrap();
+        assert_eq!((old.epoch, old.line()), (12, "12\n".to_owned()));
+        assert_eq!(Pointer::parse("12"), None);
     }
 }

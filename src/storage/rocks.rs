@@ -3,6 +3,7 @@
 //! One writer opens the live database; readers open published checkpoints read-only. Merge
 //! operators are not used: one failure in a compaction would leave the database read-only.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -43,6 +44,8 @@ fn database_options() -> Options {
     options.set_db_write_buffer_size(64 << 20);
     options.set_max_total_wal_size(128 << 20);
     options.set_bytes_per_sync(1 << 20);
+    // It is read as a whole with every commit.
+    options.set_max_manifest_file_size(1 << 20);
     options
 }
 
@@ -254,6 +257,33 @@ impl Rocks {
         self.db
             .ingest_external_file_cf_opts(self.table(table)?, &options, files)
             .map_err(StoreError::rocks("taking in sorted files"))
+    }
+
+    /// The files that hold the tables: table and name of each.
+    pub(super) fn files(&self) -> Result<BTreeSet<(String, String)>, StoreError> {
+        let files = self
+            .db
+            .live_files()
+            .map_err(StoreError::rocks("listing the files"))?;
+        let files = files.into_iter();
+        Ok(files
+            .map(|file| (file.column_family_name, file.name))
+            .collect())
+    }
+
+    /// Whether anything is in the log that is not in files.
+    pub(super) fn holds_in_memory(&self) -> Result<bool, StoreError> {
+        for table in ALL {
+            let handle = self.table(table.name)?;
+            let entries = self
+                .db
+                .property_int_value_cf(handle, "rocksdb.num-entries-active-mem-table")
+                .map_err(StoreError::rocks("reading a table's size"))?;
+            if entries != Some(0) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What a table takes on disk.

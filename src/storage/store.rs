@@ -141,6 +141,43 @@ impl Store {
         }
     }
 
+    /// The format version.
+    pub(super) fn format(&self) -> Result<u32, StoreError> {
+        match self.meta(MetaKey::Format)? {
+            Meta::Format(format) => Ok(format),
+            _ => Err(unreadable(
+                "meta",
+                "Format".to_owned(),
+                "it is another record",
+            )),
+        }
+    }
+
+    /// Whether nothing was ever stored: no state beyond the first, and no bulk load begun.
+    pub(super) fn is_new(&self) -> bool {
+        let counters = self
+            .rocks
+            .get(tables::META.name, &MetaKey::Counters.bytes(), Meta::decode);
+        let is_first = match counters {
+            Ok(None) => true,
+            Ok(Some(Ok(Meta::Counters(counters)))) => counters.epoch == 0,
+            _ => false,
+        };
+        is_first && matches!(self.get(&tables::META, &MetaKey::Intent), Ok(None))
+    }
+
+    /// Fails where the state is older than what the bank is known to have stored.
+    pub(super) fn is_not_older(&self, known: u64) -> Result<(), StoreError> {
+        let found = self.counters()?.epoch;
+        if found >= known {
+            return Ok(());
+        }
+        Err(StoreError::State {
+            state: "live",
+            what: format!("it is state {found}, and state {known} was acknowledged"),
+        })
+    }
+
     /// What every table takes on disk.
     pub fn sizes(&self) -> Result<Vec<(&'static TableInfo, TableSize)>, StoreError> {
         let sizes = tables::ALL.iter();

@@ -14,8 +14,12 @@ use super::records::{
 use super::table::{Access, Holds, Key, Table, TableInfo};
 use crate::page::{PageId, PageSet, RowId, SiteId};
 
-/// The format version of banks that this build writes and reads.
-pub const FORMAT: u32 = 4;
+/// The format version of banks that this build writes.
+pub const FORMAT: u32 = 5;
+
+/// The oldest format that this build reads, and brings to its own when it writes: format 4 knew
+/// what it had acknowledged in its log alone.
+pub const OLDEST_FORMAT: u32 = 4;
 
 macro_rules! tables {
     ($($(#[doc = $purpose:literal])+ $constant:ident = $name:literal: $key:ty => $value:ty,

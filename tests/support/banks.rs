@@ -8,6 +8,8 @@ use seedbank::engine::{
 use seedbank::ingest::{Input, SiteMode};
 use seedbank::watch::Unwatched;
 
+use super::model::assert_clean;
+
 /// A bank that goes with the test.
 pub struct TestBank {
     folder: tempfile::TempDir,
@@ -84,7 +86,6 @@ impl TestBank {
 
     #[track_caller]
     pub fn is_sound(&self) {
-        let (report, live) = self.bank.check(&Unwatched).unwrap();
-        assert!(live && report.is_clean(), "{:?}", report.findings);
+        assert_clean(&self.bank);
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest, PageView};
 use seedbank::ingest::Input;
 use seedbank::storage::records::PageState;
-use seedbank::storage::{Reader, tables};
+use seedbank::storage::{Reader, Verdict, tables};
 use seedbank::watch::Unwatched;
 
 use super::records::{Batch, Record, Uncrawled, site, url};
@@ -296,9 +296,9 @@ pub fn digests_of(bank: &Bank) -> Digests {
 
 /// `check`, with its findings where there are any.
 pub fn assert_clean(bank: &Bank) {
-    let (report, live) = bank.check(&Unwatched).unwrap();
-    assert!(live, "the live database is looked at");
-    assert!(report.is_clean(), "{:#?}", report.findings);
+    let check = bank.check(&Unwatched).unwrap();
+    assert_ne!(check.live.verdict, Verdict::Unseen);
+    assert!(check.is_clean(), "{check:#?}");
 }
 
 /// A request to ingest one file, whatever it holds.

@@ -1,0 +1,287 @@
+//! What a bank acknowledged, known outside its database.
+//!
+//! ```text
+//! BANK/ACKNOWLEDGED   two slots of 512 bytes, each one line of text filled up with spaces:
+//!   serial 17 epoch 12 batch 9 refresh 3 in files MANIFEST-000123 48211 HASH SUM
+//! ```
+//!
+//! A commit is acknowledged twice: as soon as the log holds it (`in log`), so that it is known even
+//! where the disk is too full to publish it, and when it is published (`in files`). The slot that is
+//! older is overwritten in place, which takes no room on the disk (but on file systems that copy
+//! what is written), and synced; a write cut off in the middle leaves the other slot.
+//!
+//! Cost: 512 bytes written and two syncs for each commit, and its MANIFEST read twice.
+
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::str::FromStr;
+
+use super::error::StoreError;
+use super::folder::{ACKNOWLEDGED, read_small, replace_file};
+use super::manifest::Manifest;
+use super::records::{BatchId, Counters, RefreshId};
+
+/// Bytes of a slot: what a disk writes as a whole.
+const SLOT: usize = 512;
+
+/// The last state of which a command said that it is stored.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Acknowledged {
+    /// Its number.
+    pub(super) epoch: u64,
+    /// Its last batch.
+    pub(super) batch: BatchId,
+    /// Its last refresh.
+    pub(super) refresh: RefreshId,
+    /// Whether all of it is in files that the MANIFEST names, and nothing in the log alone.
+    pub(super) in_files: bool,
+    /// The live database's MANIFEST at that time.
+    pub(super) manifest: Manifest,
+}
+
+/// The hexadecimal sum that ends a line which is kept outside the database.
+pub(super) fn sum(text: &str) -> String {
+    let mut sum = blake3::hash(text.as_bytes()).to_hex();
+    sum.truncate(16);
+    sum.to_string()
+}
+
+/// A line without the sum that ends it, where that is right.
+pub(super) fn summed(line: &str) -> Option<&str> {
+    let (text, end) = line.rsplit_once(' ')?;
+    (sum(text) == end).then_some(text)
+}
+
+impl fmt::Display for Acknowledged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            epoch,
+            batch,
+            refresh,
+            in_files,
+            manifest,
+        } = self;
+        let place = if *in_files { "files" } else { "log" };
+        write!(
+            f,
+            "epoch {epoch} batch {batch} refresh {refresh} in {place} {manifest}"
+        )
+    }
+}
+
+impl FromStr for Acknowledged {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut words = text.splitn(9, ' ');
+        let mut named = |name: &str| {
+            let found = words.next() == Some(name);
+            words.next().filter(|_| found).ok_or(())
+        };
+        let (epoch, batch, refresh) = (named("epoch")?, named("batch")?, named("refresh")?);
+        let in_files = match named("in")? {
+            "files" => true,
+            "log" => false,
+            _ => return Err(()),
+        };
+        Ok(Self {
+            epoch: epoch.parse().map_err(|_| ())?,
+            batch: batch.parse().map_err(|_| ())?,
+            refresh: refresh.parse().map_err(|_| ())?,
+            in_files,
+            manifest: words.next().ok_or(())?.parse()?,
+        })
+    }
+}
+
+/// The serial number and what is acknowledged, where a slot is whole.
+fn slot(bytes: &[u8]) -> Option<(u64, Acknowledged)> {
+    let line = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
+    let text = summed(line.trim_end_matches(' '))?;
+    let (serial, rest) = text.strip_prefix("serial ")?.split_once(' ')?;
+    Some((serial.parse().ok()?, rest.parse().ok()?))
+}
+
+fn slots(bytes: &[u8]) -> [Option<(u64, Acknowledged)>; 2] {
+    let (one, other) = bytes.split_at(SLOT.min(bytes.len()));
+    [slot(one), slot(other)]
+}
+
+/// What a whole file says: that of the slot with the higher serial number.
+fn latest(bytes: &[u8]) -> Option<(u64, Acknowledged)> {
+    let [one, other] = slots(bytes);
+    let serial = |slot: &Option<(u64, Acknowledged)>| slot.as_ref().map(|(serial, _)| *serial);
+    if serial(&one) > serial(&other) {
+        one
+    } else {
+        other
+    }
+}
+
+fn damaged(what: &str) -> StoreError {
+    StoreError::State {
+        state: ACKNOWLEDGED,
+        what: what.to_owned(),
+    }
+}
+
+impl Acknowledged {
+    /// What a state with these counters acknowledges.
+    pub(super) fn new(counters: &Counters, in_files: bool, manifest: Manifest) -> Self {
+        Self {
+            epoch: counters.epoch,
+            batch: counters.batch,
+            refresh: counters.refresh,
+            in_files,
+            manifest,
+        }
+    }
+
+    /// What the bank acknowledged last; `None` where there is no such file, as in banks of older
+    /// formats.
+    pub(super) fn read(bank: &Path) -> Result<Option<Self>, StoreError> {
+        let path = bank.join(ACKNOWLEDGED);
+        let bytes = match read_small(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+                return Err(damaged(&e.to_string()));
+            }
+            read => read.map_err(StoreError::io("read", &path))?,
+        };
+        match latest(&bytes) {
+            Some((_, said)) => Ok(Some(said)),
+            None => Err(damaged("it cannot be read")),
+        }
+    }
+
+    /// What keeps the file from being wholly sound; `None` where nothing does.
+    ///
+    /// One slot that cannot be read costs nothing but the second chance.
+    pub(super) fn fault(bank: &Path) -> Option<String> {
+        match read_small(&bank.join(ACKNOWLEDGED)) {
+            Err(e) => Some(e.to_string()),
+            Ok(bytes) if bytes.len() != 2 * SLOT => Some(format!("it has {} bytes", bytes.len())),
+            Ok(bytes) => match slots(&bytes) {
+                [Some(_), Some(_)] => None,
+                _ => Some("a slot of it cannot be read".to_owned()),
+            },
+        }
+    }
+
+    /// Acknowledges it, durably.
+    pub(super) fn write(&self, bank: &Path) -> Result<(), StoreError> {
+        let path = bank.join(ACKNOWLEDGED);
+        let found = match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_file() => read_small(&path).ok(),
+            _ => None,
+        };
+        let found = found.filter(|bytes| bytes.len() == 2 * SLOT);
+        let last = found.as_deref().and_then(latest).map(|(serial, _)| serial);
+        let (Some(bytes), Some(last)) = (&found, last) else {
+            // Two of them, so that the file has its size from the start.
+            let mut text = self.line(1)?;
+            text.extend(self.line(2)?);
+            return replace_file(&path, text);
+        };
+        let serial = last.saturating_add(1);
+        let is_last = |slot: Option<(u64, Self)>| slot.is_some_and(|(serial, _)| serial == last);
+        let [one, _] = slots(bytes);
+        let place = if is_last(one) { SLOT as u64 } else { 0 };
+        let write = || {
+            let file = OpenOptions::new().write(true).open(&path)?;
+            file.write_all_at(&self.line(serial).map_err(io::Error::other)?, place)?;
+            file.sync_all()
+        };
+        write().map_err(StoreError::io("write", &path))
+    }
+
+    /// A slot's bytes.
+    fn line(&self, serial: u64) -> Result<Vec<u8>, StoreError> {
+        let text = format!("serial {serial} {self}");
+        let mut bytes = format!("{text} {}", sum(&text)).into_bytes();
+        if bytes.len() >= SLOT {
+            return Err(damaged("what is acknowledged does not fit"));
+        }
+        bytes.resize(SLOT - 1, b' ');
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(epoch: u64) -> Acknowledged {
+        let hash = blake3::hash(b"x").to_hex();
+        Acknowledged {
+            epoch,
+            batch: 3,
+            refresh: 2,
+            in_files: epoch.is_multiple_of(2),
+            manifest: format!("MANIFEST-000007 123 {hash}").parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn the_last_one_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Acknowledged::read(folder.path()).unwrap(), None);
+        for epoch in [1, 2, 3, u64::MAX] {
+            said(epoch).write(folder.path()).unwrap();
+            let read = Acknowledged::read(folder.path()).unwrap();
+            assert_eq!(read, Some(said(epoch)));
+            assert_eq!(Acknowledged::fault(folder.path()), None);
+        }
+    }
+
+    /// A write that is cut off, at any byte, leaves the one before.
+    #[test]
+    fn half_a_write_leaves_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(ACKNOWLEDGED);
+        said(1).write(folder.path()).unwrap();
+        said(2).write(folder.path()).unwrap();
+        let before = fs::read(&path).unwrap();
+        said(3).write(folder.path()).unwrap();
+        let after = fs::read(&path).unwrap();
+        let mut differ = (0..before.len()).filter(|&at| before[at] != after[at]);
+        let (first, last) = (differ.next().unwrap(), differ.next_back().unwrap());
+        assert_eq!(first / SLOT, last / SLOT, "one slot is written");
+        for cut in first..=last {
+            let mut torn = before.clone();
+            torn[first..cut].copy_from_slice(&after[first..cut]);
+            fs::write(&path, &torn).unwrap();
+            let read = Acknowledged::read(folder.path()).unwrap();
+            assert_eq!(read, Some(said(2)), "cut at {cut}");
+        }
+        // And what is torn is written anew.
+        said(4).write(folder.path()).unwrap();
+        said(5).write(folder.path()).unwrap();
+        assert_eq!(Acknowledged::fault(folder.path()), None);
+        let read = Acknowledged::read(folder.path()).unwrap();
+        assert_eq!(read, Some(said(5)));
+    }
+
+    #[test]
+    fn a_flipped_bit_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(ACKNOWLEDGED);
+        said(1).write(folder.path()).unwrap();
+        said(2).write(folder.path()).unwrap();
+        let sound = fs::read(&path).unwrap();
+        for at in 0..sound.len() {
+            let mut bytes = sound.clone();
+            bytes[at] ^= 1 << (at % 8);
+            fs::write(&path, &bytes).unwrap();
+            assert!(Acknowledged::fault(folder.path()).is_some(), "byte {at}");
+            let read = Acknowledged::read(folder.path()).unwrap().unwrap();
+            assert!([said(1), said(2)].contains(&read));
+        }
+        fs::write(&path, "").unwrap();
+        assert!(Acknowledged::read(folder.path()).unwrap_err().is_damage());
+    }
+}

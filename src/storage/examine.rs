@@ -1,0 +1,334 @@
+//! Whether the states of a bank are what was acknowledged, found without changing anything.
+//!
+//! A bank has two states: the live database and the published one. Each is looked at from outside
+//! first (the MANIFEST that was acknowledged, the epoch), then every table is walked against its
+//! mirrors. Live above published is legal: stored, and not published yet. Live below what was
+//! acknowledged is damage, whatever RocksDB says of it.
+
+use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::acknowledged::Acknowledged;
+use super::check::CheckReport;
+use super::error::StoreError;
+use super::folder::{ACKNOWLEDGED, WRITER_LOCK, lock_file, marker_format, open_regular};
+use super::manifest::{Begins, structure_fault};
+use super::published::{Pointer, Reader};
+use super::records::{BatchId, RefreshId};
+use super::rocks::Rocks;
+use super::store::Store;
+use super::tables::{FORMAT, META, MetaKey};
+use crate::watch::Watch;
+
+/// What became of looking at one state of a bank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is what was acknowledged, and nothing in it is wrong.
+    Good,
+    /// Something is wrong with it.
+    Damaged,
+    /// A bulk load was interrupted; the next command that writes finishes it.
+    Unfinished,
+    /// It was not looked at.
+    Unseen,
+}
+
+/// One state of a bank.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct StateCheck {
+    /// What became of looking at it.
+    pub verdict: Verdict,
+    /// Its last batch; `None` where that cannot be told.
+    pub batch: Option<BatchId>,
+    /// Its last refresh; `None` where that cannot be told.
+    pub refresh: Option<RefreshId>,
+    /// What is wrong with the state as a whole, or why it was not looked at.
+    pub why: Option<String>,
+    /// What walking its tables found.
+    #[serde(flatten)]
+    pub walk: CheckReport,
+}
+
+/// What is wrong with a file of the bank's folder.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FileFinding {
+    /// The file, inside the bank's folder.
+    pub file: &'static str,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+/// What checking a bank found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct BankCheck {
+    /// The live database, which the next batch goes into.
+    pub live: StateCheck,
+    /// What readers see.
+    pub published: StateCheck,
+    /// Whether both consist of the same files, so that they were walked once, as the published one.
+    pub same_files: bool,
+    /// What is wrong with the bank's own files.
+    pub files: Vec<FileFinding>,
+}
+
+impl BankCheck {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.live.verdict != Verdict::Damaged
+            && self.published.verdict == Verdict::Good
+            && self.files.is_empty()
+    }
+
+    /// How much is wrong: findings in tables, states that are damaged as a whole, files.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        let walked = if self.same_files {
+            self.published.walk.count
+        } else {
+            self.live.walk.count + self.published.walk.count
+        };
+        let whole = |state: &StateCheck| {
+            u64::from(state.verdict == Verdict::Damaged && state.walk.count == 0)
+        };
+        walked + whole(&self.live) + whole(&self.published) + self.files.len() as u64
+    }
+}
+
+/// The last state that the bank is known to have stored, from outside the live database.
+pub(super) fn known_epoch(bank: &Path, said: Option<&Acknowledged>) -> u64 {
+    let published = Pointer::read(bank).map_or(0, |pointer| pointer.epoch);
+    said.map_or(0, |said| said.epoch).max(published)
+}
+
+/// Fails where the live database, which nobody has open, is damaged at its outside or older than
+/// what was acknowledged.
+///
+/// Cost: reads its MANIFEST; where the last state was not published, or the last writer was killed
+/// while it opened the bank, the database is opened for reading as well.
+pub(super) fn verify_live(bank: &Path, said: Option<&Acknowledged>) -> Result<(), StoreError> {
+    let known = known_epoch(bank, said);
+    if live_fault(bank, said)? && said.is_some_and(|said| said.in_files && said.epoch == known) {
+        return Ok(());
+    }
+    read_live(bank, known).map(drop)
+}
+
+/// Whether the live database's MANIFEST begins with the acknowledged one; an error where it is
+/// neither that nor a later one.
+fn live_fault(bank: &Path, said: Option<&Acknowledged>) -> Result<bool, StoreError> {
+    let live = bank.join("live");
+    let begins = match said {
+        Some(said) => said.manifest.fault(&live, false),
+        None => structure_fault(&live).map(|()| Begins::Later),
+    };
+    match begins {
+        Ok(begins) => Ok(begins == Begins::Same),
+        Err(what) => Err(StoreError::State {
+            state: "live",
+            what,
+        }),
+    }
+}
+
+/// Opens the live database, which nobody writes to, for reading; it must not be older than `known`.
+fn read_live(bank: &Path, known: u64) -> Result<Store, StoreError> {
+    let rocks = Rocks::open_reader(&bank.join("live"))?;
+    let store = Store { rocks };
+    store.is_not_older(known)?;
+    Ok(store)
+}
+
+/// Who may look at the live database.
+pub(super) enum Lock {
+    /// The caller holds the writer's lock.
+    Held,
+    /// Nobody does: why.
+    Missed(String),
+}
+
+/// Takes the writer's lock if it can be had at once; needs no permission to write.
+fn try_lock(bank: &Path) -> (Option<File>, Lock) {
+    let path = bank.join(WRITER_LOCK);
+    let opened = open_regular(&path).or_else(|_| lock_file(&path).map_err(std::io::Error::other));
+    match opened {
+        Err(e) => (None, Lock::Missed(format!("{WRITER_LOCK}: {e}"))),
+        Ok(file) => match file.try_lock() {
+            Ok(()) => (Some(file), Lock::Held),
+            Err(TryLockError::WouldBlock) => {
+                (None, Lock::Missed("another process writes".to_owned()))
+            }
+            Err(TryLockError::Error(e)) => (
+                None,
+                Lock::Missed(format!("{WRITER_LOCK} cannot be locked: {e}")),
+            ),
+        },
+    }
+}
+
+/// Walks both states of a bank; changes nothing.
+///
+/// While another process writes, or where the writer's lock cannot be had, the live state is
+/// [`Verdict::Unseen`]. An error is a failure to read on; damage is in what comes back.
+///
+/// Cost: one scan of every table, two where the states do not consist of the same files.
+pub fn check(bank: &Path, watch: &dyn Watch) -> Result<BankCheck, StoreError> {
+    let format = marker_format(bank)?;
+    let (_lock, lock) = try_lock(bank);
+    examine(bank, &lock, format, watch)
+}
+
+/// The same by whoever may hold the lock, of a bank whose marker may be lost.
+pub(super) fn examine(
+    bank: &Path,
+    lock: &Lock,
+    format: u32,
+    watch: &dyn Watch,
+) -> Result<BankCheck, StoreError> {
+    let published = Reader::of_published(bank);
+    let epoch = published.as_ref().ok().map(Reader::epoch);
+    let (said, files) = acknowledgement(bank, format, epoch)?;
+    let live = match lock {
+        Lock::Held => Some(
+            live_fault(bank, said.as_ref())
+                .and_then(|_| read_live(bank, known_epoch(bank, said.as_ref()))),
+        ),
+        Lock::Missed(_) => None,
+    };
+    let same_files = match (&live, &published) {
+        (Some(Ok(live)), Ok(published)) => are_same(bank, live, published)?,
+        _ => false,
+    };
+    let published = settled(published.and_then(|reader| walk(&reader, watch)))?;
+    let live = match (live, lock) {
+        (Some(Ok(_)), _) if same_files => published.clone(),
+        (Some(live), _) => settled(live.and_then(|store| walk(&store, watch)))?,
+        (None, Lock::Missed(why)) => StateCheck {
+            verdict: Verdict::Unseen,
+            ..StateCheck::of_whole(why.clone())
+        },
+        (None, Lock::Held) => StateCheck::of_whole("it was not looked at".to_owned()),
+    };
+    Ok(BankCheck {
+        live,
+        published,
+        same_files,
+        files,
+    })
+}
+
+/// What the bank acknowledged, and what is wrong with the file that says so.
+fn acknowledgement(
+    bank: &Path,
+    format: u32,
+    published: Option<u64>,
+) -> Result<(Option<Acknowledged>, Vec<FileFinding>), StoreError> {
+    let said = match Acknowledged::read(bank) {
+        Err(e) if e.is_damage() => None,
+        said => said?,
+    };
+    let older = || {
+        let said = said.as_ref()?;
+        let published = published.filter(|published| *published > said.epoch)?;
+        let epoch = said.epoch;
+        Some(format!(
+            "it acknowledges state {epoch}, and state {published} is published"
+        ))
+    };
+    let what = if said.is_none() && format < FORMAT && !bank.join(ACKNOWLEDGED).exists() {
+        None
+    } else {
+        Acknowledged::fault(bank).or_else(older)
+    };
+    let files = what.map(|what| FileFinding {
+        file: ACKNOWLEDGED,
+        what,
+    });
+    Ok((said, files.into_iter().collect()))
+}
+
+impl StateCheck {
+    /// A state that is damaged as a whole.
+    fn of_whole(why: String) -> Self {
+        Self {
+            verdict: Verdict::Damaged,
+            batch: None,
+            refresh: None,
+            why: Some(why),
+            walk: CheckReport::default(),
+        }
+    }
+}
+
+/// An error and its causes in one line.
+fn told(error: &StoreError) -> String {
+    let mut text = match error {
+        StoreError::State { what, .. } => what.clone(),
+        error => error.to_string(),
+    };
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+/// Walks the tables of a state.
+fn walk(store: &Store, watch: &dyn Watch) -> Result<StateCheck, StoreError> {
+    let counters = store.counters()?;
+    let intent = store.has(&META, &MetaKey::Intent)?;
+    let walk = if intent {
+        // Some of its tables are in and some are not.
+        CheckReport::default()
+    } else {
+        store.check(watch)?
+    };
+    let verdict = match (intent, walk.is_clean()) {
+        (true, _) => Verdict::Unfinished,
+        (false, true) => Verdict::Good,
+        (false, false) => Verdict::Damaged,
+    };
+    let why = "a bulk load was interrupted; the next command that writes finishes it";
+    Ok(StateCheck {
+        verdict,
+        batch: Some(counters.batch),
+        refresh: Some(counters.refresh),
+        why: intent.then(|| why.to_owned()),
+        walk,
+    })
+}
+
+/// A state that is damaged is no failure of looking at it.
+fn settled(state: Result<StateCheck, StoreError>) -> Result<StateCheck, StoreError> {
+    match state {
+        Err(e) if e.is_damage() => Ok(StateCheck::of_whole(told(&e))),
+        state => state,
+    }
+}
+
+/// Whether two states of the same epoch consist of the same files on disk.
+fn are_same(bank: &Path, live: &Store, published: &Reader) -> Result<bool, StoreError> {
+    if live.counters()?.epoch != published.epoch() || live.has(&META, &MetaKey::Intent)? {
+        return Ok(false);
+    }
+    let files = live.rocks.files()?;
+    if live.rocks.holds_in_memory()? || files != published.rocks.files()? {
+        return Ok(false);
+    }
+    let place = bank.join("published").join(published.epoch().to_string());
+    let node = |folder: &Path, name: &str| {
+        let found = fs::metadata(folder.join(name.trim_start_matches('/')));
+        found.ok().map(|found| (found.dev(), found.ino()))
+    };
+    let live = bank.join("live");
+    Ok(files.iter().all(|(_, name)| {
+        let node = |folder| node(folder, name);
+        node(&live).is_some() && node(&live) == node(&place)
+    }))
+}

@@ -1,0 +1,203 @@
+//! The entries of a bank's folder: their names, and reading, replacing and removing them with care.
+//!
+//! What is read is a regular file of a size that its kind has, so that a pipe or a device in its
+//! place is an error and not a wait without end. What is removed has a name that the bank itself
+//! gives, and is never reached through a symbolic link.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use super::error::StoreError;
+use super::tables::{FORMAT, OLDEST_FORMAT};
+
+/// The file that makes a folder a bank; it tells the format.
+pub(super) const MARKER: &str = "SEEDBANK";
+
+/// What the marker says before the format's number.
+const MARKER_TEXT: &str = "seedbank bank, format ";
+
+/// Held by the one writer.
+pub(super) const WRITER_LOCK: &str = "writer.lock";
+
+/// What was acknowledged.
+pub(super) const ACKNOWLEDGED: &str = "ACKNOWLEDGED";
+
+/// Where `repair` puts what it replaces.
+pub(super) const DAMAGED: &str = "damaged";
+
+/// The folders of a bank beside the live database.
+pub(super) const FOLDERS: [&str; 4] = ["published", "loads", "spill", "rejects"];
+
+/// The largest file that is read as a whole, in bytes.
+const SMALL: u64 = 4096;
+
+/// A file is renamed into its place from such a name.
+fn fresh_name(path: &Path) -> std::path::PathBuf {
+    path.with_extension("new")
+}
+
+/// Whether a name in a bank's folder is one that the bank gives.
+pub(super) fn is_own(name: &str) -> bool {
+    let fixed = [MARKER, WRITER_LOCK, ACKNOWLEDGED, DAMAGED, "live"];
+    let name = name.strip_suffix(".new").unwrap_or(name);
+    fixed.contains(&name) || FOLDERS.contains(&name)
+}
+
+/// Opens a regular file for reading; opening a pipe would wait for its other end.
+pub(super) fn open_regular(path: &Path) -> io::Result<File> {
+    if fs::metadata(path)?.is_file() {
+        File::open(path)
+    } else {
+        let what = "it is no regular file";
+        Err(io::Error::new(io::ErrorKind::InvalidData, what))
+    }
+}
+
+/// The bytes of a regular file of at most 4 KiB.
+pub(super) fn read_small(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?
+        .take(SMALL + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > SMALL {
+        let what = "it is too large for what it should be";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    }
+    Ok(bytes)
+}
+
+/// The text of a regular file of at most 4 KiB.
+pub(super) fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read_small(path)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no text"))
+}
+
+/// Whether a database or a published state is in the folder.
+fn has_state(bank: &Path) -> bool {
+    ["live/CURRENT", "published/CURRENT"]
+        .iter()
+        .any(|file| bank.join(file).exists())
+}
+
+/// The format that a bank's marker tells, one that this build reads.
+pub(super) fn marker_format(bank: &Path) -> Result<u32, StoreError> {
+    let marker = bank.join(MARKER);
+    let lost = || {
+        if has_state(bank) {
+            StoreError::NoMarker(bank.to_path_buf())
+        } else {
+            StoreError::NoBank(bank.to_path_buf())
+        }
+    };
+    let text = match read_text(&marker) {
+        Ok(text) => text,
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(StoreError::io("read", marker)(e));
+        }
+        Err(_) => return Err(lost()),
+    };
+    let rest = text.strip_prefix(MARKER_TEXT).ok_or_else(lost)?;
+    let found = rest.trim().parse().map_err(|_| lost())?;
+    if !(OLDEST_FORMAT..=FORMAT).contains(&found) {
+        return Err(StoreError::OtherFormat {
+            path: bank.to_path_buf(),
+            found,
+            known: FORMAT,
+        });
+    }
+    Ok(found)
+}
+
+/// Makes the folder a bank of this build's format.
+pub(super) fn write_marker(bank: &Path) -> Result<(), StoreError> {
+    replace_file(&bank.join(MARKER), &format!("{MARKER_TEXT}{FORMAT}\n"))
+}
+
+/// Replaces a small file in one step that survives a crash.
+pub(super) fn replace_file(path: &Path, text: impl AsRef<[u8]>) -> Result<(), StoreError> {
+    let fresh = fresh_name(path);
+    let write = || {
+        let mut file = File::create(&fresh)?;
+        file.write_all(text.as_ref())?;
+        file.sync_all()?;
+        fs::rename(&fresh, path)?;
+        sync_folder(path.parent().unwrap_or(Path::new(".")))
+    };
+    write().map_err(StoreError::io("write", path))
+}
+
+/// Makes the names in a folder durable.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Opens a lock file, which is made where it is missing.
+pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
+    let open = || {
+        if path.exists() && !fs::metadata(path)?.is_file() {
+            let what = "it is no regular file";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true).open(path)
+    };
+    open().map_err(StoreError::io("write", path))
+}
+
+/// Whether this is a folder, and no link to one.
+pub(super) fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// The names in a folder; none where it is a link or cannot be read.
+pub(super) fn names_in(folder: &Path) -> Vec<String> {
+    if !is_folder(folder) {
+        return Vec::new();
+    }
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| name.into_string().ok()).collect()
+}
+
+/// Removes what unfinished bulk loads left: folders named by a number, and the sorted files in them.
+/// Anything else is not the bank's, and stays.
+pub(super) fn clear_loads(bank: &Path) -> Result<(), StoreError> {
+    let loads = bank.join("loads");
+    for name in names_in(&loads) {
+        let place = loads.join(&name);
+        if name.parse::<u64>().is_err() || !is_folder(&place) {
+            continue;
+        }
+        for file in names_in(&place) {
+            let path = place.join(&file);
+            let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+            if is_file && file.ends_with(".sst") {
+                fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+            }
+        }
+        match fs::remove_dir(&place) {
+            Err(e) if e.kind() != io::ErrorKind::DirectoryNotEmpty => {
+                return Err(StoreError::io("remove", &place)(e));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Removes runs of sorts that a process left which died between making and unnaming one.
+pub(super) fn clear_spill(bank: &Path) -> Result<(), StoreError> {
+    let spill = bank.join("spill");
+    for name in names_in(&spill) {
+        let path = spill.join(&name);
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        // As `tempfile` names them.
+        if is_file && name.starts_with(".tmp") {
+            fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! What a database's MANIFEST says, known by its bytes.
+//!
+//! RocksDB takes a damaged end of a MANIFEST for the end of it, and opens an older state without a
+//! word. A MANIFEST only grows, and names every file of tables, which are never changed; so its
+//! length and hash at one moment name all that was in files then, and a database whose MANIFEST
+//! begins otherwise is not the one that was acknowledged.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use super::error::StoreError;
+use super::folder::{open_regular, read_text};
+
+/// How often a database whose MANIFEST is being replaced is looked at again.
+const TRIES: u32 = 100;
+
+/// The first bytes of a MANIFEST.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Manifest {
+    /// The file's name.
+    name: String,
+    /// How many bytes.
+    bytes: u64,
+    /// Their hash.
+    hash: blake3::Hash,
+}
+
+impl fmt::Display for Manifest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.name, self.bytes, self.hash.to_hex())
+    }
+}
+
+impl FromStr for Manifest {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut words = text.split(' ');
+        let mut word = || words.next().ok_or(());
+        let name = word()?.to_owned();
+        let bytes = word()?.parse().map_err(|_| ())?;
+        let hash = blake3::Hash::from_hex(word()?).map_err(|_| ())?;
+        number(&name).ok_or(())?;
+        Ok(Self { name, bytes, hash })
+    }
+}
+
+/// The number in a MANIFEST's name; later ones have higher numbers.
+fn number(name: &str) -> Option<u64> {
+    name.strip_prefix("MANIFEST-")?.parse().ok()
+}
+
+/// The name of a database's MANIFEST.
+fn current(database: &Path) -> io::Result<String> {
+    let text = read_text(&database.join("CURRENT"))?;
+    let name = text.strip_suffix('\n').unwrap_or_default();
+    if number(name).is_none() {
+        let what = "it names no MANIFEST";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    }
+    Ok(name.to_owned())
+}
+
+/// The hash of the first bytes of a file, all where `most` is `None`, and how many there were.
+fn hash_of(file: File, most: Option<u64>) -> io::Result<(blake3::Hash, u64)> {
+    let mut hasher = blake3::Hasher::new();
+    let mut rest = file.take(most.unwrap_or(u64::MAX));
+    let mut bytes = 0;
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let read = rest.read(&mut buffer)?;
+        if read == 0 {
+            return Ok((hasher.finalize(), bytes));
+        }
+        hasher.update(&buffer[..read]);
+        bytes += read as u64;
+    }
+}
+
+impl Manifest {
+    /// The MANIFEST of a database as it is now, made durable first: what is acknowledged must not
+    /// be longer than what a power cut leaves.
+    ///
+    /// Cost: reads the MANIFEST, some 150 bytes for each file of tables.
+    pub(super) fn of(database: &Path) -> Result<Self, StoreError> {
+        let read = || -> io::Result<Self> {
+            let name = current(database)?;
+            let file = open_regular(&database.join(&name))?;
+            file.sync_all()?;
+            // It may grow meanwhile; any beginning will do.
+            let (hash, bytes) = hash_of(file, None)?;
+            Ok(Self { name, bytes, hash })
+        };
+        let mut tries = 0;
+        loop {
+            match read() {
+                // A database that is open may begin another one.
+                Err(e) if e.kind() == io::ErrorKind::NotFound && tries < TRIES => tries += 1,
+                Err(e) => return Err(StoreError::io("read the MANIFEST of", database)(e)),
+                Ok(manifest) => return Ok(manifest),
+            }
+        }
+    }
+
+    /// What is wrong with a database that nobody has open and that was acknowledged when its
+    /// MANIFEST was this one; `None` where it begins with it. With `whole` it has nothing more.
+    ///
+    /// A later MANIFEST begins with all that was known when it was begun: of it only the structure
+    /// can be looked at, and the caller has to see to it that what it names is not older.
+    pub(super) fn fault(&self, database: &Path, whole: bool) -> Result<Begins, String> {
+        regular_files(database)?;
+        let said = |name: &str, e: io::Error| format!("{name}: {e}");
+        let name = current(database).map_err(|e| said("CURRENT", e))?;
+        let path = database.join(&name);
+        if name != self.name {
+            if whole || number(&name) < number(&self.name) {
+                return Err(format!("CURRENT names {name} in place of {}", self.name));
+            }
+            return match is_whole(&path) {
+                Ok(true) => Ok(Begins::Later),
+                Ok(false) => Err(format!("{name} ends within a record")),
+                Err(e) => Err(said(&name, e)),
+            };
+        }
+        let length = fs::metadata(&path).map_err(|e| said(&name, e))?.len();
+        if length < self.bytes || whole && length > self.bytes {
+            return Err(format!(
+                "{name} has {length} bytes in place of {}",
+                self.bytes
+            ));
+        }
+        let file = open_regular(&path).map_err(|e| said(&name, e))?;
+        let (hash, _) = hash_of(file, Some(self.bytes)).map_err(|e| said(&name, e))?;
+        if hash == self.hash {
+            Ok(Begins::Same)
+        } else {
+            Err(format!("{name} is not what was acknowledged"))
+        }
+    }
+}
+
+/// How a sound database stands to what was acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Begins {
+    /// Its MANIFEST begins with the acknowledged one.
+    Same,
+    /// It has a later MANIFEST.
+    Later,
+}
+
+/// What is wrong with a database of which no MANIFEST was acknowledged.
+pub(super) fn structure_fault(database: &Path) -> Result<(), String> {
+    regular_files(database)?;
+    let name = current(database).map_err(|e| format!("CURRENT: {e}"))?;
+    match is_whole(&database.join(&name)) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(format!("{name} ends within a record")),
+        Err(e) => Err(format!("{name}: {e}")),
+    }
+}
+
+/// RocksDB would wait for ever for the other end of a pipe that is in the place of a file.
+fn regular_files(database: &Path) -> Result<(), String> {
+    let entries = fs::read_dir(database).map_err(|e| format!("the folder cannot be read: {e}"))?;
+    for entry in entries {
+        let entry = entry.map_err(|e| format!("the folder cannot be read: {e}"))?;
+        let is_plain = entry
+            .file_type()
+            .is_ok_and(|kind| kind.is_file() || kind.is_dir() || kind.is_symlink());
+        let is_pipe = || !entry.path().is_file() && !entry.path().is_dir();
+        if !is_plain || is_pipe() {
+            let name = PathBuf::from(entry.file_name());
+            return Err(format!("{} is no regular file", name.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the records of a MANIFEST end where the file ends; RocksDB's own sums tell the rest.
+///
+/// Records lie in blocks of 32 KiB: a sum of four bytes, a length of two, a kind of one, the bytes;
+/// fewer than seven bytes at the end of a block are filled up.
+fn is_whole(path: &Path) -> io::Result<bool> {
+    const BLOCK: usize = 32 << 10;
+    const HEADER: usize = 7;
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes)?;
+    let mut complete = true;
+    for block in bytes.chunks(BLOCK) {
+        let mut rest = block;
+        while rest.len() >= HEADER {
+            let length = usize::from(u16::from_le_bytes([rest[4], rest[5]]));
+            // Whole, first, middle, last.
+            complete = match rest[6] {
+                1 | 4 => true,
+                2 | 3 => false,
+                _ => return Ok(false),
+            };
+            let Some(after) = rest.get(HEADER + length..) else {
+                return Ok(false);
+            };
+            rest = after;
+        }
+        if block.len() < BLOCK && !rest.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(complete && !bytes.is_empty())
+}

@@ -1,0 +1,265 @@
+//! Mending a bank from what is still good in it.
+//!
+//! A bank has its last state twice: live and published. Where one of them is damaged, the other takes
+//! its place; what is replaced is moved into `BANK/damaged/N/`, and nothing is deleted. Where both
+//! are damaged, nothing is touched.
+//!
+//! Killed at any moment it leaves a bank that the same command mends: the live database is built
+//! beside its place from links to the published files and moved there whole, and what is
+//! acknowledged is lowered last.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::acknowledged::Acknowledged;
+use super::bank::{Writer, acknowledge, writer_lock};
+use super::error::StoreError;
+use super::examine::{BankCheck, Lock, Verdict, examine};
+use super::folder::{
+    ACKNOWLEDGED, DAMAGED, FOLDERS, MARKER, is_folder, marker_format, names_in, sync_folder,
+    write_marker,
+};
+use super::published::{Pointer, Reader};
+use super::records::{BatchId, RefreshId};
+use super::rocks::Rocks;
+use super::store::Store;
+use super::tables::{FORMAT, OLDEST_FORMAT};
+use crate::watch::Watch;
+
+/// Something that a repair made anew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mended {
+    /// The marker file.
+    Marker,
+    /// What the bank says it acknowledged.
+    Acknowledgement,
+    /// The live database, from the published state.
+    Live,
+    /// The published state, from the live database.
+    Published,
+}
+
+/// What was acknowledged and is in no good state any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Lost {
+    /// The first and the last batch; `None` where none is lost.
+    pub batches: Option<(BatchId, BatchId)>,
+    /// The first and the last refresh; `None` where none is lost.
+    pub refreshes: Option<(RefreshId, RefreshId)>,
+}
+
+/// What a repair did.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct RepairReport {
+    /// What was wrong.
+    pub found: BankCheck,
+    /// What was made anew; empty where nothing had to be, or nothing could be.
+    pub mended: Vec<Mended>,
+    /// Where what was replaced is now; `None` where nothing was.
+    #[serde(serialize_with = "readable")]
+    pub moved_to: Option<PathBuf>,
+    /// What is lost; `None` where nothing is.
+    pub lost: Option<Lost>,
+    /// Whether the bank can be used: not where both states are damaged.
+    pub usable: bool,
+}
+
+/// A path as a text, also where it is not UTF-8.
+#[expect(clippy::ref_option, reason = "serde hands the field as it is declared")]
+fn readable<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+    match path {
+        Some(path) => to.serialize_some(&path.to_string_lossy()),
+        None => to.serialize_none(),
+    }
+}
+
+/// Where things are moved that are replaced.
+struct Aside<'a> {
+    bank: &'a Path,
+    /// The folder, once something is in it.
+    folder: Option<PathBuf>,
+}
+
+impl Aside<'_> {
+    /// Moves an entry of the bank's folder out of the way, if it is there.
+    fn take(&mut self, entry: &str) -> Result<(), StoreError> {
+        let path = self.bank.join(entry);
+        if fs::symlink_metadata(&path).is_err() {
+            return Ok(());
+        }
+        let folder = match &self.folder {
+            Some(folder) => folder.clone(),
+            None => self.make()?,
+        };
+        let to = folder.join(entry.replace('/', "-"));
+        let moved = fs::rename(&path, &to)
+            .and_then(|()| sync_folder(&folder))
+            .and_then(|()| sync_folder(path.parent().unwrap_or(self.bank)));
+        moved.map_err(StoreError::io("move away", &path))
+    }
+
+    fn make(&mut self) -> Result<PathBuf, StoreError> {
+        let all = self.bank.join(DAMAGED);
+        let last = names_in(&all)
+            .iter()
+            .filter_map(|name| name.parse().ok())
+            .max();
+        let folder = all.join((last.unwrap_or(0_u32).saturating_add(1)).to_string());
+        let made = fs::create_dir_all(&folder)
+            .and_then(|()| sync_folder(&all))
+            .and_then(|()| sync_folder(self.bank));
+        made.map_err(StoreError::io("make", &folder))?;
+        self.folder = Some(folder.clone());
+        Ok(folder)
+    }
+}
+
+/// Mends a bank as far as one of its two states is good.
+///
+/// With `wait` it waits for another writer to finish, else it is [`StoreError::Busy`].
+///
+/// Cost: that of [`check`](super::check_bank), then links to the files of a state.
+pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport, StoreError> {
+    let marker = match marker_format(bank) {
+        Err(e @ (StoreError::NoMarker(_) | StoreError::OtherFormat { .. })) => Err(e),
+        format => Ok(format?),
+    };
+    let lock = writer_lock(bank, wait, watch)?;
+    // Without a marker it is the database that tells.
+    let found = examine(
+        bank,
+        &Lock::Held,
+        *marker.as_ref().unwrap_or(&FORMAT),
+        watch,
+    )?;
+    watch.proceed()?;
+    let live = found.live.verdict != Verdict::Damaged;
+    let published = found.published.verdict == Verdict::Good;
+    let is_marked = marker.is_ok();
+    let format = match (marker, format_of(bank, live, published)?) {
+        (Ok(format), _) => format,
+        (Err(StoreError::NoMarker(_)), Some(format)) => format,
+        (Err(_), Some(format)) if (OLDEST_FORMAT..=FORMAT).contains(&format) => format,
+        (Err(e), _) => return Err(e),
+    };
+    let mut report = RepairReport {
+        found,
+        mended: Vec::new(),
+        moved_to: None,
+        lost: None,
+        usable: live || published,
+    };
+    if !report.usable {
+        return Ok(report);
+    }
+    let mut aside = Aside { bank, folder: None };
+    if !live {
+        report.lost = lost(bank, &report.found);
+        restore_live(bank, &mut aside)?;
+        report.mended.push(Mended::Live);
+    } else if !published {
+        if let Ok(pointer) = Pointer::read(bank) {
+            aside.take(&format!("published/{}", pointer.epoch))?;
+        }
+        aside.take("published/CURRENT")?;
+        report.mended.push(Mended::Published);
+    }
+    if !report.found.files.is_empty() {
+        aside.take(ACKNOWLEDGED)?;
+        report.mended.push(Mended::Acknowledgement);
+    }
+    if !live || !report.found.files.is_empty() {
+        acknowledge_live(bank)?;
+    }
+    if !is_marked {
+        aside.take(MARKER)?;
+        report.mended.push(Mended::Marker);
+    }
+    // As any writer does: finishes loads, publishes what is not published.
+    drop(Writer::open_locked(bank, lock, format)?);
+    if !is_marked {
+        write_marker(bank)?;
+    }
+    report.moved_to = aside.folder;
+    Ok(report)
+}
+
+/// The format that the database of a good state tells.
+fn format_of(bank: &Path, live: bool, published: bool) -> Result<Option<u32>, StoreError> {
+    if live {
+        return Ok(Some(open_live(bank)?.format()?));
+    }
+    if published {
+        return Ok(Some(Reader::of_published(bank)?.format()?));
+    }
+    Ok(None)
+}
+
+fn open_live(bank: &Path) -> Result<Store, StoreError> {
+    let rocks = Rocks::open_reader(&bank.join("live"))?;
+    Ok(Store { rocks })
+}
+
+/// What was acknowledged and is not in the published state.
+fn lost(bank: &Path, found: &BankCheck) -> Option<Lost> {
+    let said = Acknowledged::read(bank).ok().flatten()?;
+    let after = |kept: Option<u32>, last: u32| {
+        let first = kept?.checked_add(1)?;
+        (first <= last).then_some((first, last))
+    };
+    let lost = Lost {
+        batches: after(found.published.batch, said.batch),
+        refreshes: after(found.published.refresh, said.refresh),
+    };
+    (lost.batches.is_some() || lost.refreshes.is_some()).then_some(lost)
+}
+
+/// Makes the live database anew from the published state.
+fn restore_live(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreError> {
+    let reader = Reader::of_published(bank)?;
+    let place = bank.join("published").join(reader.epoch().to_string());
+    let fresh = bank.join("live.new");
+    if is_folder(&fresh) {
+        // Of a repair that was killed: nothing but links and copies.
+        fs::remove_dir_all(&fresh).map_err(StoreError::io("write", &fresh))?;
+    }
+    fs::create_dir(&fresh).map_err(StoreError::io("write", &fresh))?;
+    for name in names_in(&place) {
+        let (from, to) = (place.join(&name), fresh.join(&name));
+        link_or_copy(&from, &to).map_err(StoreError::io("write", &to))?;
+    }
+    sync_folder(&fresh).map_err(StoreError::io("write", &fresh))?;
+    aside.take("live")?;
+    // Loads that were begun belong to what is replaced.
+    if !names_in(&bank.join("loads")).is_empty() {
+        aside.take("loads")?;
+    }
+    for folder in FOLDERS {
+        let path = bank.join(folder);
+        fs::create_dir_all(&path).map_err(StoreError::io("write", &path))?;
+    }
+    let live = bank.join("live");
+    fs::rename(&fresh, &live)
+        .and_then(|()| sync_folder(bank))
+        .map_err(StoreError::io("write", &live))
+}
+
+/// Files of tables are never changed, so both states can have them; the others are copied.
+fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
+    let is_table = from.extension().is_some_and(|end| end == "sst");
+    if is_table && fs::hard_link(from, to).is_ok() {
+        return Ok(());
+    }
+    fs::copy(from, to)?;
+    fs::File::open(to)?.sync_all()
+}
+
+/// Acknowledges the live state as it is.
+fn acknowledge_live(bank: &Path) -> Result<(), StoreError> {
+    let counters = open_live(bank)?.counters()?;
+    acknowledge(bank, &counters, false)
+}
