@@ -320,18 +320,23 @@ fn a_pipe_in_the_place_of_a_file_is_no_wait() {
     ];
     for file in files {
         let file = file(&place);
-        let kept = file.with_extension("kept");
-        fs::rename(&file, &kept).unwrap();
+        let whole = fs::read(&file).unwrap();
+        fs::remove_file(&file).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&file).status();
         assert!(made.unwrap().success());
         let status = place.run(&["check", "bank"]).status;
-        // The lock's file alone is not part of any state.
+        // The lock's file is not part of any state.
         let expected = if file.ends_with("writer.lock") { 0 } else { 4 };
         assert_eq!(status, Some(expected), "{}", file.display());
-        let ended = place.run(&["ingest", "bank", "day3.jsonl", "--dry-run"]);
-        assert_ne!(ended.status, None, "{}", file.display());
         let ended = place.run(&["seeds", "bank"]);
-        assert_ne!(ended.status, None, "{}", file.display());
-        fs::rename(&kept, &file).unwrap();
+        assert!(ended.status.is_some(), "{}", file.display());
+        let ended = place.run(&["ingest", "bank", "day3.jsonl", "--dry-run"]);
+        assert!(ended.status.is_some(), "{}", file.display());
+        // A writer publishes anew what it finds damaged of the published state.
+        if file.exists() && !file.is_file() {
+            fs::remove_file(&file).unwrap();
+            fs::write(&file, whole).unwrap();
+        }
+        verdicts(&place, 0);
     }
 }
