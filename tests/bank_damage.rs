@@ -337,6 +337,7 @@ fn a_pipe_in_the_place_of_a_file_is_no_wait() {
             fs::remove_file(&file).unwrap();
             fs::write(&file, whole).unwrap();
         }
+        place.run(&["repair", "bank"]).done();
         verdicts(&place, 0);
     }
 }

@@ -111,7 +111,7 @@ pub(super) fn marker_format(bank: &Path) -> Result<u32, StoreError> {
 
 /// Makes the folder a bank of this build's format.
 pub(super) fn write_marker(bank: &Path) -> Result<(), StoreError> {
-    replace_file(&bank.join(MARKER), &format!("{MARKER_TEXT}{FORMAT}\n"))
+    replace_file(&bank.join(MARKER), format!("{MARKER_TEXT}{FORMAT}\n"))
 }
 
 /// Replaces a small file in one step that survives a crash.
@@ -134,15 +134,19 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
 
 /// Opens a lock file, which is made where it is missing.
 pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
-    let open = || {
-        if path.exists() && !fs::metadata(path)?.is_file() {
-            let what = "it is no regular file";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-        }
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).write(true).open(path)
-    };
-    open().map_err(StoreError::io("write", path))
+    if path.exists() && !path.is_file() {
+        return Err(StoreError::State {
+            state: "lock",
+            what: format!("{} is no regular file", path.display()),
+        });
+    }
+    let mut options = OpenOptions::new();
+    options
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(StoreError::io("write", path))
 }
 
 /// Whether this is a folder, and no link to one.
@@ -174,7 +178,7 @@ pub(super) fn clear_loads(bank: &Path) -> Result<(), StoreError> {
         for file in names_in(&place) {
             let path = place.join(&file);
             let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-            if is_file && file.ends_with(".sst") {
+            if is_file && path.extension().is_some_and(|end| end == "sst") {
                 fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
             }
         }

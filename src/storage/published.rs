@@ -116,11 +116,11 @@ impl Pointer {
 pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<(), StoreError> {
     let folder = folder_of(bank);
     let place = folder.join(epoch.to_string());
+    lock_file(&folder.join(format!("{epoch}.lock")))?;
     if is_folder(&place) {
         // Left by a process that died between the checkpoint and the pointer, or damaged.
         fs::remove_dir_all(&place).map_err(StoreError::io("remove", &place))?;
     }
-    lock_file(&folder.join(format!("{epoch}.lock")))?;
     store.rocks.checkpoint(&place)?;
     let pointer = Pointer {
         epoch,

@@ -142,7 +142,6 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     let is_marked = marker.is_ok();
     let format = match (marker, format_of(bank, live, published)?) {
         (Ok(format), _) => format,
-        (Err(StoreError::NoMarker(_)), Some(format)) => format,
         (Err(_), Some(format)) if (OLDEST_FORMAT..=FORMAT).contains(&format) => format,
         (Err(e), _) => return Err(e),
     };
@@ -163,7 +162,11 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         report.mended.push(Mended::Live);
     } else if !published {
         if let Ok(pointer) = Pointer::read(bank) {
+            let lock = format!("published/{}.lock", pointer.epoch);
             aside.take(&format!("published/{}", pointer.epoch))?;
+            if !bank.join(&lock).is_file() {
+                aside.take(&lock)?;
+            }
         }
         aside.take("published/CURRENT")?;
         report.mended.push(Mended::Published);
