@@ -147,6 +147,44 @@ fn odd_urls_are_one_page_with_their_normal_form() {
 }
 
 #[test]
+fn links_in_objects_are_links() {
+    let place = Place::with_seeds();
+    let status = place.status();
+    let batch = |form: &str| {
+        let records = TWO_CORES.lines().map(|line| {
+            let mut record: Value = serde_json::from_str(line).unwrap();
+            for link in record["outlinks"].as_array_mut().unwrap() {
+                *link = json!({"text": [1], form: link, "rel": null});
+            }
+            record.to_string() + "\n"
+        });
+        records.collect::<String>()
+    };
+    for form in ["url", "href"] {
+        place.write("objects.jsonl", batch(form));
+        let args = ["ingest", "bank", "--snapshot", "objects.jsonl"];
+        let report = place.run(&[&args[..], &["--format", "json"]].concat());
+        let report = report.json();
+        assert_eq!(report["same_as"], 1, "{report}");
+        assert_eq!(report["read"]["dropped_outlinks"], json!({}));
+    }
+    assert_eq!(place.status(), status);
+    // Rejected, and not silently without links.
+    place.write("objects.jsonl", batch("to"));
+    let args = ["ingest", "bank", "objects.jsonl", "--rejects", "my.jsonl"];
+    let error = place.run(&args).fails(3);
+    assert!(error.contains("5 of 5 records are bad"), "{error}");
+    let first = fs::read_to_string(place.path("my.jsonl")).unwrap();
+    let first: Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
+    assert_eq!(first["reason"], "wrong_type");
+    assert_eq!(
+        first["detail"],
+        "outlinks: element 1 is an object without url and href; \
+         write a URL as a string, or an object with the URL as its url or href"
+    );
+}
+
+#[test]
 fn rejects_are_listed_with_their_lines() {
     let place = Place::with_seeds();
     let cases: Vec<_> = lines()

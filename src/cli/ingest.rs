@@ -27,7 +27,8 @@ const EXAMPLES: &str = r#"Examples:
 A record, one on each line:
   {"url": "http://a.example/", "outlinks": ["http://b.example/"], "spam": false, "clicks": 3,
    "uncrawled_outlinks": 12, "digest": "d41d8c", "fetched": "2026-11-19T04:00:00Z", "gone": false}
-Only url is required; schema/record.schema.json says what each field means."#;
+Only url is required; schema/record.schema.json says what each field means. An outlink may also be an
+object: {"url": "http://b.example/", "text": "ignored"}, or with href in place of url."#;
 
 /// Work a batch of records into a bank, all of it or nothing
 ///

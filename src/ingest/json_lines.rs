@@ -3,23 +3,23 @@
 //! A line is parsed in two steps: first its structure, where every field stays text
 //! ([`RawValue`]); then the fields that count. So with `gone: true` the others really are ignored,
 //! a number such as 1e400 gets its own reason, and an outlink that cannot be decoded (a lone
-//! surrogate) costs the outlink and not the record.
+//! surrogate) costs the outlink and not the record ([`outlinks`](mod@super::outlinks)).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::interner::UrlNumber;
 use super::number::whole_number;
+use super::outlinks::outlinks;
 use super::reading::Reading;
 use super::record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, RecordReader, UncrawledOutlinks,
 };
 use super::reject::{Fault, RejectReason};
-use super::summary::DropReason;
 use super::timestamp::parse_timestamp;
 
 /// The fields of a record.
@@ -47,7 +47,9 @@ pub const MAX_FIELDS: usize = 1_024;
 ///   not looked at;
 /// * with `gone: true` only `url` is read, and `fetched` where it is a timestamp, to find the latest
 ///   of several records: any JSON passes in the other fields;
-/// * an outlink that is no string is dropped and counted, like one that is no URL;
+/// * an outlink is a string, or an object with a string as `url` or else `href`, of which nothing
+///   else is looked at; one that is no URL is dropped and counted, and any other element rejects
+///   the record;
 /// * an empty `digest` is a digest like any other.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonLines;
@@ -83,7 +85,7 @@ impl RecordReader for JsonLines {
             .map(|text| parse_timestamp(&text).map_err(Fault::timestamp))
             .transpose()?;
         // Last, so that nothing is counted of a record that is rejected.
-        record.outlinks = fields.outlinks(Outlinks { page: url, reading })?;
+        record.outlinks = fields.outlinks(url, reading)?;
         Ok(Event::Record(record))
     }
 }
@@ -195,20 +197,16 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn outlinks(&self, mut to: Outlinks<'_>) -> Result<Option<Vec<UrlNumber>>, Fault> {
-        let Some(raw) = self.raw("outlinks") else {
-            return Ok(None);
-        };
-        if !raw.starts_with('[') {
-            return Err(wrong_type("outlinks", "a list of strings"));
+    fn outlinks(
+        &self,
+        page: UrlNumber,
+        reading: &mut Reading,
+    ) -> Result<Option<Vec<UrlNumber>>, Fault> {
+        match self.raw("outlinks") {
+            None => Ok(None),
+            Some(raw) if raw.starts_with('[') => outlinks(raw, page, reading).map(Some),
+            Some(_) => Err(wrong_type("outlinks", "a list of URLs")),
         }
-        let targets = match to.simple(raw) {
-            Some(targets) => targets,
-            None => (&mut to)
-                .deserialize(&mut serde_json::Deserializer::from_str(raw))
-                .map_err(|error| Fault::new(RejectReason::InvalidJson, error.to_string()))?,
-        };
-        Ok(Some(to.reading.outlinks(targets)))
     }
 }
 
@@ -220,7 +218,7 @@ fn wrong_type(name: &str, expected: &str) -> Fault {
 }
 
 /// The text of a JSON string; none where an escaped surrogate has no partner.
-fn decode(raw: &str) -> Option<Cow<'_, str>> {
+pub(super) fn decode(raw: &str) -> Option<Cow<'_, str>> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
     if inner.contains('\\') {
         serde_json::from_str(raw).ok().map(Cow::Owned)
@@ -284,74 +282,6 @@ impl<'de> serde::Deserialize<'de> for Name<'de> {
             }
         }
         deserializer.deserialize_str(NameVisitor)
-    }
-}
-
-/// Reads the list of outlinks without holding it: what is dropped is counted at once.
-struct Outlinks<'a> {
-    page: UrlNumber,
-    reading: &'a mut Reading,
-}
-
-impl Outlinks<'_> {
-    /// Reads a list of strings without escapes, and nothing of any other. The text is known to be
-    /// JSON: then only quotes have to be looked for.
-    fn simple(&mut self, raw: &str) -> Option<Vec<UrlNumber>> {
-        let is = |between: &str, expected: &str| {
-            between.trim_matches([' ', '\t', '\n', '\r']) == expected
-        };
-        if raw.contains('\\') {
-            return None;
-        }
-        // What is between strings and what is in them come in turn.
-        let mut between = raw.split('"').step_by(2).peekable();
-        let mut expected = "[";
-        while let Some(piece) = between.next() {
-            let last = between.peek().is_none();
-            let end = if expected == "[" { "[]" } else { "]" };
-            if !is(piece, if last { end } else { expected }) {
-                return None;
-            }
-            expected = ",";
-        }
-        let texts = raw.split('"').skip(1).step_by(2);
-        Some(
-            texts
-                .filter_map(|text| self.reading.target(self.page, text))
-                .collect(),
-        )
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for &mut Outlinks<'_> {
-    type Value = Vec<UrlNumber>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for &mut Outlinks<'_> {
-    type Value = Vec<UrlNumber>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of strings")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut targets = Vec::new();
-        while let Some(raw) = list.next_element::<&RawValue>()? {
-            let raw = raw.get();
-            if !raw.starts_with('"') {
-                self.reading.summary.dropped(DropReason::NotAString);
-                continue;
-            }
-            match decode(raw) {
-                Some(text) => targets.extend(self.reading.target(self.page, &text)),
-                None => self.reading.summary.dropped(DropReason::Invalid),
-            }
-        }
-        Ok(targets)
     }
 }
 

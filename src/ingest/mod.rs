@@ -24,6 +24,7 @@ mod lines;
 mod location;
 mod number;
 mod open;
+mod outlinks;
 mod plain;
 mod read;
 mod reading;

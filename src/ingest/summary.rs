@@ -30,8 +30,6 @@ pub enum DropReason {
     TooLong,
     /// Refused by the URL standard.
     Invalid,
-    /// No string.
-    NotAString,
 }
 
 impl fmt::Display for DropReason {

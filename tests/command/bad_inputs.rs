@@ -286,7 +286,22 @@ pub fn lines() -> Vec<(&'static str, Vec<u8>, Answer)> {
         field(
             "an outlink that is a number",
             "\"outlinks\": [7]",
-            Dropped("not_a_string"),
+            Rejected("wrong_type"),
+        ),
+        field(
+            "an outlink that is null",
+            "\"outlinks\": [\"http://y.example/\", null]",
+            Rejected("wrong_type"),
+        ),
+        field(
+            "an outlink without its URL",
+            "\"outlinks\": [{\"text\": \"y\"}]",
+            Rejected("wrong_type"),
+        ),
+        field(
+            "an outlink as an object whose URL is relative",
+            "\"outlinks\": [{\"href\": \"/y\"}]",
+            Dropped("relative"),
         ),
         field(
             "an outlink of half a character",
