@@ -169,11 +169,17 @@ fn a_dry_run_changes_nothing() {
     );
     assert!(report.contains("1 new, 1 became crawled"), "{report}");
     assert!(
-        report.contains("rejected: 1 of 2 records: invalid_json 1\n"),
+        report.contains(
+            "rejected: 1 of 2 records: invalid_json 1; \
+             listed in bank/rejects/batch-000002-attempt-1.jsonl\n"
+        ),
         "{report}"
     );
     assert_eq!(place.state(), before);
-    assert_eq!(names(&place.path("bank/rejects")), [""; 0]);
+    assert_eq!(
+        names(&place.path("bank/rejects")),
+        ["batch-000002-attempt-1.jsonl"]
+    );
 }
 
 #[test]

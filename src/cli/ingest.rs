@@ -33,8 +33,9 @@ object: {"url": "http://b.example/", "text": "ignored"}, or with href in place o
 /// Work a batch of records into a bank, all of it or nothing
 ///
 /// All files together are one batch. They may be compressed (gzip or zstd); `-` is standard input.
-/// Bad records are left out, counted by reason and listed in a rejects file; too many of them, and
-/// the whole batch is refused. The same batch a second time changes nothing.
+/// Bad records are left out, counted by reason and listed in a rejects file (the first 100000); too
+/// many of them, and the whole batch is refused. Over 100000 that are more than half of what was read,
+/// and reading stops there. The same batch a second time changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
@@ -64,10 +65,11 @@ pub(super) struct IngestArgs {
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = values::percent,
         env = "SEEDBANK_MAX_REJECTS")]
     max_rejects: f64,
-    /// Where bad records are listed; in the bank's folder rejects/ unless said otherwise
+    /// Where bad records are listed; unless said otherwise in the bank's folder rejects/, in
+    /// batch-000003.jsonl for batch 3, in batch-000003-attempt-1.jsonl where it was refused or tried
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
-    /// Do everything but change the bank
+    /// Do everything but change the bank; bad records are listed all the same
     #[arg(long)]
     dry_run: bool,
     /// Apply the batch also where an earlier batch had the same records
@@ -293,7 +295,11 @@ fn text(report: &IngestReport) -> String {
             list(&read.rejects)
         );
         if let Some(file) = &report.rejects_file {
-            let _ = write!(text, "; listed in {}", file.display());
+            let first = match report.rejects_listed {
+                all if all == read.rejected() => String::new(),
+                first => format!("the first {first} are "),
+            };
+            let _ = write!(text, "; {first}listed in {}", file.display());
         }
         text.push('\n');
     }

@@ -1,8 +1,8 @@
 //! What can go wrong in the engine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::ingest::{InputError, UrlProblem};
+use crate::ingest::{InputError, MOST_LISTED, UrlProblem};
 use crate::storage::StoreError;
 use crate::watch::Interrupted;
 
@@ -28,6 +28,18 @@ pub enum EngineError {
         /// The limit in per cent.
         limit: f64,
         /// Where the bad records are listed.
+        listed: Option<PathBuf>,
+    },
+    /// Most records were bad, and so many that reading stopped; nothing of the batch was taken.
+    #[error(
+        "the batch was refused, the bank is as it was: {rejected} of the first {records} records are bad, and reading stopped there"
+    )]
+    MostAreBad {
+        /// Bad records up to there.
+        rejected: u64,
+        /// All records up to there.
+        records: u64,
+        /// Where the first of the bad records are listed.
         listed: Option<PathBuf>,
     },
     /// A snapshot without a single good record would make every page gone.
@@ -152,6 +164,7 @@ impl EngineError {
             },
             Self::Input(_)
             | Self::TooManyRejects { .. }
+            | Self::MostAreBad { .. }
             | Self::EmptySnapshot
             | Self::SeedList { .. } => Failure::Refused,
             Self::SuffixList { .. } => Failure::Unavailable,
@@ -174,13 +187,18 @@ impl EngineError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Store(e) => e.hint().map(str::to_owned),
-            Self::TooManyRejects { listed, .. } => Some(match listed {
-                Some(path) => format!(
-                    "they are listed in {}; mend the input, or raise --max-rejects",
-                    path.display()
-                ),
-                None => "mend the input, or raise --max-rejects".to_owned(),
-            }),
+            Self::TooManyRejects {
+                rejected, listed, ..
+            } => Some(format!(
+                "{}mend the input, or raise --max-rejects",
+                where_listed(*rejected, listed.as_deref())
+            )),
+            Self::MostAreBad {
+                rejected, listed, ..
+            } => Some(format!(
+                "{}mend the input, or say with --input which format it has",
+                where_listed(*rejected, listed.as_deref())
+            )),
             Self::EmptySnapshot => Some(
                 "check the export; to report pages as gone, ingest a delta with \"gone\": true"
                     .to_owned(),
@@ -218,5 +236,16 @@ impl EngineError {
             }
             _ => None,
         }
+    }
+}
+
+/// The beginning of a hint: where bad records are listed.
+fn where_listed(rejected: u64, file: Option<&Path>) -> String {
+    match file {
+        Some(file) if rejected > MOST_LISTED => {
+            format!("the first {MOST_LISTED} are listed in {}; ", file.display())
+        }
+        Some(file) => format!("they are listed in {}; ", file.display()),
+        None => String::new(),
     }
 }

@@ -1,5 +1,7 @@
 //! Cutting a text into blocks of whole lines.
 
+use std::collections::VecDeque;
+
 use super::open::{InputError, Opened};
 use super::reject::REJECTED_TEXT;
 use crate::watch::{Interrupted, Watch};
@@ -10,6 +12,10 @@ pub const MAX_LINE: usize = 16 << 20;
 /// Text is read and parsed in blocks of about so many bytes. It decides nothing but speed: blocks
 /// end at line ends.
 pub const BLOCK_SIZE: usize = 512 << 10;
+
+/// A block has at most so many lines, since what a line says takes memory however short it is. Where
+/// lines have 32 bytes or more, as all but odd inputs do, it is never reached.
+pub(super) const MOST_LINES: usize = BLOCK_SIZE / 32;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -30,6 +36,8 @@ pub(super) struct Block {
     pub text: Vec<u8>,
     /// The line after them.
     pub overlong: Option<Overlong>,
+    /// How many lines there are, at most [`MOST_LINES`].
+    pub lines: usize,
 }
 
 /// A line that was skipped.
@@ -46,6 +54,8 @@ pub(super) struct Blocks {
     input: Opened,
     /// Read already, and not yet part of a block.
     rest: Vec<u8>,
+    /// Cut off already; they come before the rest.
+    ready: VecDeque<Block>,
     next_line: u64,
     started: bool,
     ended: bool,
@@ -57,6 +67,7 @@ impl Blocks {
         Self {
             input,
             rest: Vec::new(),
+            ready: VecDeque::new(),
             next_line: 1,
             started: false,
             ended: false,
@@ -67,6 +78,9 @@ impl Blocks {
     /// The next block, or none at the end. What stopped the reading is told once, after all lines
     /// that were whole before it.
     pub(super) fn next(&mut self, watch: &dyn Watch) -> Result<Option<Block>, Stop> {
+        if let Some(block) = self.ready.pop_front() {
+            return Ok(Some(block));
+        }
         let mut text = std::mem::take(&mut self.rest);
         let mut searched = 0;
         loop {
@@ -74,7 +88,7 @@ impl Blocks {
             let fresh = text.get(searched..).unwrap_or_default();
             if let Some(end) = fresh.iter().rposition(|b| *b == b'\n') {
                 self.rest = text.split_off(searched + end + 1);
-                return Ok(Some(self.block(text, None)));
+                return Ok(Some(self.first_of(text)));
             }
             if let Some(error) = self.failed.take() {
                 return Err(error);
@@ -89,15 +103,36 @@ impl Blocks {
         }
     }
 
+    /// A block of whole lines; where they are too many, of the first of them.
+    fn first_of(&mut self, text: Vec<u8>) -> Block {
+        if line_ends(&text) <= MOST_LINES {
+            return self.block(text, None);
+        }
+        let mut rest = &text[..];
+        while !rest.is_empty() {
+            let mut ends = rest.iter().enumerate().filter(|(_, b)| **b == b'\n');
+            let end = ends
+                .nth(MOST_LINES - 1)
+                .map_or(rest.len(), |(at, _)| at + 1);
+            let (piece, after) = rest.split_at(end);
+            let block = self.block(piece.to_vec(), None);
+            self.ready.push_back(block);
+            rest = after;
+        }
+        self.ready.pop_front().unwrap_or_default()
+    }
+
     fn block(&mut self, text: Vec<u8>, overlong: Option<Overlong>) -> Block {
         let first_line = self.next_line;
         let ends = line_ends(&text);
         let open = usize::from(text.last().is_some_and(|b| *b != b'\n'));
-        self.next_line += (ends + open + usize::from(overlong.is_some())) as u64;
+        let lines = ends + open + usize::from(overlong.is_some());
+        self.next_line += lines as u64;
         Block {
             first_line,
             text,
             overlong,
+            lines,
         }
     }
 

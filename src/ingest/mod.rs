@@ -12,8 +12,9 @@
 //! * [`RecordReader`]: one format. [`JsonLines`] gives whole records; [`LinksTsv`] and [`PagesTsv`]
 //!   give pieces ([`Event::Link`], [`Event::Page`]), which the engine consolidates by sorting;
 //!   [`BvGraph`] reads the lines that a compressed graph is decoded into ([`Input::BvGraph`]).
-//! * A bad line is an [`Event::Rejected`] and never ends the batch; an input that cannot be read to
-//!   its end is an [`InputError`] and refuses the batch whole.
+//! * A bad line is an [`Event::Rejected`] and does not end the batch, unless more than [`MOST_LISTED`]
+//!   and more than half of all so far are bad; an input that cannot be read to its end is an
+//!   [`InputError`] and refuses the batch whole.
 //!
 //! Memory is bounded by the number of threads, [`MAX_LINE`] and [`BLOCK_SIZE`], never by the input.
 
@@ -46,7 +47,9 @@ pub use record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, PageRecord, Position, RecordReader,
     UncrawledOutlinks,
 };
-pub use reject::{Fault, REJECTED_TEXT, Reject, RejectReason, RejectWriter, within_limit};
+pub use reject::{
+    Fault, MOST_LISTED, REJECTED_TEXT, Reject, RejectReason, RejectWriter, within_limit,
+};
 pub use summary::{DropReason, ReadSummary, UNKNOWN_FIELDS_KEPT, UnknownFields};
 pub use timestamp::{TimestampProblem, parse_timestamp};
 pub use tsv::{LinksTsv, PagesTsv};

@@ -1,5 +1,6 @@
 //! Reading a batch: blocks are parsed in parallel, events handed on in the order of the input.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::hash::RandomState;
 use std::sync::Arc;
@@ -8,18 +9,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::interner::{Interner, UrlNumber};
-use super::lines::{Block, Blocks, MAX_LINE, Stop, lines};
+use super::lines::{Block, Blocks, MAX_LINE, MOST_LINES, Stop, lines};
 use super::location::SiteMode;
 use super::open::{Input, InputError};
 use super::reading::Reading;
 use super::record::{Event, Position, RecordReader};
-use super::reject::{Fault, Reject, RejectReason, beginning};
+use super::reject::{Fault, MOST_LISTED, Reject, RejectReason, beginning, is_hopeless};
 use super::summary::ReadSummary;
 use crate::watch::{Interrupted, Watch};
 
 /// So much text is parsed at a time, while as much is being read: with [`MAX_LINE`] the bound on
 /// what is held. Enough blocks to keep many threads busy.
 const WAVE: usize = 8 << 20;
+
+/// And so many lines: the bound on events, of which lines of two bytes would make millions.
+const WAVE_LINES: usize = 16 * MOST_LINES;
 
 /// One input and its format.
 #[derive(Clone)]
@@ -39,6 +43,10 @@ pub enum ReadError<E: Error + 'static> {
     /// The watch asked to stop.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
+    /// More than [`MOST_LISTED`] records are bad, and more than half of those that were read, so
+    /// reading stopped there: what was counted up to then.
+    #[error("{} of the first {} records are bad", .0.rejected(), .0.records)]
+    MostAreBad(Box<ReadSummary>),
     /// The sink refused to go on.
     #[error(transparent)]
     Sink(E),
@@ -59,9 +67,25 @@ pub struct ReadBlock {
     pub source: u32,
     /// The URLs of the events by number.
     pub urls: Interner,
-    /// Lines within the source, from 1, and what each says; in order.
+    /// Lines within the source, from 1, and what each says; in order. Of rejects only the first
+    /// [`MOST_LISTED`] of the batch.
     pub events: Vec<(u64, Event<UrlNumber>)>,
     counts: ReadSummary,
+}
+
+impl ReadBlock {
+    /// Leaves only the first of its rejects.
+    fn keep_rejects(&mut self, mut most: u64) {
+        if self.counts.rejected() <= most {
+            return;
+        }
+        self.events.retain(|(_, event)| {
+            let is_reject = matches!(event, Event::Rejected(_));
+            let kept = !is_reject || most > 0;
+            most -= u64::from(is_reject && kept);
+            kept
+        });
+    }
 }
 
 /// Reads all sources in order and hands each event with its position to `sink`, in that order: as
@@ -84,12 +108,13 @@ pub fn read_batch<E: Error + Send + 'static>(
 /// Reads all sources in order and hands them to `sink` in that order, a block of lines at a time.
 ///
 /// The events, their order and the summary depend only on the sources, not on the number of
-/// threads. All inputs are looked up before the first is read. Before an [`InputError`] the sink
-/// gets all lines that were whole before it. Progress is in bytes as stored (compressed), with a
-/// total where all inputs are files.
+/// threads; so does where reading stops because most records are bad, which is after a block. All
+/// inputs are looked up before the first is read. Before an [`InputError`] the sink gets all lines
+/// that were whole before it. Progress is in bytes as stored (compressed), with a total where all
+/// inputs are files.
 ///
-/// Cost: memory for two waves of 8 MiB of text and two of events, besides lines up to
-/// [`MAX_LINE`].
+/// Cost: memory for two waves of 8 MiB of text and two of events, of at most 262,144 lines each,
+/// besides lines up to [`MAX_LINE`].
 pub fn read_blocks<E: Error + Send + 'static>(
     sources: &[Source<'_>],
     mode: SiteMode,
@@ -111,7 +136,8 @@ pub fn read_blocks<E: Error + Send + 'static>(
     loop {
         let failed = wave.failed.take();
         let last = wave.blocks.is_empty() || failed.is_some();
-        let parse = || parse_wave(&wave.blocks, mode, &hasher, watch);
+        let room = MOST_LISTED.saturating_sub(summary.rejected());
+        let parse = || parse_wave(&wave.blocks, mode, &hasher, room, watch);
         let read = || {
             if last { Wave::default() } else { queue.wave() }
         };
@@ -121,12 +147,20 @@ pub fn read_blocks<E: Error + Send + 'static>(
         let (given, (parsed, next)) = rayon::join(hand_on, || rayon::join(parse, read));
         given?;
         pending = parsed?;
-        for block in &pending {
+        let hopeless = pending.iter_mut().position(|block| {
+            let before = summary.rejected();
+            block.keep_rejects(MOST_LISTED.saturating_sub(before));
             summary.merge(&block.counts);
-        }
+            is_hopeless(summary.rejected(), summary.records)
+        });
         let read = queue.progress.load(Ordering::Relaxed);
         watch.advance(read - reported);
         reported = read;
+        if let Some(at) = hopeless {
+            pending.truncate(at + 1);
+            give(pending, sink)?;
+            return Err(ReadError::MostAreBad(Box::new(summary)));
+        }
         if last {
             give(pending, sink)?;
             return failed.map_or(Ok(summary), |error| Err(error.into()));
@@ -180,9 +214,11 @@ impl<'a> Queue<'a> {
     fn wave(&mut self) -> Wave<'a> {
         let mut wave = Wave::default();
         let mut size = 0;
-        while size < WAVE {
+        let mut lines = 0;
+        while size < WAVE && lines < WAVE_LINES {
             match self.next() {
                 Ok(Some(piece)) => {
+                    lines += piece.block.lines;
                     size += piece.block.text.len() * piece.source.reader.expansion();
                     wave.blocks.push(piece);
                 }
@@ -221,49 +257,55 @@ fn parse_wave(
     blocks: &[Piece<'_>],
     mode: SiteMode,
     hasher: &RandomState,
+    room: u64,
     watch: &dyn Watch,
 ) -> Result<Vec<ReadBlock>, Interrupted> {
     blocks
         .par_iter()
         .map(|piece| {
             watch.proceed()?;
-            Ok(parse_block(piece, mode, hasher))
+            Ok(parse_block(piece, mode, hasher, room))
         })
         .collect()
 }
 
-fn parse_block(piece: &Piece<'_>, mode: SiteMode, hasher: &RandomState) -> ReadBlock {
+/// Of the rejects the first `room` become events: no others can be among those that are listed.
+fn parse_block(piece: &Piece<'_>, mode: SiteMode, hasher: &RandomState, room: u64) -> ReadBlock {
     let mut reading = Reading::new(mode, Interner::new(hasher.clone()));
+    let mut rejects = Rejects {
+        piece,
+        room,
+        counts: BTreeMap::new(),
+    };
     let mut events = Vec::new();
     let reader = piece.source.reader;
+    let mut blank_lines = 0;
     let mut number = piece.block.first_line;
     for line in lines(&piece.block.text) {
         if line.trim_ascii().is_empty() {
-            reading.summary.blank_lines += 1;
+            blank_lines += 1;
         } else {
-            let event = read_line(reader, line, &mut reading)
-                .unwrap_or_else(|fault| rejected(piece, number, line, fault));
-            events.push((number, event));
+            let event = match read_line(reader, line, &mut reading) {
+                Ok(event) => Some(event),
+                Err(fault) => rejects.event(number, line, &fault),
+            };
+            events.extend(event.map(|event| (number, event)));
         }
         number += 1;
     }
     let mut bytes = piece.block.text.len() as u64;
     if let Some(overlong) = &piece.block.overlong {
-        let event = rejected(piece, number, &overlong.head, line_too_long(overlong.bytes));
-        events.push((number, event));
-        number += 1;
+        let event = rejects.event(number, &overlong.head, &line_too_long(overlong.bytes));
+        events.extend(event.map(|event| (number, event)));
         bytes += overlong.bytes;
     }
     let Reading {
         urls, mut summary, ..
     } = reading;
-    for (_, event) in &events {
-        if let Event::Rejected(reject) = event {
-            *summary.rejects.entry(reject.reason).or_default() += 1;
-        }
-    }
-    summary.lines = number - piece.block.first_line;
-    summary.records = events.len() as u64;
+    summary.lines = piece.block.lines as u64;
+    summary.blank_lines = blank_lines;
+    summary.records = summary.lines - blank_lines;
+    summary.rejects = rejects.counts;
     summary.bytes = bytes;
     ReadBlock {
         source: piece.index,
@@ -293,20 +335,39 @@ fn line_too_long(bytes: u64) -> Fault {
     )
 }
 
-fn rejected(piece: &Piece<'_>, line: u64, text: &[u8], fault: Fault) -> Event<UrlNumber> {
-    let shown = std::str::from_utf8(text)
-        .ok()
-        .and_then(|line| piece.source.reader.shown(line));
-    let (file, record) = shown.unwrap_or_else(|| (piece.source.input.to_string(), beginning(text)));
-    Event::Rejected(Reject {
-        file,
-        line,
-        reason: fault.reason,
-        detail: fault.detail,
-        record,
-    })
+/// The rejects of a block.
+struct Rejects<'a> {
+    piece: &'a Piece<'a>,
+    /// So many more may be listed.
+    room: u64,
+    counts: BTreeMap<RejectReason, u64>,
+}
+
+impl Rejects<'_> {
+    /// Counts a reject; the event of one that may be listed.
+    fn event(&mut self, line: u64, text: &[u8], fault: &Fault) -> Option<Event<UrlNumber>> {
+        *self.counts.entry(fault.reason).or_default() += 1;
+        self.room = self.room.checked_sub(1)?;
+        let source = self.piece.source;
+        let shown = std::str::from_utf8(text)
+            .ok()
+            .and_then(|line| source.reader.shown(line));
+        let (file, record) = shown.unwrap_or_else(|| (source.input.to_string(), beginning(text)));
+        Some(Event::Rejected(Reject {
+            file,
+            line,
+            reason: fault.reason,
+            // It may quote a name or a text of the line.
+            detail: beginning(fault.detail.as_bytes()),
+            record,
+        }))
+    }
 }
 
 #[cfg(test)]
 #[path = "read_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "read_bounds_tests.rs"]
+mod bounds_tests;

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::super::json_lines::JsonLines;
 use super::super::lines::BLOCK_SIZE;
+use super::super::reject::REJECTED_TEXT;
 use super::super::tsv::{LinksTsv, PagesTsv};
 use super::*;
 use crate::watch::Unwatched;
@@ -58,14 +59,14 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     out.finish().unwrap()
 }
 
-fn zstd(text: &[u8]) -> Vec<u8> {
+pub(super) fn zstd(text: &[u8]) -> Vec<u8> {
     let mut out = zstd::stream::Encoder::new(Vec::new(), 3).unwrap();
     out.include_checksum(true).unwrap();
     out.write_all(text).unwrap();
     out.finish().unwrap()
 }
 
-fn page(n: usize) -> String {
+pub(super) fn page(n: usize) -> String {
     format!("{{\"url\":\"http://a.example/{n}\"}}\n")
 }
 
@@ -257,6 +258,20 @@ fn the_longest_line_is_read_and_one_byte_more_is_not() {
         let (_, events) = whole((line(MAX_LINE + 1) + end).as_bytes(), &JsonLines);
         assert_eq!(rejected(&events), [(1, RejectReason::LineTooLong)]);
     }
+}
+
+#[test]
+fn a_text_of_a_line_is_quoted_in_part() {
+    let name = "n".repeat(5000);
+    let lines = format!("{{\"{name}\":1,\"{name}\":1}}\n\"{name}\" and more\n");
+    let (_, events) = whole(lines.as_bytes(), &JsonLines);
+    for (_, event) in &events {
+        let Event::Rejected(reject) = event else {
+            panic!("{event:?}")
+        };
+        assert_eq!(reject.detail.len(), REJECTED_TEXT, "{}", reject.detail);
+    }
+    assert_eq!(events.len(), 2);
 }
 
 #[test]

@@ -8,8 +8,11 @@ use serde::Serialize;
 use super::location::UrlProblem;
 use super::timestamp::TimestampProblem;
 
-/// How much of a refused line is kept, in characters.
+/// How much is kept of a refused line, and of what is said of it, in characters.
 pub const REJECTED_TEXT: usize = 200;
+
+/// So many rejects of a batch are listed, the first ones; all are counted.
+pub const MOST_LISTED: u64 = 100_000;
 
 /// Why a line is refused. The names (snake case) are stable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
@@ -111,7 +114,7 @@ pub struct Reject {
     pub line: u64,
     /// The kind.
     pub reason: RejectReason,
-    /// What exactly is wrong.
+    /// What exactly is wrong; its first [`REJECTED_TEXT`] characters.
     pub detail: String,
     /// The line's first [`REJECTED_TEXT`] characters; U+FFFD in place of what is not UTF-8.
     pub record: String,
@@ -153,6 +156,12 @@ pub fn within_limit(rejects: u64, records: u64, percent: f64) -> bool {
         || rejects as f64 * 100.0 <= percent * records as f64 * (1.0 + 1e-12)
 }
 
+/// Whether there is no point in reading on: more than [`MOST_LISTED`] records are bad, and more than
+/// half of all so far.
+pub(super) const fn is_hopeless(rejects: u64, records: u64) -> bool {
+    rejects > MOST_LISTED && rejects > records / 2
+}
+
 /// The first [`REJECTED_TEXT`] characters of a line. A character has at most four bytes, and
 /// what is cut off within one at the end is never among those kept.
 pub(super) fn beginning(line: &[u8]) -> String {
@@ -178,6 +187,15 @@ mod tests {
         assert!(within_limit(10, 10, 100.0));
         assert!(!within_limit(1, 1, f64::NAN));
         assert!(!within_limit(0, 1, f64::NAN));
+    }
+
+    #[test]
+    fn reading_ends_where_most_is_bad() {
+        assert!(!is_hopeless(100_000, 100_000));
+        assert!(is_hopeless(100_001, 100_001));
+        assert!(is_hopeless(100_001, 200_001));
+        assert!(!is_hopeless(100_001, 200_002));
+        assert!(is_hopeless(u64::MAX, u64::MAX));
     }
 
     #[test]

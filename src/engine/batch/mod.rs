@@ -10,6 +10,7 @@ mod overruled;
 mod pages;
 mod passes;
 mod portions;
+mod rejects;
 mod replaced;
 mod resolve;
 mod row_blocks;
@@ -17,8 +18,6 @@ mod rows;
 mod targets;
 mod urls;
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -28,7 +27,7 @@ use super::clock::now;
 use super::{Bank, EngineError};
 use crate::ingest::{
     BvGraph, Event, Input, JsonLines, LinksTsv, PagesTsv, ReadError, ReadSummary, RecordReader,
-    RejectWriter, SUFFIX_LIST, SiteMode, Source, read_blocks, within_limit,
+    SUFFIX_LIST, SiteMode, Source, read_blocks, within_limit,
 };
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, BatchRecord};
 use crate::storage::tables::{self, BitmapKey};
@@ -37,6 +36,7 @@ use crate::watch::Watch;
 use canonical::Winners;
 use passes::Passes;
 use portions::Gather;
+use rejects::{Listed, RejectList};
 
 /// The format of the files of a batch.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -73,7 +73,7 @@ pub struct IngestRequest {
     pub name: Option<String>,
     /// At most so many per cent of the records may be bad.
     pub max_rejects: f64,
-    /// Where bad records are listed; in the bank's folder where `None`.
+    /// Where bad records are listed; in a file of its own in the bank's folder where `None`.
     pub rejects: Option<PathBuf>,
     /// Do everything but change the bank.
     pub dry_run: bool,
@@ -122,9 +122,11 @@ pub struct IngestReport {
     pub read: ReadSummary,
     /// What the batch changed, or would change.
     pub counts: BatchCounts,
-    /// Where bad records are listed.
+    /// Where bad records are listed; `None` where there are none.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
+    /// How many are listed there: the first ones, at most [`MOST_LISTED`](crate::ingest::MOST_LISTED).
+    pub rejects_listed: u64,
     /// How long it took.
     pub seconds: f64,
 }
@@ -135,57 +137,6 @@ fn readable<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok
     match path {
         Some(path) => to.serialize_some(&path.to_string_lossy()),
         None => to.serialize_none(),
-    }
-}
-
-/// Bad records on their way to their file, which is made when the first one comes.
-struct Rejects {
-    path: Option<PathBuf>,
-    writer: Option<RejectWriter<BufWriter<File>>>,
-}
-
-impl Rejects {
-    fn list(&mut self, reject: &crate::ingest::Reject) -> Result<(), EngineError> {
-        let Some(path) = &self.path else {
-            return Ok(());
-        };
-        let failed = |source| EngineError::Write {
-            path: path.clone(),
-            source,
-        };
-        if self.writer.is_none() {
-            let file = File::create(path).map_err(failed)?;
-            self.writer = Some(RejectWriter::new(BufWriter::new(file)));
-        }
-        if let Some(writer) = &mut self.writer {
-            writer.write(reject).map_err(failed)?;
-        }
-        Ok(())
-    }
-
-    /// Removes what an earlier, refused batch listed, so that a file of rejects is always this
-    /// batch's.
-    fn clear(&self) -> Result<(), EngineError> {
-        match &self.path {
-            Some(path) if path.is_file() => {
-                std::fs::remove_file(path).map_err(|source| EngineError::Write {
-                    path: path.clone(),
-                    source,
-                })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The file, if there is one.
-    fn finish(self) -> Result<Option<PathBuf>, EngineError> {
-        match (self.writer, self.path) {
-            (Some(writer), Some(path)) => match writer.finish() {
-                Ok(_) => Ok(Some(path)),
-                Err(source) => Err(EngineError::Write { path, source }),
-            },
-            _ => Ok(None),
-        }
     }
 }
 
@@ -213,15 +164,8 @@ impl Bank {
         let batch = last.checked_add(1).ok_or(StoreError::Full("batch"))?;
         let spill = writer.spill_folder();
         let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch);
-        let rejects = Rejects {
-            path: request.rejects.clone().or_else(|| {
-                let name = format!("batch-{batch:06}.jsonl");
-                (!request.dry_run).then(|| self.path().join("rejects").join(name))
-            }),
-            writer: None,
-        };
-        rejects.clear()?;
-        let (gather, read, rejects_file) = read(request, mode, passes.gather(), rejects, watch)?;
+        let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
+        let (gather, read, listed) = read(request, mode, passes.gather(), rejects, watch)?;
         let kind = if request.snapshot {
             BatchKind::Snapshot
         } else {
@@ -235,7 +179,8 @@ impl Bank {
             repeats: None,
             dry_run: request.dry_run,
             counts: BatchCounts::default(),
-            rejects_file,
+            rejects_file: listed.file,
+            rejects_listed: listed.count,
             read,
             seconds: 0.0,
         };
@@ -268,7 +213,13 @@ impl Bank {
             changes.put(&tables::BITMAPS, &BitmapKey::Former(batch), &former)?;
         }
         counters.batch = batch;
-        writer.commit(changes, counters)?;
+        let committed = writer.commit(changes, counters);
+        let is_in = matches!(&committed, Ok(()) | Err(StoreError::Unpublished(_)));
+        if is_in && request.rejects.is_none() {
+            let attempt = report.rejects_file.take();
+            report.rejects_file = attempt.map(|path| rejects::name_after(batch, path));
+        }
+        committed?;
         report.batch = Some(batch);
         report.seconds = begun.elapsed().as_secs_f64();
         Ok(report)
@@ -280,13 +231,14 @@ fn read(
     request: &IngestRequest,
     mode: SiteMode,
     mut gather: Gather,
-    mut rejects: Rejects,
+    mut rejects: RejectList,
     watch: &dyn Watch,
-) -> Result<(Gather, ReadSummary, Option<PathBuf>), EngineError> {
+) -> Result<(Gather, ReadSummary, Listed), EngineError> {
     let graph;
     let lines: &dyn RecordReader = match (&request.format, request.inputs.first()) {
         (Format::BvGraph { urls }, Some(Input::BvGraph(basename))) => {
-            graph = BvGraph::open(basename, urls.clone(), watch).map_err(refused)?;
+            graph = BvGraph::open(basename, urls.clone(), watch)
+                .map_err(|error| refused(error, None))?;
             &graph
         }
         (Format::BvGraph { .. }, _) => {
@@ -319,24 +271,35 @@ fn read(
         let of_links = (block.source as usize) < request.inputs.len();
         gather.add(block, of_links)
     });
-    let read = read.map_err(refused)?;
+    let read = match read {
+        Err(error @ ReadError::MostAreBad(_)) => {
+            return Err(refused(error, rejects.finish()?.file));
+        }
+        read => read.map_err(|error| refused(error, None))?,
+    };
     let listed = rejects.finish()?;
     if !within_limit(read.rejected(), read.records, request.max_rejects) {
         return Err(EngineError::TooManyRejects {
             rejected: read.rejected(),
             records: read.records,
             limit: request.max_rejects,
-            listed,
+            listed: listed.file,
         });
     }
     Ok((gather, read, listed))
 }
 
-fn refused(error: ReadError<EngineError>) -> EngineError {
+/// The error of a batch that was not read to its end; `listed` is the file of its bad records.
+fn refused(error: ReadError<EngineError>, listed: Option<PathBuf>) -> EngineError {
     match error {
         ReadError::Input(error) => error.into(),
         ReadError::Interrupted(error) => error.into(),
         ReadError::Sink(error) => error,
+        ReadError::MostAreBad(read) => EngineError::MostAreBad {
+            rejected: read.rejected(),
+            records: read.records,
+            listed,
+        },
     }
 }
 

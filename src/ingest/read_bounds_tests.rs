@@ -1,0 +1,91 @@
+//! How much is held and read: events of a block, rejects of a batch, where reading ends.
+
+use std::convert::Infallible;
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::super::json_lines::JsonLines;
+use super::super::lines::BLOCK_SIZE;
+use super::tests::{page, zstd};
+use super::*;
+use crate::watch::Unwatched;
+
+/// What blocks say, in order: how many events each has, the line of each reject, and the summary up
+/// to where reading ended.
+fn blocks(text: &[u8], threads: usize) -> (Vec<usize>, Vec<u64>, ReadSummary) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("input");
+    fs::write(&path, zstd(text)).unwrap();
+    let sources = [Source {
+        input: Input::named(path),
+        reader: &JsonLines as &dyn RecordReader,
+    }];
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let (mut sizes, mut rejects) = (Vec::new(), Vec::new());
+    let read = pool.unwrap().install(|| {
+        read_blocks::<Infallible>(&sources, SiteMode::Host, &Unwatched, &mut |block| {
+            sizes.push(block.events.len());
+            let lines = block.events.iter();
+            rejects.extend(
+                lines
+                    .filter(|(_, event)| matches!(event, Event::Rejected(_)))
+                    .map(|(line, _)| *line),
+            );
+            Ok(())
+        })
+    });
+    let summary = match read {
+        Ok(summary) => summary,
+        Err(ReadError::MostAreBad(summary)) => *summary,
+        Err(error) => panic!("{error}"),
+    };
+    (sizes, rejects, summary)
+}
+
+#[test]
+fn short_lines_come_in_small_blocks() {
+    // A blank line is no event, and a line in between is longer than a block.
+    let long = format!("\n{{\"url\":\"{}\"}}\n", " ".repeat(BLOCK_SIZE));
+    let text = ["1\n".repeat(50_000), long, "1\n".repeat(49_000) + "1"].concat();
+    let (sizes, rejects, summary) = blocks(text.as_bytes(), 2);
+    assert_eq!((summary.lines, summary.records), (99_003, 99_002));
+    assert!(sizes.iter().all(|size| *size <= MOST_LINES), "{sizes:?}");
+    assert_eq!(sizes.iter().sum::<usize>(), 99_002);
+    let expected: Vec<u64> = (1..=99_003).filter(|line| *line != 50_001).collect();
+    assert_eq!(rejects, expected);
+}
+
+#[test]
+fn the_first_hundred_thousand_rejects_are_events() {
+    let text = (page(1) + "1\n").repeat(150_000);
+    let (sizes, rejects, summary) = blocks(text.as_bytes(), 2);
+    assert_eq!((summary.records, summary.rejected()), (300_000, 150_000));
+    let expected: Vec<u64> = (1..=100_000).map(|n| 2 * n).collect();
+    assert_eq!(rejects, expected);
+    assert_eq!(sizes.iter().sum::<usize>(), 250_000);
+    assert_eq!(blocks(text.as_bytes(), 1), (sizes, rejects, summary));
+}
+
+#[test]
+fn reading_ends_in_the_same_place_whatever_the_threads() {
+    let good = page(1).repeat(120_000);
+    let bad = "1\n".repeat(600_000);
+    for (text, before) in [(bad.clone(), 0), (good + &bad, 120_000)] {
+        let (sizes, rejects, summary) = blocks(text.as_bytes(), 1);
+        let least = before.max(100_000) + 1;
+        let most = least + MOST_LINES as u64;
+        assert!(
+            (least..=most).contains(&summary.rejected()),
+            "{}",
+            summary.rejected()
+        );
+        assert_eq!(summary.records, before + summary.rejected());
+        let expected: Vec<u64> = (before + 1..=before + 100_000).collect();
+        assert_eq!(rejects, expected);
+        for threads in [2, 5] {
+            let again = blocks(text.as_bytes(), threads);
+            assert_eq!(again, (sizes.clone(), rejects.clone(), summary.clone()));
+        }
+    }
+}
