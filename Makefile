@@ -8,6 +8,7 @@ DEMO      := $(TARGET)/demo
 PAGES     ?= 20000
 LONG_PAGES ?= 200000
 LONG_DAYS ?= 30
+LONG_CUTS ?= 500
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny bench install clean-demo
@@ -97,6 +98,7 @@ deny:
 # One test of `make test`, at the size of a real crawl; LONG_PAGES=20000 is a matter of minutes.
 test-long: deps
 	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) $(CARGO) test --locked --test refresh_long -- --nocapture
+	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --test power_cut -- --nocapture
 
 bench: deps
 	$(CARGO) bench --locked --profile dev

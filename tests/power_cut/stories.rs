@@ -1,0 +1,180 @@
+//! What is done to banks while the power may be cut.
+
+use std::fs;
+use std::path::Path;
+
+use seedbank::synth::{SynthOptions, generate};
+use seedbank::watch::Unwatched;
+
+use super::command::{TWO_CORES, record};
+use super::disk::{Disk, Kept, Listed, Listing, listing, materialise};
+use super::judge::{Answers, DISK, Story, command};
+use super::trace::{Event, Tracer};
+
+/// A story with the trace of its commands.
+pub struct Traced {
+    pub story: Story,
+    /// What was on the disk at first.
+    pub disk: Disk,
+    pub events: Vec<Event>,
+}
+
+const BULK: &[&str] = &["ingest", "../days/day-000.jsonl.zst", "--memory", "1M"];
+
+/// Each begins with the folders that commands run in, beside their inputs.
+pub struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let memory = Path::new("/dev/shm");
+        let folder = tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir());
+        let place = Self {
+            folder: folder.unwrap(),
+        };
+        let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
+        write("snapshot.jsonl", TWO_CORES);
+        let delta = |day: u32| {
+            let page = |n: u32| format!("http://h{n}.day{day}.example/");
+            (1..4)
+                .map(|n| {
+                    record(
+                        &page(n),
+                        &["http://a1.example/", &page(n + 1), &page(n + 2)],
+                    )
+                })
+                .collect::<String>()
+        };
+        write("delta-1.jsonl", &delta(1));
+        write("delta-2.jsonl", &(delta(2) + "not a record\n"));
+        place
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The stories, told; `None` where there is no C compiler.
+    pub fn tell(&self, long: bool) -> Option<Vec<Traced>> {
+        let first: &[&[&str]] = &[
+            &["init"],
+            &["ingest", "../snapshot.jsonl", "--snapshot"],
+            &["ingest", "../delta-1.jsonl"],
+            &["refresh", "--seeds", "3"],
+        ];
+        if !long {
+            return Some(vec![self.run("a new bank", Listing::new(), first)?]);
+        }
+        let options = SynthOptions {
+            days: 1,
+            rng_seed: 5,
+            // Many, so that the delta is large enough for a bulk load.
+            changed_per_day: 0.4,
+            ..SynthOptions::new(500)
+        };
+        generate(&self.path().join("days"), &options, &Unwatched).unwrap();
+        let further: &[&[&str]] = &[
+            &["ingest", "../delta-2.jsonl", "--max-rejects", "50"],
+            &[
+                "refresh", "--plan", "sites", "--method", "greedy", "--keep", "1",
+            ],
+            BULK,
+            &["refresh", "--keep", "1"],
+            &["ingest", "../days/day-001.jsonl.zst", "--memory", "1M"],
+            &["refresh", "--plan", "sites", "--keep", "1"],
+        ];
+        let mut told = vec![self.run("a new bank", Listing::new(), &[first, further].concat())?];
+        told.push(self.run(
+            "a bank in a folder that was there",
+            Listing::from([("bank".to_owned(), Listed::Folder)]),
+            &first[..2],
+        )?);
+        told.push(self.recovery(&told[0])?);
+        Some(told)
+    }
+
+    fn run(
+        &self,
+        name: &'static str,
+        base: Listing,
+        commands: &[&[&'static str]],
+    ) -> Option<Traced> {
+        let story = Story {
+            name,
+            bank: "bank",
+            commands: commands.iter().map(|args| args.to_vec()).collect(),
+            answers: vec![None],
+            is_recovery: false,
+        };
+        self.trace(story, &base)
+    }
+
+    /// The next command after a bulk load that was cut off when a part had been taken in: it
+    /// finishes the load.
+    fn recovery(&self, told: &Traced) -> Option<Traced> {
+        let load = told.story.commands.iter().position(|args| args == BULK)?;
+        let mut disk = told.disk.clone();
+        let (mut ended, mut removed) = (0, 0);
+        for event in &told.events {
+            disk.apply(event);
+            ended += usize::from(matches!(event, Event::Acknowledged));
+            let is_loaded = |path: &str| path.contains("/loads/") && path.ends_with(".sst");
+            removed += usize::from(
+                ended == load && matches!(event, Event::Remove { path } if is_loaded(path)),
+            );
+            if removed == 3 {
+                break;
+            }
+        }
+        assert_eq!(removed, 3, "no bulk load");
+        let answers = told.story.answers[load].clone();
+        let story = Story {
+            name: "a bulk load that is finished later",
+            bank: "bank",
+            commands: vec![BULK.to_vec()],
+            answers: vec![answers],
+            is_recovery: true,
+        };
+        self.trace(story, &disk.after_crash(Kept::Everything))
+    }
+
+    /// Runs the commands on a disk that has `base` on it.
+    fn trace(&self, mut story: Story, base: &Listing) -> Option<Traced> {
+        let place = self.path().join("traced");
+        let folder = place.join(DISK);
+        if place.exists() {
+            fs::remove_dir_all(&place).unwrap();
+        }
+        materialise(base, &folder);
+        let tracer = Tracer::build(&place, &folder)?;
+        let disk = Disk::of(&folder);
+        let bank = folder.join(story.bank);
+        let mut listings = Vec::new();
+        for args in &story.commands {
+            let mut command = command(&place, story.bank, args);
+            tracer.follow(&mut command);
+            let ended = command.output().unwrap();
+            assert!(ended.status.success(), "{args:?}: {ended:?}");
+            tracer.acknowledge();
+            listings.push(listing(&folder));
+            story.answers.push(Some(Answers::of(&bank).unwrap()));
+        }
+        let events = tracer.events();
+        assert!(events.len() > 10 * listings.len(), "nothing is traced");
+        let mut again = disk.clone();
+        let mut listings = listings.iter();
+        for event in &events {
+            again.apply(event);
+            if matches!(event, Event::Acknowledged) {
+                again.assert_is(listings.next().unwrap());
+            }
+        }
+        eprintln!("{}: {} changes of the disk", story.name, events.len());
+        Some(Traced {
+            story,
+            disk,
+            events,
+        })
+    }
+}
