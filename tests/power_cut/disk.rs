@@ -27,6 +27,9 @@ pub enum Kept {
     Nothing,
     /// Any part, drawn from this number.
     Some(u64),
+    /// Of names the last one only, as if the disk took them in the wrong order, and any part of the
+    /// bytes.
+    Last(u64),
     /// Names up to some moment, drawn from this number, and any part of the bytes.
     Journal(u64),
     /// As if only the process had been killed.
@@ -245,7 +248,7 @@ impl Disk {
     /// What is there after a crash at this moment.
     pub fn after_crash(&self, kept: Kept) -> Listing {
         let mut rng = Pcg64::seed_from_u64(match kept {
-            Kept::Some(seed) | Kept::Journal(seed) => seed,
+            Kept::Some(seed) | Kept::Last(seed) | Kept::Journal(seed) => seed,
             Kept::Nothing | Kept::Everything => 0,
         });
         // Much or little survives of all, not half of it each time.
@@ -254,11 +257,13 @@ impl Disk {
             Kept::Journal(_) => rng.random_range(self.journaled..=self.namings.len()),
             _ => 0,
         };
+        let last = self.namings.iter().rposition(|naming| !naming.is_synced);
         let mut folders: HashMap<NodeId, BTreeMap<&str, NodeId>> = HashMap::new();
         for (at, naming) in self.namings.iter().enumerate() {
             let is_kept = match kept {
                 Kept::Nothing => naming.is_synced,
                 Kept::Some(_) => naming.is_synced || rng.random_bool(share),
+                Kept::Last(_) => naming.is_synced || Some(at) == last,
                 Kept::Journal(_) => at < until,
                 Kept::Everything => true,
             };
