@@ -99,8 +99,19 @@ pub struct Story {
     pub commands: Vec<Vec<&'static str>>,
     /// What the bank answers before the first command and after each; `None` where it is no bank.
     pub answers: Vec<Option<Answers>>,
-    /// Before the first command the bank may answer as after it: it was cut off before.
-    pub is_recovery: bool,
+    /// The state of the bank before the first command.
+    pub begins: Begins,
+}
+
+/// How a story begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Begins {
+    /// With a sound bank, or none.
+    Sound,
+    /// The first command had been cut off before: its end may come to light at any time.
+    Unfinished,
+    /// Damaged: it answers as a sound one, or not at all, until the first command has ended.
+    Damaged,
 }
 
 /// A power cut.
@@ -161,7 +172,11 @@ impl Story {
         let bank: PathBuf = disk.join(self.bank);
         let next = self.commands.get(cut.acknowledged);
         let before = &self.answers[cut.acknowledged];
-        let is_open = cut.is_within || self.is_recovery && cut.acknowledged == 0;
+        let begins = match cut.acknowledged {
+            0 => self.begins,
+            _ => Begins::Sound,
+        };
+        let is_open = cut.is_within || begins == Begins::Unfinished;
         let after = self.answers.get(cut.acknowledged + 1).filter(|_| is_open);
 
         if before.is_none() && !bank.join("SEEDBANK").exists() {
@@ -172,6 +187,13 @@ impl Story {
                 Some(bank) if bank.differs(&made).is_none() => Ok(Outcome::NoBank),
                 _ => Err("what init made is not an empty bank".to_owned()),
             };
+        }
+        if let (Begins::Damaged, Some(args)) = (begins, next) {
+            if Answers::of(&bank).is_ok_and(|read| Some(&read) != before.as_ref()) {
+                return Err("a reader sees what never was acknowledged".to_owned());
+            }
+            self.again(cut.acknowledged, args, place)?;
+            return Ok(Outcome::AsBefore);
         }
         let look = |when: &str| {
             let read = Answers::of(&bank).map_err(|e| format!("a reader {when}: {e}"))?;

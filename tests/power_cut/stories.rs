@@ -8,7 +8,7 @@ use seedbank::watch::Unwatched;
 
 use super::command::{TWO_CORES, record};
 use super::disk::{Disk, Kept, Listed, Listing, listing, materialise};
-use super::judge::{Answers, DISK, Story, command};
+use super::judge::{Answers, Begins, DISK, Story, command};
 use super::trace::{Event, Tracer};
 
 /// A story with the trace of its commands.
@@ -64,7 +64,12 @@ impl Place {
             &["refresh", "--seeds", "3"],
         ];
         if !long {
-            return Some(vec![self.run("a new bank", Listing::new(), first)?]);
+            return Some(vec![self.run(
+                "a new bank",
+                "bank",
+                &Listing::new(),
+                first,
+            )?]);
         }
         let options = SynthOptions {
             days: 1,
@@ -84,28 +89,56 @@ impl Place {
             &["ingest", "../days/day-001.jsonl.zst", "--memory", "1M"],
             &["refresh", "--plan", "sites", "--keep", "1"],
         ];
-        let mut told = vec![self.run("a new bank", Listing::new(), &[first, further].concat())?];
-        told.push(self.run(
-            "a bank in a folder that was there",
-            Listing::from([("bank".to_owned(), Listed::Folder)]),
-            &first[..2],
-        )?);
+        let commands = [first, further].concat();
+        let mut told = vec![self.run("a new bank", "bank", &Listing::new(), &commands)?];
+        let there = Listing::from([("bank".to_owned(), Listed::Folder)]);
+        let begun = "a bank in a folder that was there";
+        told.push(self.run(begun, "bank", &there, &first[..2])?);
+        let begun = "a bank in folders that are made for it";
+        told.push(self.run(begun, "year/month/bank", &Listing::new(), &first[..2])?);
         told.push(self.recovery(&told[0])?);
+        told.push(self.repair(&told[0])?);
         Some(told)
     }
 
+    /// A bank from its making on.
     fn run(
         &self,
         name: &'static str,
-        base: Listing,
+        bank: &'static str,
+        base: &Listing,
         commands: &[&[&'static str]],
     ) -> Option<Traced> {
         let story = Story {
             name,
-            bank: "bank",
+            bank,
             commands: commands.iter().map(|args| args.to_vec()).collect(),
             answers: vec![None],
-            is_recovery: false,
+            begins: Begins::Sound,
+        };
+        self.trace(story, base)
+    }
+
+    /// The live database has lost the end of its MANIFEST, and is made anew from what is published.
+    fn repair(&self, told: &Traced) -> Option<Traced> {
+        let mut disk = told.disk.clone();
+        for event in &told.events {
+            disk.apply(event);
+        }
+        let mut base = disk.after_crash(Kept::Everything);
+        let manifest = base
+            .iter_mut()
+            .find(|(path, _)| path.starts_with("bank/live/MANIFEST-"));
+        let Some((_, Listed::File { bytes, .. })) = manifest else {
+            panic!("no MANIFEST");
+        };
+        bytes.truncate(bytes.len() - 1000);
+        let story = Story {
+            name: "a repair",
+            bank: "bank",
+            commands: vec![vec!["repair"]],
+            answers: vec![told.story.answers.last().cloned().flatten()],
+            begins: Begins::Damaged,
         };
         self.trace(story, &base)
     }
@@ -134,7 +167,7 @@ impl Place {
             bank: "bank",
             commands: vec![BULK.to_vec()],
             answers: vec![answers],
-            is_recovery: true,
+            begins: Begins::Unfinished,
         };
         self.trace(story, &disk.after_crash(Kept::Everything))
     }
