@@ -82,12 +82,17 @@ impl Answers {
     }
 
     /// What a further refresh of the same state leaves as it is, and what it finds again: pages,
-    /// batches, and the seeds of the last refresh.
+    /// batches, and the seeds of the last refresh. Since when they are seeds may differ: what was
+    /// stored and not published is not built upon.
     fn lasting(&self) -> (&[String], &[String], Vec<&str>) {
         let last = format!("(({}, ", self.refreshes);
         let seeds = self.tables["seeds"].iter();
-        let seeds = seeds.filter_map(|seed| seed.strip_prefix(&last)).collect();
-        (&self.tables["pages"], &self.tables["batches"], seeds)
+        let seeds = seeds.filter_map(|seed| seed.strip_prefix(&last)?.split(", evidence").next());
+        (
+            &self.tables["pages"],
+            &self.tables["batches"],
+            seeds.collect(),
+        )
     }
 }
 
