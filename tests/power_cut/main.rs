@@ -230,6 +230,7 @@ fn a_power_cut_loses_nothing_that_was_acknowledged() {
     for traced in &traced {
         let count = long.unwrap_or(20) * traced.story.commands.len() / all;
         tally.cut(traced, place.path(), count, long.is_some());
+        eprintln!("{}: {} cuts so far", traced.story.name, tally.cuts);
     }
     tally.judge();
     assert_a_missing_sync_is_found(&traced[0], place.path());
