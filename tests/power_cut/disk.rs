@@ -389,13 +389,14 @@ pub fn materialise(found: &Listing, folder: &Path) {
         let to = folder.join(path);
         match listed {
             Listed::Folder => fs::create_dir(&to).unwrap(),
-            Listed::File { number, bytes } => match first.get(number) {
-                Some(other) => fs::hard_link(folder.join(other), &to).unwrap(),
-                None => {
+            Listed::File { number, bytes } => {
+                if let Some(other) = first.get(number) {
+                    fs::hard_link(folder.join(other), &to).unwrap();
+                } else {
                     fs::write(&to, bytes).unwrap();
                     first.insert(*number, path);
                 }
-            },
+            }
         }
     }
 }

@@ -39,6 +39,13 @@ fn spread(from: &[usize], count: usize) -> impl Iterator<Item = usize> {
     (0..count).map(move |at| from[at * from.len() / count])
 }
 
+/// Whether readers have just been pointed to another state, and the name of the pointer may be on
+/// disk alone.
+fn is_pointed(events: &[Event], at: usize) -> bool {
+    let last = at.checked_sub(1).map(|at| &events[at]);
+    matches!(last, Some(Event::Rename { to, .. }) if to.ends_with("/published/CURRENT"))
+}
+
 /// Before which events to cut, about `count` of them: the same share for each command, half of it
 /// when its commit is published; first of all beside syncs and changes of names.
 fn cuts(events: &[Event], count: usize) -> BTreeSet<usize> {
@@ -59,6 +66,7 @@ fn cuts(events: &[Event], count: usize) -> BTreeSet<usize> {
         };
         // The moment before it is acknowledged, and the one after.
         let mut own = BTreeSet::from([first, end]);
+        own.extend((first..end).filter(|&at| is_pointed(events, at)));
         let groups: [Vec<usize>; 3] = [
             (late..end).filter(turns).collect(),
             (first..end).filter(turns).collect(),
@@ -110,7 +118,7 @@ impl From<Kept> for Kind {
 
 impl Tally {
     /// Cuts the power `count` times while the commands run; `every` says whether each cut is judged
-    /// with all that may survive it, or with two of them in turn.
+    /// with all that may survive it, or most of them with two of these in turn.
     fn cut(&mut self, traced: &Traced, place: &Path, count: usize, every: bool) {
         let Traced {
             story,
@@ -119,7 +127,7 @@ impl Tally {
         } = traced;
         let chosen = cuts(events, count);
         self.cuts += chosen.len();
-        let (send, receive) = mpsc::sync_channel::<(usize, Kept, Cut)>(4);
+        let (jobs, receive) = mpsc::sync_channel::<(usize, Kept, Cut)>(4);
         let receive = Mutex::new(receive);
         let tally = Mutex::new(self);
         thread::scope(|scope| {
@@ -152,7 +160,7 @@ impl Tally {
                     }
                 });
             }
-            let mut seen: HashSet<(u64, usize)> = HashSet::new();
+            let mut disks: HashSet<(u64, usize)> = HashSet::new();
             let mut now = disk.clone();
             let (mut acknowledged, mut is_within) = (0, false);
             for at in 0..=events.len() {
@@ -165,11 +173,12 @@ impl Tally {
                         Kept::Everything,
                     ];
                     let kept = others.into_iter().enumerate();
+                    let every = every || is_pointed(events, at);
                     let kept = kept.filter(|(other, _)| every || other % 4 == at % 4);
                     let kept = kept.map(|(_, kept)| kept);
                     for kept in std::iter::once(Kept::Nothing).chain(kept) {
                         let found: Listing = now.after_crash(kept);
-                        if !seen.insert((number(&found), acknowledged)) {
+                        if !disks.insert((number(&found), acknowledged)) {
                             tally.lock().unwrap().again += 1;
                             continue;
                         }
@@ -178,7 +187,7 @@ impl Tally {
                             is_within,
                             found,
                         };
-                        send.send((at, kept, cut)).unwrap();
+                        jobs.send((at, kept, cut)).unwrap();
                     }
                 }
                 let Some(event) = events.get(at) else { break };
@@ -187,7 +196,7 @@ impl Tally {
                 acknowledged += usize::from(has_ended);
                 is_within = !has_ended;
             }
-            drop(send);
+            drop(jobs);
         });
     }
 

@@ -152,7 +152,10 @@ impl Place {
         for event in &told.events {
             disk.apply(event);
             ended += usize::from(matches!(event, Event::Acknowledged));
-            let is_loaded = |path: &str| path.contains("/loads/") && path.ends_with(".sst");
+            let is_loaded = |path: &str| {
+                let is_table = Path::new(path).extension().is_some_and(|end| end == "sst");
+                is_table && path.contains("/loads/")
+            };
             removed += usize::from(
                 ended == load && matches!(event, Event::Remove { path } if is_loaded(path)),
             );

@@ -112,11 +112,16 @@ impl Tracer {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/power_cut/trace.c");
         let library = place.join("trace.so");
         let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-        let mut build = Command::new(compiler);
-        build.args([
+        let mut compile = Command::new(compiler);
+        compile.args([
             "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-pthread", "-o",
         ]);
-        let built = build.arg(&library).arg(source).arg("-ldl").output().ok()?;
+        let built = compile
+            .arg(&library)
+            .arg(source)
+            .arg("-ldl")
+            .output()
+            .ok()?;
         assert!(
             built.status.success(),
             "{}",
