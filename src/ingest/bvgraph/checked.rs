@@ -16,6 +16,11 @@ use std::sync::Once;
 
 use webgraph::graphs::bvgraph::Decode;
 
+use super::header::Header;
+
+/// The most links in all lists that are held at the same time, 8 bytes each; far above any crawl's.
+const MAX_HELD: u64 = 32 << 20;
+
 /// What does not fit.
 struct Misfit(String);
 
@@ -57,9 +62,16 @@ pub(super) fn guarded<T>(step: impl FnOnce() -> T) -> Result<T, String> {
 pub(super) struct Checked<D> {
     codes: D,
     nodes: u64,
+    /// Links by the properties, and those of them that are still to come.
+    all_links: u64,
+    links: u64,
     shortest_interval: u64,
     /// Outdegrees of the latest nodes, by node modulo the length.
     degrees: Vec<u64>,
+    /// The largest outdegree at each of these places: a list's memory is kept for the next there.
+    largest: Vec<u64>,
+    /// Their sum.
+    held: u64,
     node: u64,
     /// Successors of the current node that are still to come.
     left: u64,
@@ -71,12 +83,17 @@ pub(super) struct Checked<D> {
 }
 
 impl<D> Checked<D> {
-    pub(super) fn new(codes: D, nodes: u64, window: usize, shortest_interval: usize) -> Self {
+    pub(super) fn new(codes: D, header: &Header) -> Self {
+        let lists = header.flags.compression_window + 1;
         Self {
             codes,
-            nodes,
-            shortest_interval: shortest_interval as u64,
-            degrees: vec![0; window + 1],
+            nodes: header.nodes,
+            all_links: header.links,
+            links: header.links,
+            shortest_interval: header.flags.min_interval_length as u64,
+            degrees: vec![0; lists],
+            largest: vec![0; lists],
+            held: 0,
             node: 0,
             left: 0,
             reference: 0,
@@ -86,9 +103,23 @@ impl<D> Checked<D> {
         }
     }
 
-    fn slot(&mut self, node: u64) -> &mut u64 {
-        let slot = node % self.degrees.len() as u64;
-        &mut self.degrees[usize::try_from(slot).unwrap_or(0)]
+    fn place(&self, node: u64) -> usize {
+        usize::try_from(node % self.degrees.len() as u64).unwrap_or(0)
+    }
+
+    /// Makes room for a list before memory is asked for it.
+    fn hold(&mut self, degree: u64) {
+        let place = self.place(self.node);
+        self.degrees[place] = degree;
+        let more = degree.saturating_sub(self.largest[place]);
+        self.largest[place] += more;
+        self.held += more;
+        if self.held > MAX_HELD {
+            misfit(format!(
+                "lists of {} links to be held, of which {MAX_HELD} are",
+                self.held
+            ));
+        }
     }
 
     fn take(&mut self, successors: u64) {
@@ -113,7 +144,11 @@ impl<D: Decode> Decode for Checked<D> {
         if degree > self.nodes {
             misfit(format!("{degree} links in a graph of {} nodes", self.nodes));
         }
-        *self.slot(self.node) = degree;
+        match self.links.checked_sub(degree) {
+            Some(links) => self.links = links,
+            None => misfit(format!("its properties say {} links", self.all_links)),
+        }
+        self.hold(degree);
         self.node += 1;
         self.left = degree;
         degree
@@ -125,7 +160,7 @@ impl<D: Decode> Decode for Checked<D> {
         if back > node || back >= self.degrees.len() as u64 {
             misfit(format!("a copy of the list {back} nodes before"));
         }
-        self.reference = *self.slot(node - back);
+        self.reference = self.degrees[self.place(node - back)];
         back
     }
 

@@ -33,6 +33,26 @@ pub enum BvGraphError {
         /// The nodes it should have.
         nodes: u64,
     },
+    /// More links than any crawl has in so many bytes.
+    #[error(
+        "{file} has {bytes} bytes and is said to have {links} links, more than {per_byte} in each byte, which no crawl has: its properties are damaged or of another graph"
+    )]
+    TooDense {
+        /// The graph.
+        file: String,
+        /// Its bytes.
+        bytes: u64,
+        /// The links it should have.
+        links: u64,
+        /// The most in a byte.
+        per_byte: u64,
+    },
+    /// It is a directory, a device or a pipe; a graph is looked at before it is read.
+    #[error("{file} is no regular file; copy the graph and its properties to files first")]
+    NoFile {
+        /// The file.
+        file: String,
+    },
     /// The bits of a list make no sense.
     #[error(
         "{file} is damaged or cut off at node {node} of {nodes} ({detail}); fetch it anew, with its properties"

@@ -14,6 +14,14 @@ use super::error::BvGraphError;
 /// Lists that a list may refer back to; far above any use, and it bounds what is held.
 const MAX_WINDOW: usize = 1 << 16;
 
+/// The most links that a byte may stand for. Real crawls have 2 to 10; the densest that can be told
+/// from a hostile file, where every list is a copy of the one before, come near to this, and so
+/// does the most that gzip makes of a byte.
+const MAX_LINKS_PER_BYTE: u64 = 1_000;
+
+/// So many links are no burden in however few bytes.
+const FEW_LINKS: u64 = 1 << 20;
+
 /// Properties are a few hundred bytes.
 const MAX_PROPERTIES: u64 = 1 << 20;
 
@@ -79,6 +87,16 @@ impl Header {
                 nodes,
             });
         }
+        // Lists are copied from lists for a bit or two, and a run of links is two numbers however
+        // long it is: without this bound a small file has work for days.
+        if links > bytes.saturating_mul(MAX_LINKS_PER_BYTE).max(FEW_LINKS) {
+            return Err(BvGraphError::TooDense {
+                file: graph.display().to_string(),
+                bytes,
+                links,
+                per_byte: MAX_LINKS_PER_BYTE,
+            });
+        }
         Ok(Self {
             nodes,
             links,
@@ -90,6 +108,11 @@ impl Header {
 
 pub(super) fn length(path: &Path) -> Result<u64, BvGraphError> {
     let about = fs::metadata(path).map_err(|source| cannot_open(path, source))?;
+    if !about.is_file() {
+        return Err(BvGraphError::NoFile {
+            file: path.display().to_string(),
+        });
+    }
     Ok(about.len())
 }
 
@@ -102,6 +125,7 @@ pub(super) fn cannot_open(path: &Path, source: std::io::Error) -> BvGraphError {
 
 /// The outer result is about the file, the inner one about what it says.
 fn class(path: &Path) -> Result<Result<(), String>, BvGraphError> {
+    length(path)?;
     let failed = |source| cannot_open(path, source);
     let mut bytes = Vec::new();
     File::open(path)

@@ -72,7 +72,7 @@ where
     let codes = DynCodesDecoder::new(BufBitReader::new(WordAdapter::new(padded)), flags)
         .map_err(|error| format!("{error:#}"))?;
     let (window, interval) = (flags.compression_window, flags.min_interval_length);
-    let checked = Checked::new(codes, header.nodes, window, interval);
+    let checked = Checked::new(codes, header);
     let nodes = usize::try_from(header.nodes).map_err(|error| error.to_string())?;
     Ok(Box::new(NodeLabels::new(checked, nodes, window, interval)))
 }

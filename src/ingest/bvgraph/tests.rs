@@ -153,6 +153,97 @@ fn a_graph_cut_off_names_the_node() {
     assert!(error.contains("too few for the 60 nodes"), "{error}");
 }
 
+/// Bits in the codes of the format, the highest first.
+#[derive(Default)]
+struct Bits(Vec<u8>, usize);
+
+impl Bits {
+    fn bit(&mut self, bit: bool) {
+        if self.1.is_multiple_of(8) {
+            self.0.push(0);
+        }
+        *self.0.last_mut().unwrap() |= u8::from(bit) << (7 - self.1 % 8);
+        self.1 += 1;
+    }
+
+    fn unary(&mut self, zeros: u32) {
+        (0..zeros).for_each(|_| self.bit(false));
+        self.bit(true);
+    }
+
+    fn gamma(&mut self, number: u64) {
+        let length = (number + 1).ilog2();
+        (0..length).for_each(|_| self.bit(false));
+        (0..=length)
+            .rev()
+            .for_each(|at| self.bit((number + 1) >> at & 1 == 1));
+    }
+}
+
+/// A graph in which every node links to the first `degree`: one run, and copies of it.
+fn dense(folder: &Path, nodes: u64, degree: u64, links: u64) -> PathBuf {
+    let mut bits = Bits::default();
+    for node in 0..nodes.min(50_000) {
+        bits.gamma(degree);
+        bits.unary(u32::from(node > 0));
+        if node == 0 {
+            // One interval, from the node itself on.
+            bits.gamma(1);
+            bits.gamma(0);
+            bits.gamma(degree - 4);
+        } else {
+            bits.gamma(0);
+        }
+    }
+    let basename = write(folder, &Vec::new(), CompFlags::default());
+    let properties = file(&basename).with_extension("properties");
+    let text = fs::read_to_string(&properties).unwrap();
+    let text = text.replacen("nodes=0", &format!("nodes={nodes}"), 1);
+    let text = text.replacen("arcs=0", &format!("arcs={links}"), 1);
+    fs::write(properties, text).unwrap();
+    // A bit at least for each node.
+    let length = bits.0.len().max(usize::try_from(nodes / 8 + 1).unwrap());
+    bits.0.resize(length, 0);
+    fs::write(file(&basename), bits.0).unwrap();
+    basename
+}
+
+#[test]
+fn a_small_file_of_many_links_is_refused_before_they_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = |nodes, degree, links| {
+        let basename = dense(folder.path(), nodes, degree, links);
+        read(&basename).unwrap_err().to_string()
+    };
+    let told = error(40_000, 40_000, 1_600_000_000);
+    assert!(
+        told.contains("1600000000 links, more than 1000 in each byte"),
+        "{told}"
+    );
+    // Properties that do not own up to it.
+    let told = error(40_000, 40_000, 100_000);
+    assert!(told.contains("at node 2 of 40000"), "{told}");
+    assert!(told.contains("its properties say 100000 links"), "{told}");
+    // One list that would be 280 MB.
+    let told = error(35_000_000, 35_000_000, 35_000_000);
+    assert!(told.contains("at node 0 of 35000000"), "{told}");
+    assert!(told.contains("35000000 links to be held"), "{told}");
+    // Far denser than any crawl, and few.
+    let basename = dense(folder.path(), 1000, 1000, 1_000_000);
+    let lists = read(&basename).unwrap();
+    assert!(lists.len() == 1000 && lists.iter().all(|list| list.len() == 1000));
+    // The graph or its properties may be no files at all.
+    let graph = file(&basename);
+    for path in [graph.with_extension("properties"), graph] {
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        let told = read(&basename).unwrap_err().to_string();
+        assert!(told.contains("is no regular file"), "{told}");
+        fs::remove_dir(&path).unwrap();
+        fs::write(&path, "").unwrap();
+    }
+}
+
 #[test]
 fn properties_that_make_no_sense_are_refused() {
     let folder = tempfile::tempdir().unwrap();
