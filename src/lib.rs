@@ -23,7 +23,7 @@
 //! | [`rank`] | HITS and its proof: numerics on in-memory graphs |
 //! | [`graph`] | the compact graph, built once and read only |
 //! | [`storage`] | the only user of RocksDB: tables, commits, published states, check |
-//! | [`page`], [`watch`], [`clock`] | the words everyone shares; progress and interruption; times |
+//! | [`page`], [`watch`], [`clock`], [`shown`] | the words everyone shares; progress and interruption; times; texts of others |
 //!
 //! `storage` never sees the algorithms, and they never see it: algorithms are tested without a
 //! database, and the database without algorithms.
@@ -72,6 +72,7 @@ pub mod ingest;
 pub mod page;
 pub mod rank;
 pub mod report;
+pub mod shown;
 pub mod storage;
 pub mod synth;
 pub mod watch;

@@ -66,7 +66,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("storage", &["page", "watch"]),
     ("ingest", &["page", "watch"]),
     ("synth", &["page", "watch"]),
-    ("report", &["clock", "page", "watch"]),
+    ("report", &["clock", "page", "shown", "watch"]),
 ];
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::engine::{Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange};
+use seedbank::shown::plain;
 use seedbank::storage::records::RefreshId;
 use serde::Serialize;
 
@@ -142,7 +143,7 @@ fn side(side: &DiffSide) -> String {
         (Some(refresh), Some(plan), Some(batch)) => {
             format!("refresh {refresh} of plan {plan}, after batch {batch}")
         }
-        _ => side.list.clone().unwrap_or_default(),
+        _ => plain(side.list.as_deref().unwrap_or_default()).into_owned(),
     }
 }
 

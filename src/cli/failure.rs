@@ -4,7 +4,9 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue};
 use seedbank::engine::{EngineError, Failure};
+use seedbank::shown::{plain, shortened};
 use seedbank::synth::SynthError;
 
 /// Why a command failed.
@@ -23,6 +25,14 @@ pub(super) enum CliError {
         path: PathBuf,
         /// The system's error.
         source: io::Error,
+    },
+    /// The plan file is no plan.
+    #[error("{}: {}", path.display(), text.trim_end())]
+    PlanText {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, in several lines: they show where.
+        text: String,
     },
     /// A list of seeds cannot be read.
     #[error("cannot read the list of seeds {}", path.display())]
@@ -67,7 +77,10 @@ impl CliError {
                 Failure::Unavailable => 4,
                 Failure::Interrupted => 130,
             },
-            Self::Usage(_) | Self::PlanFile { .. } | Self::SeedsFile { .. } => 2,
+            Self::Usage(_)
+            | Self::PlanFile { .. }
+            | Self::PlanText { .. }
+            | Self::SeedsFile { .. } => 2,
             Self::Synth(e) => match e {
                 SynthError::Interrupted => 130,
                 SynthError::Write { .. } => 1,
@@ -95,8 +108,16 @@ impl CliError {
         matches!(self, Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The error and its causes in one line (more where a cause has more).
+    /// The error and its causes in one line; of a plan file in several, which show where.
     pub(super) fn text(&self) -> String {
+        if let Self::PlanText { path, text } = self {
+            let lines: Vec<_> = text.lines().map(plain).collect();
+            return format!("{}: {}", plain(&path.to_string_lossy()), lines.join("\n"));
+        }
+        plain(&self.chain()).into_owned()
+    }
+
+    fn chain(&self) -> String {
         let mut text = self.to_string();
         let mut cause = self.source();
         while let Some(error) = cause {
@@ -109,6 +130,27 @@ impl CliError {
             cause = error.source();
         }
         text
+    }
+}
+
+/// What was typed stays on its line in an error of the command line's own, and short.
+pub(super) fn make_plain(error: &mut clap::Error) {
+    let shown = |text: &String| plain(&shortened(text)).into_owned();
+    let typed: Vec<(ContextKind, ContextValue)> = error
+        .context()
+        .filter_map(|(kind, value)| {
+            let value = match value {
+                ContextValue::String(text) => ContextValue::String(shown(text)),
+                ContextValue::Strings(texts) => {
+                    ContextValue::Strings(texts.iter().map(shown).collect())
+                }
+                _ => return None,
+            };
+            Some((kind, value))
+        })
+        .collect();
+    for (kind, value) in typed {
+        error.insert(kind, value);
     }
 }
 

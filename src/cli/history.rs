@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::{Bank, History};
+use seedbank::shown::plain;
 use seedbank::storage::records::BatchKind;
 
 use super::Outcome;
@@ -79,7 +80,7 @@ fn text(history: &History) -> String {
              {} changed, links +{} -{}, {:.2} s",
             batch.batch,
             time(record.at),
-            record.name,
+            plain(&record.name),
             counts.records,
             counts.rejected,
             counts.born,

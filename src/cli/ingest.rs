@@ -8,6 +8,7 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, bv_graph_file};
+use seedbank::shown::plain;
 use seedbank::storage::records::BatchKind;
 
 use super::Outcome;
@@ -76,7 +77,7 @@ pub(super) struct IngestArgs {
     #[arg(long)]
     again: bool,
     /// Memory for sorting; what does not fit goes to files in the bank's folder
-    #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::size,
+    #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::memory,
         env = "SEEDBANK_MEMORY")]
     memory: usize,
     /// Wait while another process writes to the bank
@@ -262,7 +263,7 @@ fn text(report: &IngestReport) -> String {
     let _ = writeln!(
         text,
         "{head}: {} ({kind}), {} records, {} of text, {:.2} s",
-        report.name,
+        plain(&report.name),
         read.records,
         human_bytes(read.bytes),
         report.seconds
@@ -299,7 +300,7 @@ fn text(report: &IngestReport) -> String {
                 all if all == read.rejected() => String::new(),
                 first => format!("the first {first} are "),
             };
-            let _ = write!(text, "; {first}listed in {}", file.display());
+            let _ = write!(text, "; {first}listed in {}", plain(&file.to_string_lossy()));
         }
         text.push('\n');
     }

@@ -54,7 +54,8 @@ pub(crate) fn run() -> ExitCode {
         .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(e) => {
+        Err(mut e) => {
+            failure::make_plain(&mut e);
             // Help and version come as errors too. Nobody can be told that printing failed.
             let _ = e.print();
             return ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2));

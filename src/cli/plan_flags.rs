@@ -1,8 +1,9 @@
 //! The parameters of a plan as flags: one struct for each method, and the order in which flags,
 //! plan file and kept plan count.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use seedbank::cores::{Density, Growth, Hits, Pick};
@@ -10,6 +11,10 @@ use seedbank::cover::{Covered, Share, Value};
 use seedbank::engine::{EngineError, Method, Pages, PlanOptions};
 
 use super::failure::CliError;
+use super::values::human_bytes;
+
+/// The most bytes of a plan file; real ones have some hundred.
+const MAX_PLAN_FILE: u64 = 1 << 20;
 
 /// The parameters of any method.
 #[derive(Debug, Args)]
@@ -39,7 +44,7 @@ struct CoreFlags {
     /// How pages are ranked [default: converged]
     #[arg(long, value_enum, value_name = "MODE")]
     hits: Option<HitsFlag>,
-    /// Iterations of `--hits classic` [default: 60]
+    /// Iterations of `--hits classic`, 1 to 100000 [default: 60]
     #[arg(long, value_name = "N")]
     iterations: Option<u32>,
     /// How many per cent of the links that could be between a core's hubs and authorities must
@@ -185,20 +190,38 @@ enum PagesFlag {
     Crawled,
 }
 
+/// The text of a plan file. It may be a pipe, and nothing says that one has an end.
+fn read(path: &Path) -> Result<String, CliError> {
+    let failed = |source| CliError::PlanFile {
+        path: path.to_path_buf(),
+        source,
+    };
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_PLAN_FILE + 1).read_to_end(&mut bytes))
+        .map_err(failed)?;
+    if bytes.len() as u64 > MAX_PLAN_FILE {
+        return Err(CliError::Usage(format!(
+            "the plan file {} is longer than {}; a plan is a few lines of TOML",
+            path.display(),
+            human_bytes(MAX_PLAN_FILE)
+        )));
+    }
+    String::from_utf8(bytes).map_err(|e| failed(io::Error::new(ErrorKind::InvalidData, e)))
+}
+
 impl PlanFlags {
     /// What flags and plan file say.
     pub(super) fn options(self) -> Result<PlanOptions, CliError> {
         let file = match &self.plan_file {
             None => PlanOptions::default(),
             Some(path) => {
-                let text = fs::read_to_string(path).map_err(|source| CliError::PlanFile {
-                    path: path.clone(),
-                    source,
-                })?;
+                let text = read(path)?;
                 PlanOptions::from_toml(&text).map_err(|e| match e {
-                    EngineError::Plan(text) => {
-                        CliError::Usage(format!("{}: {}", path.display(), text.trim_end()))
-                    }
+                    EngineError::Plan(text) => CliError::PlanText {
+                        path: path.clone(),
+                        text,
+                    },
                     e => e.into(),
                 })?
             }

@@ -4,13 +4,14 @@ use std::fmt::Write;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use indicatif::{
     HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
 use seedbank::watch::Watch;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 /// Whether the user asked for the work to stop.
@@ -24,7 +25,7 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 pub(super) fn catch_signals() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-    std::thread::spawn(move || {
+    let wait = move || {
         for _ in signals.forever() {
             if STOPPED.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
@@ -35,8 +36,19 @@ pub(super) fn catch_signals() -> io::Result<()> {
                 let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
             }
         }
-    });
-    Ok(())
+    };
+    thread::Builder::new().spawn(wait).map(drop)
+}
+
+/// From now on a process that cannot go on ends with status 1, as all that fails does, and not by
+/// a signal.
+///
+/// Memory that cannot be had is the usual cause. Neither this crate nor RocksDB can go on without
+/// it, and what runs them has said so on standard error by then. A bank survives the end of the
+/// process at any moment.
+pub(super) fn fail_without_signal() -> io::Result<()> {
+    let always = Arc::new(AtomicBool::new(true));
+    signal_hook::flag::register_conditional_shutdown(SIGABRT, 1, always).map(drop)
 }
 
 /// Shows stages as bars where they are wanted.

@@ -9,6 +9,7 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::engine::{Bank, ReportRequest};
 use seedbank::report::{Report, page};
+use seedbank::shown::plain;
 
 use super::Outcome;
 use super::failure::CliError;
@@ -76,8 +77,8 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
             report.plan,
             report.method,
             report.seeds.len(),
-            args.out.display(),
-            beside.display()
+            plain(&args.out.to_string_lossy()),
+            plain(&beside.to_string_lossy())
         ))?,
     }
     Ok(Outcome::Done)

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
+use seedbank::shown::plain;
 use tracing_subscriber::EnvFilter;
 
 use super::args::Everywhere;
 use super::failure::CliError;
-use super::progress::{Progress, catch_signals};
+use super::progress::{Progress, catch_signals, fail_without_signal};
 
 /// The settings of this run that every command has.
 pub(super) struct Session {
@@ -30,6 +31,7 @@ impl Session {
 
     /// Starts logs and threads.
     pub(super) fn begin(&self) -> Result<(), CliError> {
+        fail_without_signal().map_err(CliError::Signals)?;
         let level = match (self.quiet, self.verbose) {
             (true, _) => "error",
             (false, 0) => "warn",
@@ -68,14 +70,14 @@ impl Session {
     /// Tells what the user did not ask for but should know.
     pub(super) fn warn(&self, text: impl fmt::Display) {
         if !self.quiet {
-            say(format_args!("warning: {text}"));
+            say("warning: ", &text.to_string());
         }
     }
 
     /// Tells how it went where there is no result to print.
     pub(super) fn note(&self, text: impl fmt::Display) {
         if !self.quiet {
-            say(format_args!("{text}"));
+            say("", &text.to_string());
         }
     }
 
@@ -85,14 +87,20 @@ impl Session {
         reason = "errors go the same way as warnings, and quiet does not hide them"
     )]
     pub(super) fn fail(&self, error: &CliError) {
-        say(format_args!("error: {}", error.text()));
+        // Its text is plain already, and may have several lines.
+        tell(format_args!("error: {}", error.text()));
         if let Some(hint) = error.hint() {
-            say(format_args!("hint: {hint}"));
+            say("hint: ", &hint);
         }
     }
 }
 
+/// Names and paths in it are not ours: it stays on its line.
+fn say(what: &str, text: &str) {
+    tell(format_args!("{what}{}", plain(text)));
+}
+
 /// Where standard error is closed nobody can be told.
-fn say(text: fmt::Arguments<'_>) {
+fn tell(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

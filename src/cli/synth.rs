@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use seedbank::shown::plain;
 use seedbank::synth::{SynthOptions, SynthSummary, generate};
 use serde::Serialize;
 
@@ -147,7 +148,7 @@ fn text(summary: &SynthSummary) -> String {
         let _ = writeln!(
             text,
             "{}: {} records, {} links ({} inter-site), {}",
-            file.path.display(),
+            plain(&file.path.to_string_lossy()),
             file.counts.records,
             file.counts.links,
             file.counts.inter_site_links,

@@ -1,18 +1,21 @@
 //! Tables: aligned for people, comma-separated for programs.
 
 use seedbank::evaluate::Estimate;
+use seedbank::shown::plain;
 
 /// A table for people: the first column to the left, the others to the right.
 pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
+    let plain_row = |row: &Vec<String>| row.iter().map(|cell| plain(cell).into_owned()).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(plain_row).collect();
     let mut widths: Vec<usize> = header.iter().map(|cell| cell.chars().count()).collect();
-    for row in rows {
+    for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
         }
     }
     let mut text = String::new();
     let header: Vec<String> = header.iter().map(|cell| (*cell).to_owned()).collect();
-    for row in std::iter::once(&header).chain(rows) {
+    for row in std::iter::once(&header).chain(&rows) {
         for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let missing = " ".repeat(width - cell.chars().count());
             if at == 0 {
@@ -86,11 +89,11 @@ mod tests {
     fn columns_line_up() {
         let rows = [
             vec!["a".to_owned(), "1 ±2".to_owned()],
-            vec!["long".to_owned(), String::new()],
+            vec!["lo\nng".to_owned(), String::new()],
         ];
         assert_eq!(
             aligned(&["x", "y"], &rows),
-            "x        y\na     1 ±2\nlong\n"
+            "x          y\na       1 ±2\nlo\\nng\n"
         );
     }
 

@@ -1,11 +1,20 @@
 //! Lists of URLs from files.
 
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use seedbank::engine::UrlList;
+use seedbank::ingest::MAX_URL;
 
 use super::failure::CliError;
+use super::values::human_bytes;
+
+/// The most bytes of a line: the longest URL twice over, for what crawlers write after it.
+const MAX_LINE: u64 = 2 * MAX_URL as u64;
+
+/// The most bytes of a list: some four million URLs.
+const MAX_LIST: u64 = 256 << 20;
 
 /// Reads a list, `-` from standard input: a URL at the beginning of each line, as `seeds` prints
 /// them for any crawler; empty lines and lines that begin with `#` are passed over.
@@ -15,30 +24,63 @@ pub(super) fn read(path: &Path) -> Result<UrlList, CliError> {
         path: path.to_path_buf(),
         source,
     };
-    let mut bytes = Vec::new();
-    if stdin {
-        io::stdin().read_to_end(&mut bytes).map_err(failed)?;
-    } else {
-        bytes = std::fs::read(path).map_err(failed)?;
-    }
     let name = if stdin {
         "standard input".to_owned()
     } else {
         path.display().to_string()
     };
-    Ok(UrlList {
-        name,
-        urls: urls(&String::from_utf8_lossy(&bytes)),
-    })
+    let urls = if stdin {
+        urls(io::stdin().lock(), &name, failed)
+    } else {
+        let file = File::open(path).map_err(failed)?;
+        urls(BufReader::new(file), &name, failed)
+    };
+    Ok(UrlList { urls: urls?, name })
 }
 
-/// URLs with the numbers of their lines, from 1.
-fn urls(text: &str) -> Vec<(u64, String)> {
-    let lines = (1..).zip(text.trim_start_matches('\u{feff}').lines().map(str::trim));
-    lines
-        .filter(|(_, line)| !line.starts_with('#'))
-        .filter_map(|(number, line)| Some((number, line.split_whitespace().next()?.to_owned())))
-        .collect()
+/// URLs with the numbers of their lines, from 1. The input may be a device or a pipe without an
+/// end.
+fn urls(
+    mut input: impl BufRead,
+    name: &str,
+    failed: impl Fn(io::Error) -> CliError,
+) -> Result<Vec<(u64, String)>, CliError> {
+    let mut urls = Vec::new();
+    let mut bytes = 0;
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let mut most = input.by_ref().take(MAX_LINE + 1);
+        let read = most.read_until(b'\n', &mut line).map_err(&failed)? as u64;
+        if read == 0 {
+            break;
+        }
+        if read > MAX_LINE {
+            return Err(CliError::Usage(format!(
+                "line {number} of {name} is longer than {}, so it is no list of URLs",
+                human_bytes(MAX_LINE)
+            )));
+        }
+        bytes += read;
+        if bytes > MAX_LIST {
+            return Err(CliError::Usage(format!(
+                "{name} is longer than {}, at line {number}; give a shorter list of URLs",
+                human_bytes(MAX_LIST)
+            )));
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = if number == 1 {
+            text.trim_start_matches('\u{feff}').trim()
+        } else {
+            text.trim()
+        };
+        if !text.starts_with('#')
+            && let Some(url) = text.split_whitespace().next()
+        {
+            urls.push((number, url.to_owned()));
+        }
+    }
+    Ok(urls)
 }
 
 #[cfg(test)]
@@ -49,7 +91,8 @@ mod tests {
     fn lists_of_any_crawler_are_read() {
         let text = "\u{feff}http://a.example/\r\n\n# comment\n http://b.example/ # rank 2\n\
             http://c.example/\tseed.rank=3\n";
-        let read = urls(text);
+        let of = |bytes: &[u8]| urls(bytes, "list", CliError::Output);
+        let read = of(text.as_bytes()).unwrap();
         let read: Vec<(u64, &str)> = read
             .iter()
             .map(|(line, url)| (*line, url.as_str()))
@@ -62,6 +105,42 @@ mod tests {
                 (5, "http://c.example/")
             ]
         );
-        assert!(urls("").is_empty());
+        assert!(of(b"").unwrap().is_empty());
+        // A line of the greatest length is one.
+        let most = usize::try_from(MAX_LINE).unwrap();
+        let mut long = vec![b'u'; most - 1];
+        long.push(b'\n');
+        assert_eq!(of(&long).unwrap()[0].1.len(), most - 1);
+        long.insert(0, b'u');
+        assert!(of(&long).is_err());
+    }
+
+    /// The same bytes again and again.
+    struct Endless(Vec<u8>);
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let length = buffer.len().min(self.0.len());
+            buffer[..length].copy_from_slice(&self.0[..length]);
+            self.0.rotate_left(length);
+            Ok(length)
+        }
+    }
+
+    #[test]
+    fn a_list_without_an_end_is_refused() {
+        let mut comment = vec![b'#'; 64 << 10];
+        comment.push(b'\n');
+        for (repeated, words) in [
+            (
+                vec![0; 64 << 10],
+                "line 1 of list is longer than 128.00 KiB",
+            ),
+            (comment, "list is longer than 256.00 MiB, at line 4096"),
+        ] {
+            let input = BufReader::with_capacity(1 << 20, Endless(repeated));
+            let error = urls(input, "list", CliError::Output).unwrap_err();
+            assert!(error.text().contains(words), "{}", error.text());
+        }
     }
 }

@@ -67,6 +67,26 @@ pub(super) fn size(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "give at least 1M, and no more than this machine can address".to_owned())
 }
 
+/// Reads a size of memory, which the machine must have.
+pub(super) fn memory(text: &str) -> Result<usize, String> {
+    let bytes = size(text)?;
+    match machine_memory() {
+        Some(all) if bytes as u64 > all => {
+            let all = human_bytes(all);
+            Err(format!("this machine has {all} of memory; give less"))
+        }
+        _ => Ok(bytes),
+    }
+}
+
+/// Bytes of memory of this machine, where the system tells it.
+fn machine_memory() -> Option<u64> {
+    let about = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let all = about.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = all.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
 /// Reads a percentage from 0 to 100.
 pub(super) fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();

@@ -67,6 +67,10 @@ pub enum Pick {
     Stable,
 }
 
+/// The most iterations of [`Hits::Classic`]: the paper runs 60, and scores stand still to the last
+/// bit far below this number.
+pub(super) const MAX_ITERATIONS: u32 = 100_000;
+
 /// The parameters of a core selection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -107,6 +111,11 @@ pub enum BadParams {
     /// Classic HITS without an iteration has no scores.
     #[error("classic HITS needs at least 1 iteration")]
     NoIterations,
+    /// Classic HITS that would run for days.
+    #[error(
+        "{0} iterations are too many; classic HITS takes at most {MAX_ITERATIONS}, and 60 are usual"
+    )]
+    TooManyIterations(u32),
     /// A core has a hub and an authority.
     #[error("a core has at least 2 pages (a hub and an authority); {0} is too small a core size")]
     SmallCore(u32),
@@ -126,6 +135,9 @@ impl CoreParams {
         }
         if self.hits == Hits::Classic && self.iterations == 0 {
             return Err(BadParams::NoIterations);
+        }
+        if self.hits == Hits::Classic && self.iterations > MAX_ITERATIONS {
+            return Err(BadParams::TooManyIterations(self.iterations));
         }
         if let Rule::Size { size, new_members } = self.rule {
             if size < 2 {
@@ -163,6 +175,14 @@ mod tests {
                     ..good
                 },
                 BadParams::NoIterations,
+            ),
+            (
+                CoreParams {
+                    hits: Hits::Classic,
+                    iterations: MAX_ITERATIONS + 1,
+                    ..good
+                },
+                BadParams::TooManyIterations(MAX_ITERATIONS + 1),
             ),
             (size(1, 1), BadParams::SmallCore(1)),
             (size(9, 0), BadParams::NoNewMembers),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::ingest::{InputError, MOST_LISTED, UrlProblem};
+use crate::shown::shortened;
 use crate::storage::StoreError;
 use crate::watch::Interrupted;
 
@@ -59,7 +60,7 @@ pub enum EngineError {
     #[error("{0}")]
     Plan(String),
     /// There is no such plan.
-    #[error("the bank has no plan {0:?}")]
+    #[error("the bank has no plan {:?}", shortened(.0))]
     NoPlan(String),
     /// There is no such refresh.
     #[error("the bank has no refresh {0}")]
@@ -76,7 +77,7 @@ pub enum EngineError {
         only: u32,
     },
     /// What was given is no URL of a page.
-    #[error("{url:?} is no URL of a page: {problem}")]
+    #[error("{:?} is no URL of a page: {problem}", shortened(url))]
     NoUrl {
         /// As it was given.
         url: String,
@@ -84,7 +85,7 @@ pub enum EngineError {
         problem: UrlProblem,
     },
     /// The bank does not know the page.
-    #[error("the bank does not know {url}")]
+    #[error("the bank does not know {}", shortened(url))]
     NotKnown {
         /// The page.
         url: String,
@@ -102,7 +103,7 @@ pub enum EngineError {
         problem: UrlProblem,
     },
     /// The bank does not know the site.
-    #[error("the bank knows no page of site {0:?}")]
+    #[error("the bank knows no page of site {:?}", shortened(.0))]
     NoSite(String),
     /// The plan has no refresh yet, or another plan's was asked for.
     #[error("refresh {refresh} is one of plan {found:?}, not of {asked:?}")]
@@ -211,6 +212,7 @@ impl EngineError {
                 Some("it knows no page of that site either".to_owned())
             }
             Self::NotKnown { nearest, .. } => {
+                let nearest: Vec<_> = nearest.iter().map(|url| shortened(url)).collect();
                 Some(format!("the nearest pages that it knows: {}", nearest.join(", ")))
             }
             Self::NoSite(_) => Some(

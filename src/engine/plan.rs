@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::EngineError;
 use crate::cores::{CoreParams, Density, Growth, Hits, Pick};
 use crate::cover::{self, Choice, Covered, Share, Value};
+use crate::shown::shortened;
 
 /// The plan that is meant where none is named.
 pub const DEFAULT_PLAN: &str = "default";
@@ -287,7 +288,8 @@ pub(super) fn check_name(name: &str) -> Result<(), EngineError> {
         Ok(())
     } else {
         Err(EngineError::Plan(format!(
-            "{name:?} cannot be a plan's name; use 1 to 64 letters, digits, dots, dashes and underscores"
+            "{:?} cannot be a plan's name; use 1 to 64 letters, digits, dots, dashes and underscores",
+            shortened(name)
         )))
     }
 }

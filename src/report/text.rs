@@ -6,6 +6,7 @@
 use std::fmt::{self, Write};
 
 use super::data::Mean;
+use crate::shown::is_steering;
 
 /// Appends; writing to a String cannot fail.
 pub(super) fn put(out: &mut String, text: fmt::Arguments<'_>) {
@@ -25,12 +26,7 @@ pub(super) fn escape(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            '\u{61c}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{feff}' => put(&mut safe, format_args!("\\u{{{:x}}}", u32::from(c))),
-            c if c.is_control() => put(&mut safe, format_args!("\\u{{{:x}}}", u32::from(c))),
+            c if is_steering(c) => put(&mut safe, format_args!("\\u{{{:x}}}", u32::from(c))),
             c => safe.push(c),
         }
     }

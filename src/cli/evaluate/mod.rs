@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use seedbank::engine::{AbsentWhy, Claim, ListView, StateView};
+use seedbank::shown::plain;
 use serde::Serialize;
 
 use super::Outcome;
@@ -107,7 +108,7 @@ fn state_line(state: &StateView) -> String {
 
 /// A list in a line, and what of it takes no part.
 fn list_lines(list: &ListView) -> String {
-    let mut text = format!("{}: {} seeds", list.name, list.seeds);
+    let mut text = format!("{}: {} seeds", plain(&list.name), list.seeds);
     // Writing to a String cannot fail.
     if let Some(batch) = list.batch {
         let _ = write!(text, " selected after batch {batch}");
@@ -133,7 +134,7 @@ fn list_lines(list: &ListView) -> String {
             AbsentWhy::NotInBank => "not in the bank",
             AbsentWhy::NoUrl => "no URL of a page",
         };
-        let _ = write!(text, "  {why}: {}", seed.url.escape_debug());
+        let _ = write!(text, "  {why}: {}", plain(&seed.url));
         if let Some(successor) = &seed.successor {
             let _ = write!(text, ", succeeded by {successor}");
         }
@@ -150,7 +151,7 @@ fn list_lines(list: &ListView) -> String {
 fn claim_lines(claims: &[Claim]) -> String {
     let line = |claim: &Claim| {
         let holds = if claim.holds { "yes" } else { "no" };
-        format!("{holds}: {}\n", claim.text)
+        format!("{holds}: {}\n", plain(&claim.text))
     };
     claims.iter().map(line).collect()
 }
