@@ -372,6 +372,7 @@ impl Writer {
     ///
     /// The epoch in `counters` is set to the next one.
     pub fn commit(&self, changes: Changes, mut counters: Counters) -> Result<(), StoreError> {
+        super::files::settle(&self.store.rocks)?;
         counters.epoch = next(self.counters()?.epoch)?;
         self.commit_as(changes, counters)
     }

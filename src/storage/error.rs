@@ -157,6 +157,7 @@ impl StoreError {
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Damaged { .. } | Self::State { .. } | Self::NoMarker(_) => true,
+            Self::Unpublished(cause) => cause.is_damage(),
             Self::Rocks { source, .. } => {
                 matches!(
                     source.kind(),

@@ -19,6 +19,7 @@ mod codec;
 mod error;
 pub mod evidence;
 mod examine;
+mod files;
 mod folder;
 mod former;
 pub mod ledger;

@@ -11,7 +11,8 @@ use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, BottommostLevelCompaction, Cache, ColumnFamily,
     ColumnFamilyDescriptor, CompactOptions, DB, DBCompressionType, DBRawIterator,
-    IngestExternalFileOptions, Options, ReadOptions, SstFileWriter, WriteBatch, WriteOptions,
+    IngestExternalFileOptions, Options, ReadOptions, SstFileWriter, WaitForCompactOptions,
+    WriteBatch, WriteOptions,
 };
 
 use super::error::StoreError;
@@ -38,8 +39,7 @@ fn database_options() -> Options {
     options.set_keep_log_file_num(2);
     options.set_max_log_file_size(4 << 20);
     options.set_log_level(rocksdb::LogLevel::Warn);
-    // Half of what a process usually may have open; the runs of sorts need the rest.
-    options.set_max_open_files(512);
+    options.set_max_open_files(super::files::most_open());
     // All tables share this bound, so that memory does not follow the number of tables.
     options.set_db_write_buffer_size(64 << 20);
     options.set_max_total_wal_size(128 << 20);
@@ -296,10 +296,7 @@ impl Rocks {
         };
         let mut runs = u64::from(read("rocksdb.num-entries-active-mem-table")? > 0);
         for level in 0..7 {
-            let property = format!("rocksdb.num-files-at-level{level}");
-            let files = self.db.property_value_cf(handle, &property);
-            let files = files.map_err(failed())?.unwrap_or_default();
-            let files: u64 = files.parse().unwrap_or(0);
+            let files = self.files_at(table, level)?;
             // Files of the first level overlap; those of another are one run.
             runs += if level == 0 { files } else { files.min(1) };
         }
@@ -308,6 +305,25 @@ impl Rocks {
             keys: read("rocksdb.estimate-num-keys")?,
             is_compacted: runs <= 1,
         })
+    }
+
+    /// Files in the first level of a table, where each write of a table adds one.
+    pub(super) fn first_level_files(&self, table: &'static str) -> Result<u64, StoreError> {
+        self.files_at(table, 0)
+    }
+
+    fn files_at(&self, table: &'static str, level: u32) -> Result<u64, StoreError> {
+        let property = format!("rocksdb.num-files-at-level{level}");
+        let files = self.db.property_value_cf(self.table(table)?, &property);
+        let files = files.map_err(StoreError::rocks("reading a table's size"))?;
+        Ok(files.and_then(|files| files.parse().ok()).unwrap_or(0))
+    }
+
+    /// Waits until the merges that RocksDB has begun, or means to, are done.
+    pub(super) fn finish_merges(&self) -> Result<(), StoreError> {
+        self.db
+            .wait_for_compact(&WaitForCompactOptions::default())
+            .map_err(StoreError::rocks("merging files of tables"))
     }
 
     /// Merges the files of all tables, so that nothing that was overwritten takes room.
