@@ -62,6 +62,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod clock;
 pub mod cores;
 pub mod cover;

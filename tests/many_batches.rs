@@ -46,7 +46,7 @@ fn fill(folder: &Path, batches: u32) -> Bank {
 #[test]
 fn small_batches_leave_few_files() {
     let folder = support::scratch();
-    let bank = fill(folder.path(), 120);
+    let bank = fill(folder.path(), 60);
     let request = RefreshRequest {
         options: PlanOptions {
             seeds: Some(5),

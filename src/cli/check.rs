@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::Bank;
+use seedbank::shown::plain;
 use seedbank::storage::{BankCheck, StateCheck, Verdict};
 use serde::Serialize;
 
@@ -89,7 +90,7 @@ pub(super) fn text(check: &BankCheck) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     for finding in &check.files {
-        let _ = writeln!(text, "file {}: {}", finding.file, finding.what);
+        let _ = writeln!(text, "file {}: {}", finding.file, plain(&finding.what));
     }
     let mut entries = 0;
     let mut tables = 0;
@@ -117,7 +118,9 @@ fn findings(name: &str, state: &StateCheck, text: &mut String) {
         let _ = writeln!(
             text,
             "{name} state, table {}, key {}: {}",
-            finding.table, finding.key, finding.what
+            finding.table,
+            plain(&finding.key),
+            plain(&finding.what)
         );
     }
     if walk.count > walk.findings.len() as u64 {
@@ -146,7 +149,7 @@ fn told(state: &StateCheck, walked_once: bool) -> String {
         words.push_str(", the same files as the published one");
     }
     if let Some(why) = &state.why {
-        let _ = write!(words, ": {why}");
+        let _ = write!(words, ": {}", plain(why));
     }
     words
 }

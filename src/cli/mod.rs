@@ -12,6 +12,7 @@ mod failure;
 mod history;
 mod ingest;
 mod init;
+mod last_words;
 mod output;
 mod page_history;
 mod plan_flags;

@@ -11,7 +11,7 @@ use indicatif::{
     HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
 use seedbank::watch::Watch;
-use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 /// Whether the user asked for the work to stop.
@@ -38,17 +38,6 @@ pub(super) fn catch_signals() -> io::Result<()> {
         }
     };
     thread::Builder::new().spawn(wait).map(drop)
-}
-
-/// From now on a process that cannot go on ends with status 1, as all that fails does, and not by
-/// a signal.
-///
-/// Memory that cannot be had is the usual cause. Neither this crate nor RocksDB can go on without
-/// it, and what runs them has said so on standard error by then. A bank survives the end of the
-/// process at any moment.
-pub(super) fn fail_without_signal() -> io::Result<()> {
-    let always = Arc::new(AtomicBool::new(true));
-    signal_hook::flag::register_conditional_shutdown(SIGABRT, 1, always).map(drop)
 }
 
 /// Shows stages as bars where they are wanted.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::Bank;
+use seedbank::shown::plain;
 use seedbank::storage::{Lost, Mended, RepairReport};
 
 use super::Outcome;
@@ -81,7 +82,8 @@ fn text(report: &RepairReport) -> String {
         });
     }
     if let Some(folder) = &report.moved_to {
-        let _ = writeln!(text, "what was replaced is in {}", folder.display());
+        let folder = folder.to_string_lossy();
+        let _ = writeln!(text, "what was replaced is in {}", plain(&folder));
     }
     match report.lost {
         Some(Lost { batches, refreshes }) => {

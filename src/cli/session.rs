@@ -8,7 +8,8 @@ use tracing_subscriber::EnvFilter;
 
 use super::args::Everywhere;
 use super::failure::CliError;
-use super::progress::{Progress, catch_signals, fail_without_signal};
+use super::last_words;
+use super::progress::{Progress, catch_signals};
 
 /// The settings of this run that every command has.
 pub(super) struct Session {
@@ -31,7 +32,7 @@ impl Session {
 
     /// Starts logs and threads.
     pub(super) fn begin(&self) -> Result<(), CliError> {
-        fail_without_signal().map_err(CliError::Signals)?;
+        last_words::prepare().map_err(CliError::Signals)?;
         let level = match (self.quiet, self.verbose) {
             (true, _) => "error",
             (false, 0) => "warn",

@@ -184,3 +184,28 @@ impl StoreError {
         move |source| Self::Rocks { doing, source }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_that_keeps_a_state_from_being_published_is_damage() {
+        let damaged = StoreError::Damaged {
+            table: "pages",
+            key: "1".to_owned(),
+            what: "it is short".to_owned(),
+        };
+        let error = StoreError::Unpublished(Box::new(damaged));
+        assert!(error.is_damage());
+        assert!(
+            error
+                .hint()
+                .is_some_and(|hint| hint.contains("check") && !hint.contains("room"))
+        );
+        let full = StoreError::io("write", "f")(io::Error::from(io::ErrorKind::StorageFull));
+        let error = StoreError::Unpublished(Box::new(full));
+        assert!(!error.is_damage());
+        assert!(error.hint().is_some_and(|hint| hint.contains("room")));
+    }
+}

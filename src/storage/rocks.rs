@@ -307,9 +307,34 @@ impl Rocks {
         })
     }
 
-    /// Files in the first level of a table, where each write of a table adds one.
-    pub(super) fn first_level_files(&self, table: &'static str) -> Result<u64, StoreError> {
-        self.files_at(table, 0)
+    /// Where the files of all tables lie.
+    pub(super) fn table_files(&self) -> Result<Vec<TableFile>, StoreError> {
+        let files = self.db.live_files();
+        let files = files.map_err(StoreError::rocks("listing files of tables"))?;
+        let files = files.into_iter().map(|file| TableFile {
+            table: file.column_family_name,
+            level: file.level,
+            bytes: file.size as u64,
+            first: file.start_key.unwrap_or_default(),
+            last: file.end_key.unwrap_or_default(),
+        });
+        Ok(files.collect())
+    }
+
+    /// Merges the files of a table that have keys from `first` to `last`. Where that fails,
+    /// [`Rocks::finish_merges`] tells.
+    pub(super) fn merge(
+        &self,
+        table: &'static str,
+        first: &[u8],
+        last: &[u8],
+    ) -> Result<(), StoreError> {
+        let mut options = CompactOptions::default();
+        options.set_bottommost_level_compaction(BottommostLevelCompaction::ForceOptimized);
+        let handle = self.table(table)?;
+        self.db
+            .compact_range_cf_opt(handle, Some(first), Some(last), &options);
+        Ok(())
     }
 
     fn files_at(&self, table: &'static str, level: u32) -> Result<u64, StoreError> {
@@ -340,6 +365,17 @@ impl Rocks {
         }
         Ok(())
     }
+}
+
+/// A file of a table.
+pub(super) struct TableFile {
+    pub(super) table: String,
+    /// Files of level 0 overlap; those of another do not.
+    pub(super) level: i32,
+    pub(super) bytes: u64,
+    /// Its first and its last key.
+    pub(super) first: Vec<u8>,
+    pub(super) last: Vec<u8>,
 }
 
 /// What a table takes on disk.
