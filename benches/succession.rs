@@ -139,6 +139,8 @@ fn live(name: &str, days: &[PathBuf], seeds: u32) {
     for day in days {
         let request = IngestRequest {
             inputs: vec![Input::named(day.clone())],
+            // Some days of real crawls are clean-ups.
+            max_loss: 100.0,
             ..IngestRequest::default()
         };
         bank.ingest(&request, &Unwatched).unwrap();

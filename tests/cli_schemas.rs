@@ -253,6 +253,8 @@ fn drift_is_caught() {
     assert!(validator.is_valid(&cover));
     cover["seats"] = json!(3);
     assert!(validator.is_valid(&cover));
+    cover["alive"] = json!(false);
+    assert!(validator.is_valid(&cover));
     let mut less = seed;
     less.as_object_mut().unwrap().remove("sigma");
     assert!(!validator.is_valid(&less));

@@ -123,3 +123,86 @@ fn an_empty_refresh_has_an_empty_list() {
     assert!(cores.err.contains("no cores"), "{cores:?}");
     assert_eq!(cores.done(), "");
 }
+
+/// A place where the first of two seeds was reported as gone after the refresh.
+fn with_a_dead_seed() -> Place {
+    let place = Place::with_seeds();
+    place.write(
+        "gone.jsonl",
+        "{\"url\": \"http://h1.example/\", \"gone\": true}\n",
+    );
+    place.run(&["ingest", "bank", "gone.jsonl"]).done();
+    place
+}
+
+#[test]
+fn dead_seeds_are_told_and_can_be_left_out() {
+    let place = Place::with_seeds();
+    for more in [&[][..], &["--alive"]] {
+        let ended = place.run(&[&["seeds", "bank"], more].concat());
+        assert_eq!(ended.err, "");
+        assert_eq!(ended.done().lines().count(), 2);
+    }
+    let place = with_a_dead_seed();
+    let told = "warning: 1 of 2 seeds is dead: gone or no page any more \
+        (refresh the plan; --alive leaves them out)\n";
+    let left_out = "warning: 1 of 2 seeds is dead: gone or no page any more \
+        (left out; refresh the plan for others in their place)\n";
+    for format in ["text", "jsonl", "csv", "nutch", "heritrix"] {
+        let seeds = ["seeds", "bank", "--format", format];
+        let all = place.run(&seeds);
+        assert_eq!(all.err, told, "{format}");
+        let alive = place.run(&[&seeds[..], &["--alive"]].concat());
+        assert_eq!(alive.err, left_out, "{format}");
+        let (all, alive) = (all.done(), alive.done());
+        let of_both = |url: &str| [&all, &alive].map(|list| list.matches(url).count());
+        assert_eq!(of_both("http://h1.example/"), [1, 0], "{format}");
+        assert_eq!(of_both("http://k1.example/x,y"), [1, 1], "{format}");
+        // Its rank and its score, where there is one, stay.
+        assert_eq!(alive.lines().last(), all.lines().last(), "{format}");
+        for more in [&["-q"][..], &["-q", "--alive"]] {
+            let quiet = place.run(&[&seeds[..], more].concat());
+            assert_eq!(quiet.err, "", "{format}");
+            quiet.done();
+        }
+    }
+}
+
+#[test]
+fn json_lines_say_which_seeds_are_dead() {
+    let place = with_a_dead_seed();
+    let seeds = place.run(&["seeds", "bank", "--format", "jsonl"]);
+    let seeds = seeds.json_lines();
+    assert_eq!(
+        (&seeds[0]["alive"], &seeds[0]["rank"]),
+        (&json!(false), &json!(1))
+    );
+    assert_eq!(
+        (seeds[1].get("alive"), &seeds[1]["rank"]),
+        (None, &json!(2))
+    );
+    let alive = place.run(&["seeds", "bank", "--format", "jsonl", "--alive"]);
+    assert_eq!(alive.json_lines(), seeds[1..]);
+}
+
+#[test]
+fn seeds_are_dead_as_of_today_in_every_refresh() {
+    let place = with_a_dead_seed();
+    place.run(&["refresh", "bank"]).done();
+    let ended = place.run(&["seeds", "bank"]);
+    assert_eq!(ended.err, "");
+    assert!(!ended.done().contains("h1.example"));
+    let earlier = place.run(&["seeds", "bank", "--refresh", "1"]);
+    assert!(earlier.err.contains("1 of 2 seeds is dead"), "{earlier:?}");
+    let gone = "{\"url\": \"http://k1.example/x,y\", \"gone\": true}\n";
+    place.write("more.jsonl", gone);
+    place.run(&["ingest", "bank", "more.jsonl"]).done();
+    let none = place.run(&["seeds", "bank", "--refresh", "1", "--alive"]);
+    assert!(none.err.contains("2 of 2 seeds are dead"), "{none:?}");
+    assert_eq!(none.done(), "");
+    // A page that comes back is a seed as before.
+    place.write("back.jsonl", command::record("http://k1.example/x,y", &[]));
+    place.run(&["ingest", "bank", "back.jsonl"]).done();
+    let back = place.run(&["seeds", "bank", "--refresh", "1", "--alive"]);
+    assert_eq!(back.done(), "http://k1.example/x,y\n");
+}

@@ -104,6 +104,8 @@ fn ingest_graph(bank: &Bank, folder: &Path) {
 fn request(files: Vec<PathBuf>) -> IngestRequest {
     IngestRequest {
         inputs: files.into_iter().map(Input::File).collect(),
+        // Some days are clean-ups.
+        max_loss: 100.0,
         ..IngestRequest::default()
     }
 }

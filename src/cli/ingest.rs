@@ -36,7 +36,8 @@ object: {"url": "http://b.example/", "text": "ignored"}, or with href in place o
 /// All files together are one batch. They may be compressed (gzip or zstd); `-` is standard input.
 /// Bad records are left out, counted by reason and listed in a rejects file (the first 100000); too
 /// many of them, and the whole batch is refused. Over 100000 that are more than half of what was read,
-/// and reading stops there. The same batch a second time changes nothing.
+/// and reading stops there. A batch that takes away much of what the bank has is refused, too, as a
+/// delta given as a snapshot does. The same batch a second time changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
@@ -66,6 +67,12 @@ pub(super) struct IngestArgs {
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = values::percent,
         env = "SEEDBANK_MAX_REJECTS")]
     max_rejects: f64,
+    /// Refuse the batch where it takes away, net, more than so many per cent of all crawled pages, or
+    /// of the links of the pages that it names and that stay crawled; never for less than 100 pages
+    /// or 1,000 links. 100 switches it off
+    #[arg(long, value_name = "PERCENT", default_value = "20", value_parser = values::percent,
+        env = "SEEDBANK_MAX_LOSS")]
+    max_loss: f64,
     /// Where bad records are listed; unless said otherwise in the bank's folder rejects/, in
     /// batch-000003.jsonl for batch 3, in batch-000003-attempt-1.jsonl where it was refused or tried
     #[arg(long, value_name = "FILE")]
@@ -177,6 +184,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         snapshot: args.snapshot,
         name: args.name,
         max_rejects: args.max_rejects,
+        max_loss: args.max_loss,
         rejects: args.rejects,
         dry_run: args.dry_run,
         wait: args.wait,

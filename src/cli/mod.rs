@@ -83,7 +83,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Ingest(args) => ingest::run(args, session),
         Command::Refresh(args) => refresh::run(*args, session),
         Command::Report(args) => report::run(args, session),
-        Command::Seeds(args) => seeds::run(args),
+        Command::Seeds(args) => seeds::run(args, session),
         Command::Cores(args) => cores::run(args, session),
         Command::Diff(args) => diff::run(args, session),
         Command::Explain(args) => explain::run(args, session),

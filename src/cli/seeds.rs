@@ -8,6 +8,7 @@ use seedbank::engine::{Bank, Evidence, Seed};
 use super::Outcome;
 use super::failure::CliError;
 use super::output::Output;
+use super::session::Session;
 use super::table::quoted;
 use super::values::WhichArgs;
 
@@ -16,6 +17,7 @@ Examples:
   seedbank seeds bank                              one URL a line, best first
   seedbank seeds bank --plan dense --format jsonl  with the evidence
   seedbank seeds bank --refresh 3 --format csv
+  seedbank seeds bank --alive                      without those that died since the refresh
   seedbank seeds bank --format nutch > urls/seeds.txt
   seedbank seeds bank --format heritrix > job/seeds.txt";
 
@@ -31,6 +33,10 @@ pub(super) struct SeedsArgs {
     bank: PathBuf,
     #[command(flatten)]
     which: WhichArgs,
+    /// Leave out dead seeds: pages that are gone, or no page any more, at the bank's last state. The
+    /// others keep their ranks
+    #[arg(long)]
+    alive: bool,
     /// How the seeds are printed
     #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
     format: SeedFormat,
@@ -53,8 +59,24 @@ enum SeedFormat {
     Heritrix,
 }
 
-pub(super) fn run(args: SeedsArgs) -> Result<Outcome, CliError> {
-    let seeds = Bank::at(&args.bank).seeds(&args.which.into())?;
+pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliError> {
+    let mut seeds = Bank::at(&args.bank).seeds(&args.which.into())?;
+    let all = seeds.len();
+    let dead = seeds.iter().filter(|seed| !seed.alive).count();
+    if args.alive {
+        seeds.retain(|seed| seed.alive);
+    }
+    if dead > 0 {
+        let are = if dead == 1 { "is" } else { "are" };
+        let way = if args.alive {
+            "left out; refresh the plan for others in their place"
+        } else {
+            "refresh the plan; --alive leaves them out"
+        };
+        session.warn(format_args!(
+            "{dead} of {all} seeds {are} dead: gone or no page any more ({way})"
+        ));
+    }
     let mut out = Output::new();
     if args.format == SeedFormat::Csv {
         out.text(CSV_HEADER)?;
@@ -75,7 +97,7 @@ pub(super) fn run(args: SeedsArgs) -> Result<Outcome, CliError> {
             SeedFormat::Text => out.line(&seed.url)?,
             SeedFormat::Jsonl => out.json(seed)?,
             SeedFormat::Csv => out.text(&csv_line(seed))?,
-            SeedFormat::Nutch => out.line(&nutch_line(seed, seeds.len()))?,
+            SeedFormat::Nutch => out.line(&nutch_line(seed, all))?,
             SeedFormat::Heritrix => out.line(&heritrix_line(seed))?,
         }
     }
@@ -225,6 +247,7 @@ mod tests {
             method: "max-weight".to_owned(),
             plan: "weekly".to_owned(),
             refresh: 7,
+            alive: true,
             evidence: Evidence::Cover {
                 gain: Some(12.5),
                 covered_pages: 3,

@@ -25,6 +25,10 @@ pub struct Seed {
     pub rank: u32,
     /// The page.
     pub url: String,
+    /// Whether it still is a page at the published state. Where `false`, it is gone or nobody links
+    /// to it any more; JSON has the field only then.
+    #[serde(skip_serializing_if = "is_true")]
+    pub alive: bool,
     /// Its site.
     pub site: String,
     /// The method that selected it.
@@ -39,6 +43,14 @@ pub struct Seed {
     /// The old seed that it succeeds, where the plan says `succeed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub succeeds: Option<SuccessorView>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands the field by reference"
+)]
+fn is_true(field: &bool) -> bool {
+    *field
 }
 
 /// Why a seed was selected.

@@ -48,6 +48,24 @@ pub enum EngineError {
         "the batch was refused, the bank is as it was: a snapshot without records would make every crawled page gone"
     )]
     EmptySnapshot,
+    /// The batch would take away too much of what the bank has, so nothing of it was taken.
+    #[error(
+        "the batch was refused, the bank is as it was: crawled pages would go from {pages_before} to {pages_after}, links of the pages that it names and that stay crawled from {links_before} to {links_after}, and at most {limit} % may be lost"
+    )]
+    TooMuchLost {
+        /// Crawled pages before the batch.
+        pages_before: u64,
+        /// Crawled pages after it.
+        pages_after: u64,
+        /// Links before the batch of the pages that have a record in it and stay crawled.
+        links_before: u64,
+        /// Links of the same pages after it.
+        links_after: u64,
+        /// The limit in per cent.
+        limit: f64,
+        /// Whether the batch is a snapshot.
+        snapshot: bool,
+    },
     /// The bank's sites were cut with another public suffix list.
     #[error("the bank's sites were cut with public suffix list {bank}, this build has {build}")]
     SuffixList {
@@ -167,6 +185,7 @@ impl EngineError {
             | Self::TooManyRejects { .. }
             | Self::MostAreBad { .. }
             | Self::EmptySnapshot
+            | Self::TooMuchLost { .. }
             | Self::SeedList { .. } => Failure::Refused,
             Self::SuffixList { .. } => Failure::Unavailable,
             Self::Plan(_)
@@ -203,6 +222,19 @@ impl EngineError {
             Self::EmptySnapshot => Some(
                 "check the export; to report pages as gone, ingest a delta with \"gone\": true"
                     .to_owned(),
+            ),
+            Self::TooMuchLost {
+                pages_before,
+                pages_after,
+                snapshot,
+                ..
+            } => Some(
+                if *snapshot && pages_after < pages_before {
+                    "a batch of changes is ingested without --snapshot; if the loss is meant, pass --max-loss 100"
+                } else {
+                    "check the export; if the loss is meant, pass --max-loss 100"
+                }
+                .to_owned(),
             ),
             Self::SuffixList { .. } => Some(
                 "use the build that made the bank, or make a new bank and ingest a snapshot"

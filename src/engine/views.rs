@@ -35,10 +35,15 @@ impl Views {
 
     /// A page's site and URL.
     pub(super) fn name(&self, page: PageId) -> Result<(String, String), StoreError> {
+        let (site, url, _) = self.name_and_state(page)?;
+        Ok((site, url))
+    }
+
+    fn name_and_state(&self, page: PageId) -> Result<(String, String, PageState), StoreError> {
         let site = self.reader.need(&tables::SITES, &page.site())?.name;
         let record = self.reader.need(&tables::PAGES, &page)?;
         let url = ingest::url(&site, &record.local, self.mode);
-        Ok((site, url))
+        Ok((site, url, record.state))
     }
 
     fn urls(&self, pages: &[PageId]) -> Result<Vec<String>, StoreError> {
@@ -89,12 +94,13 @@ impl Bank {
             .scan_under(&tables::SEEDS, &refresh.to_be_bytes())?
         {
             let ((_, rank), seed) = entry?;
-            let (site, url) = views.name(seed.page)?;
+            let (site, url, state) = views.name_and_state(seed.page)?;
             let succeeds = seed.succeeds.map(|of| successor_view(&views, of.page, of));
             let succeeds = succeeds.transpose()?;
             seeds.push(Seed {
                 rank,
                 url,
+                alive: state.is_live(),
                 site,
                 method: method.to_owned(),
                 plan: record.plan.clone(),

@@ -147,6 +147,8 @@ impl Life {
             std::fs::write(&file, &text).unwrap();
             let request = IngestRequest {
                 inputs: vec![Input::File(file.clone())],
+                // Some days are clean-ups.
+                max_loss: 100.0,
                 ..IngestRequest::default()
             };
             life.bank.ingest(&request, &Unwatched).unwrap();

@@ -306,6 +306,7 @@ pub fn request(file: &Path) -> IngestRequest {
     IngestRequest {
         inputs: vec![Input::File(file.to_path_buf())],
         max_rejects: 100.0,
+        max_loss: 100.0,
         ..IngestRequest::default()
     }
 }

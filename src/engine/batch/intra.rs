@@ -16,14 +16,15 @@ pub(super) struct IntraBlocks {
 }
 
 impl IntraBlocks {
-    /// Replaces the links of a page within its site. Pages come in ascending order.
+    /// Replaces the links of a page within its site; by how many it has more than before. Pages come
+    /// in ascending order.
     pub(super) fn replace(
         &mut self,
         store: &Store,
         page: PageId,
         targets: Vec<u32>,
         passes: &mut Passes<'_>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<i64, EngineError> {
         let (key, place) = LinkKey::of_page(page);
         if self.at.as_ref().is_none_or(|at| at.key != key) {
             self.leave();
@@ -33,7 +34,7 @@ impl IntraBlocks {
             self.at = Some(Replaced::new(key, store.links(&tables::INTRA, key)?));
         }
         let Some(at) = &mut self.at else {
-            return Ok(());
+            return Ok(0);
         };
         let [gained, lost] = at.replace(place, targets);
         if gained + lost > 0 {
@@ -42,7 +43,7 @@ impl IntraBlocks {
             let event = PageEvent::Intra(change(lost, gained));
             page_event(&mut passes.pages, page, &event)?;
         }
-        Ok(())
+        Ok(change(lost, gained))
     }
 
     fn leave(&mut self) {

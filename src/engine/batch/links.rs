@@ -4,6 +4,7 @@
 use super::canonical::{Canonical, Claim, Winners, digest};
 use super::fields::Bytes;
 use super::intra::IntraBlocks;
+use super::loss::GivenLinks;
 use super::passes::{PageEvent, Passes, member_event, page_event, target_event};
 use super::replaced::only;
 use crate::engine::EngineError;
@@ -134,66 +135,67 @@ fn claim_page(
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
     let old_state = old.map(|record| record.state);
-    target_event(
-        &mut passes.targets,
-        page,
-        old_state,
-        state_after(old_state, &claim),
-        true,
-    )?;
+    let new_state = state_after(old_state, &claim);
+    target_event(&mut passes.targets, page, old_state, new_state, true)?;
+    let mut links = None;
     if claim.links {
         let on_site = targets
             .iter()
             .filter(|target| target.site() == page.site())
             .map(|target| target.index());
-        intra.replace(store, page, on_site.collect(), passes)?;
+        let more = intra.replace(store, page, on_site.collect(), passes)?;
         let elsewhere = targets
             .iter()
             .filter(|target| target.site() != page.site())
             .copied();
-        inter_links(
+        let more_elsewhere = inter_links(
             store,
             page,
             old.and_then(|record| record.row),
             &elsewhere.collect::<Vec<_>>(),
             passes,
         )?;
+        links = Some(GivenLinks {
+            now: targets.len(),
+            more: more + more_elsewhere,
+        });
     }
+    passes.loss.count(page, old_state, new_state, links);
     page_event(&mut passes.pages, page, &PageEvent::Claim(claim))
 }
 
+/// Replaces the links of a page to other sites; by how many it has more than before.
 fn inter_links(
     store: &Store,
     page: PageId,
     old_row: Option<u32>,
     new: &[PageId],
     passes: &mut Passes<'_>,
-) -> Result<(), EngineError> {
+) -> Result<i64, EngineError> {
     let old_row = old_row.map(|index| RowId::new(page.site(), index));
     let old = match old_row {
         Some(row) => store.need_row(row)?,
         None => Vec::new(),
     };
     if old == new {
-        return Ok(());
+        return Ok(0);
     }
     passes.counts.links_added += only(new, &old).count() as u64;
     passes.counts.links_removed += only(&old, new).count() as u64;
     if let Some(row) = old_row {
         member_event(&mut passes.members, row, page.index(), false)?;
     }
-    page_event(
-        &mut passes.pages,
-        page,
-        &PageEvent::Inter(change(old.len(), new.len())),
-    )?;
+    let more = change(old.len(), new.len());
+    page_event(&mut passes.pages, page, &PageEvent::Inter(more))?;
     if new.is_empty() {
-        return page_event(&mut passes.pages, page, &PageEvent::Row(None));
+        page_event(&mut passes.pages, page, &PageEvent::Row(None))?;
+        return Ok(more);
     }
     let hash = row_hash(new);
     if let Some(row) = find_row(store, page, hash, new)? {
         member_event(&mut passes.members, row, page.index(), true)?;
-        return page_event(&mut passes.pages, page, &PageEvent::Row(Some(row.index())));
+        page_event(&mut passes.pages, page, &PageEvent::Row(Some(row.index())))?;
+        return Ok(more);
     }
     let key = Bytes::default()
         .u32(page.site().0)
@@ -203,5 +205,6 @@ fn inter_links(
     for target in new {
         content.extend_from_slice(&target.0.to_be_bytes());
     }
-    Ok(passes.new_rows.push(&key, &content)?)
+    passes.new_rows.push(&key, &content)?;
+    Ok(more)
 }

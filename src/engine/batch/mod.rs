@@ -6,6 +6,7 @@ mod canonical;
 mod fields;
 mod intra;
 mod links;
+mod loss;
 mod overruled;
 mod pages;
 mod passes;
@@ -73,6 +74,10 @@ pub struct IngestRequest {
     pub name: Option<String>,
     /// At most so many per cent of the records may be bad.
     pub max_rejects: f64,
+    /// At most so many per cent may be lost, net, of all crawled pages, and of the links of the pages
+    /// that have a record and stay crawled. Less than 100 pages or 1,000 links are never too much;
+    /// 100 takes every batch.
+    pub max_loss: f64,
     /// Where bad records are listed; in a file of its own in the bank's folder where `None`.
     pub rejects: Option<PathBuf>,
     /// Do everything but change the bank.
@@ -93,6 +98,7 @@ impl Default for IngestRequest {
             snapshot: false,
             name: None,
             max_rejects: 1.0,
+            max_loss: 20.0,
             rejects: None,
             dry_run: false,
             wait: false,
@@ -374,6 +380,9 @@ fn work_in(
         }
         report.repeats = Some(number);
     }
+    let crawled = passes.counters.crawled;
+    let limit = (request.max_loss, request.snapshot);
+    passes.loss.weigh(writer, crawled, limit, watch)?;
     watch.stage("rows", None);
     let rows = passes.take(|passes| &mut passes.new_rows)?;
     rows::rows_pass(writer, rows, passes, watch)?;

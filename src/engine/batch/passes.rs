@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use super::canonical::Claim;
 use super::fields::{Bytes, Fields};
+use super::loss::Loss;
 use super::portions::Gather;
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId, SiteId};
@@ -63,6 +64,8 @@ pub(super) struct Passes<'a> {
     pub(super) changed: RoaringTreemap,
     /// Pages whose state, spam mark or row changed.
     pub(super) former: RoaringTreemap,
+    /// What the batch takes away; complete when the links pass is through.
+    pub(super) loss: Loss,
     /// Records by page: whether the page is new, and pieces of what is said of it.
     pub(super) records: Sorter,
     /// Rows that the bank does not have yet, by hash; and pages that shall carry them.
@@ -100,6 +103,7 @@ impl<'a> Passes<'a> {
             batch,
             changed: RoaringTreemap::new(),
             former: RoaringTreemap::new(),
+            loss: Loss::default(),
             records: large(),
             new_rows: medium(),
             rows: medium(),

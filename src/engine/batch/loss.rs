@@ -1,0 +1,151 @@
+//! What a batch takes away of what the bank had. Too much of it, and the batch is refused: the most
+//! likely cause is a delta given as a snapshot, or an export without its links.
+//!
+//! Two numbers are compared before and after: all crawled pages, and the links of the pages that
+//! have a record in the batch and are crawled both before and after it. Both are sums over pages, so
+//! neither the order of records nor the number of threads plays a part.
+
+use roaring::RoaringTreemap;
+
+use crate::engine::EngineError;
+use crate::ingest::within_limit;
+use crate::page::{PageId, RowId};
+use crate::storage::records::PageState;
+use crate::storage::{Store, StoreError, tables};
+use crate::watch::Watch;
+
+/// Losses of fewer pages are never too much.
+const FEWEST_PAGES: u64 = 100;
+
+/// Losses of fewer links are never too much.
+const FEWEST_LINKS: u64 = 1_000;
+
+/// What a batch takes away, as the links pass counts it.
+#[derive(Default)]
+pub(super) struct Loss {
+    /// Crawled pages that are new or crawled again, less those that are gone.
+    pages: i64,
+    /// Links of pages that stay crawled and whose links the batch gives.
+    links_before: u64,
+    links_after: u64,
+    /// Pages that stay crawled and whose records say nothing of links. Theirs stay as they are: they
+    /// are read only where it comes to be known that the batch loses much.
+    silent: RoaringTreemap,
+}
+
+/// How many links a record gives its page, and by how many that is more than before.
+#[derive(Clone, Copy)]
+pub(super) struct GivenLinks {
+    pub(super) now: usize,
+    pub(super) more: i64,
+}
+
+impl Loss {
+    /// Counts a page with a record, or one that a snapshot leaves out. `links` is `None` where its
+    /// links stay as they are.
+    pub(super) fn count(
+        &mut self,
+        page: PageId,
+        old: Option<PageState>,
+        new: PageState,
+        links: Option<GivenLinks>,
+    ) {
+        let was = old == Some(PageState::Crawled);
+        let is = new == PageState::Crawled;
+        self.pages += i64::from(is) - i64::from(was);
+        if !(was && is) {
+            return;
+        }
+        match links {
+            Some(GivenLinks { now, more }) => {
+                let now = now as u64;
+                self.links_after += now;
+                self.links_before += now.saturating_add_signed(-more);
+            }
+            None => {
+                self.silent.insert(page.0);
+            }
+        }
+    }
+
+    /// Refuses the batch where it takes away more than `limit` per cent.
+    ///
+    /// Cost: nothing, but for a batch that seems to lose too much: the links of pages whose records
+    /// say nothing of links.
+    pub(super) fn weigh(
+        &self,
+        store: &Store,
+        pages_before: u64,
+        (limit, snapshot): (f64, bool),
+        watch: &dyn Watch,
+    ) -> Result<(), EngineError> {
+        let pages_after = pages_before.saturating_add_signed(self.pages);
+        let pages = is_too_much(pages_before, pages_after, FEWEST_PAGES, limit);
+        let links = |more: u64| {
+            let (before, after) = (self.links_before + more, self.links_after + more);
+            is_too_much(before, after, FEWEST_LINKS, limit)
+        };
+        // What the silent pages have makes the share that is lost only smaller.
+        if !pages && !links(0) {
+            return Ok(());
+        }
+        let silent = self.links_of_silent(store, watch)?;
+        if !pages && !links(silent) {
+            return Ok(());
+        }
+        Err(EngineError::TooMuchLost {
+            pages_before,
+            pages_after,
+            links_before: self.links_before + silent,
+            links_after: self.links_after + silent,
+            limit,
+            snapshot,
+        })
+    }
+
+    fn links_of_silent(&self, store: &Store, watch: &dyn Watch) -> Result<u64, EngineError> {
+        let mut links = 0;
+        for page in &self.silent {
+            watch.proceed()?;
+            links += links_of(store, PageId(page))?;
+        }
+        Ok(links)
+    }
+}
+
+fn links_of(store: &Store, page: PageId) -> Result<u64, StoreError> {
+    let mut links = store.intra(page)?.len() as u64;
+    if let Some(row) = store.need(&tables::PAGES, &page)?.row {
+        links += store.need_row(RowId::new(page.site(), row))?.len() as u64;
+    }
+    Ok(links)
+}
+
+/// Whether so many are lost that it matters, and more than `limit` per cent.
+fn is_too_much(before: u64, after: u64, fewest: u64, limit: f64) -> bool {
+    let lost = before.saturating_sub(after);
+    lost >= fewest && !within_limit(lost, before, limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_is_too_much_above_both_limits() {
+        for (before, after, limit, too_much) in [
+            (100, 1, 20.0, false),
+            (100, 0, 20.0, true),
+            (100, 0, 100.0, false),
+            (500, 400, 20.0, false),
+            (500, 399, 20.0, true),
+            (500, 700, 0.0, false),
+            (1_000_000, 999_900, 0.0, true),
+            (0, 0, 0.0, false),
+            (0, 5, 0.0, false),
+        ] {
+            let found = is_too_much(before, after, FEWEST_PAGES, limit);
+            assert_eq!(found, too_much, "{before} to {after} at {limit} %");
+        }
+    }
+}
