@@ -327,13 +327,28 @@ fn a_crawl_day_by_day() {
     let place = support::scratch();
     let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
     let mut web = Web::default();
+    let mut clean_ups = Vec::new();
     for (day, file) in days(&shared) {
         web.apply(&support::gunzip(&file));
-        bank.ingest(&request(vec![file]), &Unwatched).unwrap();
+        let all = request(vec![file]);
+        let ordinary = IngestRequest {
+            max_loss: IngestRequest::default().max_loss,
+            ..all.clone()
+        };
+        match bank.ingest(&ordinary, &Unwatched) {
+            Err(EngineError::TooMuchLost { .. }) => {
+                clean_ups.push(day.clone());
+                bank.ingest(&all, &Unwatched).unwrap();
+            }
+            done => assert!(done.is_ok(), "{day}: {done:?}"),
+        }
         let (_, cores) = selected(&bank, "days", thirty());
         assert_golden(&day, &cores, &golden[&day]);
         assert_clean(&bank);
     }
+    // On the first 291 of 379 pages lose 4,689 of their 11,528 links; on the second 1,852 of 8,692
+    // pages go, net. No other day loses more than 19 %.
+    assert_eq!(clean_ups, ["2026-06-29", "2026-07-04"]);
     // Pages that were linked to once and never had a record are none.
     let linked: std::collections::BTreeSet<String> = web
         .pages

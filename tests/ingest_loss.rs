@@ -12,7 +12,6 @@ mod command;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use command::Place;
@@ -296,12 +295,12 @@ fn pages_are_counted_net_to_the_page() {
 #[test]
 fn links_are_counted_net_to_the_link() {
     // Pages 0 and 1 have 2,000 and 3,000 links, a seventh of them within their sites.
-    let mut base: Batch = (5_000..6_000).map(|page| (page, links(page, 1))).collect();
+    let mut base: Batch = (5_000..5_010).map(|page| (page, links(page, 1))).collect();
     base.insert(0, links(0, 2_000));
     base.insert(1, links(1, 3_000));
     let pair = Pair::new(&base);
     assert_eq!(pair.try_delta(&[(0, links(0, 1_001))]), None);
-    let half = Some([1_002, 1_002, 2_000, 1_000]);
+    let half = Some([12, 12, 2_000, 1_000]);
     assert_eq!(pair.try_delta(&[(0, links(0, 1_000))]), half);
     // Other links in the place of old ones are no loss.
     assert_eq!(pair.try_delta(&[(0, links(4_000, 2_000))]), None);
@@ -312,7 +311,7 @@ fn links_are_counted_net_to_the_link() {
     );
     assert_eq!(
         pair.try_delta(&[(0, links(0, 999)), (1, links(1, 3_000))]),
-        Some([1_002, 1_002, 5_000, 3_999])
+        Some([12, 12, 5_000, 3_999])
     );
     assert_eq!(
         pair.try_delta(&[(0, links(0, 999)), (1, links(1, 3_001))]),
@@ -327,7 +326,7 @@ fn links_are_counted_net_to_the_link() {
         );
         assert_eq!(
             pair.try_delta(&[(0, links(0, 999)), (1, silent)]),
-            Some([1_002, 1_002, 5_000, 3_999])
+            Some([12, 12, 5_000, 3_999])
         );
     }
     // Links of pages that do not stay, or come only now, are not looked at.
@@ -336,9 +335,9 @@ fn links_are_counted_net_to_the_link() {
         pair.try_delta(&[
             (0, links(0, 1_000)),
             (1, Said::Gone),
-            (9_000, links(9_000, 9_000))
+            (9_000, links(9_000, 3_000))
         ]),
-        Some([1_002, 1_002, 2_000, 1_000])
+        Some([12, 12, 2_000, 1_000])
     );
 }
 
@@ -373,9 +372,9 @@ fn batch() -> impl Strategy<Value = (Batch, bool)> {
         2 => Said::Fetched,
         _ => links(page, count),
     };
-    let records = (0_u8..6, 0_usize..12, 10_usize..400).prop_flat_map(move |(kind, most, size)| {
+    let records = (0_u8..6, 0_usize..12, 10_usize..300).prop_flat_map(move |(kind, most, size)| {
         let kinds = prop_oneof![3 => Just(kind), 2 => 0_u8..6];
-        let record = (0_usize..400, kinds, 0..=most);
+        let record = (0_usize..300, kinds, 0..=most);
         proptest::collection::vec(record, size)
     });
     (records, proptest::bool::weighted(0.3)).prop_map(move |(records, snapshot)| {
@@ -388,7 +387,7 @@ fn batch() -> impl Strategy<Value = (Batch, bool)> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 24,
+        cases: 12,
         max_shrink_iters: 300,
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -396,8 +395,8 @@ proptest! {
 
     #[test]
     fn random_batches_are_refused_as_the_map_says(
-        pages in 100_usize..400,
-        batches in proptest::collection::vec(batch(), 1..4),
+        pages in 100_usize..250,
+        batches in proptest::collection::vec(batch(), 1..3),
         limit in prop_oneof![Just(0_u32), Just(20), Just(50), 0_u32..=100],
     ) {
         let mut pair = Pair::new(&(0..pages).map(|page| (page, links(page, page % 16))).collect());
@@ -409,12 +408,9 @@ proptest! {
             let given = Given { snapshot, limit: Some(limit.into()), ..Given::default() };
             let before = pair.bank.status().unwrap().counters;
             for otherwise in [false, true] {
-                for dry_run in [true, false] {
-                    if dry_run || refused {
-                        let found = pair.ingest(&batch, Given { otherwise, dry_run, ..given });
-                        prop_assert_eq!(found, refused.then_some(numbers));
-                    }
-                }
+                let dry_run = otherwise || !refused;
+                let found = pair.ingest(&batch, Given { otherwise, dry_run, ..given });
+                prop_assert_eq!(found, refused.then_some(numbers));
             }
             prop_assert_eq!(pair.bank.status().unwrap().counters, before);
             let meant = Given { limit: Some(100.0), ..given };
@@ -422,41 +418,4 @@ proptest! {
             pair.apply(&batch, snapshot);
         }
     }
-}
-
-/// The figures that the limits were chosen by: what the days of a real crawl lose.
-#[test]
-fn real_days_but_for_two_clean_ups_pass() {
-    let Some(shared) = support::shared("real_days_but_for_two_clean_ups_pass") else {
-        return;
-    };
-    let folder = support::scratch();
-    let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
-    let mut table = String::new();
-    let mut refused = Vec::new();
-    for (day, text) in (1..).zip(support::days::friendlinks(&shared)) {
-        let file = folder.path().join("day.jsonl");
-        std::fs::write(&file, text).unwrap();
-        let request = IngestRequest {
-            inputs: vec![Input::File(file)],
-            ..IngestRequest::default()
-        };
-        let meant = IngestRequest {
-            max_loss: 100.0,
-            ..request.clone()
-        };
-        match bank.ingest(&request, &Unwatched) {
-            Ok(_) => {}
-            Err(error @ EngineError::TooMuchLost { .. }) => {
-                writeln!(table, "day {day}: {error}").unwrap();
-                refused.push(day);
-                bank.ingest(&meant, &Unwatched).unwrap();
-            }
-            Err(other) => panic!("{other}"),
-        }
-    }
-    eprint!("{table}");
-    // On the 9th day 291 of 379 pages lose 4,689 of 11,528 links, on the 14th 1,852 of 8,692 pages
-    // go, net.
-    assert_eq!(refused, [9, 14]);
 }
