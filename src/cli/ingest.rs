@@ -308,7 +308,11 @@ fn text(report: &IngestReport) -> String {
                 all if all == read.rejected() => String::new(),
                 first => format!("the first {first} are "),
             };
-            let _ = write!(text, "; {first}listed in {}", plain(&file.to_string_lossy()));
+            let _ = write!(
+                text,
+                "; {first}listed in {}",
+                plain(&file.to_string_lossy())
+            );
         }
         text.push('\n');
     }

@@ -16,8 +16,7 @@ const MAX_LINE: u64 = 2 * MAX_URL as u64;
 /// The most bytes of a list: some four million URLs.
 const MAX_LIST: u64 = 256 << 20;
 
-/// Reads a list, `-` from standard input: a URL at the beginning of each line, as `seeds` prints
-/// them for any crawler; empty lines and lines that begin with `#` are passed over.
+/// Reads a list, `-` from standard input.
 pub(super) fn read(path: &Path) -> Result<UrlList, CliError> {
     let stdin = path.as_os_str() == "-";
     let failed = |source| CliError::SeedsFile {
@@ -29,23 +28,24 @@ pub(super) fn read(path: &Path) -> Result<UrlList, CliError> {
     } else {
         path.display().to_string()
     };
-    let urls = if stdin {
-        urls(io::stdin().lock(), &name, failed)
+    if stdin {
+        lines(io::stdin().lock(), name, failed)
     } else {
         let file = File::open(path).map_err(failed)?;
-        urls(BufReader::new(file), &name, failed)
-    };
-    Ok(UrlList { urls: urls?, name })
+        lines(BufReader::new(file), name, failed)
+    }
 }
 
-/// URLs with the numbers of their lines, from 1. The input may be a device or a pipe without an
-/// end.
-fn urls(
+/// The URLs of an input that may be a device or a pipe without an end.
+fn lines(
     mut input: impl BufRead,
-    name: &str,
+    name: String,
     failed: impl Fn(io::Error) -> CliError,
-) -> Result<Vec<(u64, String)>, CliError> {
-    let mut urls = Vec::new();
+) -> Result<UrlList, CliError> {
+    let mut list = UrlList {
+        name,
+        urls: Vec::new(),
+    };
     let mut bytes = 0;
     let mut line = Vec::new();
     for number in 1.. {
@@ -57,30 +57,22 @@ fn urls(
         }
         if read > MAX_LINE {
             return Err(CliError::Usage(format!(
-                "line {number} of {name} is longer than {}, so it is no list of URLs",
+                "line {number} of {} is longer than {}, so it is no list of URLs",
+                list.name,
                 human_bytes(MAX_LINE)
             )));
         }
         bytes += read;
         if bytes > MAX_LIST {
             return Err(CliError::Usage(format!(
-                "{name} is longer than {}, at line {number}; give a shorter list of URLs",
+                "{} is longer than {}, at line {number}; give a shorter list of URLs",
+                list.name,
                 human_bytes(MAX_LIST)
             )));
         }
-        let text = String::from_utf8_lossy(&line);
-        let text = if number == 1 {
-            text.trim_start_matches('\u{feff}').trim()
-        } else {
-            text.trim()
-        };
-        if !text.starts_with('#')
-            && let Some(url) = text.split_whitespace().next()
-        {
-            urls.push((number, url.to_owned()));
-        }
+        list.push_line(number, &String::from_utf8_lossy(&line));
     }
-    Ok(urls)
+    Ok(list)
 }
 
 #[cfg(test)]
@@ -88,23 +80,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_any_crawler_are_read() {
-        let text = "\u{feff}http://a.example/\r\n\n# comment\n http://b.example/ # rank 2\n\
-            http://c.example/\tseed.rank=3\n";
-        let of = |bytes: &[u8]| urls(bytes, "list", CliError::Output);
-        let read = of(text.as_bytes()).unwrap();
-        let read: Vec<(u64, &str)> = read
-            .iter()
-            .map(|(line, url)| (*line, url.as_str()))
-            .collect();
-        assert_eq!(
-            read,
-            [
-                (1, "http://a.example/"),
-                (4, "http://b.example/"),
-                (5, "http://c.example/")
-            ]
-        );
+    fn lines_are_read_up_to_the_greatest_length() {
+        let of = |bytes: &[u8]| {
+            let list = lines(bytes, "list".to_owned(), CliError::Output);
+            list.map(|list| list.urls)
+        };
         assert!(of(b"").unwrap().is_empty());
         // A line of the greatest length is one.
         let most = usize::try_from(MAX_LINE).unwrap();
@@ -139,7 +119,7 @@ mod tests {
             (comment, "list is longer than 256.00 MiB, at line 4096"),
         ] {
             let input = BufReader::with_capacity(1 << 20, Endless(repeated));
-            let error = urls(input, "list", CliError::Output).unwrap_err();
+            let error = lines(input, "list".to_owned(), CliError::Output).unwrap_err();
             assert!(error.text().contains(words), "{}", error.text());
         }
     }

@@ -29,6 +29,22 @@ pub struct UrlList {
     pub urls: Vec<(u64, String)>,
 }
 
+impl UrlList {
+    /// Takes a line of a text, by its number from 1: a URL at its beginning, as seed lists for any
+    /// crawler have them. An empty line, or one that begins with `#`, says nothing.
+    pub fn push_line(&mut self, number: u64, line: &str) {
+        let line = match number {
+            1 => line.trim_start_matches('\u{feff}').trim(),
+            _ => line.trim(),
+        };
+        if !line.starts_with('#')
+            && let Some(url) = line.split_whitespace().next()
+        {
+            self.urls.push((number, url.to_owned()));
+        }
+    }
+}
+
 /// What happened to a seed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -230,4 +246,32 @@ pub struct SeedDiff {
     pub summary: DiffSummary,
     /// Gained seeds by rank, then lost, moved and kept ones.
     pub seeds: Vec<SeedChange>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_any_crawler_are_read() {
+        let text = "\u{feff}http://a.example/\r\n\n# comment\n http://b.example/ # rank 2\n\
+            http://c.example/\tseed.rank=3\n";
+        let mut list = UrlList::default();
+        for (number, line) in (1..).zip(text.lines()) {
+            list.push_line(number, line);
+        }
+        let read: Vec<(u64, &str)> = list
+            .urls
+            .iter()
+            .map(|(line, url)| (*line, url.as_str()))
+            .collect();
+        assert_eq!(
+            read,
+            [
+                (1, "http://a.example/"),
+                (4, "http://b.example/"),
+                (5, "http://c.example/")
+            ]
+        );
+    }
 }
