@@ -154,6 +154,11 @@ impl<'a> BitReader<'a> {
         Self { bytes, at: 0 }
     }
 
+    /// Bits that are left.
+    pub(super) const fn left(&self) -> u64 {
+        (8 * self.bytes.len() - self.at) as u64
+    }
+
     pub(super) fn bits(&mut self, width: u32) -> Result<u64, Malformed> {
         if width == 0 {
             return Ok(0);

@@ -177,13 +177,14 @@ pub(crate) fn put_pages(pages: &PageSet, out: &mut Vec<u8>) -> Result<(), Malfor
 }
 
 /// Reads a set of pages, with all its structure checked.
-pub(crate) fn take_pages(mut bytes: &[u8]) -> Result<PageSet, Malformed> {
-    let pages = PageSet::deserialize_from(&mut bytes)
+pub(crate) fn take_pages(bytes: &[u8]) -> Result<PageSet, Malformed> {
+    let pages = PageSet::deserialize_from(bytes)
         .map_err(|e| Malformed(format!("set of pages cannot be read: {e}")))?;
-    if bytes.is_empty() {
+    // A site that is there twice, of which only the later pages would be left, shows in the length.
+    if pages.serialized_size() == bytes.len() {
         Ok(pages)
     } else {
-        Err(malformed("set of pages has trailing bytes"))
+        Err(malformed("set of pages has a site twice, or other bytes"))
     }
 }
 
@@ -230,6 +231,16 @@ mod tests {
         bytes[0] = 9;
         let said = take_record::<u32>(&bytes).unwrap_err().to_string();
         assert!(said.contains("version 9"), "{said}");
+    }
+
+    #[test]
+    fn a_site_that_is_there_twice_is_refused() {
+        let mut once = Vec::new();
+        put_pages(&[3, 9].into_iter().collect(), &mut once).unwrap();
+        assert!(take_pages(&once).is_ok());
+        let twice = [&[2, 0, 0, 0, 0, 0, 0, 0], &once[8..], &once[8..]].concat();
+        assert!(take_pages(&twice).is_err());
+        assert!(take_pages(&[&once[..], &[0]].concat()).is_err());
     }
 
     #[test]

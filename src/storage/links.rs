@@ -213,7 +213,9 @@ fn take_distinct<T: Link>(from: &mut BitReader<'_>) -> Result<Vec<T>, Malformed>
     let half = u64::from(u32::MAX);
     let groups = from.zeta(3)?;
     let last_high = from.zeta(5)?;
-    if groups > last_high || last_high > half || groups >= MOST_LINKS {
+    // All high halves that fit take no bits, but each has two numbers after them: a few bytes shall
+    // not make a long list.
+    if groups > last_high || last_high > half || groups >= MOST_LINKS.min(from.left() / 2) {
         return Err(malformed("block has too many targets"));
     }
     let groups = usize::try_from(groups).unwrap_or(usize::MAX);

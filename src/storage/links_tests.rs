@@ -124,3 +124,17 @@ fn keys_cover_all_indexes() {
     }
     assert_eq!(LinkKey::take(&[0, 0, 0, 1, 255, 0, 0, 0]), None);
 }
+
+/// High halves that are all that fit take no bits, so that nothing but the numbers after them says
+/// that they are not there.
+#[test]
+fn a_few_bytes_do_not_make_a_long_list() {
+    let mut bytes = Vec::new();
+    let mut out = BitWriter::new(&mut bytes);
+    out.zeta(MOST_LINKS - 1, 3);
+    out.zeta(MOST_LINKS - 1, 5);
+    out.bits(0, 40);
+    out.finish();
+    let refused = LinkBlock::<PageId>::decode(&bytes).unwrap_err();
+    assert_eq!(refused.to_string(), "block has too many targets");
+}
