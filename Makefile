@@ -9,14 +9,16 @@ PAGES     ?= 20000
 LONG_PAGES ?= 200000
 LONG_DAYS ?= 30
 LONG_CUTS ?= 500
+FUZZ_TOTAL ?= 3600
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny bench install clean-demo
+.PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny fuzz bench install clean-demo
 
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, print seeds, write a report"
 	@echo "make test     everything CI checks"
 	@echo "make test-long  refresh by cores on every day of a large crawl, each beside one from scratch"
+	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
 	@echo "make bench    measure, in ratios within one run (beside DuckDB too after: pip install duckdb)"
 	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
 
@@ -76,6 +78,7 @@ test: deps check-format lint docs unit doctests deny
 
 check-format:
 	$(CARGO) fmt --check
+	$(CARGO) fmt --check --manifest-path tests/fuzz/Cargo.toml
 
 lint: deps
 	$(CARGO) clippy --locked --all-targets -- -D warnings
@@ -99,6 +102,12 @@ deny:
 test-long: deps
 	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) $(CARGO) test --locked --test refresh_long -- --nocapture
 	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --test power_cut -- --nocapture
+
+# Guided by coverage, on the stable compiler: libFuzzer comes with a crate and is built with g++.
+# Nothing that the package compiled is compiled again, RocksDB above all. Findings are in
+# fuzz/found of the target folder, and what one input leads to in tests/fuzz/kept is tested ever after.
+fuzz: deps
+	CARGO=$(CARGO) FUZZ_TOTAL=$(FUZZ_TOTAL) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_TARGETS="$(FUZZ_TARGETS)" tests/fuzz/run.sh
 
 bench: deps
 	$(CARGO) bench --locked --profile dev

@@ -1,0 +1,120 @@
+//! Lines of JSON: a line is refused, or a record that keeps what a record promises and comes back
+//! when it is written out.
+
+use std::fmt::Write;
+
+use seedbank::ingest::{
+    Event, Fault, Interner, JsonLines, Location, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord,
+    Reading, RecordReader, SiteMode, UncrawledOutlinks, parse,
+};
+
+use super::{kind, texts};
+
+/// What a site is, by the first byte of an input.
+pub(super) const fn mode(kind: u8) -> SiteMode {
+    if kind & 1 == 0 {
+        SiteMode::Host
+    } else {
+        SiteMode::Domain
+    }
+}
+
+/// What a line says.
+pub(super) fn read(reader: &dyn RecordReader, line: &str, mode: SiteMode) -> Result<Event, Fault> {
+    let mut reading = Reading::new(mode, Interner::default());
+    let event = reader.read(line, &mut reading)?;
+    Ok(event.located(&reading.urls))
+}
+
+/// A page is in the form that its URL is read in again.
+pub(super) fn is_normal(page: &Location, mode: SiteMode) {
+    assert_eq!(parse(&page.url(mode), mode).as_ref(), Ok(page));
+}
+
+pub(super) fn run(data: &[u8]) {
+    let (kind, rest) = kind(data);
+    let mode = mode(kind);
+    // Lines are UTF-8 when they come here, and none of them is blank.
+    let Ok(line) = std::str::from_utf8(rest) else {
+        return;
+    };
+    let line = line.lines().next().unwrap_or_default();
+    let Ok(event) = read(&JsonLines, line, mode) else {
+        return;
+    };
+    let Event::Record(mut record) = event else {
+        panic!("a line of JSON is a record: {event:?}");
+    };
+    is_sound(&record, mode);
+    // Hashed, and counted in another unit: both cannot be written as they were.
+    (record.digest, record.fetched) = (None, None);
+    let again = read(&JsonLines, &json(&record, mode), mode);
+    assert_eq!(again, Ok(Event::Record(record)));
+}
+
+fn is_sound(record: &PageRecord, mode: SiteMode) {
+    is_normal(&record.url, mode);
+    let outlinks = record.outlinks.as_deref().unwrap_or_default();
+    for to in outlinks {
+        is_normal(to, mode);
+    }
+    assert!(
+        outlinks.is_sorted_by(|a, b| a < b),
+        "each once: {outlinks:?}"
+    );
+    assert!(!outlinks.contains(&record.url), "a link to the page itself");
+    assert!(record.clicks.is_none_or(|clicks| clicks <= MAX_CLICKS));
+    if let UncrawledOutlinks::Given(count) = record.uncrawled_outlinks {
+        assert!(count <= MAX_UNCRAWLED_OUTLINKS);
+    }
+    if record.gone {
+        let bare = PageRecord {
+            gone: true,
+            fetched: record.fetched,
+            ..PageRecord::new(record.url.clone())
+        };
+        assert_eq!(*record, bare);
+    }
+}
+
+fn json(record: &PageRecord, mode: SiteMode) -> String {
+    let text = |page: &Location| serde_json::to_string(&page.url(mode)).unwrap();
+    let mut json = format!("{{\"url\": {}", text(&record.url));
+    if let Some(outlinks) = &record.outlinks {
+        let outlinks: Vec<String> = outlinks.iter().map(text).collect();
+        write!(json, ", \"outlinks\": [{}]", outlinks.join(", ")).unwrap();
+    }
+    if let Some(spam) = record.spam {
+        write!(json, ", \"spam\": {spam}").unwrap();
+    }
+    if let Some(clicks) = record.clicks {
+        write!(json, ", \"clicks\": {clicks}").unwrap();
+    }
+    match record.uncrawled_outlinks {
+        UncrawledOutlinks::Absent => {}
+        UncrawledOutlinks::Counted => json.push_str(", \"uncrawled_outlinks\": null"),
+        UncrawledOutlinks::Given(count) => {
+            write!(json, ", \"uncrawled_outlinks\": {count}").unwrap();
+        }
+    }
+    if record.gone {
+        json.push_str(", \"gone\": true");
+    }
+    json.push('}');
+    json
+}
+
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    texts(
+        &[0, 1],
+        &[
+            r#"{"url":"http://a.example/","outlinks":["http://b.example/","https://a.example/x?y=1#z","HTTP://B.example:80/./","mailto:x@y","/x","http://a.example/"]}"#,
+            r#"{"url":"http://a.co.uk/","outlinks":["http:\/\/b.example\/\u00e4\ud83d\ude00","\ud800",7,null,{"url":"http://c.example/","text":"x"},{"href":"http://d.example/"}]}"#,
+            r#"{"url":"http://a.example/","spam":true,"clicks":30e-1,"uncrawled_outlinks":null,"digest":"x","fetched":"2026-11-19T04:00:00.5+01:00","title":{"a":[1,2]}}"#,
+            r#"{"url":"http://a.example/","gone":true,"fetched":7,"outlinks":"x","clicks":-1}"#,
+            r#"{"url":"http://a.example/","outlinks":[],"clicks":9007199254740992,"uncrawled_outlinks":1000000,"spam":null}"#,
+            r#"{"url":"http://a.example/","url":"http://b.example/"}"#,
+            r#"["http://a.example/"]"#,
+        ],
+    )
+}

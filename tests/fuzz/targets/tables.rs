@@ -1,0 +1,150 @@
+//! Keys and values of every table: bytes are no entry, or one that comes back.
+//!
+//! An input is the number of a table, the length of a key, the key and the value.
+
+use std::fs;
+
+use seedbank::engine::{Bank, IngestRequest, Method, PlanOptions, RefreshRequest};
+use seedbank::ingest::{Input, SiteMode};
+use seedbank::storage::records::{Counters, Intent, IntentFiles, Meta};
+use seedbank::storage::tables::{self, ALL, MetaKey};
+use seedbank::storage::{Key, Table, Value, raw_entries};
+use seedbank::watch::Unwatched;
+
+use super::cursor::Cursor;
+
+/// Checks an entry of the table with this name.
+macro_rules! entry_of_any {
+    ($name:expr, $key:expr, $value:expr, $($table:ident)+) => {
+        match $name {
+            $(name if name == tables::$table.name => entry(&tables::$table, $key, $value),)+
+            name => panic!("the table {name} is not fuzzed: name it here"),
+        }
+    };
+}
+
+/// Their values take more memory than others, and have a target of their own.
+const BLOCKS_OF_LINKS: [&str; 4] = [
+    tables::INTRA.name,
+    tables::INTRA_IN.name,
+    tables::ROWS.name,
+    tables::CITERS.name,
+];
+
+pub(super) fn run(data: &[u8]) {
+    let mut from = Cursor::of(data);
+    let table = &ALL[usize::from(from.byte()) % ALL.len()];
+    let length = usize::from(from.byte());
+    let key = from.bytes(length);
+    let mut value = from.bytes(usize::MAX);
+    if BLOCKS_OF_LINKS.contains(&table.name) {
+        value = &[];
+    }
+    entry_of_any!(table.name, key, value,
+        SITES SITE_IDS PAGES PAGE_IDS INTRA INTRA_IN ROWS ROW_HASHES ROW_MEMBERS CITERS DIGESTS
+        BATCHES FORMER_PAGES FORMER_ROWS PLANS REFRESHES CORES VECTORS COMPONENTS COMPONENT_ORDER
+        NEAR_CORES CORE_ORIGINS COVERS BITMAPS SEEDS MEMBERS CORE_EVIDENCE STANDINGS REACH META);
+}
+
+fn entry<K: Key, V: Value>(table: &Table<K, V>, key: &[u8], value: &[u8]) {
+    if let Some(found) = K::take(key) {
+        assert_eq!(found.bytes(), key, "a key of {}: {found:?}", table.name);
+    }
+    comes_back::<V>(value);
+}
+
+/// Bytes that are a value: what is written of it is that value again, and written as before.
+///
+/// Compared as bytes: a record may hold a number that is none and equals nothing.
+pub(super) fn comes_back<V: Value>(bytes: &[u8]) {
+    let Ok(value) = V::decode(bytes) else {
+        return;
+    };
+    let once = written(&value);
+    let again = V::decode(&once).expect("what was written can be read");
+    assert_eq!(once, written(&again));
+}
+
+pub(super) fn written<V: Value>(value: &V) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    value
+        .encode(&mut bytes)
+        .expect("what was read can be written");
+    bytes
+}
+
+/// Entries of a small bank with two batches and two refreshes.
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bank");
+    let bank = Bank::create(&path, SiteMode::Host).unwrap();
+    for (name, crawl) in [("first.jsonl", FIRST), ("second.jsonl", SECOND)] {
+        let file = folder.path().join(name);
+        fs::write(&file, crawl).unwrap();
+        let request = IngestRequest {
+            inputs: vec![Input::File(file)],
+            ..IngestRequest::default()
+        };
+        bank.ingest(&request, &Unwatched).unwrap();
+        for method in [Method::Cores, Method::Greedy] {
+            let request = RefreshRequest {
+                plan: Some(method.name().to_owned()),
+                options: PlanOptions {
+                    method: Some(method),
+                    ..PlanOptions::default()
+                },
+                ..RefreshRequest::default()
+            };
+            bank.refresh(&request, &Unwatched).unwrap();
+        }
+    }
+    let mut seeds = Vec::new();
+    for (number, table) in (0..).zip(ALL) {
+        let mut entries = raw_entries(&path, table.name).unwrap();
+        entries.sort_by_key(|(_, value)| value.len());
+        // The shortest, the longest and one between.
+        for at in [0, entries.len() / 2, entries.len().saturating_sub(1)] {
+            if let Some((key, value)) = entries.get(at) {
+                seeds.push(input(number, key, value));
+            }
+        }
+        if table.name == tables::META.name {
+            seeds.push(input(number, &MetaKey::Intent.bytes(), &written(&intent())));
+        }
+    }
+    seeds.sort();
+    seeds.dedup();
+    seeds
+}
+
+fn input(table: u8, key: &[u8], value: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(key.len()).unwrap();
+    [&[table, length], key, value].concat()
+}
+
+fn intent() -> Meta {
+    Meta::Intent(Intent {
+        folder: "load-3".to_owned(),
+        tables: vec![IntentFiles {
+            table: "rows".to_owned(),
+            files: vec!["rows-1.sst".to_owned()],
+        }],
+        counters: Counters::default(),
+    })
+}
+
+/// Two sites that link to the same two pages of others; hubs of one core.
+const FIRST: &str = r#"
+{"url": "http://a.example/", "outlinks": ["http://a.example/1", "http://c.example/", "http://d.example/"], "digest": "x", "clicks": 3}
+{"url": "http://a.example/1", "outlinks": ["http://a.example/", "http://c.example/", "http://d.example/"], "digest": "x"}
+{"url": "http://b.example/", "outlinks": ["http://b.example/1", "http://c.example/", "http://d.example/", "http://e.example/"], "spam": false}
+{"url": "http://b.example/1", "outlinks": ["http://c.example/"], "uncrawled_outlinks": 7}
+{"url": "http://e.example/", "outlinks": ["http://a.example/"], "fetched": "2026-11-19T04:00:00Z"}
+{"url": "http://s.example/", "outlinks": ["http://c.example/"], "spam": true}
+"#;
+
+const SECOND: &str = r#"
+{"url": "http://b.example/1", "outlinks": []}
+{"url": "http://e.example/", "gone": true}
+{"url": "http://f.example/", "outlinks": ["http://c.example/", "http://d.example/"]}
+"#;
