@@ -45,7 +45,7 @@ pub use error::StoreError;
 pub use examine::{BankCheck, FileFinding, StateCheck, Verdict, check as check_bank};
 pub use published::Reader;
 #[doc(hidden)]
-pub use raw::{RawEntry, raw_entries, raw_write};
+pub use raw::{RawEntry, RawState, raw_entries, raw_state, raw_write};
 pub use records::Hash128;
 pub use repair::{Lost, Mended, RepairReport, repair};
 pub use rocks::TableSize;

@@ -53,7 +53,8 @@ fn folder_of(bank: &Path) -> PathBuf {
 }
 
 impl Pointer {
-    fn line(&self) -> String {
+    /// The line that says it.
+    pub(super) fn line(&self) -> String {
         let Some(manifest) = &self.manifest else {
             return format!("{}\n", self.epoch);
         };

@@ -2,9 +2,33 @@
 
 use std::path::Path;
 
+use super::acknowledged::Acknowledged;
 use super::error::StoreError;
+use super::manifest::structure_fault;
+use super::published::Pointer;
 use super::rocks::Rocks;
 use super::tables::ALL;
+
+/// What the small files of a bank say.
+#[derive(Debug)]
+pub struct RawState {
+    /// What was acknowledged last; `None` where that was nothing.
+    pub acknowledged: Result<Option<String>, StoreError>,
+    /// Where readers are pointed to, as the pointer's line has it.
+    pub pointer: Result<String, StoreError>,
+    /// What is wrong with the live database as far as its structure tells.
+    pub live: Result<(), String>,
+}
+
+/// Reads the small files of a bank, whatever else there is of it.
+#[must_use]
+pub fn raw_state(bank: &Path) -> RawState {
+    RawState {
+        acknowledged: Acknowledged::read(bank).map(|said| said.map(|said| said.to_string())),
+        pointer: Pointer::read(bank).map(|pointer| pointer.line()),
+        live: structure_fault(&bank.join("live")),
+    }
+}
 
 /// A key and its value, as they are stored.
 pub type RawEntry = (Vec<u8>, Vec<u8>);

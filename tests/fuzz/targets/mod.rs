@@ -22,6 +22,7 @@ mod links;
 mod plan;
 mod small;
 mod sorter;
+mod state;
 mod tables;
 mod tsv;
 mod url;
@@ -83,6 +84,12 @@ pub(crate) const TARGETS: &[Target] = &[
         run: sorter::run,
         seeds: sorter::seeds,
         longest: 256,
+        ..USUAL
+    },
+    Target {
+        name: "state",
+        run: state::run,
+        seeds: state::seeds,
         ..USUAL
     },
     Target {
