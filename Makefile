@@ -10,6 +10,8 @@ LONG_PAGES ?= 200000
 LONG_DAYS ?= 30
 LONG_CUTS ?= 500
 FUZZ_TOTAL ?= 3600
+LONG_DAMAGES ?= 5000
+LONG_KILLS ?= 1000
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny fuzz bench install clean-demo
@@ -17,7 +19,8 @@ SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, print seeds, write a report"
 	@echo "make test     everything CI checks"
-	@echo "make test-long  refresh by cores on every day of a large crawl, each beside one from scratch"
+	@echo "make test-long  what takes long: LONG_DAMAGES=5000 damages to files of banks, LONG_KILLS=1000 kills,"
+	@echo "              refresh by cores on every day of a large crawl, each beside one from scratch"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
 	@echo "make bench    measure, in ratios within one run (beside DuckDB too after: pip install duckdb)"
 	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
@@ -98,8 +101,12 @@ deny:
 	@if command -v cargo-deny >/dev/null; then $(CARGO) fetch --locked && $(CARGO) deny --offline check bans licenses sources; \
 	 else echo "SKIPPED cargo deny: it is not installed (cargo install --locked cargo-deny)"; fi
 
-# One test of `make test`, at the size of a real crawl; LONG_PAGES=20000 is a matter of minutes.
+# Tests of `make test`, with other numbers: the files of banks damaged and commands killed so many
+# times (about 20 minutes each), and refreshes at the size of a real crawl; LONG_PAGES=20000 is a
+# matter of minutes.
 test-long: deps
+	LONG_DAMAGES=$(LONG_DAMAGES) $(CARGO) test --locked --test damage -- --nocapture
+	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test crash --test crash_repair -- --nocapture
 	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) $(CARGO) test --locked --test refresh_long -- --nocapture
 	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --test power_cut -- --nocapture
 

@@ -17,6 +17,7 @@ use seedbank::storage::records::{Counters, Meta};
 use seedbank::storage::tables::MetaKey;
 use seedbank::storage::{Key, RawEntry, Value, Verdict, Writer, raw_entries, raw_write, tables};
 use seedbank::watch::Unwatched;
+use support::folders::copy;
 use support::model::{assert_clean, ingest, pages_of, totals_of};
 use support::records::{Batch, PAGES, Record, Uncrawled};
 use tempfile::TempDir;
@@ -335,19 +336,6 @@ fn every_table_is_damaged_here() {
         assert!(mirrors(table.name).contains(&table.name));
     }
     assert_eq!(tables::ALL.len(), 30);
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 /// Files of the live database that hold data.

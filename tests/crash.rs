@@ -1,233 +1,55 @@
-//! The real command is killed (SIGKILL) at any moment, 54 times: nothing half done is visible,
-//! nothing acknowledged is lost, and the same command finishes the job.
+//! The real command is killed (SIGKILL) at any moment, 48 times: nothing half done is visible,
+//! nothing acknowledged is lost, and the same command finishes the job. Beside it a reader asks all
+//! the time. `make test-long [LONG_KILLS=1000]` kills more often; `repair` is killed in
+//! `tests/crash_repair.rs`.
 //!
 //! Half of the kills are spread over the whole duration of one undisturbed run; half come when a
 //! file of a late stage appears, since a commit is short beside the work before it. Bug classes:
 //! a batch in part (tables committed apart, a bulk load taken in by half and not finished), a
 //! published state of half a commit, a lock or a file that bars the next open, a committed batch
-//! that is applied again. The steps of commit and open one by one: `src/storage/bank_tests.rs`.
+//! that is applied again, a reader that is told an older state than the last one. The steps of commit and open one by one: `src/storage/bank_tests.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod command;
+mod kills;
+mod support;
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::sync::Mutex;
+use std::time::Instant;
 
 use command::{Place, names};
-use seedbank::engine::{Bank, CounterView, EngineError, Evidence, PageView, Which};
-use seedbank::storage::{Verdict, Writer};
+use kills::{Moments, Seen, Stage, Tally, assert_tidy, beside, check, kill, quota, seen};
+use seedbank::engine::{Bank, Evidence, Which};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
+use support::folders::copy;
 
-const SIGKILL: i32 = 9;
-
-/// All of a bank that does not tell when, or how long it took.
-#[derive(Clone, PartialEq, Debug)]
-struct Seen {
-    sites: u64,
-    counters: CounterView,
-    pages: Vec<PageView>,
+/// A reader beside a commit: sees the state before it or the one after it, and never the one before
+/// again.
+struct Reader<'a> {
+    states: [&'a Seen; 2],
+    /// Which of the two was seen last.
+    last: Mutex<usize>,
 }
 
-fn seen(bank: &Path) -> Seen {
-    let bank = Bank::at(bank);
-    let status = bank.status().unwrap();
-    let mut pages = Vec::new();
-    bank.pages(|page| {
-        pages.push(page);
-        Ok::<_, EngineError>(())
-    })
-    .unwrap();
-    Seen {
-        sites: status.sites,
-        counters: status.counters,
-        pages,
-    }
-}
-
-/// Walks the tables of the bank as it was left, which nothing may be wrong with; then opens it for
-/// writing, which finishes what is unfinished, and walks them again.
-#[track_caller]
-fn check(bank: &Path) {
-    let is_clean = || {
-        let check = Bank::at(bank).check(&Unwatched).unwrap();
-        let verdict = check.live.verdict;
-        assert_ne!(
-            verdict,
-            Verdict::Unseen,
-            "a killed process still holds the lock"
-        );
-        assert!(check.is_clean(), "{check:?}");
-        verdict
-    };
-    is_clean();
-    drop(Writer::open(bank, false, &Unwatched).unwrap());
-    assert_eq!(is_clean(), Verdict::Good);
-}
-
-/// How far a killed command got, as its files show before anybody opens the bank.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Stage {
-    /// Nothing of a commit is there.
-    Working,
-    /// Sorted files of a bulk load are there, all that were begun.
-    SortedFiles,
-    /// The first of them has been taken in.
-    TakingIn,
-    /// Committed: its state is being published.
-    Publishing,
-    /// Its state is published.
-    Published,
-}
-
-fn stage(bank: &Path, epoch: u64) -> Stage {
-    let published = bank.join("published");
-    let current = fs::read_to_string(published.join("CURRENT")).unwrap_or_default();
-    if current.trim() == epoch.to_string() {
-        return Stage::Published;
-    }
-    if published.join(format!("{epoch}.lock")).exists() {
-        return Stage::Publishing;
-    }
-    let loads = bank.join("loads").join(epoch.to_string());
-    match fs::read_dir(&loads).map(Iterator::count) {
-        // Files are taken in in the order in which they were begun, sites first, and moved when they
-        // are in. Of three that are written side by side a later one may appear first, but not a
-        // fourth before the first is whole.
-        Ok(3..) if !loads.join("sites-000000.sst").exists() => Stage::TakingIn,
-        Ok(1..) => Stage::SortedFiles,
-        _ => Stage::Working,
-    }
-}
-
-/// When to kill.
-#[derive(Clone, Copy, Debug)]
-enum Moment {
-    /// So long after the start.
-    After(Duration),
-    /// So long after this stage is seen.
-    Sight(Stage, Duration),
-}
-
-/// Moments by turns: spread over a run, and at the sight of a late stage.
-struct Moments<'a> {
-    run: Duration,
-    sights: &'a [Stage],
-    given: u32,
-}
-
-impl<'a> Moments<'a> {
-    /// `run` is how long an undisturbed run takes.
-    fn new(run: Duration, sights: &'a [Stage]) -> Self {
+impl<'a> Reader<'a> {
+    fn new(before: &'a Seen, after: &'a Seen) -> Self {
         Self {
-            run,
-            sights,
-            given: 0,
+            states: [before, after],
+            last: Mutex::new(0),
         }
     }
 
-    fn next(&mut self) -> Moment {
-        // Multiples of the golden ratio fill the range evenly, however many are taken.
-        let spread = |n: u32| (f64::from(n) * 0.618_033_988_749_895).fract();
-        let turn = self.given / 2;
-        self.given += 1;
-        if self.given % 2 == 1 {
-            return Moment::After(self.run.mul_f64(spread(turn + 1)));
-        }
-        let sight = self.sights[turn as usize % self.sights.len()];
-        // A stage takes milliseconds.
-        Moment::Sight(sight, Duration::from_millis(4).mul_f64(spread(turn)))
+    fn ask(&self, bank: &Path) {
+        let found = seen(bank);
+        let now = self.states.iter().rposition(|state| **state == found);
+        let now = now.unwrap_or_else(|| panic!("no such state: {:?}", found.counters));
+        let mut last = self.last.lock().unwrap();
+        assert!(now >= *last, "a state that was there is gone");
+        *last = now;
     }
-
-    /// Another undisturbed run took so long: the shortest counts, or kills come too late on a
-    /// machine that was busy at first.
-    fn ran(&mut self, run: Duration) {
-        self.run = self.run.min(run);
-    }
-}
-
-/// Starts the command and kills it; `None` where it had ended before, and well.
-fn kill(place: &Place, args: &[&str], epoch: u64, moment: Moment) -> Option<Stage> {
-    let bank = place.path("bank");
-    let mut child = place
-        .command(args)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    match moment {
-        Moment::After(delay) => std::thread::sleep(delay),
-        Moment::Sight(sight, delay) => {
-            while stage(&bank, epoch) < sight && child.try_wait().unwrap().is_none() {
-                std::thread::sleep(Duration::from_micros(50));
-            }
-            std::thread::sleep(delay);
-        }
-    }
-    child.kill().unwrap();
-    let status = child.wait().unwrap();
-    if status.signal() == Some(SIGKILL) {
-        return Some(stage(&bank, epoch));
-    }
-    assert!(status.success(), "{args:?}: {status}");
-    None
-}
-
-/// What the kills of a test hit.
-#[derive(Default, Debug)]
-struct Tally {
-    kills: usize,
-    stages: BTreeMap<Stage, usize>,
-    /// The bank was as before, also after the next open.
-    undone: usize,
-    /// The next open brought the commit to light.
-    brought_to_light: usize,
-}
-
-impl Tally {
-    fn count(&mut self, stage: Stage) {
-        self.kills += 1;
-        *self.stages.entry(stage).or_default() += 1;
-    }
-
-    /// Kills have to hit both sides of the commit, or the test proves nothing.
-    #[track_caller]
-    fn judge(&self, test: &str, quota: usize) {
-        eprintln!("{test}: {self:?}");
-        assert!(self.kills >= quota, "{test}: {self:?}");
-        assert!(self.undone > 0, "{test}: {self:?}");
-        let late = |stage| self.stages.get(&stage).copied().unwrap_or(0);
-        let after = late(Stage::Publishing) + late(Stage::Published) + self.brought_to_light;
-        assert!(after > 0, "{test}: {self:?}");
-    }
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy_folder(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), &to).unwrap();
-        }
-    }
-}
-
-/// One published state, and nothing of a load or a sort.
-#[track_caller]
-fn assert_tidy(bank: &Path, epoch: u64) {
-    let mut expected = vec![epoch.to_string(), format!("{epoch}.lock")];
-    expected.push("CURRENT".to_owned());
-    assert_eq!(names(&bank.join("published")), expected);
-    assert!(names(&bank.join("loads")).is_empty());
-    assert!(names(&bank.join("spill")).is_empty());
 }
 
 /// Kills an ingest into copies of `base` until `quota` kills have hit; leaves its result in
@@ -238,7 +60,7 @@ fn ingest(place: &Place, base: &str, args: &[&str], bulk: bool, quota: usize, ta
         if bank.exists() {
             fs::remove_dir_all(&bank).unwrap();
         }
-        copy_folder(&place.path(base), &bank);
+        copy(&place.path(base), &bank);
     };
     fresh();
     let before = seen(&bank);
@@ -270,9 +92,12 @@ fn ingest(place: &Place, base: &str, args: &[&str], bulk: bool, quota: usize, ta
         }
         fresh();
         let mut committed = false;
+        let reader = Reader::new(&before, &after);
         // Up to three on one bank: the later ones also hit what mends it.
         for turn in 0..3 {
-            let Some(stage) = kill(place, args, epoch, moments.next()) else {
+            let moment = moments.next();
+            let killed = beside(|| reader.ask(&bank), || kill(place, args, epoch, moment));
+            let Some(stage) = killed else {
                 committed = true;
                 break;
             };
@@ -339,12 +164,12 @@ fn ingests(test: &str, memory: &str, bulk: bool, (snapshot, delta): (usize, usiz
 
 #[test]
 fn a_killed_ingest_leaves_all_or_nothing() {
-    ingests("ingest", "512M", false, (5, 11));
+    ingests("ingest", "512M", false, (quota(5), quota(9)));
 }
 
 #[test]
 fn a_killed_bulk_load_is_finished_or_undone() {
-    ingests("bulk load", "1M", true, (7, 13));
+    ingests("bulk load", "1M", true, (quota(6), quota(12)));
 }
 
 /// The seeds of a refresh as far as two runs on one state must agree.
@@ -362,7 +187,7 @@ fn seeds(bank: &Path, refresh: u32) -> Vec<(u32, String, Evidence)> {
 
 #[test]
 fn a_killed_refresh_is_there_or_not() {
-    const QUOTA: usize = 10;
+    let quota = quota(10);
     let place = Place::with_bank();
     let bank = place.path("bank");
     let options = SynthOptions {
@@ -384,13 +209,24 @@ fn a_killed_refresh_is_there_or_not() {
 
     let mut tally = Tally::default();
     let mut last = 1;
-    for turn in 0..3 * QUOTA {
-        if tally.kills >= QUOTA {
+    for turn in 0..3 * quota {
+        if tally.kills >= quota {
             break;
         }
         // One batch and `last` refreshes so far.
         let epoch = 1 + u64::from(last) + 1;
-        let Some(stage) = kill(&place, &args, epoch, moments.next()) else {
+        let moment = moments.next();
+        // Seen last by the reader beside.
+        let newest = Mutex::new(last);
+        let ask = || {
+            let now = Bank::at(&bank).status().unwrap().counters.refreshes;
+            let mut newest = newest.lock().unwrap();
+            assert!(now == *newest || now == last + 1, "{now} after {newest}");
+            *newest = now;
+            assert_eq!(seeds(&bank, now), expected);
+        };
+        let killed = beside(ask, || kill(&place, &args, epoch, moment));
+        let Some(stage) = killed else {
             last += 1;
             continue;
         };
@@ -422,12 +258,12 @@ fn a_killed_refresh_is_there_or_not() {
     assert!(seen(&bank).pages == pages, "a refresh changed pages");
     check(&bank);
     assert_tidy(&bank, 1 + u64::from(last) + 1);
-    tally.judge("refresh", QUOTA);
+    tally.judge("refresh", quota);
 }
 
 #[test]
 fn a_killed_init_makes_a_whole_bank_or_none() {
-    const QUOTA: usize = 8;
+    let quota = quota(6);
     let place = Place::new();
     let bank = place.path("bank");
     let begun = Instant::now();
@@ -435,8 +271,8 @@ fn a_killed_init_makes_a_whole_bank_or_none() {
     let empty = seen(&bank);
     let mut moments = Moments::new(begun.elapsed(), &[Stage::Published]);
     let mut tally = Tally::default();
-    for _ in 0..5 * QUOTA {
-        if tally.kills >= QUOTA && tally.undone > 0 {
+    for _ in 0..5 * quota {
+        if tally.kills >= quota && tally.undone > 0 {
             break;
         }
         if bank.exists() {
@@ -459,5 +295,5 @@ fn a_killed_init_makes_a_whole_bank_or_none() {
         assert_eq!(names(&place.path("")), ["bank"]);
     }
     eprintln!("init: {tally:?}");
-    assert!(tally.kills >= QUOTA && tally.undone > 0, "{tally:?}");
+    assert!(tally.kills >= quota && tally.undone > 0, "{tally:?}");
 }

@@ -10,8 +10,10 @@
 )]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod asking;
 pub mod banks;
 pub mod days;
+pub mod folders;
 pub mod graphs;
 pub mod model;
 pub mod records;

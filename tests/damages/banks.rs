@@ -1,0 +1,236 @@
+//! Small banks to damage: as users leave them, with copies of every state that came before, and
+//! with the answers that must be had from then on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use seedbank::engine::{
+    Bank, EngineError, IngestRequest, Method, PlanOptions, RefreshRequest, Which,
+};
+use seedbank::ingest::{Input, SiteMode};
+use seedbank::storage::{Reader, Writer};
+use seedbank::synth::{SynthOptions, generate};
+use seedbank::watch::Unwatched;
+
+use crate::support::asking::{self, Answers, FIRST, ask};
+use crate::support::folders::copy;
+
+/// One step in the life of a bank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    /// A day of the crawl goes in.
+    Day(u32),
+    /// The same as a bulk load.
+    Bulk(u32),
+    Cores,
+    Cover,
+}
+
+/// What a bank was made of; of the last ones the last step is stored, and could not be published.
+const LIVES: [(&str, &[Step], bool); 5] = [
+    (
+        "batches",
+        &[Step::Day(0), Step::Day(1), Step::Day(2)],
+        false,
+    ),
+    (
+        "refreshes",
+        &[
+            Step::Day(0),
+            Step::Cores,
+            Step::Cover,
+            Step::Day(1),
+            Step::Cover,
+            Step::Cores,
+        ],
+        false,
+    ),
+    (
+        "bulk loads",
+        &[Step::Bulk(0), Step::Cores, Step::Bulk(1)],
+        false,
+    ),
+    (
+        "a batch to be published",
+        &[Step::Day(0), Step::Cores, Step::Day(1)],
+        true,
+    ),
+    (
+        "a refresh to be published",
+        &[Step::Day(0), Step::Cover, Step::Day(1), Step::Cores],
+        true,
+    ),
+];
+
+/// A bank to damage.
+pub struct Subject {
+    pub name: &'static str,
+    /// Its folder, of which copies are damaged.
+    pub folder: PathBuf,
+    /// Copies of it after each step before the last, the empty bank first.
+    pub earlier: Vec<PathBuf>,
+    /// Whether the last step is stored, and not published: readers see the state before it.
+    pub unpublished: bool,
+    /// What to ask; the first ones in every case.
+    pub questions: Vec<String>,
+    /// What all that was acknowledged answers.
+    pub acknowledged: Answers,
+    /// What the states before it answer, the empty bank first.
+    pub older: Vec<Answers>,
+    /// One more batch.
+    pub next: PathBuf,
+    /// What is answered after it.
+    pub after: Answers,
+}
+
+fn take(bank: &Bank, step: Step, crawl: &Path) -> Result<(), EngineError> {
+    match step {
+        Step::Day(day) | Step::Bulk(day) => {
+            let file = crawl.join(format!("day-{day:03}.jsonl.zst"));
+            let request = IngestRequest {
+                inputs: vec![Input::named(file)],
+                memory: if matches!(step, Step::Bulk(_)) {
+                    0
+                } else {
+                    64 << 20
+                },
+                ..IngestRequest::default()
+            };
+            bank.ingest(&request, &Unwatched).map(drop)
+        }
+        Step::Cores | Step::Cover => {
+            let (plan, options) = if step == Step::Cores {
+                let options = PlanOptions {
+                    seeds: Some(5),
+                    ..PlanOptions::default()
+                };
+                ("default", options)
+            } else {
+                let options = PlanOptions {
+                    method: Some(Method::MaxWeight),
+                    per_site: Some(2),
+                    ..PlanOptions::default()
+                };
+                ("sites", options)
+            };
+            let request = RefreshRequest {
+                plan: Some(plan.to_owned()),
+                options,
+                ..RefreshRequest::default()
+            };
+            bank.refresh(&request, &Unwatched).map(drop)
+        }
+    }
+}
+
+/// Takes a step that is stored and cannot be published: something stands where its state would be.
+fn take_unpublished(bank: &Bank, step: Step, crawl: &Path) {
+    let epoch = Reader::open(bank.path()).unwrap().epoch();
+    let in_the_way = bank.path().join(format!("published/{}", epoch + 1));
+    fs::write(&in_the_way, "").unwrap();
+    let error = take(bank, step, crawl).unwrap_err();
+    assert!(error.to_string().contains("it is stored"), "{error}");
+    fs::remove_file(in_the_way).unwrap();
+}
+
+/// What to ask of a bank in its last state.
+fn questions(bank: &Bank, depth: Depth) -> Vec<String> {
+    let mut urls = Vec::new();
+    bank.pages::<EngineError>(|page| {
+        urls.push(page.url);
+        Ok(())
+    })
+    .unwrap();
+    let refreshes = bank.status().unwrap().counters.refreshes;
+    let mut named = vec![urls[urls.len() / 2].clone()];
+    if refreshes > 0 {
+        let which = Which {
+            plan: None,
+            refresh: Some(refreshes),
+        };
+        named.push(bank.seeds(&which).unwrap()[0].url.clone());
+    }
+    let mut questions = asking::questions(refreshes, &named);
+    if depth == Depth::Sample {
+        questions.truncate(FIRST);
+    }
+    questions
+}
+
+/// How much is done in each case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Depth {
+    /// One of three: only read, written to, repaired; the first questions.
+    Sample,
+    /// All three, and some of all questions.
+    Whole,
+}
+
+/// Opens a bank for writing, which finishes what is unfinished.
+pub fn finish(bank: &Path) {
+    drop(Writer::open(bank, false, &Unwatched).unwrap());
+}
+
+impl Subject {
+    fn new(
+        place: &Path,
+        crawl: &Path,
+        depth: Depth,
+        (name, steps, unpublished): (&'static str, &[Step], bool),
+    ) -> Self {
+        let place = place.join(name.replace(' ', "-"));
+        fs::create_dir(&place).unwrap();
+        let folder = place.join("bank");
+        let bank = Bank::create(&folder, SiteMode::Host).unwrap();
+        let mut earlier = Vec::new();
+        for (number, &step) in steps.iter().enumerate() {
+            let kept = place.join(format!("after-{number}"));
+            copy(&folder, &kept);
+            earlier.push(kept);
+            if unpublished && number + 1 == steps.len() {
+                take_unpublished(&bank, step, crawl);
+            } else {
+                take(&bank, step, crawl).unwrap();
+            }
+        }
+        let whole = place.join("whole");
+        copy(&folder, &whole);
+        finish(&whole);
+        let questions = questions(&Bank::at(&whole), depth);
+        let acknowledged = ask(&whole, &questions);
+        let older = earlier.iter().map(|bank| ask(bank, &questions)).collect();
+        // A day that no step has taken.
+        take(&Bank::at(&whole), Step::Day(3), crawl).unwrap();
+        Self {
+            name,
+            after: ask(&whole, &questions),
+            next: crawl.join("day-003.jsonl.zst"),
+            folder,
+            earlier,
+            unpublished,
+            questions,
+            acknowledged,
+            older,
+        }
+    }
+
+    /// All banks to damage, made in this folder.
+    pub fn all(place: &Path, depth: Depth) -> Vec<Self> {
+        let crawl = place.join("crawl");
+        let options = SynthOptions {
+            days: 3,
+            rng_seed: 15,
+            sites: Some(12),
+            links: 6.0,
+            inter_site_links: 3.0,
+            changed_per_day: 0.1,
+            ..SynthOptions::new(150)
+        };
+        generate(&crawl, &options, &Unwatched).unwrap();
+        let made = |life| Self::new(place, &crawl, depth, life);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = LIVES.map(|life| scope.spawn(move || made(life))).into();
+            threads.into_iter().map(|t| t.join().unwrap()).collect()
+        })
+    }
+}

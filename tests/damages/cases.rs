@@ -1,0 +1,277 @@
+//! One case: a bank is damaged, and then read and checked, written to, and repaired, each in a copy
+//! of its own.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::banks::{Depth, Subject};
+use super::judge::{Answered, Expected, Findings, Heard, ask, judge_checked, judge_loss};
+use super::runs::{Ended, seedbank};
+use super::strikes::{Side, Strike, strike};
+use crate::support::asking::FIRST;
+use crate::support::folders::{contents, copy};
+
+/// What came of a case.
+pub struct Case {
+    pub number: u64,
+    pub subject: &'static str,
+    pub strike: Strike,
+    /// How it was noticed, in a word.
+    pub noticed: &'static str,
+    /// What `repair` ended with; `None` where it was not run.
+    pub repaired: Option<Option<i32>>,
+    pub found: Findings,
+}
+
+/// Whether two folders hold the same files with the same contents.
+fn changes(before: &Path, after: &Path) -> Vec<PathBuf> {
+    let (before, after) = (contents(before), contents(after));
+    let all: HashSet<&PathBuf> = before.keys().chain(after.keys()).collect();
+    let mut changed: Vec<PathBuf> = all
+        .into_iter()
+        .filter(|path| before.get(*path) != after.get(*path))
+        .cloned()
+        .collect();
+    changed.sort();
+    changed
+}
+
+struct Run<'a> {
+    place: &'a Path,
+    subject: &'a Subject,
+    strike: &'a Strike,
+    questions: Vec<String>,
+    found: Findings,
+}
+
+impl Run<'_> {
+    fn path(&self, name: &str) -> PathBuf {
+        self.place.join(name)
+    }
+
+    fn acknowledged(&self) -> Expected<'_> {
+        Expected {
+            questions: &self.questions,
+            now: &self.subject.acknowledged,
+            older: &self.subject.older,
+        }
+    }
+
+    fn check(&mut self, name: &str) -> Ended {
+        let ended = seedbank(self.place, &["check", name]);
+        self.found.status("`check` ended badly", &ended, &[0, 4]);
+        ended
+    }
+
+    fn ask(&mut self, name: &str, after: bool) -> Option<Answered> {
+        let mut older = self.subject.older.clone();
+        let now = if after {
+            older.push(self.subject.acknowledged.clone());
+            &self.subject.after
+        } else {
+            &self.subject.acknowledged
+        };
+        let expected = Expected {
+            questions: &self.questions,
+            now,
+            older: &older,
+        };
+        ask(&self.place.join(name), expected, &mut self.found)
+    }
+
+    /// Readers, then `check`, which only reads. Returns what was answered.
+    fn read(&mut self) -> (Option<Answered>, Ended) {
+        let answered = self.ask("struck", false);
+        copy(&self.path("struck"), &self.path("read"));
+        let check = self.check("read");
+        if let Some(answered) = &answered {
+            judge_checked(answered, &check, &mut self.found);
+        }
+        let changed = changes(&self.path("struck"), &self.path("read"));
+        if !changed.is_empty() {
+            self.found.find("`check` writes", format!("{changed:?}"));
+        }
+        (answered, check)
+    }
+
+    /// A further batch either is refused, and leaves readers what they had, or goes in, with all
+    /// that was acknowledged before.
+    fn write(&mut self, before: Option<&Answered>) {
+        copy(&self.path("struck"), &self.path("written"));
+        let next = self.subject.next.to_str().unwrap();
+        let ended = seedbank(self.place, &["ingest", "written", next]);
+        self.found.status("a writer ended badly", &ended, &[0, 4]);
+        let was_written = ended.status == Some(0);
+        let answered = self.ask("written", was_written);
+        let (Some(answered), Some(before)) = (answered, before) else {
+            return;
+        };
+        if was_written {
+            let check = self.check("written");
+            judge_checked(&answered, &check, &mut self.found);
+        } else if answered.count(Heard::Same) < before.count(Heard::Same) {
+            let said = ended.err.trim();
+            self.found
+                .find("a writer that failed took something away", said);
+        }
+        if self.strike.kind == "SEEDBANK" {
+            self.init();
+        }
+    }
+
+    /// A bank whose marker is damaged is not cleared for a new one.
+    fn init(&mut self) {
+        copy(&self.path("struck"), &self.path("made"));
+        let ended = seedbank(self.place, &["init", "made"]);
+        self.found.status("`init` ended badly", &ended, &[2, 4]);
+        let changed = changes(&self.path("struck"), &self.path("made"));
+        if !changed.is_empty() {
+            self.found.find(
+                "`init` over a bank",
+                format!("{} files changed", changed.len()),
+            );
+        }
+    }
+
+    /// Whether nothing can be lost: one of the two copies of the data is whole, and has all.
+    fn is_mendable(&self) -> bool {
+        match self.strike.side {
+            Side::Neither | Side::Published => true,
+            Side::Live => !self.subject.unpublished,
+            Side::Both => false,
+        }
+    }
+
+    /// `repair` brings everything back or tells what is lost.
+    fn repair(&mut self, depth: Depth) -> Option<i32> {
+        copy(&self.path("struck"), &self.path("repaired"));
+        let ended = seedbank(self.place, &["repair", "repaired"]);
+        self.found.status("`repair` ended badly", &ended, &[0, 4]);
+        self.keeps();
+        let check = self.check("repaired");
+        let answered = self.ask("repaired", false);
+        let said = format!("{}{}", ended.out, ended.err);
+        match (ended.status, answered) {
+            (Some(0), answered) => {
+                if check.status != Some(0) {
+                    let told = format!("{}{}", check.out, check.err);
+                    self.found
+                        .find("repaired, and `check` finds something", told);
+                }
+                if answered.is_none_or(|answered| !answered.is_same()) {
+                    self.found.find("repaired, and not as acknowledged", said);
+                }
+                if depth == Depth::Whole {
+                    self.repair_again();
+                }
+            }
+            (Some(4), Some(answered)) => {
+                if said.trim().is_empty() {
+                    self.found.find("a loss without a word", "");
+                }
+                if self.is_mendable() {
+                    self.found
+                        .find("not repaired, though one copy is whole", said);
+                }
+                let mut found = std::mem::take(&mut self.found);
+                judge_loss(&answered, &check, self.acknowledged(), &mut found);
+                self.found = found;
+            }
+            _ => {}
+        }
+        ended.status
+    }
+
+    /// What was repaired is whole: the second time there is nothing to do.
+    fn repair_again(&mut self) {
+        copy(&self.path("repaired"), &self.path("again"));
+        let ended = seedbank(self.place, &["repair", "again"]);
+        self.found
+            .status("a second `repair` finds something", &ended, &[0]);
+        let changed = changes(&self.path("repaired"), &self.path("again"));
+        if !changed.is_empty() {
+            self.found.find(
+                "a second `repair` changes something",
+                format!("{changed:?}"),
+            );
+        }
+    }
+
+    /// What was hit, and every table of the side that was hit, is still somewhere in the bank.
+    fn keeps(&mut self) {
+        let before = contents(&self.path("struck"));
+        let now: HashSet<blake3::Hash> = contents(&self.path("repaired")).into_values().collect();
+        let folder = match self.strike.side {
+            Side::Live => "live",
+            Side::Published => "published",
+            _ => "",
+        };
+        let nothing = blake3::hash(b"");
+        let lost: Vec<&PathBuf> = before
+            .iter()
+            .filter(|(path, hash)| {
+                let is_table = path.extension().is_some_and(|end| end == "sst");
+                let counts = self.strike.hit.contains(path) || is_table && path.starts_with(folder);
+                counts && **hash != nothing && !now.contains(*hash)
+            })
+            .map(|(path, _)| path)
+            .collect();
+        if !lost.is_empty() {
+            self.found.find("`repair` deletes", format!("{lost:?}"));
+        }
+    }
+}
+
+/// The first questions, and two of the others by turns.
+fn questions(subject: &Subject, number: u64) -> Vec<String> {
+    let (first, others) = subject.questions.split_at(FIRST);
+    let turn = usize::try_from(number).unwrap();
+    let by_turns = others
+        .iter()
+        .cycle()
+        .skip(2 * turn % others.len().max(1))
+        .take(2);
+    first.iter().chain(by_turns).cloned().collect()
+}
+
+/// Runs the case of this number. `None` where its damage is none.
+pub fn run(subjects: &[Subject], number: u64, place: &Path, depth: Depth) -> Option<Case> {
+    let mut rng = Pcg64Mcg::seed_from_u64(number);
+    let subject = &subjects[rng.random_range(0..subjects.len())];
+    fs::create_dir(place).unwrap();
+    copy(&subject.folder, &place.join("struck"));
+    let strike = strike(&mut rng, subject, &place.join("struck"))?;
+    let mut run = Run {
+        place,
+        subject,
+        strike: &strike,
+        questions: questions(subject, number),
+        found: Findings::default(),
+    };
+    let (answered, check) = run.read();
+    let noticed = match (&answered, check.status) {
+        (_, Some(4)) => "by check",
+        (Some(answered), _) if answered.count(Heard::Damaged) > 0 => "by readers",
+        (Some(answered), _) if answered.is_same() => "no answer changed",
+        _ => "otherwise",
+    };
+    if depth == Depth::Whole || number % 3 == 0 {
+        run.write(answered.as_ref());
+    }
+    let mut repaired = None;
+    if depth == Depth::Whole || number % 3 == 1 {
+        repaired = Some(run.repair(depth));
+    }
+    Some(Case {
+        number,
+        subject: subject.name,
+        found: run.found,
+        strike,
+        noticed,
+        repaired,
+    })
+}

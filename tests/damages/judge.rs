@@ -1,0 +1,179 @@
+//! Judges what a bank answers by what was acknowledged.
+
+use std::path::Path;
+
+use super::runs::{self, Ended, seedbank};
+use crate::support::asking::{Answers, DAMAGED, command_line};
+
+/// Something that must not be: its class, and what it was.
+pub type Finding = (&'static str, String);
+
+/// What was found so far in one bank.
+#[derive(Default, Debug)]
+pub struct Findings(pub Vec<Finding>);
+
+impl Findings {
+    pub fn find(&mut self, class: &'static str, what: impl Into<String>) {
+        self.0.push((class, what.into()));
+    }
+
+    /// A command must end with one of these statuses: another one, or a panic, an abort or a hang,
+    /// is found.
+    pub fn status(&mut self, class: &'static str, ended: &Ended, allowed: &[i32]) {
+        if !ended.status.is_some_and(|status| allowed.contains(&status)) {
+            self.find(
+                class,
+                format!("status {:?}: {}", ended.status, ended.err.trim()),
+            );
+        }
+    }
+}
+
+/// How one answer compares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Heard {
+    /// It is that of all that was acknowledged.
+    Same,
+    /// None: the bank is damaged.
+    Damaged,
+    /// It is that of a state that came before.
+    Older,
+    /// Another one.
+    Changed,
+    /// None, and for another reason than damage.
+    Failed,
+}
+
+/// What must be answered.
+#[derive(Clone, Copy)]
+pub struct Expected<'a> {
+    pub questions: &'a [String],
+    pub now: &'a Answers,
+    pub older: &'a [Answers],
+}
+
+impl Expected<'_> {
+    fn heard(&self, question: &str, answer: &str) -> Heard {
+        let is = |answers: &Answers| answers.get(question).is_some_and(|told| told == answer);
+        if is(self.now) {
+            Heard::Same
+        } else if self.older.iter().any(is) {
+            Heard::Older
+        } else if answer.starts_with(DAMAGED) {
+            Heard::Damaged
+        } else if answer.starts_with("told") {
+            Heard::Changed
+        } else {
+            Heard::Failed
+        }
+    }
+
+    /// Whether all answers are those of one whole state that came before.
+    fn is_older(&self, answers: &Answers) -> bool {
+        self.older.iter().any(|older| {
+            answers
+                .iter()
+                .all(|(question, answer)| older.get(question) == Some(answer))
+        })
+    }
+}
+
+/// What a bank answered.
+pub struct Answered {
+    pub answers: Answers,
+    heard: Vec<(String, Heard)>,
+}
+
+impl Answered {
+    pub fn count(&self, heard: Heard) -> usize {
+        self.heard.iter().filter(|(_, each)| *each == heard).count()
+    }
+
+    pub fn is_same(&self) -> bool {
+        self.count(Heard::Same) == self.heard.len()
+    }
+}
+
+/// Asks a bank everything, and finds what no reader may be told: an older state without a word, a
+/// failure that is none of the bank. Answers that have changed are for [`judge_checked`].
+pub fn ask(bank: &Path, expected: Expected<'_>, found: &mut Findings) -> Option<Answered> {
+    let answers = match runs::ask(bank, expected.questions) {
+        Ok(answers) => answers,
+        Err(ended) => {
+            found.find("a reader ended badly", ended);
+            return None;
+        }
+    };
+    let heard: Vec<(String, Heard)> = answers
+        .iter()
+        .map(|(question, answer)| (question.clone(), expected.heard(question, answer)))
+        .collect();
+    let of = |which| {
+        let those = heard.iter().filter(move |(_, heard)| *heard == which);
+        those.map(|(question, _)| question)
+    };
+    for question in of(Heard::Failed) {
+        let answer = &answers[question];
+        found.find(
+            "a status that is not damage's",
+            format!("{question}: {answer}"),
+        );
+    }
+    // The word comes with the command. One is asked for as good as all: opening says it.
+    if let Some(question) = of(Heard::Older).next() {
+        let ended = by_command(bank, question);
+        found.status("a reader ended badly", &ended, &[0, 2, 4]);
+        if ended.status != Some(4) && ended.err.trim().is_empty() {
+            let all: Vec<&String> = of(Heard::Older).collect();
+            found.find("an older state without a word", format!("{all:?}"));
+        }
+    }
+    Some(Answered { answers, heard })
+}
+
+/// The command's answer to a question.
+fn by_command(bank: &Path, question: &str) -> Ended {
+    let name = bank.file_name().unwrap().to_str().unwrap();
+    seedbank(bank.parent().unwrap(), &command_line(question, name))
+}
+
+/// Judges answers by what `check` says of the same bank: they have changed, or are none, only where
+/// it finds something.
+pub fn judge_checked(answered: &Answered, check: &Ended, found: &mut Findings) {
+    if check.status != Some(0) {
+        return;
+    }
+    let those = |which| -> Vec<&String> {
+        let those = answered.heard.iter().filter(|(_, heard)| *heard == which);
+        those.map(|(question, _)| question).collect()
+    };
+    let changed = those(Heard::Changed);
+    if !changed.is_empty() {
+        found.find("changed, and `check` finds nothing", format!("{changed:?}"));
+    }
+    let damaged = those(Heard::Damaged);
+    if let Some(first) = damaged.first() {
+        let told = &answered.answers[*first];
+        found.find(
+            "damaged, and `check` finds nothing",
+            format!("{damaged:?}: {told}"),
+        );
+    }
+}
+
+/// Judges what is answered after `repair` ended with a loss that it told: one whole state that was
+/// acknowledged before, or what is still damaged.
+pub fn judge_loss(
+    answered: &Answered,
+    check: &Ended,
+    expected: Expected<'_>,
+    found: &mut Findings,
+) {
+    let is_one = answered.is_same() || expected.is_older(&answered.answers);
+    if check.status == Some(0) && !is_one {
+        found.find(
+            "repaired to no state that was",
+            format!("{:?}", answered.heard),
+        );
+    }
+}

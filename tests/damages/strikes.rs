@@ -1,0 +1,320 @@
+//! Damages: one file of a bank, of any kind, is flipped, cut, overwritten, deleted, swapped or
+//! replaced by an older one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rand::RngExt;
+use rand_pcg::Pcg64Mcg;
+
+use super::banks::Subject;
+use crate::support::folders::{contents, copy, files};
+
+/// Which of the two copies of the data a damage hits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    Live,
+    Published,
+    /// A table that both have under two names.
+    Both,
+    /// A file beside the data.
+    Neither,
+}
+
+/// A damage that was done.
+#[derive(Clone, Debug)]
+pub struct Strike {
+    /// The kind of file that was hit.
+    pub kind: String,
+    pub side: Side,
+    /// What was done, in one word.
+    pub deed: &'static str,
+    /// The same in full.
+    pub what: String,
+    /// The files that were hit, by their paths in the bank.
+    pub hit: Vec<PathBuf>,
+}
+
+/// The kind of a file by its path in the bank: numbers make no kinds.
+pub fn kind(path: &Path) -> String {
+    let parts: Vec<String> = path
+        .iter()
+        .map(|part| {
+            let part = part.to_str().unwrap();
+            if part.ends_with(".sst") {
+                return "*.sst".to_owned();
+            }
+            if part.ends_with(".log") {
+                return "*.log".to_owned();
+            }
+            let letters = |c: char| !c.is_ascii_digit();
+            let begin = part.find(|c| !letters(c)).unwrap_or(part.len());
+            let end = part.rfind(|c| !letters(c)).map_or(part.len(), |at| at + 1);
+            if begin == part.len() {
+                part.to_owned()
+            } else {
+                format!("{}N{}", &part[..begin], &part[end..])
+            }
+        })
+        .collect();
+    parts.join("/")
+}
+
+fn side(path: &Path) -> Side {
+    match path.iter().next().and_then(|first| first.to_str()) {
+        Some("live") => Side::Live,
+        Some("published") => Side::Published,
+        _ => Side::Neither,
+    }
+}
+
+/// Of kinds that hold what the bank knows, and point to it, more are hit than of the others.
+fn weight(kind: &str) -> u32 {
+    let name = kind.rsplit('/').next().unwrap_or(kind);
+    match name {
+        "*.sst" | "MANIFEST-N" => 4,
+        "*.log" | "CURRENT" | "ACKNOWLEDGED" => 3,
+        _ => 1,
+    }
+}
+
+fn pick<'a, T>(rng: &mut Pcg64Mcg, of: &'a [T]) -> &'a T {
+    &of[rng.random_range(0..of.len())]
+}
+
+/// A range of so many bytes that is not empty; often a short one.
+fn range(rng: &mut Pcg64Mcg, bytes: usize) -> Range<usize> {
+    let from = rng.random_range(0..bytes);
+    let most = if rng.random_bool(0.5) {
+        bytes - from
+    } else {
+        (bytes - from).min(64)
+    };
+    from..from + rng.random_range(1..=most)
+}
+
+/// Damages a copy of a subject. `None` where what was drawn makes no sense or changes nothing.
+pub fn strike(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<Strike> {
+    if rng.random_range(0..20) == 0 {
+        return strike_folder(rng, subject, bank);
+    }
+    let mut kinds: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for path in files(bank) {
+        kinds.entry(kind(&path)).or_default().push(path);
+    }
+    let all: Vec<&String> = kinds
+        .keys()
+        .flat_map(|kind| std::iter::repeat_n(kind, weight(kind) as usize))
+        .collect();
+    let kind: String = (*pick(rng, &all)).clone();
+    let path = pick(rng, &kinds[&kind]).clone();
+    let at = bank.join(&path);
+    let is_linked = fs::metadata(&at).unwrap().nlink() > 1;
+    let bytes = fs::read(&at).unwrap();
+    let is_one = is_linked && rng.random_bool(0.5);
+    let mut done = Strike {
+        side: if is_linked && !is_one {
+            Side::Both
+        } else {
+            side(&path)
+        },
+        kind,
+        deed: "",
+        what: String::new(),
+        hit: vec![path.clone()],
+    };
+    let name = path.display();
+    let names = if is_one {
+        " under one of its names"
+    } else {
+        ""
+    };
+    let length = bytes.len();
+    // Written in place, what has two names is hit under both.
+    let write = |bytes: &[u8]| {
+        if is_one {
+            fs::remove_file(&at).unwrap();
+        }
+        fs::write(&at, bytes).unwrap();
+    };
+    let deed = rng.random_range(0..11);
+    if length == 0 && deed < 5 {
+        return None;
+    }
+    let mut changed = bytes.clone();
+    (done.deed, done.what) = match deed {
+        0 | 1 => {
+            let (place, bit) = (rng.random_range(0..length), rng.random_range(0..8));
+            changed[place] ^= 1 << bit;
+            write(&changed);
+            (
+                "flip",
+                format!("bit {bit} of byte {place} of {length} of {name}{names} flipped"),
+            )
+        }
+        2 => {
+            let mut kept = rng.random_range(0..length);
+            if rng.random_bool(0.5) {
+                kept = length - 1 - kept % length.min(100);
+            }
+            write(&bytes[..kept]);
+            (
+                "cut",
+                format!("{name}{names} cut from {length} to {kept} bytes"),
+            )
+        }
+        3 => {
+            let range = range(rng, length);
+            changed[range.clone()].fill(0);
+            write(&changed);
+            (
+                "zero",
+                format!("bytes {range:?} of {length} of {name}{names} zeroed"),
+            )
+        }
+        4 => {
+            let range = range(rng, length);
+            let others = files(bank);
+            let other = pick(rng, &others);
+            let from = fs::read(bank.join(other)).unwrap();
+            let begin = if from.is_empty() {
+                0
+            } else {
+                rng.random_range(0..from.len())
+            };
+            for (to, from) in changed[range.clone()].iter_mut().zip(&from[begin..]) {
+                *to = *from;
+            }
+            write(&changed);
+            let told = format!(
+                "bytes {range:?} of {length} of {name}{names} overwritten with those of {} from {begin}",
+                other.display()
+            );
+            ("overwrite", told)
+        }
+        5 => {
+            fs::remove_file(&at).unwrap();
+            // The other name stays.
+            done.side = side(&path);
+            ("delete", format!("{name} deleted"))
+        }
+        6 => {
+            write(&[]);
+            ("empty", format!("{name}{names} emptied"))
+        }
+        7 => {
+            let more = rng.random_range(1..300);
+            changed.extend((0..more).map(|_| rng.random::<u8>()));
+            write(&changed);
+            ("append", format!("{more} bytes appended to {name}{names}"))
+        }
+        8 | 9 => {
+            let name_of = |path: &Path| kind_in_folder(path);
+            let like: Vec<&PathBuf> = kinds
+                .values()
+                .flatten()
+                .filter(|other| **other != path && name_of(other) == name_of(&path))
+                .collect();
+            if like.is_empty() {
+                return None;
+            }
+            let other = (*pick(rng, &like)).clone();
+            let aside = bank.with_extension("swapped");
+            fs::rename(&at, &aside).unwrap();
+            fs::rename(bank.join(&other), &at).unwrap();
+            fs::rename(&aside, bank.join(&other)).unwrap();
+            let told = format!("{name} and {} swapped", other.display());
+            let sides = [side(&path), side(&other)];
+            done.side = if sides[0] == sides[1] {
+                sides[0]
+            } else {
+                Side::Both
+            };
+            done.hit.push(other);
+            ("swap", told)
+        }
+        _ => {
+            let (steps, older) = older(rng, subject)?;
+            // Names that count on name another file at each step: the last of its kind is meant.
+            let like: Vec<PathBuf> = files(older)
+                .into_iter()
+                .filter(|other| *other == path || super::strikes::kind(other) == done.kind)
+                .collect();
+            let from = like.iter().find(|other| **other == path).or(like.last())?;
+            write(&fs::read(older.join(from)).unwrap());
+            (
+                "older",
+                format!(
+                    "{name}{names} replaced by {} of {steps} steps before",
+                    from.display()
+                ),
+            )
+        }
+    };
+    let is_changed = fs::read(&at).ok().is_none_or(|now| now != bytes);
+    is_changed.then_some(done)
+}
+
+/// The kind of a file by its name alone.
+fn kind_in_folder(path: &Path) -> String {
+    kind(Path::new(path.file_name().unwrap()))
+}
+
+fn older<'a>(rng: &mut Pcg64Mcg, subject: &'a Subject) -> Option<(usize, &'a PathBuf)> {
+    let last = subject.earlier.len() - 1;
+    // Most often the state just before.
+    let number = if rng.random_bool(0.7) {
+        last
+    } else {
+        rng.random_range(0..=last)
+    };
+    Some((subject.earlier.len() - number, subject.earlier.get(number)?))
+}
+
+/// Deletes a folder, or puts an older copy of it in its place.
+fn strike_folder(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<Strike> {
+    let mut folders: Vec<PathBuf> = ["live", "published", "loads", "spill", "rejects"]
+        .map(PathBuf::from)
+        .into();
+    for entry in fs::read_dir(bank.join("published")).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            folders.push(Path::new("published").join(entry.file_name()));
+        }
+    }
+    let path = pick(rng, &folders).clone();
+    let at = bank.join(&path);
+    if !at.is_dir() {
+        return None;
+    }
+    let before = contents(&at);
+    fs::remove_dir_all(&at).unwrap();
+    let (deed, what) = if rng.random_bool(0.5) {
+        ("delete", format!("{} deleted", path.display()))
+    } else {
+        let (steps, older) = older(rng, subject)?;
+        let from = older.join(&path);
+        if !from.is_dir() {
+            return None;
+        }
+        copy(&from, &at);
+        if contents(&at) == before {
+            return None;
+        }
+        let what = format!(
+            "{} replaced by that of {steps} steps before",
+            path.display()
+        );
+        ("older", what)
+    };
+    Some(Strike {
+        kind: format!("{}/", kind(&path)),
+        side: side(&path),
+        deed,
+        what,
+        hit: Vec::new(),
+    })
+}
