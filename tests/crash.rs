@@ -20,7 +20,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use command::{Place, names};
-use kills::{Moments, Seen, Stage, Tally, assert_tidy, beside, check, kill, quota, seen};
+use kills::{Moments, Seen, Stage, Tally, assert_tidy, beside, check, kill, pages, quota, seen};
 use seedbank::engine::{Bank, Evidence, Which};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
@@ -42,10 +42,17 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Two questions: between them the state may change, so each is judged alone.
     fn ask(&self, bank: &Path) {
-        let found = seen(bank);
-        let now = self.states.iter().rposition(|state| **state == found);
-        let now = now.unwrap_or_else(|| panic!("no such state: {:?}", found.counters));
+        let status = Bank::at(bank).status().unwrap();
+        self.is_one(|state| state.counters == status.counters);
+        let pages = pages(bank);
+        self.is_one(|state| state.pages == pages);
+    }
+
+    fn is_one(&self, is_told: impl Fn(&Seen) -> bool) {
+        let now = self.states.iter().rposition(|state| is_told(state));
+        let now = now.expect("an answer of no whole state");
         let mut last = self.last.lock().unwrap();
         assert!(now >= *last, "a state that was there is gone");
         *last = now;

@@ -37,19 +37,22 @@ pub struct Seen {
 }
 
 pub fn seen(bank: &Path) -> Seen {
-    let bank = Bank::at(bank);
-    let status = bank.status().unwrap();
-    let mut pages = Vec::new();
-    bank.pages(|page| {
-        pages.push(page);
-        Ok::<_, EngineError>(())
-    })
-    .unwrap();
+    let status = Bank::at(bank).status().unwrap();
     Seen {
         sites: status.sites,
         counters: status.counters,
-        pages,
+        pages: pages(bank),
     }
+}
+
+pub fn pages(bank: &Path) -> Vec<PageView> {
+    let mut pages = Vec::new();
+    let each = |page| {
+        pages.push(page);
+        Ok::<_, EngineError>(())
+    };
+    Bank::at(bank).pages(each).unwrap();
+    pages
 }
 
 /// `check` finds nothing, also before anybody finishes what is unfinished; then a writer does that,
@@ -203,6 +206,8 @@ pub fn beside<T>(each: impl Fn() + Sync, work: impl FnOnce() -> T) -> T {
                 if is_last {
                     break;
                 }
+                // Most of two processors is the command's.
+                std::thread::sleep(Duration::from_millis(20));
             }
         });
         let _finish = Finish(&finished);
