@@ -97,6 +97,8 @@ fn a_killed_repair_is_finished_by_the_next() {
         fs::remove_dir_all(&bank).unwrap();
     }
     let mut kills = 0;
+    // Kills before anything was moved aside, and after.
+    let mut moved = [0, 0];
     for round in 0..3 * quota {
         if kills >= quota {
             break;
@@ -111,15 +113,17 @@ fn a_killed_repair_is_finished_by_the_next() {
                 break;
             }
             kills += 1;
+            moved[usize::from(bank.join("damaged").exists())] += 1;
         }
         let ended = place.run(&args);
         assert_eq!(ended.status, Some(0), "{}: {ended:?}", DAMAGES[number].0);
-        is_clean(&bank);
+        let _ = is_clean(&bank);
         assert!(seen(&bank) == expected, "{}", DAMAGES[number].0);
         assert_eq!(place.run(&["seeds", "bank"]).done(), seeds);
         assert_eq!(names(&bank.join("spill")), [""; 0]);
         fs::remove_dir_all(&bank).unwrap();
     }
-    eprintln!("repair: {kills} kills");
+    eprintln!("repair: {kills} kills, {moved:?} before and after something was moved aside");
     assert!(kills >= quota, "{kills} kills of {quota}");
+    assert!(moved.iter().all(|count| *count > 0), "{moved:?}");
 }

@@ -73,14 +73,11 @@ pub struct Subject {
     pub unpublished: bool,
     /// What to ask; the first ones in every case.
     pub questions: Vec<String>,
-    /// What all that was acknowledged answers.
-    pub acknowledged: Answers,
-    /// What the states before it answer, the empty bank first.
-    pub older: Vec<Answers>,
+    /// What each of its states answers, the empty bank first, then what was acknowledged, and at
+    /// last what comes with one more batch.
+    states: Vec<Answers>,
     /// One more batch.
     pub next: PathBuf,
-    /// What is answered after it.
-    pub after: Answers,
 }
 
 fn take(bank: &Bank, step: Step, crawl: &Path) -> Result<(), EngineError> {
@@ -197,21 +194,30 @@ impl Subject {
         copy(&folder, &whole);
         finish(&whole);
         let questions = questions(&Bank::at(&whole), depth);
-        let acknowledged = ask(&whole, &questions);
-        let older = earlier.iter().map(|bank| ask(bank, &questions)).collect();
+        let mut states: Vec<Answers> = earlier.iter().map(|bank| ask(bank, &questions)).collect();
+        states.push(ask(&whole, &questions));
         // A day that no step has taken.
         take(&Bank::at(&whole), Step::Day(3), crawl).unwrap();
+        states.push(ask(&whole, &questions));
         Self {
             name,
-            after: ask(&whole, &questions),
             next: crawl.join("day-003.jsonl.zst"),
             folder,
             earlier,
             unpublished,
             questions,
-            acknowledged,
-            older,
+            states,
         }
+    }
+
+    /// What each state answers up to all that was acknowledged.
+    pub fn acknowledged(&self) -> &[Answers] {
+        &self.states[..self.states.len() - 1]
+    }
+
+    /// The same with one more batch.
+    pub fn after(&self) -> &[Answers] {
+        &self.states
     }
 
     /// All banks to damage, made in this folder.

@@ -12,8 +12,8 @@ use super::banks::{Depth, Subject};
 use super::judge::{Answered, Expected, Findings, Heard, ask, judge_checked, judge_loss};
 use super::runs::{Ended, seedbank};
 use super::strikes::{Side, Strike, strike};
-use crate::support::asking::FIRST;
-use crate::support::folders::{contents, copy};
+use crate::support::asking::{Answers, FIRST};
+use crate::support::folders::{changes, contents, copy};
 
 /// What came of a case.
 pub struct Case {
@@ -27,37 +27,24 @@ pub struct Case {
     pub found: Findings,
 }
 
-/// Whether two folders hold the same files with the same contents.
-fn changes(before: &Path, after: &Path) -> Vec<PathBuf> {
-    let (before, after) = (contents(before), contents(after));
-    let all: HashSet<&PathBuf> = before.keys().chain(after.keys()).collect();
-    let mut changed: Vec<PathBuf> = all
-        .into_iter()
-        .filter(|path| before.get(*path) != after.get(*path))
-        .cloned()
-        .collect();
-    changed.sort();
-    changed
-}
-
 struct Run<'a> {
     place: &'a Path,
     subject: &'a Subject,
     strike: &'a Strike,
-    questions: Vec<String>,
+    questions: &'a [String],
     found: Findings,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     fn path(&self, name: &str) -> PathBuf {
         self.place.join(name)
     }
 
-    fn acknowledged(&self) -> Expected<'_> {
+    fn expected(&self, states: &'a [Answers]) -> Expected<'a> {
         Expected {
-            questions: &self.questions,
-            now: &self.subject.acknowledged,
-            older: &self.subject.older,
+            questions: self.questions,
+            states,
+            is_told: false,
         }
     }
 
@@ -67,31 +54,19 @@ impl Run<'_> {
         ended
     }
 
-    fn ask(&mut self, name: &str, after: bool) -> Option<Answered> {
-        let mut older = self.subject.older.clone();
-        let now = if after {
-            older.push(self.subject.acknowledged.clone());
-            &self.subject.after
-        } else {
-            &self.subject.acknowledged
-        };
-        let expected = Expected {
-            questions: &self.questions,
-            now,
-            older: &older,
-        };
+    fn ask(&mut self, name: &str, expected: Expected<'a>) -> Option<Answered> {
         ask(&self.place.join(name), expected, &mut self.found)
     }
 
     /// Readers, then `check`, which only reads. Returns what was answered.
     fn read(&mut self) -> (Option<Answered>, Ended) {
-        let answered = self.ask("struck", false);
+        let answered = self.ask("struck", self.expected(self.subject.acknowledged()));
         copy(&self.path("struck"), &self.path("read"));
         let check = self.check("read");
         if let Some(answered) = &answered {
             judge_checked(answered, &check, &mut self.found);
         }
-        let changed = changes(&self.path("struck"), &self.path("read"));
+        let changed = changes(&contents(&self.path("struck")), &self.path("read"));
         if !changed.is_empty() {
             self.found.find("`check` writes", format!("{changed:?}"));
         }
@@ -106,7 +81,12 @@ impl Run<'_> {
         let ended = seedbank(self.place, &["ingest", "written", next]);
         self.found.status("a writer ended badly", &ended, &[0, 4]);
         let was_written = ended.status == Some(0);
-        let answered = self.ask("written", was_written);
+        let states = if was_written {
+            self.subject.after()
+        } else {
+            self.subject.acknowledged()
+        };
+        let answered = self.ask("written", self.expected(states));
         let (Some(answered), Some(before)) = (answered, before) else {
             return;
         };
@@ -128,7 +108,7 @@ impl Run<'_> {
         copy(&self.path("struck"), &self.path("made"));
         let ended = seedbank(self.place, &["init", "made"]);
         self.found.status("`init` ended badly", &ended, &[2, 4]);
-        let changed = changes(&self.path("struck"), &self.path("made"));
+        let changed = changes(&contents(&self.path("struck")), &self.path("made"));
         if !changed.is_empty() {
             self.found.find(
                 "`init` over a bank",
@@ -147,16 +127,22 @@ impl Run<'_> {
     }
 
     /// `repair` brings everything back or tells what is lost.
-    fn repair(&mut self, depth: Depth) -> Option<i32> {
+    fn repair(&mut self, depth: Depth, was_found: bool) -> Option<i32> {
         copy(&self.path("struck"), &self.path("repaired"));
         let ended = seedbank(self.place, &["repair", "repaired"]);
         self.found.status("`repair` ended badly", &ended, &[0, 4]);
-        self.keeps();
+        if was_found {
+            self.keeps();
+        }
         let check = self.check("repaired");
-        let answered = self.ask("repaired", false);
+        let expected = Expected {
+            is_told: ended.status == Some(4),
+            ..self.expected(self.subject.acknowledged())
+        };
+        let answered = self.ask("repaired", expected);
         let said = format!("{}{}", ended.out, ended.err);
-        match (ended.status, answered) {
-            (Some(0), answered) => {
+        match ended.status {
+            Some(0) => {
                 if check.status != Some(0) {
                     let told = format!("{}{}", check.out, check.err);
                     self.found
@@ -169,7 +155,7 @@ impl Run<'_> {
                     self.repair_again();
                 }
             }
-            (Some(4), Some(answered)) => {
+            Some(4) => {
                 if said.trim().is_empty() {
                     self.found.find("a loss without a word", "");
                 }
@@ -177,9 +163,9 @@ impl Run<'_> {
                     self.found
                         .find("not repaired, though one copy is whole", said);
                 }
-                let mut found = std::mem::take(&mut self.found);
-                judge_loss(&answered, &check, self.acknowledged(), &mut found);
-                self.found = found;
+                if let Some(answered) = answered {
+                    judge_loss(&answered, &check, expected, &mut self.found);
+                }
             }
             _ => {}
         }
@@ -192,7 +178,7 @@ impl Run<'_> {
         let ended = seedbank(self.place, &["repair", "again"]);
         self.found
             .status("a second `repair` finds something", &ended, &[0]);
-        let changed = changes(&self.path("repaired"), &self.path("again"));
+        let changed = changes(&contents(&self.path("repaired")), &self.path("again"));
         if !changed.is_empty() {
             self.found.find(
                 "a second `repair` changes something",
@@ -201,22 +187,33 @@ impl Run<'_> {
         }
     }
 
-    /// What was hit, and every table of the side that was hit, is still somewhere in the bank.
+    /// Damage was found: what was hit, and every table of the side that was hit, is still somewhere
+    /// in the bank.
     fn keeps(&mut self) {
         let before = contents(&self.path("struck"));
         let now: HashSet<blake3::Hash> = contents(&self.path("repaired")).into_values().collect();
-        let folder = match self.strike.side {
-            Side::Live => "live",
-            Side::Published => "published",
-            _ => "",
+        let side = match self.strike.side {
+            Side::Live => Some("live"),
+            Side::Published => Some("published"),
+            Side::Both => Some(""),
+            Side::Neither => None,
+        };
+        // RocksDB's notes to itself, which it writes anew, and locks hold nothing.
+        let is_note = |path: &Path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let notes = ["LOG", "OPTIONS", "IDENTITY", "LOCK", "writer.lock"];
+            notes.iter().any(|note| name.starts_with(note)) || name.ends_with(".lock")
+        };
+        let counts = |path: &Path| {
+            let is_table = path.extension().is_some_and(|end| end == "sst");
+            let is_of_side = side.is_some_and(|side| path.starts_with(side));
+            is_table && is_of_side || self.strike.hit.iter().any(|hit| hit == path)
         };
         let nothing = blake3::hash(b"");
         let lost: Vec<&PathBuf> = before
             .iter()
             .filter(|(path, hash)| {
-                let is_table = path.extension().is_some_and(|end| end == "sst");
-                let counts = self.strike.hit.contains(path) || is_table && path.starts_with(folder);
-                counts && **hash != nothing && !now.contains(*hash)
+                counts(path) && !is_note(path) && **hash != nothing && !now.contains(*hash)
             })
             .map(|(path, _)| path)
             .collect();
@@ -245,11 +242,12 @@ pub fn run(subjects: &[Subject], number: u64, place: &Path, depth: Depth) -> Opt
     fs::create_dir(place).unwrap();
     copy(&subject.folder, &place.join("struck"));
     let strike = strike(&mut rng, subject, &place.join("struck"))?;
+    let questions = questions(subject, number);
     let mut run = Run {
         place,
         subject,
         strike: &strike,
-        questions: questions(subject, number),
+        questions: &questions,
         found: Findings::default(),
     };
     let (answered, check) = run.read();
@@ -264,7 +262,7 @@ pub fn run(subjects: &[Subject], number: u64, place: &Path, depth: Depth) -> Opt
     }
     let mut repaired = None;
     if depth == Depth::Whole || number % 3 == 1 {
-        repaired = Some(run.repair(depth));
+        repaired = Some(run.repair(depth, check.status == Some(4)));
     }
     Some(Case {
         number,

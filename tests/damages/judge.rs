@@ -48,16 +48,18 @@ pub enum Heard {
 #[derive(Clone, Copy)]
 pub struct Expected<'a> {
     pub questions: &'a [String],
-    pub now: &'a Answers,
-    pub older: &'a [Answers],
+    /// The answers of all states, the last one's at last.
+    pub states: &'a [Answers],
+    /// Whether it was told that something is lost: then an older state needs no word any more.
+    pub is_told: bool,
 }
 
 impl Expected<'_> {
     fn heard(&self, question: &str, answer: &str) -> Heard {
         let is = |answers: &Answers| answers.get(question).is_some_and(|told| told == answer);
-        if is(self.now) {
+        if self.states.last().is_some_and(is) {
             Heard::Same
-        } else if self.older.iter().any(is) {
+        } else if self.states.iter().any(is) {
             Heard::Older
         } else if answer.starts_with(DAMAGED) {
             Heard::Damaged
@@ -68,12 +70,11 @@ impl Expected<'_> {
         }
     }
 
-    /// Whether all answers are those of one whole state that came before.
-    fn is_older(&self, answers: &Answers) -> bool {
-        self.older.iter().any(|older| {
-            answers
-                .iter()
-                .all(|(question, answer)| older.get(question) == Some(answer))
+    /// Whether all answers are those of one whole state.
+    fn is_one(&self, answers: &Answers) -> bool {
+        self.states.iter().any(|state| {
+            let mut all = answers.iter();
+            all.all(|(question, answer)| state.get(question) == Some(answer))
         })
     }
 }
@@ -120,7 +121,9 @@ pub fn ask(bank: &Path, expected: Expected<'_>, found: &mut Findings) -> Option<
         );
     }
     // The word comes with the command. One is asked for as good as all: opening says it.
-    if let Some(question) = of(Heard::Older).next() {
+    if let Some(question) = of(Heard::Older).next()
+        && !expected.is_told
+    {
         let ended = by_command(bank, question);
         found.status("a reader ended badly", &ended, &[0, 2, 4]);
         if ended.status != Some(4) && ended.err.trim().is_empty() {
@@ -169,8 +172,7 @@ pub fn judge_loss(
     expected: Expected<'_>,
     found: &mut Findings,
 ) {
-    let is_one = answered.is_same() || expected.is_older(&answered.answers);
-    if check.status == Some(0) && !is_one {
+    if check.status == Some(0) && !expected.is_one(&answered.answers) {
         found.find(
             "repaired to no state that was",
             format!("{:?}", answered.heard),

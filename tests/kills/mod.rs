@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use seedbank::engine::{Bank, CounterView, EngineError, PageView};
-use seedbank::storage::Writer;
+use seedbank::storage::{Verdict, Writer};
 use seedbank::watch::Unwatched;
 
 use crate::command::{Place, names};
@@ -55,20 +55,23 @@ pub fn pages(bank: &Path) -> Vec<PageView> {
     pages
 }
 
-/// `check` finds nothing, also before anybody finishes what is unfinished; then a writer does that,
-/// and it finds nothing again.
+/// Walks the tables of the bank as it was left, which nothing may be wrong with; then opens it for
+/// writing, which finishes what is unfinished, and walks them again.
 #[track_caller]
 pub fn check(bank: &Path) {
-    is_clean(bank);
-    let opened = Writer::open(bank, false, &Unwatched);
-    drop(opened.expect("a killed process still holds the writer's lock"));
-    is_clean(bank);
+    let verdict = is_clean(bank);
+    let held = "a killed process still holds the writer's lock";
+    assert_ne!(verdict, Verdict::Unseen, "{held}");
+    drop(Writer::open(bank, false, &Unwatched).expect(held));
+    assert_eq!(is_clean(bank), Verdict::Good);
 }
 
+/// Returns what `check` says of the live state.
 #[track_caller]
-pub fn is_clean(bank: &Path) {
-    let (report, _) = Bank::at(bank).check(&Unwatched).unwrap();
-    assert!(report.is_clean(), "{:?}", report.findings);
+pub fn is_clean(bank: &Path) -> Verdict {
+    let check = Bank::at(bank).check(&Unwatched).unwrap();
+    assert!(check.is_clean(), "{check:?}");
+    check.live.verdict
 }
 
 /// How far a killed command got, as its files show before anybody opens the bank.

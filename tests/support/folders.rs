@@ -1,6 +1,6 @@
 //! Folders of banks: copies that keep hard links, and what is in them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -57,4 +57,14 @@ pub fn contents(folder: &Path) -> BTreeMap<PathBuf, blake3::Hash> {
         (path, blake3::hash(&bytes))
     });
     hashed.collect()
+}
+
+/// The files that are no longer what they were: changed, added and gone.
+pub fn changes(before: &BTreeMap<PathBuf, blake3::Hash>, folder: &Path) -> Vec<PathBuf> {
+    let after = contents(folder);
+    let all: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
+    let changed = all
+        .into_iter()
+        .filter(|path| before.get(*path) != after.get(*path));
+    changed.cloned().collect()
 }
