@@ -21,23 +21,25 @@ use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
 use support::folders::copy;
 
+type Damage = (&'static str, fn(&Path));
+
 /// Damages that leave one of the two copies of the data whole: what they are, and what they do to
 /// a bank.
-const DAMAGES: [(&str, fn(&Path)); 5] = [
+const DAMAGES: [Damage; 5] = [
     ("a shortened live MANIFEST", |bank| {
-        cut(&manifest(&bank.join("live")))
+        cut(&manifest(&bank.join("live")));
     }),
     ("no live CURRENT", |bank| {
-        fs::remove_file(bank.join("live/CURRENT")).unwrap()
+        fs::remove_file(bank.join("live/CURRENT")).unwrap();
     }),
     ("a shortened published MANIFEST", |bank| {
-        cut(&manifest(&state(bank)))
+        cut(&manifest(&state(bank)));
     }),
     ("a published pointer that says nothing", |bank| {
         fs::write(bank.join("published/CURRENT"), b"\xff").unwrap();
     }),
     ("no live database", |bank| {
-        fs::remove_dir_all(bank.join("live")).unwrap()
+        fs::remove_dir_all(bank.join("live")).unwrap();
     }),
 ];
 

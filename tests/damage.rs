@@ -86,7 +86,7 @@ fn tell(cases: &[Case]) -> usize {
         count("files", &case.strike.kind);
         count("noticed", case.noticed);
         if let Some(status) = case.repaired {
-            count("repair", &format!("{status:?}"));
+            count("repair", &status.to_string());
         }
         for (class, what) in &case.found.0 {
             let text = format!(

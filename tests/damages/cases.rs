@@ -22,8 +22,8 @@ pub struct Case {
     pub strike: Strike,
     /// How it was noticed, in a word.
     pub noticed: &'static str,
-    /// What `repair` ended with; `None` where it was not run.
-    pub repaired: Option<Option<i32>>,
+    /// What `repair` ended with; `None` where it was not run, or has no status.
+    pub repaired: Option<i32>,
     pub found: Findings,
 }
 
@@ -201,8 +201,9 @@ impl<'a> Run<'a> {
         // RocksDB's notes to itself, which it writes anew, and locks hold nothing.
         let is_note = |path: &Path| {
             let name = path.file_name().unwrap().to_str().unwrap();
-            let notes = ["LOG", "OPTIONS", "IDENTITY", "LOCK", "writer.lock"];
-            notes.iter().any(|note| name.starts_with(note)) || name.ends_with(".lock")
+            let notes = ["LOG", "OPTIONS", "IDENTITY", "LOCK"];
+            let is_lock = path.extension().is_some_and(|end| end == "lock");
+            is_lock || notes.iter().any(|note| name.starts_with(note))
         };
         let counts = |path: &Path| {
             let is_table = path.extension().is_some_and(|end| end == "sst");
@@ -257,12 +258,12 @@ pub fn run(subjects: &[Subject], number: u64, place: &Path, depth: Depth) -> Opt
         (Some(answered), _) if answered.is_same() => "no answer changed",
         _ => "otherwise",
     };
-    if depth == Depth::Whole || number % 3 == 0 {
+    if depth == Depth::Whole || number.is_multiple_of(3) {
         run.write(answered.as_ref());
     }
     let mut repaired = None;
     if depth == Depth::Whole || number % 3 == 1 {
-        repaired = Some(run.repair(depth, check.status == Some(4)));
+        repaired = run.repair(depth, check.status == Some(4));
     }
     Some(Case {
         number,

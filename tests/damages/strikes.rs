@@ -44,11 +44,10 @@ pub fn kind(path: &Path) -> String {
         .iter()
         .map(|part| {
             let part = part.to_str().unwrap();
-            if part.ends_with(".sst") {
-                return "*.sst".to_owned();
-            }
-            if part.ends_with(".log") {
-                return "*.log".to_owned();
+            for end in ["sst", "log"] {
+                if Path::new(part).extension().is_some_and(|of| of == end) {
+                    return format!("*.{end}");
+                }
             }
             let letters = |c: char| !c.is_ascii_digit();
             let begin = part.find(|c| !letters(c)).unwrap_or(part.len());
@@ -96,6 +95,36 @@ fn range(rng: &mut Pcg64Mcg, bytes: usize) -> Range<usize> {
     from..from + rng.random_range(1..=most)
 }
 
+/// A file that is about to be hit.
+struct Target {
+    /// Its path in the bank.
+    path: PathBuf,
+    at: PathBuf,
+    bytes: Vec<u8>,
+    /// It has two names, and only one is hit.
+    is_one: bool,
+}
+
+impl Target {
+    /// Written in place, what has two names is hit under both.
+    fn write(&self, bytes: &[u8]) {
+        if self.is_one {
+            fs::remove_file(&self.at).unwrap();
+        }
+        fs::write(&self.at, bytes).unwrap();
+    }
+
+    /// Its name, for what is told.
+    fn name(&self) -> String {
+        let names = if self.is_one {
+            " under one of its names"
+        } else {
+            ""
+        };
+        format!("{}{names}", self.path.display())
+    }
+}
+
 /// Damages a copy of a subject. `None` where what was drawn makes no sense or changes nothing.
 pub fn strike(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<Strike> {
     if rng.random_range(0..20) == 0 {
@@ -113,7 +142,6 @@ pub fn strike(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<Stri
     let path = pick(rng, &kinds[&kind]).clone();
     let at = bank.join(&path);
     let is_linked = fs::metadata(&at).unwrap().nlink() > 1;
-    let bytes = fs::read(&at).unwrap();
     let is_one = is_linked && rng.random_bool(0.5);
     let mut done = Strike {
         side: if is_linked && !is_one {
@@ -126,56 +154,91 @@ pub fn strike(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<Stri
         what: String::new(),
         hit: vec![path.clone()],
     };
-    let name = path.display();
-    let names = if is_one {
-        " under one of its names"
-    } else {
-        ""
-    };
-    let length = bytes.len();
-    // Written in place, what has two names is hit under both.
-    let write = |bytes: &[u8]| {
-        if is_one {
-            fs::remove_file(&at).unwrap();
-        }
-        fs::write(&at, bytes).unwrap();
+    let target = Target {
+        bytes: fs::read(&at).unwrap(),
+        path,
+        at,
+        is_one,
     };
     let deed = rng.random_range(0..11);
-    if length == 0 && deed < 5 {
-        return None;
-    }
-    let mut changed = bytes.clone();
     (done.deed, done.what) = match deed {
+        0..5 if target.bytes.is_empty() => return None,
+        0..5 => strike_bytes(rng, deed, &target, bank),
+        5 => {
+            fs::remove_file(&target.at).unwrap();
+            // The other name stays.
+            done.side = side(&target.path);
+            ("delete", format!("{} deleted", target.path.display()))
+        }
+        6 => {
+            target.write(&[]);
+            ("empty", format!("{} emptied", target.name()))
+        }
+        7 => {
+            let more = rng.random_range(1..300);
+            let mut longer = target.bytes.clone();
+            longer.extend((0..more).map(|_| rng.random::<u8>()));
+            target.write(&longer);
+            (
+                "append",
+                format!("{more} bytes appended to {}", target.name()),
+            )
+        }
+        8 | 9 => {
+            let other = swap(rng, &kinds, &target, bank)?;
+            let sides = [side(&target.path), side(&other)];
+            done.side = if sides[0] == sides[1] {
+                sides[0]
+            } else {
+                Side::Both
+            };
+            let names = [target.path.display(), other.display()];
+            let told = format!("{} and {} swapped", names[0], names[1]);
+            done.hit.push(other);
+            ("swap", told)
+        }
+        _ => (
+            "older",
+            replace_by_older(rng, subject, &target, &done.kind)?,
+        ),
+    };
+    let is_changed = fs::read(&target.at).ok() != Some(target.bytes);
+    is_changed.then_some(done)
+}
+
+/// Hits some of a file's bytes, of which there are some.
+fn strike_bytes(
+    rng: &mut Pcg64Mcg,
+    deed: u32,
+    target: &Target,
+    bank: &Path,
+) -> (&'static str, String) {
+    let (name, length) = (target.name(), target.bytes.len());
+    let mut changed = target.bytes.clone();
+    let done = match deed {
         0 | 1 => {
             let (place, bit) = (rng.random_range(0..length), rng.random_range(0..8));
             changed[place] ^= 1 << bit;
-            write(&changed);
-            (
-                "flip",
-                format!("bit {bit} of byte {place} of {length} of {name}{names} flipped"),
-            )
+            let what = format!("bit {bit} of byte {place} of {length} of {name} flipped");
+            ("flip", what)
         }
         2 => {
             let mut kept = rng.random_range(0..length);
             if rng.random_bool(0.5) {
                 kept = length - 1 - kept % length.min(100);
             }
-            write(&bytes[..kept]);
-            (
-                "cut",
-                format!("{name}{names} cut from {length} to {kept} bytes"),
-            )
+            changed.truncate(kept);
+            ("cut", format!("{name} cut from {length} to {kept} bytes"))
         }
         3 => {
             let range = range(rng, length);
             changed[range.clone()].fill(0);
-            write(&changed);
             (
                 "zero",
-                format!("bytes {range:?} of {length} of {name}{names} zeroed"),
+                format!("bytes {range:?} of {length} of {name} zeroed"),
             )
         }
-        4 => {
+        _ => {
             let range = range(rng, length);
             let others = files(bank);
             let other = pick(rng, &others);
@@ -188,74 +251,58 @@ pub fn strike(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<Stri
             for (to, from) in changed[range.clone()].iter_mut().zip(&from[begin..]) {
                 *to = *from;
             }
-            write(&changed);
-            let told = format!(
-                "bytes {range:?} of {length} of {name}{names} overwritten with those of {} from {begin}",
+            let what = format!(
+                "bytes {range:?} of {length} of {name} overwritten with those of {} from {begin}",
                 other.display()
             );
-            ("overwrite", told)
-        }
-        5 => {
-            fs::remove_file(&at).unwrap();
-            // The other name stays.
-            done.side = side(&path);
-            ("delete", format!("{name} deleted"))
-        }
-        6 => {
-            write(&[]);
-            ("empty", format!("{name}{names} emptied"))
-        }
-        7 => {
-            let more = rng.random_range(1..300);
-            changed.extend((0..more).map(|_| rng.random::<u8>()));
-            write(&changed);
-            ("append", format!("{more} bytes appended to {name}{names}"))
-        }
-        8 | 9 => {
-            let name_of = |path: &Path| kind_in_folder(path);
-            let like: Vec<&PathBuf> = kinds
-                .values()
-                .flatten()
-                .filter(|other| **other != path && name_of(other) == name_of(&path))
-                .collect();
-            if like.is_empty() {
-                return None;
-            }
-            let other = (*pick(rng, &like)).clone();
-            let aside = bank.with_extension("swapped");
-            fs::rename(&at, &aside).unwrap();
-            fs::rename(bank.join(&other), &at).unwrap();
-            fs::rename(&aside, bank.join(&other)).unwrap();
-            let told = format!("{name} and {} swapped", other.display());
-            let sides = [side(&path), side(&other)];
-            done.side = if sides[0] == sides[1] {
-                sides[0]
-            } else {
-                Side::Both
-            };
-            done.hit.push(other);
-            ("swap", told)
-        }
-        _ => {
-            let (steps, older) = older(rng, subject)?;
-            // Names that count on name another file at each step: the last of its kind is meant.
-            let like: Vec<PathBuf> = files(older)
-                .into_iter()
-                .filter(|other| *other == path || super::strikes::kind(other) == done.kind)
-                .collect();
-            let from = like.iter().find(|other| **other == path).or(like.last())?;
-            write(&fs::read(older.join(from)).unwrap());
-            (
-                "older",
-                format!(
-                    "{name}{names} replaced by {} of {steps} steps before",
-                    from.display()
-                ),
-            )
+            ("overwrite", what)
         }
     };
-    let is_changed = fs::read(&at).ok().is_none_or(|now| now != bytes);
-    is_changed.then_some(done)
+    target.write(&changed);
+    done
+}
+
+/// Swaps a file and another one whose name is of the same kind, in whichever folder; returns that.
+fn swap(
+    rng: &mut Pcg64Mcg,
+    kinds: &BTreeMap<String, Vec<PathBuf>>,
+    target: &Target,
+    bank: &Path,
+) -> Option<PathBuf> {
+    let like: Vec<&PathBuf> = kinds
+        .values()
+        .flatten()
+        .filter(|other| **other != target.path)
+        .filter(|other| kind_in_folder(other) == kind_in_folder(&target.path))
+        .collect();
+    if like.is_empty() {
+        return None;
+    }
+    let other = (*pick(rng, &like)).clone();
+    let aside = bank.with_extension("swapped");
+    fs::rename(&target.at, &aside).unwrap();
+    fs::rename(bank.join(&other), &target.at).unwrap();
+    fs::rename(&aside, bank.join(&other)).unwrap();
+    Some(other)
+}
+
+fn replace_by_older(
+    rng: &mut Pcg64Mcg,
+    subject: &Subject,
+    target: &Target,
+    of_kind: &str,
+) -> Option<String> {
+    let (steps, older) = older(rng, subject)?;
+    // Numbered names change from step to step: then the last file of the kind is meant.
+    let like: Vec<PathBuf> = files(older)
+        .into_iter()
+        .filter(|other| *other == target.path || kind(other) == of_kind)
+        .collect();
+    let same = like.iter().find(|other| **other == target.path);
+    let from = same.or(like.last())?;
+    target.write(&fs::read(older.join(from)).unwrap());
+    let (name, from) = (target.name(), from.display());
+    Some(format!("{name} replaced by {from} of {steps} steps before"))
 }
 
 /// The kind of a file by its name alone.

@@ -190,17 +190,19 @@ pub fn kill(place: &Place, args: &[&str], epoch: u64, moment: Moment) -> Option<
     None
 }
 
+/// Tells a reader to finish, also where the work beside it fails.
+struct Finish<'a>(&'a AtomicBool);
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 /// Runs `work` while a thread asks all the time; `each` judges its answers one by one, at least one
 /// after the work is done.
 pub fn beside<T>(each: impl Fn() + Sync, work: impl FnOnce() -> T) -> T {
     let finished = AtomicBool::new(false);
-    /// Tells the reader to finish, also where the work fails.
-    struct Finish<'a>(&'a AtomicBool);
-    impl Drop for Finish<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::SeqCst);
-        }
-    }
     std::thread::scope(|scope| {
         scope.spawn(|| {
             loop {
