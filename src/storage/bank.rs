@@ -33,7 +33,7 @@ use super::error::StoreError;
 use super::examine::{known_epoch, verify_live};
 use super::folder::{
     ACKNOWLEDGED, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, is_folder, is_own, lock_file,
-    marker_format, names_in, sync_folder, write_marker,
+    make_folders, marker_format, names_in, sync_folder, write_marker,
 };
 use super::load::write_files;
 use super::manifest::Manifest;
@@ -104,7 +104,7 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    fs::create_dir_all(parent).map_err(StoreError::io("make", parent))?;
+    make_folders(parent).map_err(StoreError::io("make", parent))?;
     remove_unfinished(parent);
     let mut fresh = tempfile::Builder::new();
     // As any other folder; temporary ones are their owner's alone.
@@ -291,8 +291,7 @@ impl Writer {
     pub(super) fn open_locked(path: &Path, lock: File, format: u32) -> Result<Self, StoreError> {
         // Restoring a bank from a copy may lose empty folders.
         for folder in FOLDERS {
-            fs::create_dir_all(path.join(folder))
-                .map_err(StoreError::io("make", path.join(folder)))?;
+            make_folders(&path.join(folder)).map_err(StoreError::io("make", path.join(folder)))?;
         }
         let said = Acknowledged::read(path)?;
         if said.is_none() && format == FORMAT {

@@ -132,6 +132,23 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
+/// Makes a folder where it is missing, and those above it; their names are durable.
+pub(super) fn make_folders(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let parent = match folder.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    make_folders(parent)?;
+    match fs::create_dir(folder) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+        made => made?,
+    }
+    sync_folder(parent)
+}
+
 /// Opens a lock file, which is made where it is missing.
 pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
     if path.exists() && !path.is_file() {
