@@ -111,9 +111,9 @@ fn no_flipped_bit_of_a_manifest_goes_unnoticed() {
     let place = place();
     let file = manifest(&place.path("bank/live"));
     let whole = fs::read(&file).unwrap();
-    for number in 0..12 {
+    for (number, bit) in (0..12).zip((0..8).cycle()) {
         let at = whole.len() * (2 * number + 1) / 24;
-        flip(&file, at, (number % 8) as u8);
+        flip(&file, at, bit);
         assert_eq!(verdicts(&place, 4), good_and_damaged("damaged", "good"));
         fs::write(&file, &whole).unwrap();
     }
@@ -267,7 +267,7 @@ fn damage_to_the_log_of_what_is_not_published_is_seen() {
     let live = place.path("bank/live");
     let logs = names(&live)
         .into_iter()
-        .filter(|name| name.ends_with(".log"));
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "log"));
     for log in logs {
         let bytes = fs::read(live.join(&log)).unwrap();
         fs::write(live.join(&log), &bytes[..bytes.len() / 2]).unwrap();

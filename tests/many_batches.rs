@@ -18,7 +18,9 @@ use seedbank::watch::Unwatched;
 fn tables(folder: &Path) -> usize {
     let files = fs::read_dir(folder).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name.ends_with(".sst")).count()
+    names
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "sst"))
+        .count()
 }
 
 /// A bank of many batches of three records, each of them changed again and again.
