@@ -371,7 +371,7 @@ fn shells_and_man_know_the_commands() {
         pages.contains(&"seedbank-refresh.1".to_owned()),
         "{pages:?}"
     );
-    assert_eq!(pages.len(), 20, "{pages:?}");
+    assert_eq!(pages.len(), 21, "{pages:?}");
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn version_and_help_are_output() {
     let version = place.run(&["--version"]).done();
     assert_eq!(
         version,
-        format!("seedbank {} (store format 4)\n", env!("CARGO_PKG_VERSION"))
+        format!("seedbank {} (store format 5)\n", env!("CARGO_PKG_VERSION"))
     );
     let help = place.run(&["--help"]).done();
     assert!(help.contains("Exit status:"), "{help}");

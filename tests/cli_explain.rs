@@ -368,8 +368,8 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
     assert_eq!(kind(&place, "http://far.example/", &[]), "cover-seed");
     // Asserts that `check` is clean.
     let state = place.state();
-    assert_eq!(state["check"]["entries"]["standings"], 0, "{state}");
-    assert_eq!(state["check"]["entries"]["members"], 0, "{state}");
+    assert_eq!(state["check"]["live"]["entries"]["standings"], 0, "{state}");
+    assert_eq!(state["check"]["live"]["entries"]["members"], 0, "{state}");
 }
 
 /// Of a page that a refresh kept nothing of, what it was is told over ten batches, in few reads.

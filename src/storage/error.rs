@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::tables::OLDEST_FORMAT;
 use crate::watch::Interrupted;
 
 /// An error of the store; its text says what, [`StoreError::hint`] what to do.
@@ -27,13 +28,13 @@ pub enum StoreError {
         what: String,
     },
     /// A newer or a much older build wrote this bank.
-    #[error("{} has format version {found}, this build reads version {known}", path.display())]
+    #[error("{} has format version {found}, this build reads versions {OLDEST_FORMAT} to {known}", path.display())]
     OtherFormat {
         /// The bank's folder.
         path: PathBuf,
         /// The bank's format version.
         found: u32,
-        /// The version that this build knows.
+        /// The newest version that this build knows.
         known: u32,
     },
     /// Another process (or another handle in this one) writes to the bank.

@@ -17,7 +17,7 @@ use super::error::StoreError;
 use super::folder::{ACKNOWLEDGED, WRITER_LOCK, lock_file, marker_format, open_regular};
 use super::manifest::{Begins, structure_fault};
 use super::published::{Pointer, Reader};
-use super::records::{BatchId, RefreshId};
+use super::records::{BatchId, Meta, RefreshId};
 use super::rocks::Rocks;
 use super::store::Store;
 use super::tables::{FORMAT, META, MetaKey};
@@ -282,7 +282,11 @@ fn told(error: &StoreError) -> String {
 /// Walks the tables of a state.
 fn walk(store: &Store, watch: &dyn Watch) -> Result<StateCheck, StoreError> {
     let counters = store.counters()?;
-    let intent = store.has(&META, &MetaKey::Intent)?;
+    // Anything else in its place is for the walk to find.
+    let intent = matches!(
+        store.get(&META, &MetaKey::Intent),
+        Ok(Some(Meta::Intent(_)))
+    );
     let walk = if intent {
         // Some of its tables are in and some are not.
         CheckReport::default()

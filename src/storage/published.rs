@@ -121,6 +121,9 @@ pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<(), Stor
     if is_folder(&place) {
         // Left by a process that died between the checkpoint and the pointer, or damaged.
         fs::remove_dir_all(&place).map_err(StoreError::io("remove", &place))?;
+    } else if fs::symlink_metadata(&place).is_ok() {
+        let what = io::Error::new(io::ErrorKind::AlreadyExists, "something else is there");
+        return Err(StoreError::io("make", &place)(what));
     }
     store.rocks.checkpoint(&place)?;
     let pointer = Pointer {
