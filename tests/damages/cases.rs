@@ -60,7 +60,11 @@ impl<'a> Run<'a> {
 
     /// Readers, then `check`, which only reads. Returns what was answered.
     fn read(&mut self) -> (Option<Answered>, Ended) {
-        let answered = self.ask("struck", self.expected(self.subject.acknowledged()));
+        let expected = Expected {
+            is_told: self.is_as_before(),
+            ..self.expected(self.subject.acknowledged())
+        };
+        let answered = self.ask("struck", expected);
         copy(&self.path("struck"), &self.path("read"));
         let check = self.check("read");
         if let Some(answered) = &answered {
@@ -86,7 +90,11 @@ impl<'a> Run<'a> {
         } else {
             self.subject.acknowledged()
         };
-        let answered = self.ask("written", self.expected(states));
+        let expected = Expected {
+            is_told: self.is_as_before(),
+            ..self.expected(states)
+        };
+        let answered = self.ask("written", expected);
         let (Some(answered), Some(before)) = (answered, before) else {
             return;
         };
@@ -115,6 +123,13 @@ impl<'a> Run<'a> {
                 format!("{} files changed", changed.len()),
             );
         }
+    }
+
+    /// Whether all that readers look at is as it was before the last step: then nothing but the live
+    /// database knows of it, as after a kill before it was acknowledged.
+    fn is_as_before(&self) -> bool {
+        let of_last = self.strike.kind == "ACKNOWLEDGED" && self.strike.steps == Some(1);
+        self.subject.unpublished && of_last
     }
 
     /// Whether nothing can be lost: one of the two copies of the data is whole, and has all.

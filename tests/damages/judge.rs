@@ -50,7 +50,8 @@ pub struct Expected<'a> {
     pub questions: &'a [String],
     /// The answers of all states, the last one's at last.
     pub states: &'a [Answers],
-    /// Whether it was told that something is lost: then an older state needs no word any more.
+    /// Whether an older state needs no word: it was told that something is lost, or no reader can
+    /// know.
     pub is_told: bool,
 }
 

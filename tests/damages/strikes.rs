@@ -36,6 +36,8 @@ pub struct Strike {
     pub what: String,
     /// The files that were hit, by their paths in the bank.
     pub hit: Vec<PathBuf>,
+    /// So many steps before the file was like this; `None` where it never was.
+    pub steps: Option<usize>,
 }
 
 /// The kind of a file by its path in the bank: numbers make no kinds.
@@ -153,6 +155,7 @@ pub fn strike(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<Stri
         deed: "",
         what: String::new(),
         hit: vec![path.clone()],
+        steps: None,
     };
     let target = Target {
         bytes: fs::read(&at).unwrap(),
@@ -197,10 +200,11 @@ pub fn strike(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<Stri
             done.hit.push(other);
             ("swap", told)
         }
-        _ => (
-            "older",
-            replace_by_older(rng, subject, &target, &done.kind)?,
-        ),
+        _ => {
+            let (steps, told) = replace_by_older(rng, subject, &target, &done.kind)?;
+            done.steps = Some(steps);
+            ("older", told)
+        }
     };
     let is_changed = fs::read(&target.at).ok() != Some(target.bytes);
     is_changed.then_some(done)
@@ -291,7 +295,7 @@ fn replace_by_older(
     subject: &Subject,
     target: &Target,
     of_kind: &str,
-) -> Option<String> {
+) -> Option<(usize, String)> {
     let (steps, older) = older(rng, subject)?;
     // Numbered names change from step to step: then the last file of the kind is meant.
     let like: Vec<PathBuf> = files(older)
@@ -302,7 +306,8 @@ fn replace_by_older(
     let from = same.or(like.last())?;
     target.write(&fs::read(older.join(from)).unwrap());
     let (name, from) = (target.name(), from.display());
-    Some(format!("{name} replaced by {from} of {steps} steps before"))
+    let told = format!("{name} replaced by {from} of {steps} steps before");
+    Some((steps, told))
 }
 
 /// The kind of a file by its name alone.
@@ -363,5 +368,6 @@ fn strike_folder(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<S
         deed,
         what,
         hit: Vec::new(),
+        steps: None,
     })
 }
