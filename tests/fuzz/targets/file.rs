@@ -85,9 +85,12 @@ fn compare(text: &[u8], whole: bool, lines: &Lines) {
             .expect("there is such a line");
         assert_eq!(at, *number);
         assert!(line.len() <= MAX_LINE);
+        // The end of a line is that alone: other blanks that JSON does not know stay.
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         let said = std::str::from_utf8(line)
             .ok()
-            .and_then(|line| json_lines::read(&JsonLines, line.trim_end(), SiteMode::Host).ok());
+            .and_then(|line| json_lines::read(&JsonLines, line, SiteMode::Host).ok());
         match event {
             Event::Rejected(_) => assert_eq!(said, None),
             event => assert_eq!(said.as_ref(), Some(event)),
