@@ -1,5 +1,6 @@
 //! What is done to banks while the power may be cut.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
@@ -20,6 +21,21 @@ pub struct Traced {
 }
 
 const BULK: &[&str] = &["ingest", "../days/day-000.jsonl.zst", "--memory", "1M"];
+
+/// The disk before the bulk load, what the load does to it, and the bank's answers before.
+fn bulk_load(told: &Traced) -> (Disk, &[Event], Vec<Option<Answers>>) {
+    let mut commands = told.story.commands.iter();
+    let load = commands.position(|args| args == BULK).unwrap();
+    let mut parts = told
+        .events
+        .split(|event| matches!(event, Event::Acknowledged));
+    let mut disk = told.disk.clone();
+    for event in parts.by_ref().take(load).flatten() {
+        disk.apply(event);
+    }
+    let answers = vec![told.story.answers[load].clone()];
+    (disk, parts.next().unwrap(), answers)
+}
 
 /// Each begins with the folders that commands run in, beside their inputs.
 pub struct Place {
@@ -96,6 +112,7 @@ impl Place {
         told.push(self.run(begun, "bank", &there, &first[..2])?);
         let begun = "a bank in folders that are made for it";
         told.push(self.run(begun, "year/month/bank", &Listing::new(), &first[..2])?);
+        told.push(self.copied(&told[0])?);
         told.push(self.recovery(&told[0])?);
         told.push(self.repair(&told[0])?);
         Some(told)
@@ -143,33 +160,45 @@ impl Place {
         self.trace(story, &base)
     }
 
+    /// A bulk load into a bank that was copied without its empty folders.
+    fn copied(&self, told: &Traced) -> Option<Traced> {
+        let (disk, _, answers) = bulk_load(told);
+        let mut base = disk.after_crash(Kept::Everything);
+        let above = |path: &String| Some(path.rsplit_once('/')?.0.to_owned());
+        let full: HashSet<String> = base.keys().filter_map(above).collect();
+        base.retain(|path, listed| *listed != Listed::Folder || full.contains(path));
+        assert!(!base.contains_key("bank/loads"));
+        let story = Story {
+            name: "a copied bank",
+            bank: "bank",
+            commands: vec![BULK.to_vec()],
+            answers,
+            begins: Begins::Sound,
+        };
+        self.trace(story, &base)
+    }
+
     /// The next command after a bulk load that was cut off when a part had been taken in: it
     /// finishes the load.
     fn recovery(&self, told: &Traced) -> Option<Traced> {
-        let load = told.story.commands.iter().position(|args| args == BULK)?;
-        let mut disk = told.disk.clone();
-        let (mut ended, mut removed) = (0, 0);
-        for event in &told.events {
+        let (mut disk, events, answers) = bulk_load(told);
+        let mut left = 3;
+        for event in events {
             disk.apply(event);
-            ended += usize::from(matches!(event, Event::Acknowledged));
-            let is_loaded = |path: &str| {
+            if let Event::Remove { path } = event {
                 let is_table = Path::new(path).extension().is_some_and(|end| end == "sst");
-                is_table && path.contains("/loads/")
-            };
-            removed += usize::from(
-                ended == load && matches!(event, Event::Remove { path } if is_loaded(path)),
-            );
-            if removed == 3 {
+                left -= u32::from(is_table && path.contains("/loads/"));
+            }
+            if left == 0 {
                 break;
             }
         }
-        assert_eq!(removed, 3, "no bulk load");
-        let answers = told.story.answers[load].clone();
+        assert_eq!(left, 0, "no bulk load");
         let story = Story {
             name: "a bulk load that is finished later",
             bank: "bank",
             commands: vec![BULK.to_vec()],
-            answers: vec![answers],
+            answers,
             begins: Begins::Unfinished,
         };
         self.trace(story, &disk.after_crash(Kept::Everything))
