@@ -24,7 +24,7 @@ fn wrong_usage_is_2() {
         (&["ingest", "bank"], "<FILE>"),
         (&["ingest", "bank", "f", "--max-rejects", "200"], "0 to 100"),
         (&["ingest", "bank", "f", "--max-rejects", "NaN"], "0 to 100"),
-        (&["ingest", "bank", "f", "--max-loss", "-1"], "0 to 100"),
+        (&["ingest", "bank", "f", "--max-loss=-1"], "0 to 100"),
         (&["ingest", "bank", "f", "--max-loss", "NaN"], "0 to 100"),
         (&["ingest", "bank", "f", "--memory", "12"], "at least 1M"),
         (&["ingest", "bank", "f", "--input", "csv"], "jsonl, links"),

@@ -387,7 +387,7 @@ fn batch() -> impl Strategy<Value = (Batch, bool)> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 12,
+        cases: 8,
         max_shrink_iters: 300,
         failure_persistence: None,
         ..ProptestConfig::default()
