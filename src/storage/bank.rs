@@ -32,8 +32,8 @@ use super::changes::Changes;
 use super::error::StoreError;
 use super::examine::{known_epoch, verify_live};
 use super::folder::{
-    ACKNOWLEDGED, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, is_folder, is_own, lock_file,
-    make_folders, marker_format, names_in, sync_folder, write_marker,
+    ACKNOWLEDGED, FOLDERS, WRITER_LOCK, begin_marker, clear_loads, clear_spill, has_begun_marker,
+    is_folder, is_own, lock_file, make_folders, marker_format, names_in, sync_folder, write_marker,
 };
 use super::load::write_files;
 use super::manifest::Manifest;
@@ -132,6 +132,7 @@ fn fill(place: &Path, settings: &Settings) -> Result<File, StoreError> {
     let lock = lock_file(&place.join(WRITER_LOCK))?;
     lock.lock()
         .map_err(StoreError::io("lock", place.join(WRITER_LOCK)))?;
+    begin_marker(place)?;
     for folder in FOLDERS {
         fs::create_dir(place.join(folder)).map_err(StoreError::io("make", place.join(folder)))?;
     }
@@ -167,7 +168,11 @@ pub(super) fn acknowledge(
 fn is_unfinished(path: &Path) -> bool {
     marker_format(path).is_err()
         && names_in(path).iter().all(|name| is_own(name))
-        && File::open(path.join(WRITER_LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
+        && match File::open(path.join(WRITER_LOCK)) {
+            Ok(lock) => lock.try_lock().is_ok(),
+            // A power cut may take its name, and leave that of the marker.
+            Err(_) => has_begun_marker(path),
+        }
         && never_stored(path)
 }
 
@@ -189,7 +194,7 @@ fn never_stored(bank: &Path) -> bool {
     };
     said && pointer
         && published.iter().all(|name| first.contains(&name.as_str()))
-        && (!live.join("CURRENT").exists() || is_empty())
+        && (has_begun_marker(bank) || !live.join("CURRENT").exists() || is_empty())
 }
 
 /// Removes banks that were being made by processes that died. Best effort: they harm nobody.

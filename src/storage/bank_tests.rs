@@ -419,6 +419,40 @@ fn a_bank_half_made_is_removed_unless_it_is_being_made() {
     assert!(!dead.exists() && alive.exists() && other.exists());
 }
 
+/// In a folder that was there a bank is made in place, and a process may die at any moment of it.
+#[test]
+fn a_bank_half_made_in_place_is_made_anew_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let half = |name: &str, files: &[&str]| {
+        let place = folder.path().join(name);
+        fs::create_dir_all(place.join("live")).unwrap();
+        for file in files {
+            fs::write(place.join(file), "").unwrap();
+        }
+        place
+    };
+    let begun = ["SEEDBANK.new", "live/CURRENT", "live/MANIFEST-000001"];
+    create(&half("begun", &begun), &settings()).unwrap();
+    create(&half("early", &["SEEDBANK.new", WRITER_LOCK]), &settings()).unwrap();
+    // Without the sign that it was begun, a database that cannot be read is somebody's.
+    let other = half("other", &[WRITER_LOCK, "live/CURRENT"]);
+    let refused = create(&other, &settings()).unwrap_err();
+    assert!(matches!(refused, StoreError::NoMarker(_)), "{refused}");
+    let mine = half("mine", &["SEEDBANK.new", "notes"]);
+    let refused = create(&mine, &settings()).unwrap_err();
+    assert!(matches!(refused, StoreError::Occupied(_)), "{refused}");
+    // Nor is a bank whose marker is lost, whatever was begun in it.
+    let stored = folder.path().join("stored");
+    create(&stored, &settings()).unwrap();
+    let writer = Writer::open(&stored, false, &Unwatched).unwrap();
+    let (changes, counters) = Place::changes(&writer, 64 << 20);
+    writer.commit(changes, counters).unwrap();
+    drop(writer);
+    fs::rename(stored.join("SEEDBANK"), stored.join("SEEDBANK.new")).unwrap();
+    let refused = create(&stored, &settings()).unwrap_err();
+    assert!(matches!(refused, StoreError::NoMarker(_)), "{refused}");
+}
+
 #[test]
 fn a_lock_that_is_held_for_a_moment_is_no_writer() {
     let place = Place::new();

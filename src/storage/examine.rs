@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::acknowledged::Acknowledged;
 use super::check::CheckReport;
 use super::error::StoreError;
-use super::folder::{ACKNOWLEDGED, WRITER_LOCK, lock_file, marker_format, open_regular};
+use super::folder::{ACKNOWLEDGED, WRITER_LOCK, marker_format, open_regular};
 use super::manifest::{Begins, structure_fault};
 use super::published::{Pointer, Reader};
 use super::records::{BatchId, Meta, RefreshId};
@@ -153,9 +153,7 @@ pub(super) enum Lock {
 
 /// Takes the writer's lock if it can be had at once; needs no permission to write.
 fn try_lock(bank: &Path) -> (Option<File>, Lock) {
-    let path = bank.join(WRITER_LOCK);
-    let opened = open_regular(&path).or_else(|_| lock_file(&path).map_err(std::io::Error::other));
-    match opened {
+    match open_regular(&bank.join(WRITER_LOCK)) {
         Err(e) => (None, Lock::Missed(format!("{WRITER_LOCK}: {e}"))),
         Ok(file) => match file.try_lock() {
             Ok(()) => (Some(file), Lock::Held),

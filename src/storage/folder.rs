@@ -109,6 +109,21 @@ pub(super) fn marker_format(bank: &Path) -> Result<u32, StoreError> {
     Ok(found)
 }
 
+/// Says, durably, that a bank is being made in the folder; [`write_marker`] replaces it at the end.
+pub(super) fn begin_marker(bank: &Path) -> Result<(), StoreError> {
+    let fresh = fresh_name(&bank.join(MARKER));
+    let write = || {
+        File::create(&fresh)?.sync_all()?;
+        sync_folder(bank)
+    };
+    write().map_err(StoreError::io("write", &fresh))
+}
+
+/// Whether a bank was being made in the folder, and its marker never written.
+pub(super) fn has_begun_marker(bank: &Path) -> bool {
+    fresh_name(&bank.join(MARKER)).is_file() && !bank.join(MARKER).exists()
+}
+
 /// Makes the folder a bank of this build's format.
 pub(super) fn write_marker(bank: &Path) -> Result<(), StoreError> {
     replace_file(&bank.join(MARKER), format!("{MARKER_TEXT}{FORMAT}\n"))

@@ -19,12 +19,13 @@ use std::time::Duration;
 use super::acknowledged::{Acknowledged, sum, summed};
 use super::error::StoreError;
 use super::folder::{
-    WRITER_LOCK, is_folder, lock_file, marker_format, names_in, open_regular, read_text,
-    replace_file, sync_folder,
+    ACKNOWLEDGED, WRITER_LOCK, is_folder, lock_file, marker_format, names_in, open_regular,
+    read_text, replace_file, sync_folder,
 };
 use super::manifest::{Manifest, structure_fault};
 use super::rocks::Rocks;
 use super::store::Store;
+use super::tables::FORMAT;
 
 /// How often a reader that meets a state on its way out looks again.
 const TRIES: u32 = 1000;
@@ -190,9 +191,11 @@ impl Reader {
     ///
     /// Cost: beside opening it, the state's MANIFEST is read once more.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        marker_format(path)?;
+        let format = marker_format(path)?;
         let reader = Self::of_published(path)?;
-        reader.tell_of_later(path);
+        if format == FORMAT {
+            reader.tell_of_later(path);
+        }
         Ok(reader)
     }
 
@@ -228,24 +231,32 @@ impl Reader {
 
     /// An answer from an older state than was acknowledged must not come without a word.
     fn tell_of_later(&self, path: &Path) {
-        let later = |said: Option<Acknowledged>| said.filter(|said| said.epoch > self.epoch);
-        let Ok(Some(said)) = Acknowledged::read(path).map(later) else {
-            return;
+        let is_latest = || {
+            let said = Acknowledged::read(path).ok().flatten();
+            said.is_some_and(|said| said.epoch == self.epoch) && Acknowledged::fault(path).is_none()
         };
-        // A writer has acknowledged it and is about to publish it.
+        if is_latest() {
+            return;
+        }
+        // A writer has acknowledged a state and is about to publish it.
         let lock = open_regular(&path.join(WRITER_LOCK));
         if lock.is_ok_and(|lock| lock.try_lock_shared().is_err()) {
             return;
         }
         // Or it has just done so.
-        if Pointer::read(path).is_ok_and(|pointer| pointer.epoch >= said.epoch) {
+        if is_latest() || Pointer::read(path).is_ok_and(|pointer| pointer.epoch > self.epoch) {
             return;
         }
-        tracing::warn!(
-            "this is an older state: batch {} and refresh {} are stored and not published yet; the next command that writes, or `seedbank repair`, publishes them",
-            said.batch,
-            said.refresh
-        );
+        match Acknowledged::read(path) {
+            Ok(Some(said)) if said.epoch > self.epoch => tracing::warn!(
+                "this is an older state: batch {} and refresh {} are stored and not published yet; the next command that writes, or `seedbank repair`, publishes them",
+                said.batch,
+                said.refresh
+            ),
+            _ => tracing::warn!(
+                "{ACKNOWLEDGED} is damaged, so whether this is the latest state cannot be told; `seedbank repair` mends it"
+            ),
+        }
     }
 
     /// The epoch of the state.

@@ -26,7 +26,7 @@ use super::published::{Pointer, Reader};
 use super::records::{BatchId, RefreshId};
 use super::rocks::Rocks;
 use super::store::Store;
-use super::tables::{FORMAT, OLDEST_FORMAT};
+use super::tables::{FORMAT, META, MetaKey, OLDEST_FORMAT};
 use crate::watch::Watch;
 
 /// Something that a repair made anew.
@@ -155,17 +155,23 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     if !report.usable {
         return Ok(report);
     }
+    if report.found.is_clean() && is_marked && format == FORMAT && is_settled(bank)? {
+        return Ok(report);
+    }
     let mut aside = Aside { bank, folder: None };
     if !live {
         report.lost = lost(bank, &report.found);
         restore_live(bank, &mut aside)?;
         report.mended.push(Mended::Live);
     } else if !published {
-        if let Ok(pointer) = Pointer::read(bank) {
-            let lock = format!("published/{}.lock", pointer.epoch);
-            aside.take(&format!("published/{}", pointer.epoch))?;
-            if !bank.join(&lock).is_file() {
-                aside.take(&lock)?;
+        let pointed = Pointer::read(bank).map(|pointer| pointer.epoch).ok();
+        for name in names_in(&bank.join("published")) {
+            let epoch = name.trim_end_matches(".lock").parse::<u64>().ok();
+            // Without a pointer any of them may be the one.
+            let is_meant = epoch.is_some() && (pointed.is_none() || epoch == pointed);
+            let entry = format!("published/{name}");
+            if is_meant && !bank.join(&entry).is_file() {
+                aside.take(&entry)?;
             }
         }
         aside.take("published/CURRENT")?;
@@ -200,6 +206,13 @@ fn format_of(bank: &Path, live: bool, published: bool) -> Result<Option<u32>, St
         return Ok(Some(Reader::of_published(bank)?.format()?));
     }
     Ok(None)
+}
+
+/// Whether nothing of a good bank is left for a writer to finish or to publish.
+fn is_settled(bank: &Path) -> Result<bool, StoreError> {
+    let live = open_live(bank)?;
+    let is_published = Pointer::read(bank)?.epoch == live.counters()?.epoch;
+    Ok(is_published && !live.has(&META, &MetaKey::Intent)?)
 }
 
 fn open_live(bank: &Path) -> Result<Store, StoreError> {
