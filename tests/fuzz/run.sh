@@ -45,7 +45,10 @@ for line in "${targets[@]}"; do
   runs="$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")"
   reached="$(grep -o 'cov: [0-9]* ft: [0-9]* corp: [0-9]*' "$log" | tail -n 1 || true)"
   echo "$name: $seconds s, ${runs:-?} runs, ${reached:-nothing reached}"
-  if [[ $status -ne 0 ]]; then
+  if [[ $status -eq 72 ]]; then
+    echo "interrupted" >&2
+    exit 130
+  elif [[ $status -ne 0 ]]; then
     found=1
     echo "FOUND something in $name: $log" >&2
     grep -E -A4 'panicked at|bytes of memory|SUMMARY|Test unit written' "$log" | head -n 20 >&2
