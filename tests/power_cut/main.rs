@@ -39,11 +39,11 @@ fn spread(from: &[usize], count: usize) -> impl Iterator<Item = usize> {
     (0..count).map(move |at| from[at * from.len() / count])
 }
 
-/// Whether readers have just been pointed to another state, and the name of the pointer may be on
-/// disk alone.
+/// Whether readers, or RocksDB, have just been pointed to another state, and the name of the pointer
+/// may be on disk alone.
 fn is_pointed(events: &[Event], at: usize) -> bool {
     let last = at.checked_sub(1).map(|at| &events[at]);
-    matches!(last, Some(Event::Rename { to, .. }) if to.ends_with("/published/CURRENT"))
+    matches!(last, Some(Event::Rename { to, .. }) if to.ends_with("/CURRENT"))
 }
 
 /// Before which events to cut, about `count` of them: the same share for each command, half of it
@@ -185,6 +185,7 @@ impl Tally {
                         let cut = Cut {
                             acknowledged,
                             is_within,
+                            in_order: !matches!(kept, Kept::Some(_) | Kept::Last(_)),
                             found,
                         };
                         jobs.send((at, kept, cut)).unwrap();
@@ -257,6 +258,7 @@ fn assert_a_missing_sync_is_found(traced: &Traced, place: &Path) {
     let cut = Cut {
         acknowledged: traced.story.commands.len(),
         is_within: false,
+        in_order: true,
         found: disk.after_crash(Kept::Nothing),
     };
     assert!(traced.story.judge(&cut, &place.join("control")).is_err());

@@ -79,13 +79,14 @@ impl Place {
             &["ingest", "../delta-1.jsonl"],
             &["refresh", "--seeds", "3"],
         ];
+        let nothing = Listing::new();
+        let there = Listing::from([("bank".to_owned(), Listed::Folder)]);
+        let in_place = "a bank in a folder that was there";
         if !long {
-            return Some(vec![self.run(
-                "a new bank",
-                "bank",
-                &Listing::new(),
-                first,
-            )?]);
+            return Some(vec![
+                self.run("a new bank", "bank", &nothing, first)?,
+                self.run(in_place, "bank", &there, &first[..1])?,
+            ]);
         }
         let options = SynthOptions {
             days: 1,
@@ -106,12 +107,10 @@ impl Place {
             &["refresh", "--plan", "sites", "--keep", "1"],
         ];
         let commands = [first, further].concat();
-        let mut told = vec![self.run("a new bank", "bank", &Listing::new(), &commands)?];
-        let there = Listing::from([("bank".to_owned(), Listed::Folder)]);
-        let begun = "a bank in a folder that was there";
-        told.push(self.run(begun, "bank", &there, &first[..2])?);
-        let begun = "a bank in folders that are made for it";
-        told.push(self.run(begun, "year/month/bank", &Listing::new(), &first[..2])?);
+        let mut told = vec![self.run("a new bank", "bank", &nothing, &commands)?];
+        told.push(self.run(in_place, "bank", &there, &first[..2])?);
+        let made = "a bank in folders that are made for it";
+        told.push(self.run(made, "year/month/bank", &nothing, &first[..2])?);
         told.push(self.copied(&told[0])?);
         told.push(self.recovery(&told[0])?);
         told.push(self.repair(&told[0])?);
