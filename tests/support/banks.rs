@@ -18,7 +18,7 @@ pub struct TestBank {
 
 impl TestBank {
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = super::scratch();
         let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
         Self { folder, bank }
     }
