@@ -296,7 +296,11 @@ fn a_bank_without_its_acknowledgement_is_not_written() {
             Some(junk) => fs::write(&file, junk).unwrap(),
         }
         assert_eq!(verdicts(&place, 4), good_and_damaged("good", "good"));
-        place.run(&["refresh", "bank"]).fails(4);
+        let refused = place.run(&["refresh", "bank"]);
+        assert_eq!(refused.status, Some(4), "{refused:?}");
+        // Readers cannot tell whether something later is stored.
+        let read = place.run(&["status", "bank"]);
+        assert!(read.err.contains("latest state"), "{}", read.err);
         assert_eq!(place.status(), status);
         place.run(&["repair", "bank"]).done();
         assert_eq!(verdicts(&place, 0), good_and_damaged("good", "good"));
