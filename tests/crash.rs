@@ -105,6 +105,7 @@ fn ingest(place: &Place, base: &str, args: &[&str], bulk: bool, quota: usize, ta
             let moment = moments.next();
             let killed = beside(|| reader.ask(&bank), || kill(place, args, epoch, moment));
             let Some(stage) = killed else {
+                moments.came_late(moment);
                 committed = true;
                 break;
             };
@@ -217,7 +218,7 @@ fn a_killed_refresh_is_there_or_not() {
     let mut tally = Tally::default();
     let mut last = 1;
     for turn in 0..3 * quota {
-        if tally.kills >= quota {
+        if tally.kills >= quota && tally.undone > 0 {
             break;
         }
         // One batch and `last` refreshes so far.
@@ -234,6 +235,7 @@ fn a_killed_refresh_is_there_or_not() {
         };
         let killed = beside(ask, || kill(&place, &args, epoch, moment));
         let Some(stage) = killed else {
+            moments.came_late(moment);
             last += 1;
             continue;
         };
@@ -285,7 +287,9 @@ fn a_killed_init_makes_a_whole_bank_or_none() {
         if bank.exists() {
             fs::remove_dir_all(&bank).unwrap();
         }
-        let Some(stage) = kill(&place, &["init", "bank"], 0, moments.next()) else {
+        let moment = moments.next();
+        let Some(stage) = kill(&place, &["init", "bank"], 0, moment) else {
+            moments.came_late(moment);
             continue;
         };
         tally.count(stage);

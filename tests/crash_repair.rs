@@ -112,6 +112,7 @@ fn a_killed_repair_is_finished_by_the_next() {
         for _ in 0..2 {
             let moment = moments.next();
             if beside(|| ask(&bank, &expected), || kill(&place, &args, 0, moment)).is_none() {
+                moments.came_late(moment);
                 break;
             }
             kills += 1;

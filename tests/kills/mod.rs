@@ -155,6 +155,13 @@ impl<'a> Moments<'a> {
         Moment::Sight(sight, Duration::from_millis(4).mul_f64(spread(turn)))
     }
 
+    /// The command had ended before this moment came.
+    pub fn came_late(&mut self, moment: Moment) {
+        if let Moment::After(delay) = moment {
+            self.ran(delay);
+        }
+    }
+
     /// Another undisturbed run took so long: the shortest counts, or kills come too late on a
     /// machine that was busy at first.
     pub fn ran(&mut self, run: Duration) {
