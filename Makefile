@@ -102,7 +102,7 @@ deny:
 	 else echo "SKIPPED cargo deny: it is not installed (cargo install --locked cargo-deny)"; fi
 
 # Tests of `make test`, with other numbers: the files of banks damaged and commands killed so many
-# times (about 20 minutes each), and refreshes at the size of a real crawl; LONG_PAGES=20000 is a
+# times, and refreshes at the size of a real crawl; LONG_PAGES=20000 is a
 # matter of minutes.
 test-long: deps
 	LONG_DAMAGES=$(LONG_DAMAGES) $(CARGO) test --locked --test damage -- --nocapture
