@@ -285,6 +285,38 @@ fn damage_to_the_log_of_what_is_not_published_is_seen() {
     assert_eq!(place.status()["batches"], 2);
 }
 
+/// MANIFEST and log are whole, and which MANIFEST it was is known.
+#[test]
+fn a_lost_name_of_a_manifest_loses_nothing_that_is_not_published() {
+    type Damage = fn(&Path);
+    let damages: [Damage; 3] = [
+        |current| fs::remove_file(current).unwrap(),
+        |current| fs::write(current, "MANIFEST-999999\n").unwrap(),
+        |current| fs::write(current, "\0\0").unwrap(),
+    ];
+    for damage in damages {
+        let (place, _) = unpublished();
+        damage(&place.path("bank/live/CURRENT"));
+        assert_eq!(verdicts(&place, 4), good_and_damaged("damaged", "good"));
+        place.run(&["ingest", "bank", "day1.jsonl"]).fails(4);
+        let text = place.run(&["repair", "bank"]).done();
+        assert!(text.contains("live/CURRENT was written anew"), "{text}");
+        assert_eq!(verdicts(&place, 0), good_and_damaged("good", "good"));
+        assert_eq!(place.status()["batches"], 2, "the batch is there");
+    }
+}
+
+#[test]
+fn what_cannot_be_told_is_not_said_to_be_kept() {
+    let place = place();
+    cut(&manifest(&place.path("bank/live")), 300);
+    fs::write(place.path("bank/ACKNOWLEDGED"), "junk").unwrap();
+    let repaired = place.run(&["repair", "bank"]);
+    assert_eq!(repaired.status, Some(4));
+    assert!(repaired.out.contains("cannot be told"), "{}", repaired.out);
+    assert_eq!(verdicts(&place, 0), good_and_damaged("good", "good"));
+}
+
 #[test]
 fn a_bank_without_its_acknowledgement_is_not_written() {
     let place = place();

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::Bank;
-use seedbank::shown::plain;
 use seedbank::storage::{Lost, Mended, RepairReport};
 
 use super::Outcome;
@@ -49,7 +48,7 @@ pub(super) fn run(args: &RepairArgs, session: &Session) -> Result<Outcome, CliEr
         Format::Json => print_json(&report)?,
         Format::Text => print(&text(&report))?,
     }
-    if report.usable && report.lost.is_none() {
+    if report.usable && report.certain && report.lost.is_none() {
         return Ok(Outcome::Done);
     }
     if !report.usable {
@@ -65,25 +64,21 @@ fn text(report: &RepairReport) -> String {
     let mut text = check::text(&report.found);
     // Writing to a String cannot fail.
     if !report.usable {
-        text.push_str(
-            "both states are damaged: nothing could be mended, and nothing was touched\n",
-        );
-        return text;
-    }
-    if report.mended.is_empty() {
+        text.push_str("both states are damaged: neither can be mended from the other\n");
+    } else if report.mended.is_empty() {
         text.push_str("nothing had to be mended\n");
     }
     for mended in &report.mended {
         text.push_str(match mended {
             Mended::Marker => "the marker file SEEDBANK was written anew\n",
             Mended::Acknowledgement => "ACKNOWLEDGED was written anew\n",
+            Mended::LivePointer => "live/CURRENT was written anew\n",
             Mended::Live => "the live state was made anew from the published one\n",
             Mended::Published => "the live state was published anew\n",
         });
     }
     if let Some(folder) = &report.moved_to {
-        let folder = folder.to_string_lossy();
-        let _ = writeln!(text, "what was replaced is in {}", plain(&folder));
+        let _ = writeln!(text, "what was replaced is in the bank's folder {folder}");
     }
     match report.lost {
         Some(Lost { batches, refreshes }) => {
@@ -99,7 +94,11 @@ fn text(report: &RepairReport) -> String {
                 }
             }
         }
-        None => text.push_str("nothing is lost\n"),
+        None if !report.usable => {}
+        None if report.certain => text.push_str("nothing is lost\n"),
+        None => text.push_str(
+            "what was acknowledged cannot be read: whether anything later is lost cannot be told\n",
+        ),
     }
     text
 }

@@ -5,6 +5,7 @@
 //! mirrors. Live above published is legal: stored, and not published yet. Live below what was
 //! acknowledged is damage, whatever RocksDB says of it.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -198,7 +199,10 @@ pub(super) fn examine(
         Lock::Missed(_) => None,
     };
     let same_files = match (&live, &published) {
-        (Some(Ok(live)), Ok(published)) => are_same(bank, live, published)?,
+        (Some(Ok(live)), Ok(published)) => match are_same(bank, live, published) {
+            Err(e) if e.is_damage() => false,
+            are_same => are_same?,
+        },
         _ => false,
     };
     let published = settled(published.and_then(|reader| walk(&reader, watch)))?;
@@ -319,8 +323,16 @@ fn are_same(bank: &Path, live: &Store, published: &Reader) -> Result<bool, Store
     if live.counters()?.epoch != published.epoch() || live.has(&META, &MetaKey::Intent)? {
         return Ok(false);
     }
-    let files = live.rocks.files()?;
-    if live.rocks.holds_in_memory()? || files != published.rocks.files()? {
+    let names = |store: &Store| {
+        let files = store.rocks.table_files()?.into_iter();
+        Ok::<_, StoreError>(
+            files
+                .map(|file| (file.table, file.name))
+                .collect::<BTreeSet<_>>(),
+        )
+    };
+    let files = names(live)?;
+    if live.rocks.holds_in_memory()? || files != names(published)? {
         return Ok(false);
     }
     let place = bank.join("published").join(published.epoch().to_string());

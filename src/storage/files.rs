@@ -137,6 +137,7 @@ mod tests {
     fn runs_of_small_files_are_found_where_little_lies_below() {
         let file = |level: i32, at: u8, bytes: u64| TableFile {
             table: String::new(),
+            name: String::new(),
             level,
             bytes,
             first: vec![at],

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::error::StoreError;
-use super::folder::{open_regular, read_text};
+use super::folder::{open_regular, read_text, replace_file};
 
 /// How often a database whose MANIFEST is being replaced is looked at again.
 const TRIES: u32 = 100;
@@ -64,10 +64,10 @@ fn current(database: &Path) -> io::Result<String> {
     Ok(name.to_owned())
 }
 
-/// The hash of the first bytes of a file, all where `most` is `None`, and how many there were.
-fn hash_of(file: File, most: Option<u64>) -> io::Result<(blake3::Hash, u64)> {
+/// The hash of at most so many first bytes of a file, and how many there were.
+fn hash_of(file: File, most: u64) -> io::Result<(blake3::Hash, u64)> {
     let mut hasher = blake3::Hasher::new();
-    let mut rest = file.take(most.unwrap_or(u64::MAX));
+    let mut rest = file.take(most);
     let mut bytes = 0;
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -89,9 +89,10 @@ impl Manifest {
         let read = || -> io::Result<Self> {
             let name = current(database)?;
             let file = open_regular(&database.join(&name))?;
+            // It may grow meanwhile; any beginning will do that is on disk.
+            let length = file.metadata()?.len();
             file.sync_all()?;
-            // It may grow meanwhile; any beginning will do.
-            let (hash, bytes) = hash_of(file, None)?;
+            let (hash, bytes) = hash_of(file, length)?;
             Ok(Self { name, bytes, hash })
         };
         let mut tries = 0;
@@ -105,8 +106,8 @@ impl Manifest {
         }
     }
 
-    /// What is wrong with a database that nobody has open and that was acknowledged when its
-    /// MANIFEST was this one; `None` where it begins with it. With `whole` it has nothing more.
+    /// How a database that nobody has open stands to this MANIFEST of it, which was acknowledged; an
+    /// error says what is wrong. With `whole` its MANIFEST must have nothing more.
     ///
     /// A later MANIFEST begins with all that was known when it was begun: of it only the structure
     /// can be looked at, and the caller has to see to it that what it names is not older.
@@ -125,20 +126,35 @@ impl Manifest {
                 Err(e) => Err(said(&name, e)),
             };
         }
-        let length = fs::metadata(&path).map_err(|e| said(&name, e))?.len();
-        if length < self.bytes || whole && length > self.bytes {
-            return Err(format!(
-                "{name} has {length} bytes in place of {}",
-                self.bytes
-            ));
+        self.begins(&path, whole).map(|()| Begins::Same)
+    }
+
+    /// Whether a file begins with these bytes, or has them alone; an error says what it has.
+    fn begins(&self, path: &Path, whole: bool) -> Result<(), String> {
+        let Self { name, bytes, hash } = self;
+        let said = |e: io::Error| format!("{name}: {e}");
+        let length = fs::metadata(path).map_err(said)?.len();
+        if length < *bytes || whole && length > *bytes {
+            return Err(format!("{name} has {length} bytes in place of {bytes}"));
         }
-        let file = open_regular(&path).map_err(|e| said(&name, e))?;
-        let (hash, _) = hash_of(file, Some(self.bytes)).map_err(|e| said(&name, e))?;
-        if hash == self.hash {
-            Ok(Begins::Same)
+        let file = open_regular(path).map_err(said)?;
+        let (found, _) = hash_of(file, *bytes).map_err(said)?;
+        if found == *hash {
+            Ok(())
         } else {
             Err(format!("{name} is not what was acknowledged"))
         }
+    }
+
+    /// Whether a database has this MANIFEST and names another one, which it has not, or none.
+    pub(super) fn is_unnamed(&self, database: &Path) -> bool {
+        let names_one = current(database).is_ok_and(|name| database.join(name).is_file());
+        !names_one && self.begins(&database.join(&self.name), false).is_ok()
+    }
+
+    /// Has a database, which nobody has open, name this MANIFEST.
+    pub(super) fn name_in(&self, database: &Path) -> Result<(), StoreError> {
+        replace_file(&database.join("CURRENT"), format!("{}\n", self.name))
     }
 }
 

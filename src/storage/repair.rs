@@ -37,6 +37,8 @@ pub enum Mended {
     Marker,
     /// What the bank says it acknowledged.
     Acknowledgement,
+    /// The file of the live database that names its MANIFEST.
+    LivePointer,
     /// The live database, from the published state.
     Live,
     /// The published state, from the live database.
@@ -59,29 +61,21 @@ pub struct RepairReport {
     pub found: BankCheck,
     /// What was made anew; empty where nothing had to be, or nothing could be.
     pub mended: Vec<Mended>,
-    /// Where what was replaced is now; `None` where nothing was.
-    #[serde(serialize_with = "readable")]
-    pub moved_to: Option<PathBuf>,
-    /// What is lost; `None` where nothing is.
+    /// The folder, inside the bank's, where what was replaced is now; `None` where nothing was.
+    pub moved_to: Option<String>,
+    /// What is lost; `None` where nothing is known to be.
     pub lost: Option<Lost>,
+    /// Whether what was acknowledged could be read; where not, more than `lost` may be.
+    pub certain: bool,
     /// Whether the bank can be used: not where both states are damaged.
     pub usable: bool,
-}
-
-/// A path as a text, also where it is not UTF-8.
-#[expect(clippy::ref_option, reason = "serde hands the field as it is declared")]
-fn readable<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
-    match path {
-        Some(path) => to.serialize_some(&path.to_string_lossy()),
-        None => to.serialize_none(),
-    }
 }
 
 /// Where things are moved that are replaced.
 struct Aside<'a> {
     bank: &'a Path,
-    /// The folder, once something is in it.
-    folder: Option<PathBuf>,
+    /// The folder, inside the bank's, once something is in it.
+    folder: Option<String>,
 }
 
 impl Aside<'_> {
@@ -92,7 +86,7 @@ impl Aside<'_> {
             return Ok(());
         }
         let folder = match &self.folder {
-            Some(folder) => folder.clone(),
+            Some(folder) => self.bank.join(folder),
             None => self.make()?,
         };
         let to = folder.join(entry.replace('/', "-"));
@@ -108,12 +102,13 @@ impl Aside<'_> {
             .iter()
             .filter_map(|name| name.parse().ok())
             .max();
-        let folder = all.join((last.unwrap_or(0_u32).saturating_add(1)).to_string());
+        let number = last.unwrap_or(0_u32).saturating_add(1);
+        let folder = all.join(number.to_string());
         let made = fs::create_dir_all(&folder)
             .and_then(|()| sync_folder(&all))
             .and_then(|()| sync_folder(self.bank));
         made.map_err(StoreError::io("make", &folder))?;
-        self.folder = Some(folder.clone());
+        self.folder = Some(format!("{DAMAGED}/{number}"));
         Ok(folder)
     }
 }
@@ -130,15 +125,33 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     };
     let lock = writer_lock(bank, wait, watch)?;
     // Without a marker it is the database that tells.
-    let found = examine(
-        bank,
-        &Lock::Held,
-        *marker.as_ref().unwrap_or(&FORMAT),
-        watch,
-    )?;
+    let examined = || {
+        examine(
+            bank,
+            &Lock::Held,
+            *marker.as_ref().unwrap_or(&FORMAT),
+            watch,
+        )
+    };
+    let found = examined()?;
     watch.proceed()?;
-    let live = found.live.verdict != Verdict::Damaged;
-    let published = found.published.verdict == Verdict::Good;
+    let said = Acknowledged::read(bank).ok().flatten();
+    let mut aside = Aside { bank, folder: None };
+    let mut mended = Vec::new();
+    let mut now = found.clone();
+    let database = bank.join("live");
+    if now.live.verdict == Verdict::Damaged
+        && let Some(said) = said
+            .as_ref()
+            .filter(|said| said.manifest.is_unnamed(&database))
+    {
+        aside.take("live/CURRENT")?;
+        said.manifest.name_in(&database)?;
+        mended.push(Mended::LivePointer);
+        now = examined()?;
+    }
+    let live = now.live.verdict != Verdict::Damaged;
+    let published = now.published.verdict == Verdict::Good;
     let is_marked = marker.is_ok();
     let format = match (marker, format_of(bank, live, published)?) {
         (Ok(format), _) => format,
@@ -147,9 +160,10 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     };
     let mut report = RepairReport {
         found,
-        mended: Vec::new(),
-        moved_to: None,
+        mended,
+        moved_to: aside.folder.clone(),
         lost: None,
+        certain: live || said.is_some(),
         usable: live || published,
     };
     if !report.usable {
@@ -158,9 +172,8 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     if report.found.is_clean() && is_marked && format == FORMAT && is_settled(bank)? {
         return Ok(report);
     }
-    let mut aside = Aside { bank, folder: None };
     if !live {
-        report.lost = lost(bank, &report.found);
+        report.lost = said.and_then(|said| lost(&said, &now));
         restore_live(bank, &mut aside)?;
         report.mended.push(Mended::Live);
     } else if !published {
@@ -221,8 +234,7 @@ fn open_live(bank: &Path) -> Result<Store, StoreError> {
 }
 
 /// What was acknowledged and is not in the published state.
-fn lost(bank: &Path, found: &BankCheck) -> Option<Lost> {
-    let said = Acknowledged::read(bank).ok().flatten()?;
+fn lost(said: &Acknowledged, found: &BankCheck) -> Option<Lost> {
     let after = |kept: Option<u32>, last: u32| {
         let first = kept?.checked_add(1)?;
         (first <= last).then_some((first, last))

@@ -3,7 +3,6 @@
 //! One writer opens the live database; readers open published checkpoints read-only. Merge
 //! operators are not used: one failure in a compaction would leave the database read-only.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -259,18 +258,6 @@ impl Rocks {
             .map_err(StoreError::rocks("taking in sorted files"))
     }
 
-    /// The files that hold the tables: table and name of each.
-    pub(super) fn files(&self) -> Result<BTreeSet<(String, String)>, StoreError> {
-        let files = self
-            .db
-            .live_files()
-            .map_err(StoreError::rocks("listing the files"))?;
-        let files = files.into_iter();
-        Ok(files
-            .map(|file| (file.column_family_name, file.name))
-            .collect())
-    }
-
     /// Whether anything is in the log that is not in files.
     pub(super) fn holds_in_memory(&self) -> Result<bool, StoreError> {
         for table in ALL {
@@ -313,6 +300,7 @@ impl Rocks {
         let files = files.map_err(StoreError::rocks("listing files of tables"))?;
         let files = files.into_iter().map(|file| TableFile {
             table: file.column_family_name,
+            name: file.name,
             level: file.level,
             bytes: file.size as u64,
             first: file.start_key.unwrap_or_default(),
@@ -370,6 +358,8 @@ impl Rocks {
 /// A file of a table.
 pub(super) struct TableFile {
     pub(super) table: String,
+    /// Its name in the database's folder.
+    pub(super) name: String,
     /// Files of level 0 overlap; those of another do not.
     pub(super) level: i32,
     pub(super) bytes: u64,

@@ -84,10 +84,15 @@ impl RejectList {
         Ok(())
     }
 
+    /// Ends the list; in the bank's folder it is on disk before the batch is.
     pub(super) fn finish(self) -> Result<Listed, EngineError> {
         let file = match self.open {
             Some((path, writer)) => {
-                writer.finish().map_err(write_error(&path))?;
+                let out = writer.finish().map_err(write_error(&path))?;
+                if let Place::Folder(folder, _) = &self.place {
+                    out.get_ref().sync_all().map_err(write_error(&path))?;
+                    sync(folder).map_err(write_error(folder))?;
+                }
                 Some(path)
             }
             None => None,
@@ -97,6 +102,11 @@ impl RejectList {
             count: self.count,
         })
     }
+}
+
+/// Makes the names in a folder durable.
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 /// The file of an attempt of which there is none yet.
@@ -129,6 +139,8 @@ pub(super) fn name_after(batch: BatchId, attempt: PathBuf) -> PathBuf {
     if fs::symlink_metadata(&path).is_ok() || fs::rename(&attempt, &path).is_err() {
         return attempt;
     }
+    // Best effort: under its other name it is there.
+    let _ = path.parent().map(sync);
     path
 }
 
