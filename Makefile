@@ -50,7 +50,7 @@ deps-browser:
 	fi
 
 build: deps
-	@[ -x $(SEEDBANK) ] || echo "building; the first time RocksDB alone takes about ten minutes"
+	@[ -x $(SEEDBANK) ] || echo "building; the first time takes a good half hour of processor time, half of it for RocksDB"
 	$(CARGO) build --locked
 
 demo: build
@@ -87,7 +87,7 @@ lint: deps
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 
 docs: deps
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items --features internals
 
 unit: deps deps-browser
 	@command -v cargo-nextest >/dev/null || $(CARGO) install --locked cargo-nextest
@@ -105,10 +105,11 @@ deny:
 # times, and refreshes at the size of a real crawl; LONG_PAGES=20000 is a
 # matter of minutes.
 test-long: deps
-	LONG_DAMAGES=$(LONG_DAMAGES) $(CARGO) test --locked --test damage -- --nocapture
-	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test crash --test crash_repair -- --nocapture
-	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) $(CARGO) test --locked --test refresh_long -- --nocapture
-	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --test power_cut -- --nocapture
+	LONG_DAMAGES=$(LONG_DAMAGES) $(CARGO) test --locked --test storage -- damages:: --nocapture
+	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash:: --nocapture
+	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_repair:: --nocapture
+	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) $(CARGO) test --locked --test refresh -- long:: --nocapture
+	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --test storage -- power_cut:: --nocapture
 
 # Guided by coverage, on the stable compiler: libFuzzer comes with a crate and is built with g++.
 # Nothing that the package compiled is compiled again, RocksDB above all. Findings are in

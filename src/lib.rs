@@ -7,27 +7,6 @@
 //! [`page_history`](engine::Bank::page_history)). Any page can be asked why it is one, or why not
 //! ([`explain`](engine::Bank::explain)).
 //!
-//! # Architecture
-//!
-//! A room (module) has one purpose, and imports point one way, down this list:
-//!
-//! | room | purpose |
-//! | --- | --- |
-//! | [`engine`] | joins the rooms below: loads graphs, hands them over, stores what comes back |
-//! | [`ingest`] | reads formats into page records; URLs; rejects |
-//! | [`synth`] | generates a living crawl |
-//! | [`report`] | a refresh as one page for people: data in, HTML out |
-//! | [`evaluate`] | judging seeds: searches over the whole graph, statistics of what they find |
-//! | [`cores`] | cores and their seeds |
-//! | [`cover`] | per-site coverage of page value |
-//! | [`rank`] | HITS and its proof: numerics on in-memory graphs |
-//! | [`graph`] | the compact graph, built once and read only |
-//! | [`storage`] | the only user of RocksDB: tables, commits, published states, check |
-//! | [`page`], [`watch`], [`clock`], [`shown`] | the words everyone shares; progress and interruption; times; texts of others |
-//!
-//! `storage` never sees the algorithms, and they never see it: algorithms are tested without a
-//! database, and the database without algorithms.
-//!
 //! # Promises
 //!
 //! * A batch or refresh is stored whole or not at all; readers see the state before or after it.
@@ -61,20 +40,77 @@
 //! # Ok(())
 //! # }
 //! ```
-
+//!
+//! # The guide
+//!
+//! The map below leads from a question to the file; the pages of the [guide](mod@guide) have the rules.
+//!
+//! [map]: crate::guide::map
+//! [design]: crate::guide::design
+//! [formats]: crate::guide::formats
+//! [cores]: crate::guide::cores
+//! [cover]: crate::guide::cover
+//! [refresh]: crate::guide::refresh
+//! [answers]: crate::guide::answers
+//! [evaluation]: crate::guide::evaluation
+//! [operation]: crate::guide::operation
+#![doc = include_str!("guide/map.md")]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(feature = "internals"),
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        reason = "what only tests and benches use is public in rooms that are not"
+    )
+)]
 
 pub mod clock;
-pub mod cores;
-pub mod cover;
 pub mod engine;
-pub mod evaluate;
-pub mod graph;
+pub mod guide;
 pub mod ingest;
-pub mod page;
-pub mod rank;
-pub mod report;
 pub mod shown;
-pub mod storage;
 pub mod synth;
 pub mod watch;
+
+// Rooms that a caller does not need: their types that show in requests and answers are the
+// engine's too. The package's own tests and benches reach inside.
+#[cfg(not(feature = "internals"))]
+mod cores;
+#[cfg(not(feature = "internals"))]
+mod cover;
+#[cfg(not(feature = "internals"))]
+mod evaluate;
+#[cfg(not(feature = "internals"))]
+mod graph;
+#[cfg(not(feature = "internals"))]
+mod page;
+#[cfg(not(feature = "internals"))]
+mod rank;
+#[cfg(not(feature = "internals"))]
+mod report;
+#[cfg(not(feature = "internals"))]
+mod storage;
+
+#[cfg(feature = "internals")]
+pub mod cores;
+#[cfg(feature = "internals")]
+pub mod cover;
+#[cfg(feature = "internals")]
+pub mod evaluate;
+#[cfg(feature = "internals")]
+pub mod graph;
+#[cfg(feature = "internals")]
+pub mod page;
+#[cfg(feature = "internals")]
+pub mod rank;
+#[cfg(feature = "internals")]
+pub mod report;
+#[cfg(feature = "internals")]
+pub mod storage;
+
+/// Compiles the README's Rust block.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

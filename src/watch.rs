@@ -9,6 +9,24 @@
 pub struct Interrupted;
 
 /// What long work reports to. Calls are cheap enough for every few thousand steps, not for each.
+///
+/// ```
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+/// use seedbank::watch::Watch;
+///
+/// /// Stops the work at once.
+/// struct Stopped;
+///
+/// impl Watch for Stopped {
+///     fn stopped(&self) -> bool {
+///         true
+///     }
+/// }
+///
+/// let ended = bank.refresh(&RefreshRequest::default(), &Stopped);
+/// assert!(matches!(ended, Err(EngineError::Interrupted(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Watch: Sync {
     /// Whether the work shall stop as soon as it can, leaving the bank as it was.
     fn stopped(&self) -> bool {
@@ -18,7 +36,7 @@ pub trait Watch: Sync {
     /// A new stage begins; `total` is in the units of [`Watch::advance`] where it is known.
     fn stage(&self, _name: &str, _total: Option<u64>) {}
 
-    /// So many more units of the current stage are done.
+    /// Tells that `units` more of the current stage are done.
     fn advance(&self, _units: u64) {}
 
     /// `Err(Interrupted)` once the work shall stop.

@@ -1,13 +1,13 @@
 //! The commands and what all of them share. The doc comments are the help texts.
 
-use clap::builder::BoolishValueParser;
-use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
-use seedbank::storage::tables::FORMAT;
+use clap::{CommandFactory, Parser, Subcommand};
 
+use super::session::Everywhere;
 use super::{
     check, cores, diff, evaluate, explain, history, ingest, init, refresh, repair, report, seeds,
     shell, status, synth,
 };
+use seedbank::engine::FORMAT;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,28 +40,6 @@ pub(super) struct Cli {
     pub(super) command: Command,
     #[command(flatten)]
     pub(super) everywhere: Everywhere,
-}
-
-/// What every command knows.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Everywhere")]
-pub(super) struct Everywhere {
-    /// How many threads to use; 0 means one for each processor
-    ///
-    /// The output is the same with any number of threads.
-    #[arg(long, global = true, value_name = "N", default_value_t = 0, hide_default_value = true,
-        value_parser = clap::value_parser!(u16).range(0..=1024), env = "SEEDBANK_THREADS")]
-    pub(super) threads: u16,
-    /// Say more on standard error; give it twice for still more
-    #[arg(short, long, global = true, action = ArgAction::Count)]
-    pub(super) verbose: u8,
-    /// Say nothing on standard error but errors
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
-    pub(super) quiet: bool,
-    /// Show no progress bars, which are shown where standard error is a terminal
-    #[arg(long, global = true, value_parser = BoolishValueParser::new(),
-        env = "SEEDBANK_NO_PROGRESS")]
-    pub(super) no_progress: bool,
 }
 
 /// A command.

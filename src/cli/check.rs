@@ -4,15 +4,14 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::Bank;
+use schemars::JsonSchema;
+use seedbank::engine::{Bank, BankCheck, StateCheck, Verdict};
 use seedbank::shown::plain;
-use seedbank::storage::{BankCheck, StateCheck, Verdict};
 use serde::Serialize;
 
-use super::Outcome;
 use super::failure::CliError;
 use super::output::{print, print_json};
-use super::session::Session;
+use super::session::{Outcome, Session};
 use super::values::{Format, FormatArgs};
 
 const EXAMPLES: &str = "\
@@ -37,9 +36,11 @@ pub(super) struct CheckArgs {
 }
 
 /// The result of `check --format json`.
-#[derive(Debug, Serialize)]
-struct CheckResult<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CheckResult<'a> {
+    /// Whether nothing is wrong.
     clean: bool,
+    /// How much is wrong: findings in tables, states that are damaged as a whole, files.
     count: u64,
     #[serde(flatten)]
     check: &'a BankCheck,

@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use seedbank::engine::{Bank, CoreView};
 
-use super::Outcome;
 use super::failure::CliError;
 use super::output::Output;
-use super::session::Session;
+use super::session::{Outcome, Session};
 use super::values::WhichArgs;
 
-/// So many hubs and authorities of a core are shown to people.
+/// How many hubs and authorities of a core are shown to people.
 const SHOWN: usize = 10;
 
 const EXAMPLES: &str = "\

@@ -4,15 +4,16 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use seedbank::engine::{Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange};
+use schemars::JsonSchema;
+use seedbank::engine::{
+    Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, RefreshId, SeedChange,
+};
 use seedbank::shown::plain;
-use seedbank::storage::records::RefreshId;
 use serde::Serialize;
 
-use super::Outcome;
 use super::failure::CliError;
 use super::output::Output;
-use super::session::Session;
+use super::session::{Outcome, Session};
 use super::url_list;
 
 const EXAMPLES: &str = "\
@@ -70,8 +71,9 @@ enum DiffFormat {
 }
 
 /// The first line of JSON Lines.
-#[derive(Serialize)]
-struct SummaryLine<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SummaryLine<'a> {
+    /// The counts.
     summary: &'a DiffSummary,
 }
 

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use seedbank::engine::{Bank, ReadCost};
 
-use super::Outcome;
 use super::explain_text::{of_page, of_site};
 use super::failure::CliError;
 use super::output::{print, print_json};
-use super::session::Session;
+use super::session::{Outcome, Session};
 use super::values::{Format, FormatArgs, WhichArgs, human_bytes};
 
 const EXAMPLES: &str = "\

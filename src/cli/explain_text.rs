@@ -3,11 +3,10 @@
 use std::fmt::Write;
 
 use seedbank::engine::{
-    Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explanation,
-    LeftOut, NearCore, NotTaken, PageToday, Parts, PlaceView, Role, RowSums, SiteExplanation,
-    SiteSeed, SiteWhy, Uncovered, Why,
+    Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, CoverStop,
+    Explanation, LeftOut, NearCore, NotTaken, PageState, PageToday, Parts, PlaceView, Role,
+    RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Why,
 };
-use seedbank::storage::records::{CoverStop, PageState};
 
 /// Lines below the first are indented.
 struct Lines(String);

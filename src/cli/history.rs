@@ -4,15 +4,13 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, History};
+use seedbank::engine::{Bank, BatchKind, History};
 use seedbank::shown::plain;
-use seedbank::storage::records::BatchKind;
 
-use super::Outcome;
 use super::failure::CliError;
 use super::output::{print, print_json};
 use super::page_history;
-use super::session::Session;
+use super::session::{Outcome, Session};
 use super::values::{Format, FormatArgs, time};
 
 const EXAMPLES: &str = "\

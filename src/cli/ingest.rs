@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 use std::path::{Path, PathBuf};
 
-use clap::builder::BoolishValueParser;
-use clap::{Args, ValueEnum};
-use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
+use clap::Args;
+use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use seedbank::engine::{Bank, BatchKind, Format, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, bv_graph_file};
 use seedbank::shown::plain;
-use seedbank::storage::records::BatchKind;
 
-use super::Outcome;
 use super::failure::CliError;
 use super::output::{print, print_json};
-use super::session::Session;
+use super::session::{Outcome, Session};
 use super::values::{self, FormatArgs, human_bytes};
 
 const EXAMPLES: &str = r#"Examples:
@@ -48,8 +46,8 @@ pub(super) struct IngestArgs {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The format of the files
-    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_INPUT")]
-    input: InputFormat,
+    #[arg(long, value_parser = formats(), default_value = "jsonl", env = "SEEDBANK_INPUT")]
+    input: Format,
     /// With `--input links`: a TSV of pages, url, spam, clicks, uncrawled outlinks
     #[arg(long, value_name = "FILE")]
     pages: Option<PathBuf>,
@@ -94,32 +92,30 @@ pub(super) struct IngestArgs {
     format: FormatArgs,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-enum InputFormat {
-    /// One record a line, as JSON
-    #[default]
-    Jsonl,
-    /// One link a line: `from_url<TAB>to_url`; every page named counts as crawled
-    Links,
-    /// A graph as LAW publishes them: BASENAME.graph beside BASENAME.properties; every node counts
-    /// as crawled
-    Bvgraph,
+/// The formats that the library reads, by name.
+fn formats() -> impl TypedValueParser<Value = Format> {
+    let names = Format::NAMES.iter();
+    let values = names.map(|(name, sentence)| PossibleValue::new(*name).help(*sentence));
+    PossibleValuesParser::new(values).try_map(|name| {
+        Format::named(&name).ok_or_else(|| format!("no format has the name {name}"))
+    })
 }
 
 /// The request that the arguments mean.
 fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
-    if args.pages.is_some() && args.input != InputFormat::Links {
+    let is_graph = matches!(args.input, Format::BvGraph { .. });
+    if args.pages.is_some() && !matches!(args.input, Format::Links { .. }) {
         return Err(CliError::Usage(
             "--pages goes with --input links; JSON Lines have the pages in their records"
                 .to_owned(),
         ));
     }
-    if args.urls.is_some() && args.input != InputFormat::Bvgraph {
+    if args.urls.is_some() && !is_graph {
         return Err(CliError::Usage(
             "--urls goes with --input bvgraph; other formats have URLs in their lines".to_owned(),
         ));
     }
-    if args.input == InputFormat::Bvgraph {
+    if is_graph {
         let [basename] = &args.files[..] else {
             return Err(CliError::Usage(
                 "--input bvgraph takes one graph, since the numbers of its nodes are its own; give each a batch of its own"
@@ -145,8 +141,8 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
             "standard input (-) is given more than once, and can be read only once".to_owned(),
         ));
     }
-    let graph = match (args.input, &args.files[..]) {
-        (InputFormat::Bvgraph, [basename]) => graph_files(basename),
+    let graph = match &args.files[..] {
+        [basename] if is_graph => graph_files(basename),
         _ => Vec::new(),
     };
     if let Some(rejects) = &args.rejects
@@ -168,19 +164,15 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
             rejects.display()
         )));
     }
-    let input = match args.input {
-        InputFormat::Bvgraph => Input::BvGraph,
-        InputFormat::Jsonl | InputFormat::Links => Input::named,
-    };
+    let mut format = args.input;
+    match &mut format {
+        Format::Links { pages } => *pages = args.pages,
+        Format::BvGraph { urls } => *urls = args.urls.map(Input::named),
+        _ => {}
+    }
     Ok(IngestRequest {
-        inputs: args.files.into_iter().map(input).collect(),
-        format: match args.input {
-            InputFormat::Jsonl => Format::JsonLines,
-            InputFormat::Links => Format::Links { pages: args.pages },
-            InputFormat::Bvgraph => Format::BvGraph {
-                urls: args.urls.map(Input::named),
-            },
-        },
+        inputs: args.files.into_iter().map(Input::named).collect(),
+        format,
         snapshot: args.snapshot,
         name: args.name,
         max_rejects: args.max_rejects,

@@ -6,9 +6,8 @@ use clap::{Args, ValueEnum};
 use seedbank::engine::Bank;
 use seedbank::ingest::SiteMode;
 
-use super::Outcome;
 use super::failure::CliError;
-use super::session::Session;
+use super::session::{Outcome, Session};
 
 const EXAMPLES: &str = "\
 Examples:

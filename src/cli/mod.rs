@@ -35,18 +35,7 @@ use clap::FromArgMatches;
 
 use args::{Cli, Command};
 use failure::CliError;
-use session::Session;
-
-/// How a command ended that did not fail.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Outcome {
-    /// As asked.
-    Done,
-    /// A check found something.
-    Findings,
-    /// Nothing could be selected.
-    Nothing,
-}
+use session::{Outcome, Session};
 
 /// Runs the command that the process was started with.
 pub(crate) fn run() -> ExitCode {
@@ -93,7 +82,10 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Check(args) => check::run(&args, session),
         Command::Repair(args) => repair::run(&args, session),
         Command::Synth(args) => synth::run(&args, session),
-        Command::Completions(args) => shell::completions(&args),
-        Command::Man(args) => shell::man(&args),
+        Command::Completions(of) => shell::completions(&of, args::command()),
+        Command::Man(of) => shell::man(&of, args::command()),
     }
 }
+
+#[cfg(test)]
+mod schemas;

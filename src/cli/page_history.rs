@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use seedbank::engine::{Appearance, PageHistory};
-use seedbank::storage::records::PageState;
+use seedbank::engine::{Appearance, PageHistory, PageState};
 
 pub(super) fn text(history: &PageHistory) -> String {
     let mut text = String::new();

@@ -6,9 +6,9 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use seedbank::cores::{Density, Growth, Hits, Pick};
-use seedbank::cover::{Covered, Share, Value};
-use seedbank::engine::{EngineError, Method, Pages, PlanOptions};
+use seedbank::engine::{
+    Covered, Density, Growth, Hits, Method, Pages, Pick, PlanOptions, Share, Value,
+};
 
 use super::failure::CliError;
 use super::values::human_bytes;
@@ -217,12 +217,9 @@ impl PlanFlags {
             None => PlanOptions::default(),
             Some(path) => {
                 let text = read(path)?;
-                PlanOptions::from_toml(&text).map_err(|e| match e {
-                    EngineError::Plan(text) => CliError::PlanText {
-                        path: path.clone(),
-                        text,
-                    },
-                    e => e.into(),
+                PlanOptions::from_toml(&text).map_err(|source| CliError::PlanText {
+                    path: path.clone(),
+                    source,
                 })?
             }
         };

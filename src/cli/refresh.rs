@@ -7,11 +7,10 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::engine::{Bank, Cost, Reason, RefreshReport, RefreshRequest, SiteChange};
 
-use super::Outcome;
 use super::failure::CliError;
 use super::output::{print, print_json};
 use super::plan_flags::PlanFlags;
-use super::session::Session;
+use super::session::{Outcome, Session};
 use super::values::{Format, FormatArgs, human_bytes};
 
 const EXAMPLES: &str = "\

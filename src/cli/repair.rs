@@ -4,14 +4,12 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::Bank;
-use seedbank::storage::{Lost, Mended, RepairReport};
+use seedbank::engine::{Bank, Lost, Mended, RepairReport};
 
-use super::Outcome;
 use super::check;
 use super::failure::CliError;
 use super::output::{print, print_json};
-use super::session::Session;
+use super::session::{Outcome, Session};
 use super::values::{Format, FormatArgs};
 
 const EXAMPLES: &str = "\

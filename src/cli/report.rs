@@ -7,14 +7,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use seedbank::engine::{Bank, ReportRequest};
-use seedbank::report::{Report, page};
+use seedbank::engine::{Bank, Report, ReportRequest, report_page as page};
 use seedbank::shown::plain;
 
-use super::Outcome;
 use super::failure::CliError;
 use super::output::{print, print_json};
-use super::session::Session;
+use super::session::{Outcome, Session};
 use super::values::{Format, FormatArgs, WhichArgs};
 
 const EXAMPLES: &str = "\

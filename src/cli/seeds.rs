@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use seedbank::engine::{Bank, Evidence, Seed};
 
-use super::Outcome;
 use super::failure::CliError;
 use super::output::Output;
-use super::session::Session;
+use super::session::{Outcome, Session};
 use super::table::quoted;
 use super::values::WhichArgs;
 
@@ -105,7 +104,7 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
     Ok(Outcome::Done)
 }
 
-/// The same columns for every method, so that a reader need not know which it was.
+/// The columns, the same for every method, so that a reader need not know which it was.
 const CSV_HEADER: &str = "rank,url,site,method,plan,refresh,core,sigma,hub_score,\
     gain,covered_pages,covered_value,pick,since,seats\r\n";
 

@@ -1,15 +1,51 @@
 //! What a command does beside its work: threads, logs, notes on standard error, Ctrl-C.
 
 use std::fmt;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write as _};
 
+use clap::builder::BoolishValueParser;
+use clap::{ArgAction, Args};
 use seedbank::shown::plain;
+use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
-use super::args::Everywhere;
-use super::failure::CliError;
+use super::failure::{CliError, UNACKNOWLEDGED, UNPUBLISHED};
 use super::last_words;
 use super::progress::{Progress, catch_signals};
+
+/// What every command knows.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub(super) struct Everywhere {
+    /// How many threads to use; 0 means one for each processor
+    ///
+    /// The output is the same with any number of threads.
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, hide_default_value = true,
+        value_parser = clap::value_parser!(u16).range(0..=1024), env = "SEEDBANK_THREADS")]
+    pub(super) threads: u16,
+    /// Say more on standard error; give it twice for still more
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(super) verbose: u8,
+    /// Say nothing on standard error but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(super) quiet: bool,
+    /// Show no progress bars, which are shown where standard error is a terminal
+    #[arg(long, global = true, value_parser = BoolishValueParser::new(),
+        env = "SEEDBANK_NO_PROGRESS")]
+    pub(super) no_progress: bool,
+}
+
+/// How a command ended that did not fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// As asked.
+    Done,
+    /// A check found something.
+    Findings,
+    /// Nothing could be selected.
+    Nothing,
+}
 
 /// The settings of this run that every command has.
 pub(super) struct Session {
@@ -48,6 +84,7 @@ impl Session {
         // A log that somebody else has set up stays.
         let _ = tracing_subscriber::fmt()
             .with_env_filter(filter)
+            .fmt_fields(debug_fn(field))
             .with_writer(io::stderr)
             .with_ansi(io::stderr().is_terminal())
             .try_init();
@@ -93,6 +130,17 @@ impl Session {
         if let Some(hint) = error.hint() {
             say("hint: ", &hint);
         }
+    }
+}
+
+/// A field of an event of the log; of some the library says what they are about, and what to do
+/// about them is said here.
+fn field(to: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
+    match field.name() {
+        "message" => write!(to, "{value:?}"),
+        "unpublished" => write!(to, "; {UNPUBLISHED}"),
+        "unacknowledged" => write!(to, "; {UNACKNOWLEDGED}"),
+        name => write!(to, " {name}={value:?}"),
     }
 }
 

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::Shell;
 
-use super::Outcome;
-use super::args;
 use super::failure::CliError;
 use super::output::Output;
+use super::session::Outcome;
 
 const COMPLETIONS: &str = "\
 Examples:
@@ -54,7 +53,10 @@ pub(super) struct ManArgs {
     out: Option<PathBuf>,
 }
 
-pub(super) fn completions(args: &CompletionsArgs) -> Result<Outcome, CliError> {
+pub(super) fn completions(
+    args: &CompletionsArgs,
+    mut command: clap::Command,
+) -> Result<Outcome, CliError> {
     let shell = match args.shell {
         ShellName::Bash => Shell::Bash,
         ShellName::Elvish => Shell::Elvish,
@@ -64,25 +66,25 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<Outcome, CliError> {
     };
     // Into memory first: the generator would panic where its reader goes away.
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut args::command(), "seedbank", &mut script);
+    clap_complete::generate(shell, &mut command, "seedbank", &mut script);
     let mut out = Output::new();
     out.bytes(&script)?;
     out.finish()?;
     Ok(Outcome::Done)
 }
 
-pub(super) fn man(args: &ManArgs) -> Result<Outcome, CliError> {
+pub(super) fn man(args: &ManArgs, command: clap::Command) -> Result<Outcome, CliError> {
     if let Some(folder) = &args.out {
         let failed = |source| CliError::File {
             path: folder.clone(),
             source,
         };
         fs::create_dir_all(folder).map_err(failed)?;
-        clap_mangen::generate_to(args::command(), folder).map_err(failed)?;
+        clap_mangen::generate_to(command, folder).map_err(failed)?;
         return Ok(Outcome::Done);
     }
     let mut page = Vec::new();
-    clap_mangen::Man::new(args::command())
+    clap_mangen::Man::new(command)
         .render(&mut page)
         .map_err(CliError::Output)?;
     let mut out = Output::new();

@@ -4,13 +4,12 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, Status, TableSize};
+use seedbank::engine::{Bank, Holds, Status, TableSize};
 use seedbank::ingest::SiteMode;
-use seedbank::storage::Holds;
 
-use super::Outcome;
 use super::failure::CliError;
 use super::output::{print, print_json};
+use super::session::Outcome;
 use super::table::aligned;
 use super::values::{Format, FormatArgs, human_bytes};
 

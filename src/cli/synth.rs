@@ -4,14 +4,14 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
 use seedbank::shown::plain;
 use seedbank::synth::{SynthOptions, SynthSummary, generate};
 use serde::Serialize;
 
-use super::Outcome;
 use super::failure::CliError;
 use super::output::{print, print_json};
-use super::session::Session;
+use super::session::{Outcome, Session};
 use super::values::{self, Format, FormatArgs, human_bytes};
 
 const EXAMPLES: &str = "\
@@ -96,26 +96,41 @@ pub(super) fn run(args: &SynthArgs, session: &Session) -> Result<Outcome, CliErr
 }
 
 /// The result of `synth --format json`.
-#[derive(Serialize)]
-struct SynthResult {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SynthResult {
+    /// Crawled sites.
+    #[schemars(range(min = 1))]
     sites: u32,
+    /// The files in the order of days.
     files: Vec<FileResult>,
 }
 
 /// One day of it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct FileResult {
+    /// Where it is.
     path: String,
+    /// The day; 0 is the snapshot, the others are deltas.
     day: u32,
+    /// Bytes of the file.
     file_bytes: u64,
+    /// Bytes of JSON Lines before compression.
     text_bytes: u64,
+    /// Records: on day 0 all pages, later those below together.
     records: u64,
+    /// Pages born that day.
     born: u64,
+    /// Gone pages that came back.
     returned: u64,
+    /// Pages whose content changed.
     changed: u64,
+    /// Pages gone.
     gone: u64,
+    /// Records with clicks only.
     clicked: u64,
+    /// Links in the records.
     links: u64,
+    /// Those of them that are inter-site.
     inter_site_links: u64,
 }
 

@@ -1,6 +1,6 @@
 //! Tables: aligned for people, comma-separated for programs.
 
-use seedbank::evaluate::Estimate;
+use seedbank::engine::Estimate;
 use seedbank::shown::plain;
 
 /// A table for people: the first column to the left, the others to the right.

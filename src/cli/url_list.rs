@@ -95,7 +95,7 @@ mod tests {
         assert!(of(&long).is_err());
     }
 
-    /// The same bytes again and again.
+    /// A reader that gives these bytes again and again, without end.
     struct Endless(Vec<u8>);
 
     impl Read for Endless {

@@ -2,8 +2,7 @@
 
 use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
-use seedbank::engine::Which;
-use seedbank::storage::records::RefreshId;
+use seedbank::engine::{RefreshId, Which};
 
 /// How one result is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]

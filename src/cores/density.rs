@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// One percent in the units kept.
@@ -19,7 +20,8 @@ pub struct BadDensity(pub String);
 /// decided in integers.
 ///
 /// Text, and formats for people, have the percentage (`99.5`); binary formats the millionths.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, JsonSchema)]
+#[schemars(inline, with = "f64", extend("exclusiveMinimum" = 0, "maximum" = 100))]
 pub struct Density(u64);
 
 impl Density {

@@ -1,9 +1,9 @@
 //! Growing one core out of the best authority of a region.
 //!
 //! Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), figures 1 and 2, whose misprint
-//! is mended as DESIGN section 4 *Extraction* says: each round adds the best hub, then the best
-//! authority. Classes are worked on, pages are added: the pages of a class have equal scores, so
-//! the tie rule takes them in URL order.
+//! is mended as the guide says ([cores](crate::guide::cores), *Extraction*): each round adds the
+//! best hub, then the best authority. Classes are worked on, pages are added: the pages of a class
+//! have equal scores, so the tie rule takes them in URL order.
 
 use std::collections::BTreeMap;
 

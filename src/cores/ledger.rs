@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::graph::{HubGraph, WeakComponents};
 use crate::rank::{Doubt, KnownSteps, Next, Rest, TIED};
 
+use super::found::Core;
 use super::near::NearPage;
-use super::select::Core;
 
 /// A core that an earlier run found.
 #[derive(Clone, PartialEq, Debug)]

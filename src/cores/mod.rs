@@ -1,9 +1,10 @@
 //! Cores: dense bipartite places, taken out of the host-pruned graph one after the other, each
-//! giving one of its hubs as a seed (DESIGN section 4).
+//! giving one of its hubs as a seed: the rules are in the [guide](crate::guide::cores).
 
 mod candidates;
 mod density;
 mod extract;
+mod found;
 mod ledger;
 mod near;
 mod params;
@@ -13,8 +14,9 @@ mod sums;
 mod tests;
 
 pub use density::{BadDensity, Density};
+pub use found::Core;
 pub use ledger::{FoundComponent, KnownComponent, KnownCore, Ledger};
 pub use near::{NearClasses, NearPage, Nearness};
 pub use params::{BadParams, CoreParams, Growth, Hits, Pick, Rule};
-pub use select::{Core, CoresError, Selection, select, select_again};
+pub use select::{CoresError, Selection, select, select_again};
 pub use sums::{RowSums, row_sums};

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::graph::{Csr, HubGraph, Remaining, Role};
 use crate::rank::Principal;
 
-use super::select::Core;
+use super::found::Core;
 
 /// How near the pages of a class were to a core.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,11 +1,12 @@
 //! What a core selection is asked for.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Density;
 
-/// How the graph is ranked (DESIGN section 4, *HITS*).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+/// How the graph is ranked; the rules are in the guide, on its page about cores.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hits {
     /// The principal singular pair of the region with the largest sigma.
@@ -16,7 +17,7 @@ pub enum Hits {
 }
 
 /// What is done with a best candidate that would bring the density below the one asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
     /// The best among those that fit is taken instead.
@@ -56,7 +57,7 @@ impl Default for Rule {
 }
 
 /// Which hub of a core becomes the seed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pick {
     /// The best hub.

@@ -8,6 +8,7 @@ use crate::rank::{Classic, Converged, Doubt, Next, Principal, Ranker, TIED};
 use crate::watch::{Interrupted, Watch};
 
 use super::extract::{Grown, extract};
+use super::found::Core;
 use super::ledger::{FoundComponent, Keeping, Ledger};
 use super::near::NearClasses;
 use super::params::{BadParams, CoreParams, Hits, Pick};
@@ -25,44 +26,11 @@ pub enum CoresError {
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
     /// Links were left, and yet no hub was found: the graph or its scores are damaged.
-    #[error("core {rank} came out without a hub though links are left; run `seedbank check`")]
+    #[error("core {rank} came out without a hub though links are left")]
     NoHub {
         /// The core's rank, from 1.
         rank: u32,
     },
-}
-
-/// A dense bipartite subgraph: its hubs, its authorities, where it came from. Pages are numbers
-/// in URL order.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Core {
-    /// The largest singular value of the region it came from.
-    pub sigma: f64,
-    /// `100 edges / (hubs * authorities)`, in percent.
-    pub density: f64,
-    /// Links from its hubs to its authorities.
-    pub edges: u64,
-    /// In the order taken.
-    pub hubs: Vec<u32>,
-    /// In the order taken.
-    pub authorities: Vec<u32>,
-    /// Of `hubs`; L2-normalised over all pages of the region.
-    pub hub_scores: Vec<f64>,
-    /// Of `authorities`; L2-normalised over all pages of the region.
-    pub authority_scores: Vec<f64>,
-    /// The order in which the two sides were added to, as `a` and `h`.
-    pub sides: String,
-    /// The hub that is the seed.
-    pub seed: u32,
-    /// Why this core is not certified, if it is not.
-    pub doubt: Option<Doubt>,
-}
-
-impl Core {
-    /// Its pages; one that is in both roles comes twice.
-    fn pages(&self) -> impl Iterator<Item = u32> {
-        self.hubs.iter().chain(&self.authorities).copied()
-    }
 }
 
 /// The cores in the order in which they were found.

@@ -3,9 +3,10 @@
 //! With M = A^T A, the row sum of an authority v is `r_v = (M 1)_v`: the outdegrees of the hubs
 //! that link to v, summed. The best authority of a region with singular value sigma has
 //! `r_v >= sigma^2`: with x scaled so that `x_v = 1` is its largest entry,
-//! `sigma^2 = (M x)_v <= (M 1)_v` (DESIGN section 4, *Screen*). For hubs the same holds with
-//! A A^T: the indegrees of the authorities that a hub links to, summed. So a page whose row sums
-//! stay below the last core's sigma squared was nowhere near being the best of a core.
+//! `sigma^2 = (M x)_v <= (M 1)_v` ([cores](crate::guide::cores), *Why a small residual is not
+//! enough*). For hubs the same holds with A A^T: the indegrees of the authorities that a hub links
+//! to, summed. So a page whose row sums stay below the last core's sigma squared was nowhere near
+//! being the best of a core.
 
 use crate::graph::{Csr, HubGraph, number};
 

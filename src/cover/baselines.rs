@@ -7,6 +7,7 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use super::graph::SiteGraph;
+use crate::rank::TIED;
 
 /// `wanted` pages drawn without replacement (all, in a random order, if there are not as many).
 ///
@@ -74,7 +75,7 @@ pub(super) fn by_score(scores: &[f64], wanted: usize) -> Vec<u32> {
             break;
         };
         while let Some(&(score, page)) = sorted.get(end)
-            && score >= top * (1.0 - 1e-9)
+            && score >= top * (1.0 - TIED)
         {
             tied.push(Reverse(page));
             end += 1;

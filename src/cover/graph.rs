@@ -52,7 +52,7 @@ pub enum SiteGraphError {
     TooManyPages(usize),
     /// The absolute values add up to more than an i64 of millionths holds.
     #[error(
-        "the values of the site's pages add up to more than {max} units; lower the weight settings, or give fewer uncrawled outlinks",
+        "the values of the site's pages add up to more than {max} units",
         max = i64::MAX / super::value::UNIT
     )]
     ValuesTooLarge,

@@ -32,6 +32,7 @@ pub mod error;
 pub mod graph;
 mod lanes;
 mod lazy;
+pub mod limits;
 mod pagerank;
 pub mod params;
 pub mod pick;
@@ -50,7 +51,7 @@ mod weigh;
 use rayon::prelude::*;
 
 pub(crate) use baselines::below;
-pub use error::CoverError;
+pub use error::{BadParams, CoverError};
 pub use graph::{Site, SiteGraph, SiteGraphError};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};
 pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};

@@ -1,14 +1,11 @@
 //! What a cover plan is asked to do, and what of it makes no sense.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::CoverError;
+use super::error::BadParams;
+use super::limits::{MAX_HOPS, MAX_WEIGHT};
 use super::value::{PUniq, UNIT, Value, Weights};
-
-/// The most hops a plan may ask for: pages found later than that are beyond any real site.
-pub const MAX_HOPS: u32 = 1000;
-/// The largest absolute weight setting, in units; keeps every sum far from overflow.
-pub const MAX_WEIGHT: i64 = 1_000_000;
 
 /// How the pages of a site are picked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -56,7 +53,7 @@ impl Method {
 }
 
 /// What becomes of covered pages.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Covered {
     /// Their values become zero; hops still walk through them.
@@ -66,7 +63,7 @@ pub enum Covered {
 }
 
 /// By what a total of seeds is shared out over the sites.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Share {
     /// The site's crawled pages.
@@ -137,7 +134,7 @@ impl Default for CoverParams {
 /// How many seeds a site gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Seats {
-    /// The same number on every site.
+    /// This many seeds on every site.
     PerSite(u32),
     /// A total, shared out.
     Shared(u32, Share),
@@ -177,9 +174,12 @@ impl Choice {
 
 impl CoverParams {
     /// Fills in the defaults; refuses what makes no sense.
-    pub fn choose(&self) -> Result<Choice, CoverError> {
+    pub fn choose(&self) -> Result<Choice, BadParams> {
         if self.hops > MAX_HOPS {
-            return Err(CoverError::TooManyHops(self.hops));
+            return Err(BadParams::TooManyHops {
+                hops: self.hops,
+                most: MAX_HOPS,
+            });
         }
         self.check_values()?;
         Ok(Choice {
@@ -199,56 +199,60 @@ impl CoverParams {
         })
     }
 
-    fn check_values(&self) -> Result<(), CoverError> {
+    fn check_values(&self) -> Result<(), BadParams> {
         for (setting, value) in [
-            ("`--value-base`", self.value_base),
-            ("`--value-spam`", self.value_spam),
-            ("`--value-clicked`", self.value_clicked),
+            ("value-base", self.value_base),
+            ("value-spam", self.value_spam),
+            ("value-clicked", self.value_clicked),
         ] {
             if value.0.unsigned_abs() > (MAX_WEIGHT * UNIT).unsigned_abs() {
-                return Err(CoverError::WeightTooLarge { setting, value });
+                return Err(BadParams::WeightTooLarge {
+                    setting,
+                    value,
+                    most: MAX_WEIGHT,
+                });
             }
         }
         match self.p_uniq {
-            Some(p) if !(0..=UNIT).contains(&p.0) => Err(CoverError::NoProbability(p)),
+            Some(p) if !(0..=UNIT).contains(&p.0) => Err(BadParams::NoProbability(p)),
             _ => Ok(()),
         }
     }
 
-    fn choose_seats(&self) -> Result<Seats, CoverError> {
+    fn choose_seats(&self) -> Result<Seats, BadParams> {
         match (self.per_site, self.seeds) {
-            (Some(_), Some(_)) => Err(CoverError::TwoCounts),
-            (Some(0), None) | (None, Some(0)) => Err(CoverError::NoSeeds),
+            (Some(_), Some(_)) => Err(BadParams::TwoCounts),
+            (Some(0), None) | (None, Some(0)) => Err(BadParams::NoSeeds),
             (None, Some(total)) => Ok(Seats::Shared(total, self.share.unwrap_or_default())),
-            (_, None) if self.share.is_some() => Err(CoverError::NothingToShare),
+            (_, None) if self.share.is_some() => Err(BadParams::NothingToShare),
             (per_site, None) => Ok(Seats::PerSite(per_site.unwrap_or(10))),
         }
     }
 
-    fn choose_depth(&self) -> Result<u32, CoverError> {
+    fn choose_depth(&self) -> Result<u32, BadParams> {
         let hops = self.hops;
         match (self.method, self.depth) {
             (Method::Greedy, Some(depth)) if depth != hops => {
-                Err(CoverError::GreedyDepth { depth, hops })
+                Err(BadParams::GreedyDepth { depth, hops })
             }
             (Method::Greedy, _) => Ok(hops),
             (Method::MaxWeight | Method::MaxScc | Method::RootScc, Some(depth)) if depth > hops => {
-                Err(CoverError::TooDeep { depth, hops })
+                Err(BadParams::TooDeep { depth, hops })
             }
             (Method::MaxWeight | Method::MaxScc | Method::RootScc, depth) => {
                 Ok(depth.unwrap_or(2.min(hops)))
             }
-            (method, Some(_)) => Err(CoverError::NoDepth(method.name())),
+            (method, Some(_)) => Err(BadParams::NoDepth(method.name())),
             (_, None) => Ok(0),
         }
     }
 
-    fn choose_covered(&self) -> Result<Covered, CoverError> {
+    fn choose_covered(&self) -> Result<Covered, BadParams> {
         match (self.method, self.covered) {
-            (Method::MaxOut, Some(Covered::Zero)) => Err(CoverError::CannotZero),
+            (Method::MaxOut, Some(Covered::Zero)) => Err(BadParams::CannotZero),
             (Method::MaxOut, _) => Ok(Covered::Remove),
             (Method::MaxWeight | Method::MaxScc, covered) => Ok(covered.unwrap_or(Covered::Zero)),
-            (method, Some(Covered::Remove)) => Err(CoverError::CannotRemove(method.name())),
+            (method, Some(Covered::Remove)) => Err(BadParams::CannotRemove(method.name())),
             (_, _) => Ok(Covered::Zero),
         }
     }
@@ -297,10 +301,7 @@ mod tests {
                 covered: Some(Covered::Remove),
                 ..of(method)
             };
-            assert_eq!(
-                params.choose(),
-                Err(CoverError::CannotRemove(method.name()))
-            );
+            assert_eq!(params.choose(), Err(BadParams::CannotRemove(method.name())));
         }
         let cases = [
             CoverParams {

@@ -17,7 +17,7 @@ use super::pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
 use super::reach::Direction;
 use crate::watch::Watch;
 
-/// The same picks as [`select`](super::select), every score recomputed; the runner-up is always
+/// Picks as [`select`](super::select) does, with every score recomputed; the runner-up is always
 /// known. Cost: for the weight methods a search of depth d from every candidate at every pick.
 pub fn select(
     site: Site<'_>,

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Millionths in one unit.
@@ -14,11 +15,12 @@ pub const UNIT: i64 = 1_000_000;
 /// A value, or a number of the same kind (a weight setting, a probability), in millionths.
 ///
 /// As text it is a decimal number with up to six decimals; in a binary encoding the bare millionths.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, JsonSchema)]
+#[schemars(inline, with = "f64")]
 pub struct Value(pub i64);
 
 impl Value {
-    /// So many whole units.
+    /// A value of this many whole units.
     #[must_use]
     pub const fn units(units: i32) -> Self {
         Self(units as i64 * UNIT)

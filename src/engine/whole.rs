@@ -2,6 +2,7 @@
 //! PageRank is on each site.
 
 use super::EngineError;
+use super::error::no_whole;
 use crate::graph::{Csr, WholeGraph};
 use crate::page::{PageId, SiteId};
 use crate::rank::pagerank;
@@ -18,11 +19,11 @@ pub(super) struct Whole {
 }
 
 /// From page ids to numbers.
-pub(super) struct Numbers {
+pub(super) struct WholeNumbers {
     by_id: Vec<(PageId, u32)>,
 }
 
-impl Numbers {
+impl WholeNumbers {
     /// The pages by number.
     pub(super) fn pages(&self) -> Vec<PageId> {
         let mut pages = vec![PageId::new(SiteId(0), 0); self.by_id.len()];
@@ -53,13 +54,13 @@ impl Whole {
         Ok(Self::load_each(store, watch, |_, _| Ok(()))?.0)
     }
 
-    /// The same, and the numbers of the pages; `each` gets the pages of each site in the order of
+    /// Loads the whole graph, and gives the numbers of its pages; `each` gets the pages of each site in the order of
     /// their numbers.
     pub(super) fn load_each(
         store: &Store,
         watch: &dyn Watch,
         mut each: impl FnMut(SiteId, &[(PageId, PageRecord)]) -> Result<(), EngineError>,
-    ) -> Result<(Self, Numbers), EngineError> {
+    ) -> Result<(Self, WholeNumbers), EngineError> {
         watch.stage("load pages", None);
         let mut sites = Vec::new();
         let mut by_id = Vec::new();
@@ -89,7 +90,7 @@ impl Whole {
             }
         }
         by_id.sort_unstable();
-        let numbers = Numbers { by_id };
+        let numbers = WholeNumbers { by_id };
         watch.stage("load links", None);
         let mut intra_in = Csr::default();
         let mut members = Csr::default();
@@ -99,8 +100,7 @@ impl Whole {
             push_intra(store, *site, pages.clone(), &numbers, &mut intra_in)?;
             push_rows(store, *site, &numbers, &mut members, &mut targets)?;
         }
-        let graph = WholeGraph::new(intra_in, members, &targets)
-            .map_err(|e| EngineError::Plan(e.to_string()))?;
+        let graph = WholeGraph::new(intra_in, members, &targets).map_err(no_whole)?;
         Ok((Self { graph, sites }, numbers))
     }
 
@@ -127,7 +127,7 @@ fn push_intra(
     store: &Store,
     site: SiteId,
     pages: std::ops::Range<u32>,
-    numbers: &Numbers,
+    numbers: &WholeNumbers,
     intra_in: &mut Csr,
 ) -> Result<(), EngineError> {
     let mut arcs = Vec::new();
@@ -153,7 +153,7 @@ fn push_intra(
 fn push_rows(
     store: &Store,
     site: SiteId,
-    numbers: &Numbers,
+    numbers: &WholeNumbers,
     members: &mut Csr,
     targets: &mut Csr,
 ) -> Result<(), EngineError> {

@@ -1,13 +1,15 @@
 //! Means and their standard errors.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A mean and how far it may be off.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
     /// Its standard error; `null` where there is only one observation.
+    #[schemars(range(min = 0))]
     pub standard_error: Option<f64>,
 }
 
@@ -50,7 +52,7 @@ impl Estimate {
         })
     }
 
-    /// The same in another unit.
+    /// This estimate in another unit: mean and error times `factor`.
     #[must_use]
     pub fn times(self, factor: f64) -> Self {
         Self {
@@ -59,7 +61,7 @@ impl Estimate {
         }
     }
 
-    /// The same of a sample without replacement: the error shrinks as the sample takes in more of
+    /// The estimate of a sample drawn without replacement: the error shrinks as the sample takes in more of
     /// the `population`, and is 0 when it is all of it.
     #[must_use]
     pub fn of_finite(self, sample: u64, population: u64) -> Self {

@@ -2,7 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::{Csr, GraphError, HubGraph, NONE, number};
+use super::csr::Csr;
+use super::error::GraphError;
+use super::hub_graph::HubGraph;
+use super::number::{NONE, number};
 
 /// The rows of the host-pruned graph: who carries them and where they lead.
 ///

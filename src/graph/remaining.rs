@@ -2,7 +2,9 @@
 
 use roaring::RoaringBitmap;
 
-use super::{Csr, HubGraph, number};
+use super::csr::Csr;
+use super::hub_graph::HubGraph;
+use super::number::number;
 
 /// The pages that are left, counted by class. Classes never split: a class only loses members.
 #[derive(Clone, Debug)]

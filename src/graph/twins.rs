@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{HubGraph, Remaining};
+use super::hub_graph::HubGraph;
+use super::remaining::Remaining;
 
 /// The most pairs that are looked at.
 const PAIRS: usize = 64;
@@ -96,7 +97,7 @@ impl Exchange<'_> {
         list.filter(|&class| self.count(other, class) > 0).collect()
     }
 
-    /// The same after the exchange.
+    /// The pages of a class after the exchange.
     fn image(&self, role: Role, class: u32) -> Vec<u32> {
         let other = match role {
             Role::Hub => Role::Authority,

@@ -7,7 +7,9 @@
 //! of its pages, which a bank never gives out anew, in URL order: numbers of pages and classes
 //! change when pages come or go elsewhere.
 
-use super::{Csr, HubGraph, NONE, number};
+use super::csr::Csr;
+use super::hub_graph::HubGraph;
+use super::number::{NONE, number};
 use crate::page::PageId;
 
 /// What a component is made of: equal for equal pages, links and URL order, and else different.

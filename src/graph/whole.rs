@@ -3,7 +3,9 @@
 //! Intra-site links are kept page by page; inter-site links row by row, as the store has them, so
 //! that a template that thousands of pages share is there once.
 
-use super::{Csr, GraphError, number};
+use super::csr::Csr;
+use super::error::GraphError;
+use super::number::number;
 
 /// All pages and links, by dense numbers that follow the order in which the pages came.
 ///

@@ -20,12 +20,12 @@ const FREE: u32 = u32::MAX;
 /// Slots to begin with; a power of two.
 const FIRST_SLOTS: usize = 1 << 10;
 
-/// So many slots stay when the interner is emptied; a power of two.
+/// How many slots stay when the interner is emptied; a power of two.
 const MOST_CLEARED: usize = 1 << 14;
 
 /// One URL.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct UrlPlace {
     at: usize,
     length: u32,
     site: u32,
@@ -47,7 +47,7 @@ pub struct Interner {
     last_site: u32,
     /// What URLs have after the names of their sites, one after another.
     texts: String,
-    places: Vec<Place>,
+    places: Vec<UrlPlace>,
     /// Numbers by hash, with the hash's high half; open addressing, at most half full.
     slots: Vec<(u32, u32)>,
     site_bytes: usize,
@@ -85,7 +85,7 @@ impl Interner {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.texts.len()
-            + self.places.len() * size_of::<Place>()
+            + self.places.len() * size_of::<UrlPlace>()
             + self.slots.len() * size_of::<(u32, u32)>()
             + self.site_bytes
     }
@@ -178,7 +178,7 @@ impl Interner {
     /// Gives a number to the text that was appended last.
     fn insert(&mut self, slot: usize, site: u32, at: usize, hash: u64) -> UrlNumber {
         let number = narrow(self.places.len());
-        self.places.push(Place {
+        self.places.push(UrlPlace {
             at,
             length: narrow(self.texts.len() - at),
             site,
@@ -211,7 +211,7 @@ impl Interner {
         self.last_site
     }
 
-    fn text(&self, place: &Place) -> &str {
+    fn text(&self, place: &UrlPlace) -> &str {
         &self.texts[place.at..place.at + place.length as usize]
     }
 

@@ -1,207 +1,97 @@
-//! Cutting a text into blocks of whole lines.
+//! Formats in which a record is a line of text: how they become sources.
 
-use std::collections::VecDeque;
+use super::blocks::{Block, Blocks, MAX_LINE, line_too_long, lines};
+use super::interner::UrlNumber;
+use super::open::Input;
+use super::progress::Progress;
+use super::reading::Reading;
+use super::record::Event;
+use super::reject::{Fault, Position, RejectReason};
+use super::source::{Piece, Pieces, Source, Sources, Stop};
+use crate::watch::Watch;
 
-use super::open::{InputError, Opened};
-use super::reject::REJECTED_TEXT;
-use crate::watch::{Interrupted, Watch};
-
-/// A line longer than this many bytes, its end not counted, is refused; it is never held whole.
-pub const MAX_LINE: usize = 16 << 20;
-
-/// Text is read and parsed in blocks of about so many bytes. It decides nothing but speed: blocks
-/// end at line ends.
-pub const BLOCK_SIZE: usize = 512 << 10;
-
-/// A block has at most so many lines, since what a line says takes memory however short it is. Where
-/// lines have 32 bytes or more, as all but odd inputs do, it is never reached.
-pub(super) const MOST_LINES: usize = BLOCK_SIZE / 32;
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// Why reading stopped before the end.
-#[derive(Debug)]
-pub(super) enum Stop {
-    Input(InputError),
-    Interrupted(Interrupted),
+/// A format in which a record is a line.
+pub trait LineFormat: Send + Sync {
+    /// Reads one line that is not blank (UTF-8, without its line end, at most
+    /// [`MAX_LINE`] bytes), and counts in `reading` what it leaves out: dropped
+    /// outlinks, duplicates, self-links, unknown fields. URLs become numbers there.
+    ///
+    /// Never panics, whatever the line. A fault rejects the whole line.
+    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault>;
 }
 
-/// Whole lines, and perhaps, after them, one line too long to be held.
-#[derive(Debug, Default)]
-pub(super) struct Block {
-    /// Number of the first line, from 1.
-    pub first_line: u64,
-    /// The lines with their ends; the last may have none. One may pass [`MAX_LINE`] by less than
-    /// [`BLOCK_SIZE`].
-    pub text: Vec<u8>,
-    /// The line after them.
-    pub overlong: Option<Overlong>,
-    /// How many lines there are, at most [`MOST_LINES`].
-    pub lines: usize,
+/// An input whose lines are records, plain or compressed. Blank lines say nothing.
+#[derive(Clone, Debug)]
+pub struct Lines<F> {
+    input: Input,
+    format: F,
 }
 
-/// A line that was skipped.
-#[derive(Debug)]
-pub(super) struct Overlong {
-    /// Its beginning.
-    pub head: Vec<u8>,
-    /// Its length without the line end.
-    pub bytes: u64,
-}
-
-/// The blocks of one input, in order.
-pub(super) struct Blocks {
-    input: Opened,
-    /// Read already, and not yet part of a block.
-    rest: Vec<u8>,
-    /// Cut off already; they come before the rest.
-    ready: VecDeque<Block>,
-    next_line: u64,
-    started: bool,
-    ended: bool,
-    failed: Option<Stop>,
-}
-
-impl Blocks {
-    pub(super) const fn new(input: Opened) -> Self {
-        Self {
-            input,
-            rest: Vec::new(),
-            ready: VecDeque::new(),
-            next_line: 1,
-            started: false,
-            ended: false,
-            failed: None,
-        }
-    }
-
-    /// The next block, or none at the end. What stopped the reading is told once, after all lines
-    /// that were whole before it.
-    pub(super) fn next(&mut self, watch: &dyn Watch) -> Result<Option<Block>, Stop> {
-        if let Some(block) = self.ready.pop_front() {
-            return Ok(Some(block));
-        }
-        let mut text = std::mem::take(&mut self.rest);
-        let mut searched = 0;
-        loop {
-            self.read_more(&mut text, watch);
-            let fresh = text.get(searched..).unwrap_or_default();
-            if let Some(end) = fresh.iter().rposition(|b| *b == b'\n') {
-                self.rest = text.split_off(searched + end + 1);
-                return Ok(Some(self.first_of(text)));
-            }
-            if let Some(error) = self.failed.take() {
-                return Err(error);
-            }
-            if self.ended {
-                return Ok((!text.is_empty()).then(|| self.block(text, None)));
-            }
-            if text.len() > MAX_LINE {
-                return self.skip_line(text, watch).map(Some);
-            }
-            searched = text.len();
-        }
-    }
-
-    /// A block of whole lines; where they are too many, of the first of them.
-    fn first_of(&mut self, text: Vec<u8>) -> Block {
-        if line_ends(&text) <= MOST_LINES {
-            return self.block(text, None);
-        }
-        let mut rest = &text[..];
-        while !rest.is_empty() {
-            let mut ends = rest.iter().enumerate().filter(|(_, b)| **b == b'\n');
-            let end = ends
-                .nth(MOST_LINES - 1)
-                .map_or(rest.len(), |(at, _)| at + 1);
-            let (piece, after) = rest.split_at(end);
-            let block = self.block(piece.to_vec(), None);
-            self.ready.push_back(block);
-            rest = after;
-        }
-        self.ready.pop_front().unwrap_or_default()
-    }
-
-    fn block(&mut self, text: Vec<u8>, overlong: Option<Overlong>) -> Block {
-        let first_line = self.next_line;
-        let ends = line_ends(&text);
-        let open = usize::from(text.last().is_some_and(|b| *b != b'\n'));
-        let lines = ends + open + usize::from(overlong.is_some());
-        self.next_line += lines as u64;
-        Block {
-            first_line,
-            text,
-            overlong,
-            lines,
-        }
-    }
-
-    /// Passes over the rest of a line whose beginning this is.
-    fn skip_line(&mut self, mut text: Vec<u8>, watch: &dyn Watch) -> Result<Block, Stop> {
-        let mut bytes = text.len() as u64;
-        let head = text.get(..REJECTED_TEXT * 4).unwrap_or_default().to_vec();
-        loop {
-            text.clear();
-            self.read_more(&mut text, watch);
-            if let Some(end) = text.iter().position(|b| *b == b'\n') {
-                self.rest = text.split_off(end + 1);
-                bytes += end as u64;
-                break;
-            }
-            if let Some(error) = self.failed.take() {
-                return Err(error);
-            }
-            bytes += text.len() as u64;
-            if self.ended {
-                break;
-            }
-        }
-        Ok(self.block(Vec::new(), Some(Overlong { head, bytes })))
-    }
-
-    /// Appends the next [`BLOCK_SIZE`] bytes, less at the end or at an error.
-    fn read_more(&mut self, text: &mut Vec<u8>, watch: &dyn Watch) {
-        if self.ended {
-            return;
-        }
-        // Here and not once per wave: a line or a stream may have no end.
-        if let Err(interrupted) = watch.proceed() {
-            self.failed = Some(Stop::Interrupted(interrupted));
-            self.ended = true;
-            return;
-        }
-        let before = text.len();
-        text.resize(before + BLOCK_SIZE, 0);
-        let (read, error) = self.input.fill(text.get_mut(before..).unwrap_or_default());
-        text.truncate(before + read);
-        self.ended = read < BLOCK_SIZE;
-        if let Some(source) = error {
-            // Lines that are whole so far: those of earlier blocks, and those in `text`.
-            let whole = line_ends(text) as u64;
-            let lines = self.next_line - 1 + whole;
-            self.failed = Some(Stop::Input(self.input.error(source, lines)));
-        }
-        if !self.started {
-            self.started = true;
-            if text.starts_with(BYTE_ORDER_MARK) {
-                text.drain(..BYTE_ORDER_MARK.len());
-            }
-        }
+impl<F: LineFormat> Lines<F> {
+    /// An input in a format.
+    pub const fn new(input: Input, format: F) -> Self {
+        Self { input, format }
     }
 }
 
-#[expect(
-    clippy::naive_bytecount,
-    reason = "the compiler vectorises it, and parsing costs a hundred times as much"
-)]
-fn line_ends(text: &[u8]) -> usize {
-    text.iter().filter(|b| **b == b'\n').count()
+/// A source for each input of one format.
+pub(super) fn each<F: LineFormat + Copy + 'static>(inputs: &[Input], format: F) -> Sources {
+    let source = |input: &Input| Box::new(Lines::new(input.clone(), format)) as Box<dyn Source>;
+    inputs.iter().map(source).collect()
 }
 
-/// The lines of a block's text, without their ends (LF or CRLF).
-pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split_inclusive(|b| *b == b'\n').map(|line| {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        line.strip_suffix(b"\r").unwrap_or(line)
-    })
+impl<F: LineFormat> Source for Lines<F> {
+    fn name(&self) -> String {
+        self.input.to_string()
+    }
+
+    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
+        Ok(self.input.length()?)
+    }
+
+    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
+        let format = &self.format;
+        let blocks = Blocks::new(self.input.open(progress)?, progress.clone());
+        Ok(Box::new(blocks.map(move |block| Ok(piece(block?, format)))))
+    }
+}
+
+fn piece<F: LineFormat>(block: Block, format: &F) -> Piece<'_> {
+    let skipped = block.overlong.as_ref().map_or(0, |line| line.bytes);
+    Piece {
+        bytes: block.text.len() as u64 + skipped,
+        records: block.lines,
+        memory: block.text.len(),
+        read: Box::new(move |reading| read(&block, format, reading)),
+    }
+}
+
+fn read(block: &Block, format: &impl LineFormat, reading: &mut Reading) {
+    let mut number = block.first_line;
+    for line in lines(&block.text) {
+        if line.trim_ascii().is_empty() {
+            reading.summary.blank_lines += 1;
+        } else {
+            let said = read_line(format, line, reading);
+            reading.add(Position::Line(number), said, line);
+        }
+        number += 1;
+    }
+    if let Some(overlong) = &block.overlong {
+        let fault = line_too_long(overlong.bytes);
+        reading.add(Position::Line(number), Err(fault), &overlong.head);
+    }
+}
+
+fn read_line(
+    format: &impl LineFormat,
+    line: &[u8],
+    reading: &mut Reading,
+) -> Result<Event<UrlNumber>, Fault> {
+    if line.len() > MAX_LINE {
+        return Err(line_too_long(line.len() as u64));
+    }
+    let line = std::str::from_utf8(line)
+        .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
+    format.read(line, reading)
 }

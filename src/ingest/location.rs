@@ -7,13 +7,18 @@
 //!   this `local` begins with a byte for the scheme (`0` http, `1` https), which sorts as
 //!   `http:` and `https` do, and goes on with all that URLs of the site can differ in.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::{Host, ParseError, Position, Url};
 
 use super::plain::plain;
+use super::scheme::Scheme;
 
 /// A URL longer than this (in bytes, as given or normalised) is refused: it becomes a key.
 pub const MAX_URL: usize = 65_536;
+
+/// How the normalised URL of a page begins, in JSON Schema.
+pub(crate) const URL_PATTERN: &str = "^https?://";
 
 /// The version of the public suffix list that [`SiteMode::Domain`] cuts by (that of the `psl` crate).
 pub const SUFFIX_LIST: &str = "2.1.247";
@@ -22,7 +27,7 @@ pub const SUFFIX_LIST: &str = "2.1.247";
 const SCHEME_KEPT: usize = 32;
 
 /// What a site is; chosen when a bank is created.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SiteMode {
     /// All pages of one host, without port.
@@ -31,41 +36,6 @@ pub enum SiteMode {
     /// All pages of one registrable domain; of one host where there is none (IP addresses, hosts
     /// that are themselves public suffixes).
     Domain,
-}
-
-/// The schemes of pages.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Scheme {
-    /// `http`
-    Http,
-    /// `https`
-    Https,
-}
-
-impl Scheme {
-    /// The scheme as in a URL.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Https => "https",
-        }
-    }
-
-    pub(super) const fn mark(self) -> char {
-        match self {
-            Self::Http => '0',
-            Self::Https => '1',
-        }
-    }
-
-    fn of(local: &str) -> Self {
-        if local.starts_with('1') {
-            Self::Https
-        } else {
-            Self::Http
-        }
-    }
 }
 
 /// Where a page is: its site and the rest of its normalised URL.

@@ -1,15 +1,16 @@
 //! Opening an input: a file or standard input; plain, gzip or zstd, told by its first bytes.
 
+use std::error::Error;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use super::bvgraph::{self, BvGraphError};
+use super::progress::Progress;
 
 /// Where a batch comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,8 +19,6 @@ pub enum Input {
     File(PathBuf),
     /// Standard input.
     Stdin,
-    /// A graph in the BV format, by its basename; [`BvGraph`](super::BvGraph) reads its lines.
-    BvGraph(PathBuf),
 }
 
 impl Input {
@@ -38,7 +37,6 @@ impl Input {
         let path = match self {
             Self::File(path) => path,
             Self::Stdin => return Ok(None),
-            Self::BvGraph(basename) => return Ok(Some(bvgraph::length(basename)?)),
         };
         let about = fs::metadata(path).map_err(|source| self.cannot_open(source))?;
         if about.is_dir() {
@@ -49,14 +47,14 @@ impl Input {
         Ok(about.is_file().then_some(about.len()))
     }
 
-    pub(super) fn open(&self, progress: &Arc<AtomicU64>) -> Result<Opened, InputError> {
+    /// Opens it, decompressed; what is read counts as progress.
+    pub(super) fn open(&self, progress: &Progress<'_>) -> Result<Opened, InputError> {
         self.length()?;
         let bytes: Box<dyn Read + Send> = match self {
             Self::File(path) => {
                 Box::new(File::open(path).map_err(|source| self.cannot_open(source))?)
             }
             Self::Stdin => Box::new(io::stdin()),
-            Self::BvGraph(basename) => return Opened::graph(basename, progress),
         };
         Opened::new(self.to_string(), bytes, progress)
     }
@@ -72,7 +70,7 @@ impl Input {
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) | Self::BvGraph(path) => path.display().fmt(f),
+            Self::File(path) => path.display().fmt(f),
             Self::Stdin => f.write_str("standard input"),
         }
     }
@@ -123,9 +121,9 @@ pub enum InputError {
         /// What the system says.
         source: io::Error,
     },
-    /// It is a graph whose files are damaged or do not fit each other.
+    /// It is not what its format says, or what stands beside it does not fit; the format's own error.
     #[error(transparent)]
-    BvGraph(#[from] BvGraphError),
+    Format(Box<dyn Error + Send + Sync>),
     /// It is compressed, and cut off, corrupt, or followed by something else.
     #[error(
         "{file} is damaged {compression}: it could be read for {lines} lines ({text} bytes of text)"
@@ -158,14 +156,10 @@ impl Opened {
     pub(super) fn new(
         file: String,
         inner: Box<dyn Read + Send>,
-        progress: &Arc<AtomicU64>,
+        progress: &Progress<'_>,
     ) -> Result<Self, InputError> {
-        let bytes = Arc::new(Bytes::default());
-        let mut counted = Counted {
-            inner,
-            bytes: Arc::clone(&bytes),
-            progress: Arc::clone(progress),
-        };
+        let mut counted = Counted::new(inner, progress);
+        let bytes = counted.so_far();
         let mut opened = Self {
             file,
             compression: None,
@@ -188,25 +182,6 @@ impl Opened {
         Ok(opened)
     }
 
-    fn graph(basename: &Path, progress: &Arc<AtomicU64>) -> Result<Self, InputError> {
-        let bytes = Arc::new(Bytes::default());
-        let counted = |inner| {
-            Box::new(Counted {
-                inner,
-                bytes: Arc::clone(&bytes),
-                progress: Arc::clone(progress),
-            }) as Box<dyn Read + Send>
-        };
-        let text = bvgraph::text(basename, counted)?;
-        Ok(Self {
-            file: basename.display().to_string(),
-            compression: None,
-            text,
-            text_read: 0,
-            bytes,
-        })
-    }
-
     /// Reads until the buffer is full or the text ends.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
         let mut length = 0;
@@ -226,10 +201,6 @@ impl Opened {
 
     /// The error of this input after so many whole lines.
     pub(super) fn error(&self, source: io::Error, lines: u64) -> InputError {
-        let source = match source.downcast() {
-            Ok(graph) => return InputError::BvGraph(graph),
-            Err(source) => source,
-        };
         let file = self.file.clone();
         match self.compression {
             Some(compression) if !self.bytes.failed.load(Ordering::Relaxed) => {
@@ -243,7 +214,7 @@ impl Opened {
             }
             _ => InputError::Read {
                 file,
-                offset: self.bytes.read.load(Ordering::Relaxed),
+                offset: self.bytes.read(),
                 source,
             },
         }
@@ -274,16 +245,38 @@ const fn compression(head: &[u8]) -> Option<Compression> {
 
 /// What an input has given so far, shared between its reader and its errors.
 #[derive(Default)]
-struct Bytes {
+pub(super) struct Bytes {
     read: AtomicU64,
     failed: AtomicBool,
 }
 
+impl Bytes {
+    /// How many there were.
+    pub(super) fn read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+}
+
 /// Counts bytes, and remembers that it was the input that failed and not the decompressor.
-struct Counted {
+pub(super) struct Counted {
     inner: Box<dyn Read + Send>,
     bytes: Arc<Bytes>,
     progress: Arc<AtomicU64>,
+}
+
+impl Counted {
+    pub(super) fn new(inner: Box<dyn Read + Send>, progress: &Progress<'_>) -> Self {
+        Self {
+            inner,
+            bytes: Arc::default(),
+            progress: progress.bytes(),
+        }
+    }
+
+    /// What has been read, also after this is moved.
+    pub(super) fn so_far(&self) -> Arc<Bytes> {
+        Arc::clone(&self.bytes)
+    }
 }
 
 impl Read for Counted {

@@ -4,7 +4,7 @@
 //! every byte is one that the parser copies, and no rule of it applies. Whatever may be otherwise
 //! goes to the parser. `location_tests.rs` compares the two.
 
-use super::location::Scheme;
+use super::scheme::Scheme;
 
 /// A URL that is normal already.
 pub(super) struct Plain<'a> {

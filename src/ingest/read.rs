@@ -1,38 +1,28 @@
-//! Reading a batch: blocks are parsed in parallel, events handed on in the order of the input.
+//! Reading a batch: pieces are parsed in parallel, events handed on in the order of the input.
 
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::hash::RandomState;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
 use super::interner::{Interner, UrlNumber};
-use super::lines::{Block, Blocks, MAX_LINE, MOST_LINES, Stop, lines};
 use super::location::SiteMode;
-use super::open::{Input, InputError};
+use super::open::InputError;
+use super::progress::Progress;
 use super::reading::Reading;
-use super::record::{Event, Position, RecordReader};
-use super::reject::{Fault, MOST_LISTED, Reject, RejectReason, beginning, is_hopeless};
+use super::record::Event;
+use super::reject::{MOST_LISTED, Position, is_hopeless};
+use super::source::{PIECE_RECORDS, Piece, Pieces, Source, Stop};
 use super::summary::ReadSummary;
 use crate::watch::{Interrupted, Watch};
 
-/// So much text is parsed at a time, while as much is being read: with [`MAX_LINE`] the bound on
-/// what is held. Enough blocks to keep many threads busy.
+/// Pieces of so many bytes of memory are parsed at a time, while as many are being read: with the
+/// longest record the bound on what is held. Enough pieces to keep many threads busy.
 const WAVE: usize = 8 << 20;
 
-/// And so many lines: the bound on events, of which lines of two bytes would make millions.
-const WAVE_LINES: usize = 16 * MOST_LINES;
-
-/// One input and its format.
-#[derive(Clone)]
-pub struct Source<'a> {
-    /// Where it comes from.
-    pub input: Input,
-    /// The reader of its format.
-    pub reader: &'a dyn RecordReader,
-}
+/// And of so many records: the bound on events, of which lines of two bytes would make millions.
+const WAVE_RECORDS: usize = 16 * PIECE_RECORDS;
 
 /// Why a batch was not read to its end.
 #[derive(Debug, thiserror::Error)]
@@ -61,19 +51,19 @@ impl<E: Error + 'static> From<Stop> for ReadError<E> {
     }
 }
 
-/// Some lines of a source, and what they say.
-pub struct ReadBlock {
-    /// Index of the source in the list given to [`read_blocks`].
+/// A piece of a source, parsed.
+pub struct ReadPiece {
+    /// Index of the source in the list given to [`read_pieces`].
     pub source: u32,
     /// The URLs of the events by number.
     pub urls: Interner,
-    /// Lines within the source, from 1, and what each says; in order. Of rejects only the first
+    /// Where each record stands and what it says; in order. Of rejects only the first
     /// [`MOST_LISTED`] of the batch.
-    pub events: Vec<(u64, Event<UrlNumber>)>,
+    pub events: Vec<(Position, Event<UrlNumber>)>,
     counts: ReadSummary,
 }
 
-impl ReadBlock {
+impl ReadPiece {
     /// Leaves only the first of its rejects.
     fn keep_rejects(&mut self, mut most: u64) {
         if self.counts.rejected() <= most {
@@ -89,55 +79,55 @@ impl ReadBlock {
 }
 
 /// Reads all sources in order and hands each event with its position to `sink`, in that order: as
-/// [`read_blocks`] does, with URLs as texts.
+/// [`read_pieces`] does, with URLs as texts.
 pub fn read_batch<E: Error + Send + 'static>(
-    sources: &[Source<'_>],
+    sources: &mut [Box<dyn Source + '_>],
     mode: SiteMode,
     watch: &dyn Watch,
     sink: &mut (dyn FnMut(Position, Event) -> Result<(), E> + Send),
 ) -> Result<ReadSummary, ReadError<E>> {
-    read_blocks(sources, mode, watch, &mut |block| {
-        let source = block.source;
-        for (line, event) in block.events {
-            sink(Position { source, line }, event.located(&block.urls))?;
+    read_pieces(sources, mode, watch, &mut |piece| {
+        for (at, event) in piece.events {
+            sink(at, event.located(&piece.urls))?;
         }
         Ok(())
     })
 }
 
-/// Reads all sources in order and hands them to `sink` in that order, a block of lines at a time.
+/// Reads all sources in order and hands them to `sink` in that order, a piece at a time.
 ///
 /// The events, their order and the summary depend only on the sources, not on the number of
-/// threads; so does where reading stops because most records are bad, which is after a block. All
-/// inputs are looked up before the first is read. Before an [`InputError`] the sink gets all lines
-/// that were whole before it. Progress is in bytes as stored (compressed), with a total where all
-/// inputs are files.
+/// threads; so does where reading stops because most records are bad, which is after a piece. All
+/// sources are looked up before the first is read. Before an [`InputError`] the sink gets all
+/// records that were whole before it. Progress is in bytes as stored (compressed), with a total
+/// where all sources know theirs.
 ///
-/// Cost: memory for two waves of 8 MiB of text and two of events, of at most 262,144 lines each,
-/// besides lines up to [`MAX_LINE`].
-pub fn read_blocks<E: Error + Send + 'static>(
-    sources: &[Source<'_>],
+/// Cost: memory for two waves of pieces of 8 MiB and two of events, of at most 262,144 records each,
+/// besides records longer than a piece.
+pub fn read_pieces<E: Error + Send + 'static>(
+    sources: &mut [Box<dyn Source + '_>],
     mode: SiteMode,
     watch: &dyn Watch,
-    sink: &mut (dyn FnMut(ReadBlock) -> Result<(), E> + Send),
+    sink: &mut (dyn FnMut(ReadPiece) -> Result<(), E> + Send),
 ) -> Result<ReadSummary, ReadError<E>> {
     let mut total = Some(0);
-    for source in sources {
-        let length = source.input.length()?;
+    for source in &mut *sources {
+        let length = source.prepare(watch)?;
         total = total.zip(length).map(|(sum, length)| sum + length);
     }
     watch.stage("read", total);
-    let mut queue = Queue::new(sources, watch);
+    let progress = Progress::new(watch);
+    let mut queue = Queue::new(sources, progress.clone());
     let mut summary = ReadSummary::default();
-    let mut reported = 0;
     let mut wave = queue.wave();
-    let mut pending: Vec<ReadBlock> = Vec::new();
+    let mut pending: Vec<ReadPiece> = Vec::new();
     let hasher = RandomState::new();
     loop {
         let failed = wave.failed.take();
-        let last = wave.blocks.is_empty() || failed.is_some();
+        let last = wave.pieces.is_empty() || failed.is_some();
         let room = MOST_LISTED.saturating_sub(summary.rejected());
-        let parse = || parse_wave(&wave.blocks, mode, &hasher, room, watch);
+        let pieces = std::mem::take(&mut wave.pieces);
+        let parse = || parse_wave(pieces, mode, &hasher, room, watch);
         let read = || {
             if last { Wave::default() } else { queue.wave() }
         };
@@ -147,15 +137,13 @@ pub fn read_blocks<E: Error + Send + 'static>(
         let (given, (parsed, next)) = rayon::join(hand_on, || rayon::join(parse, read));
         given?;
         pending = parsed?;
-        let hopeless = pending.iter_mut().position(|block| {
+        let hopeless = pending.iter_mut().position(|piece| {
             let before = summary.rejected();
-            block.keep_rejects(MOST_LISTED.saturating_sub(before));
-            summary.merge(&block.counts);
+            piece.keep_rejects(MOST_LISTED.saturating_sub(before));
+            summary.merge(&piece.counts);
             is_hopeless(summary.rejected(), summary.records)
         });
-        let read = queue.progress.load(Ordering::Relaxed);
-        watch.advance(read - reported);
-        reported = read;
+        progress.tell();
         if let Some(at) = hopeless {
             pending.truncate(at + 1);
             give(pending, sink)?;
@@ -170,57 +158,63 @@ pub fn read_blocks<E: Error + Send + 'static>(
 }
 
 fn give<E: Error + 'static>(
-    blocks: Vec<ReadBlock>,
-    sink: &mut (dyn FnMut(ReadBlock) -> Result<(), E> + Send),
+    pieces: Vec<ReadPiece>,
+    sink: &mut (dyn FnMut(ReadPiece) -> Result<(), E> + Send),
 ) -> Result<(), ReadError<E>> {
-    for block in blocks {
-        sink(block).map_err(ReadError::Sink)?;
+    for piece in pieces {
+        sink(piece).map_err(ReadError::Sink)?;
     }
     Ok(())
 }
 
-/// A block and where it comes from.
-struct Piece<'a> {
-    index: u32,
-    source: &'a Source<'a>,
-    block: Block,
+/// A piece and where it comes from.
+struct Queued<'a> {
+    source: u32,
+    file: Arc<str>,
+    piece: Piece<'a>,
 }
 
-/// Blocks that are parsed together, and the error that came after them.
+/// Pieces that are parsed together, and the error that came after them.
 #[derive(Default)]
 struct Wave<'a> {
-    blocks: Vec<Piece<'a>>,
+    pieces: Vec<Queued<'a>>,
     failed: Option<Stop>,
 }
 
-/// All blocks of all sources, in order.
-struct Queue<'a> {
-    sources: std::iter::Zip<std::ops::RangeFrom<u32>, std::slice::Iter<'a, Source<'a>>>,
-    current: Option<(u32, &'a Source<'a>, Blocks)>,
-    progress: Arc<AtomicU64>,
-    watch: &'a dyn Watch,
+/// A source that is open.
+struct Open<'a> {
+    source: u32,
+    file: Arc<str>,
+    pieces: Pieces<'a>,
 }
 
-impl<'a> Queue<'a> {
-    fn new(sources: &'a [Source<'a>], watch: &'a dyn Watch) -> Self {
+/// All pieces of all sources, in order.
+struct Queue<'a, 's> {
+    sources:
+        std::iter::Zip<std::ops::RangeFrom<u32>, std::slice::IterMut<'a, Box<dyn Source + 's>>>,
+    current: Option<Open<'a>>,
+    progress: Progress<'a>,
+}
+
+impl<'a, 's> Queue<'a, 's> {
+    fn new(sources: &'a mut [Box<dyn Source + 's>], progress: Progress<'a>) -> Self {
         Self {
-            sources: (0..).zip(sources.iter()),
+            sources: (0..).zip(sources),
             current: None,
-            progress: Arc::default(),
-            watch,
+            progress,
         }
     }
 
     fn wave(&mut self) -> Wave<'a> {
         let mut wave = Wave::default();
-        let mut size = 0;
-        let mut lines = 0;
-        while size < WAVE && lines < WAVE_LINES {
+        let mut memory = 0;
+        let mut records = 0;
+        while memory < WAVE && records < WAVE_RECORDS {
             match self.next() {
-                Ok(Some(piece)) => {
-                    lines += piece.block.lines;
-                    size += piece.block.text.len() * piece.source.reader.expansion();
-                    wave.blocks.push(piece);
+                Ok(Some(queued)) => {
+                    records += queued.piece.records;
+                    memory += queued.piece.memory;
+                    wave.pieces.push(queued);
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -232,135 +226,63 @@ impl<'a> Queue<'a> {
         wave
     }
 
-    fn next(&mut self) -> Result<Option<Piece<'a>>, Stop> {
+    fn next(&mut self) -> Result<Option<Queued<'a>>, Stop> {
         loop {
-            if let Some((index, source, blocks)) = &mut self.current {
-                if let Some(block) = blocks.next(self.watch)? {
-                    return Ok(Some(Piece {
-                        index: *index,
-                        source,
-                        block,
+            if let Some(open) = &mut self.current {
+                if let Some(piece) = open.pieces.next().transpose()? {
+                    return Ok(Some(Queued {
+                        source: open.source,
+                        file: Arc::clone(&open.file),
+                        piece,
                     }));
                 }
                 self.current = None;
             }
-            let Some((index, source)) = self.sources.next() else {
+            let Some((number, source)) = self.sources.next() else {
                 return Ok(None);
             };
-            let input = source.input.open(&self.progress).map_err(Stop::Input)?;
-            self.current = Some((index, source, Blocks::new(input)));
+            self.current = Some(Open {
+                source: number,
+                file: source.name().into(),
+                pieces: source.open(&self.progress)?,
+            });
         }
     }
 }
 
 fn parse_wave(
-    blocks: &[Piece<'_>],
+    pieces: Vec<Queued<'_>>,
     mode: SiteMode,
     hasher: &RandomState,
     room: u64,
     watch: &dyn Watch,
-) -> Result<Vec<ReadBlock>, Interrupted> {
-    blocks
-        .par_iter()
-        .map(|piece| {
+) -> Result<Vec<ReadPiece>, Interrupted> {
+    pieces
+        .into_par_iter()
+        .map(|queued| {
             watch.proceed()?;
-            Ok(parse_block(piece, mode, hasher, room))
+            let urls = Interner::new(hasher.clone());
+            let reading = Reading::of(Arc::clone(&queued.file), room, mode, urls);
+            Ok(parse(queued, reading))
         })
         .collect()
 }
 
-/// Of the rejects the first `room` become events: no others can be among those that are listed.
-fn parse_block(piece: &Piece<'_>, mode: SiteMode, hasher: &RandomState, room: u64) -> ReadBlock {
-    let mut reading = Reading::new(mode, Interner::new(hasher.clone()));
-    let mut rejects = Rejects {
-        piece,
-        room,
-        counts: BTreeMap::new(),
-    };
-    let mut events = Vec::new();
-    let reader = piece.source.reader;
-    let mut blank_lines = 0;
-    let mut number = piece.block.first_line;
-    for line in lines(&piece.block.text) {
-        if line.trim_ascii().is_empty() {
-            blank_lines += 1;
-        } else {
-            let event = match read_line(reader, line, &mut reading) {
-                Ok(event) => Some(event),
-                Err(fault) => rejects.event(number, line, &fault),
-            };
-            events.extend(event.map(|event| (number, event)));
-        }
-        number += 1;
-    }
-    let mut bytes = piece.block.text.len() as u64;
-    if let Some(overlong) = &piece.block.overlong {
-        let event = rejects.event(number, &overlong.head, &line_too_long(overlong.bytes));
-        events.extend(event.map(|event| (number, event)));
-        bytes += overlong.bytes;
-    }
+fn parse(queued: Queued<'_>, mut reading: Reading) -> ReadPiece {
+    (queued.piece.read)(&mut reading);
     let Reading {
-        urls, mut summary, ..
+        urls,
+        mut summary,
+        events,
+        ..
     } = reading;
-    summary.lines = piece.block.lines as u64;
-    summary.blank_lines = blank_lines;
-    summary.records = summary.lines - blank_lines;
-    summary.rejects = rejects.counts;
-    summary.bytes = bytes;
-    ReadBlock {
-        source: piece.index,
+    summary.lines = summary.records + summary.blank_lines;
+    summary.bytes = queued.piece.bytes;
+    ReadPiece {
+        source: queued.source,
         urls,
         events,
         counts: summary,
-    }
-}
-
-fn read_line(
-    reader: &dyn RecordReader,
-    line: &[u8],
-    reading: &mut Reading,
-) -> Result<Event<UrlNumber>, Fault> {
-    if line.len() > MAX_LINE {
-        return Err(line_too_long(line.len() as u64));
-    }
-    let line = std::str::from_utf8(line)
-        .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-    reader.read(line, reading)
-}
-
-fn line_too_long(bytes: u64) -> Fault {
-    Fault::new(
-        RejectReason::LineTooLong,
-        format!("a line of {bytes} bytes; at most {MAX_LINE} are read"),
-    )
-}
-
-/// The rejects of a block.
-struct Rejects<'a> {
-    piece: &'a Piece<'a>,
-    /// So many more may be listed.
-    room: u64,
-    counts: BTreeMap<RejectReason, u64>,
-}
-
-impl Rejects<'_> {
-    /// Counts a reject; the event of one that may be listed.
-    fn event(&mut self, line: u64, text: &[u8], fault: &Fault) -> Option<Event<UrlNumber>> {
-        *self.counts.entry(fault.reason).or_default() += 1;
-        self.room = self.room.checked_sub(1)?;
-        let source = self.piece.source;
-        let shown = std::str::from_utf8(text)
-            .ok()
-            .and_then(|line| source.reader.shown(line));
-        let (file, record) = shown.unwrap_or_else(|| (source.input.to_string(), beginning(text)));
-        Some(Event::Rejected(Reject {
-            file,
-            line,
-            reason: fault.reason,
-            // It may quote a name or a text of the line.
-            detail: beginning(fault.detail.as_bytes()),
-            record,
-        }))
     }
 }
 

@@ -1,36 +1,34 @@
-//! How much is held and read: events of a block, rejects of a batch, where reading ends.
+//! How much is held and read: events of a piece, rejects of a batch, where reading ends.
 
 use std::convert::Infallible;
 use std::fs;
 
 use tempfile::TempDir;
 
-use super::super::json_lines::JsonLines;
-use super::super::lines::BLOCK_SIZE;
-use super::tests::{page, zstd};
+use super::super::formats::Format;
+use super::super::open::Input;
+use super::super::source::PIECE_SIZE;
+use super::tests::{line, page, zstd};
 use super::*;
 use crate::watch::Unwatched;
 
-/// What blocks say, in order: how many events each has, the line of each reject, and the summary up
+/// What pieces say, in order: how many events each has, the line of each reject, and the summary up
 /// to where reading ended.
-fn blocks(text: &[u8], threads: usize) -> (Vec<usize>, Vec<u64>, ReadSummary) {
+fn pieces(text: &[u8], threads: usize) -> (Vec<usize>, Vec<u64>, ReadSummary) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("input");
     fs::write(&path, zstd(text)).unwrap();
-    let sources = [Source {
-        input: Input::named(path),
-        reader: &JsonLines as &dyn RecordReader,
-    }];
+    let mut sources = Format::JsonLines.sources(&[Input::named(path)]);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let (mut sizes, mut rejects) = (Vec::new(), Vec::new());
     let read = pool.unwrap().install(|| {
-        read_blocks::<Infallible>(&sources, SiteMode::Host, &Unwatched, &mut |block| {
-            sizes.push(block.events.len());
-            let lines = block.events.iter();
+        read_pieces::<Infallible>(&mut sources, SiteMode::Host, &Unwatched, &mut |piece| {
+            sizes.push(piece.events.len());
+            let lines = piece.events.iter();
             rejects.extend(
                 lines
                     .filter(|(_, event)| matches!(event, Event::Rejected(_)))
-                    .map(|(line, _)| *line),
+                    .map(|(at, _)| line(*at)),
             );
             Ok(())
         })
@@ -44,13 +42,13 @@ fn blocks(text: &[u8], threads: usize) -> (Vec<usize>, Vec<u64>, ReadSummary) {
 }
 
 #[test]
-fn short_lines_come_in_small_blocks() {
-    // A blank line is no event, and a line in between is longer than a block.
-    let long = format!("\n{{\"url\":\"{}\"}}\n", " ".repeat(BLOCK_SIZE));
+fn short_lines_come_in_small_pieces() {
+    // A blank line is no event, and a line in between is longer than a piece.
+    let long = format!("\n{{\"url\":\"{}\"}}\n", " ".repeat(PIECE_SIZE));
     let text = ["1\n".repeat(50_000), long, "1\n".repeat(49_000) + "1"].concat();
-    let (sizes, rejects, summary) = blocks(text.as_bytes(), 2);
+    let (sizes, rejects, summary) = pieces(text.as_bytes(), 2);
     assert_eq!((summary.lines, summary.records), (99_003, 99_002));
-    assert!(sizes.iter().all(|size| *size <= MOST_LINES), "{sizes:?}");
+    assert!(sizes.iter().all(|size| *size <= PIECE_RECORDS), "{sizes:?}");
     assert_eq!(sizes.iter().sum::<usize>(), 99_002);
     let expected: Vec<u64> = (1..=99_003).filter(|line| *line != 50_001).collect();
     assert_eq!(rejects, expected);
@@ -59,12 +57,12 @@ fn short_lines_come_in_small_blocks() {
 #[test]
 fn the_first_hundred_thousand_rejects_are_events() {
     let text = (page(1) + "1\n").repeat(150_000);
-    let (sizes, rejects, summary) = blocks(text.as_bytes(), 2);
+    let (sizes, rejects, summary) = pieces(text.as_bytes(), 2);
     assert_eq!((summary.records, summary.rejected()), (300_000, 150_000));
     let expected: Vec<u64> = (1..=100_000).map(|n| 2 * n).collect();
     assert_eq!(rejects, expected);
     assert_eq!(sizes.iter().sum::<usize>(), 250_000);
-    assert_eq!(blocks(text.as_bytes(), 1), (sizes, rejects, summary));
+    assert_eq!(pieces(text.as_bytes(), 1), (sizes, rejects, summary));
 }
 
 #[test]
@@ -72,9 +70,9 @@ fn reading_ends_in_the_same_place_whatever_the_threads() {
     let good = page(1).repeat(120_000);
     let bad = "1\n".repeat(600_000);
     for (text, before) in [(bad.clone(), 0), (good + &bad, 120_000)] {
-        let (sizes, rejects, summary) = blocks(text.as_bytes(), 1);
+        let (sizes, rejects, summary) = pieces(text.as_bytes(), 1);
         let least = before.max(100_000) + 1;
-        let most = least + MOST_LINES as u64;
+        let most = least + PIECE_RECORDS as u64;
         assert!(
             (least..=most).contains(&summary.rejected()),
             "{}",
@@ -84,7 +82,7 @@ fn reading_ends_in_the_same_place_whatever_the_threads() {
         let expected: Vec<u64> = (before + 1..=before + 100_000).collect();
         assert_eq!(rejects, expected);
         for threads in [2, 5] {
-            let again = blocks(text.as_bytes(), threads);
+            let again = pieces(text.as_bytes(), threads);
             assert_eq!(again, (sizes.clone(), rejects.clone(), summary.clone()));
         }
     }

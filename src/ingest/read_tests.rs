@@ -4,52 +4,60 @@ use std::convert::Infallible;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::Compression as Level;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use super::super::blocks::MAX_LINE;
+use super::super::formats::Format;
 use super::super::json_lines::JsonLines;
-use super::super::lines::BLOCK_SIZE;
-use super::super::reject::REJECTED_TEXT;
+use super::super::lines::{LineFormat, Lines};
+use super::super::open::Input;
+use super::super::reject::{REJECTED_TEXT, RejectReason};
+use super::super::source::{PIECE_SIZE, Sources};
 use super::super::tsv::{LinksTsv, PagesTsv};
 use super::*;
 use crate::watch::Unwatched;
 
 type Events = Vec<(Position, Event)>;
 
-fn read_files(
+fn read_files<F: LineFormat + Copy + 'static>(
     files: &[PathBuf],
-    reader: &dyn RecordReader,
+    format: F,
 ) -> (Result<ReadSummary, ReadError<Infallible>>, Events) {
-    let sources: Vec<_> = files
-        .iter()
-        .map(|path| Source {
-            input: Input::named(path.clone()),
-            reader,
-        })
-        .collect();
+    let files = files.iter().cloned().map(Input::named);
+    let mut sources: Sources = Vec::new();
+    for file in files {
+        sources.push(Box::new(Lines::new(file, format)));
+    }
     let mut events = Vec::new();
-    let result = read_batch(&sources, SiteMode::Host, &Unwatched, &mut |at, event| {
-        events.push((at, event));
-        Ok(())
-    });
+    let result = read_batch(
+        &mut sources,
+        SiteMode::Host,
+        &Unwatched,
+        &mut |at, event| {
+            events.push((at, event));
+            Ok(())
+        },
+    );
     (result, events)
 }
 
-fn read(
+fn read<F: LineFormat + Copy + 'static>(
     bytes: &[u8],
-    reader: &dyn RecordReader,
+    format: F,
 ) -> (Result<ReadSummary, ReadError<Infallible>>, Events) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("input");
     fs::write(&path, bytes).unwrap();
-    read_files(&[path], reader)
+    read_files(&[path], format)
 }
 
-fn whole(bytes: &[u8], reader: &dyn RecordReader) -> (ReadSummary, Events) {
-    let (result, events) = read(bytes, reader);
+fn whole<F: LineFormat + Copy + 'static>(bytes: &[u8], format: F) -> (ReadSummary, Events) {
+    let (result, events) = read(bytes, format);
     (result.unwrap(), events)
 }
 
@@ -70,11 +78,18 @@ pub(super) fn page(n: usize) -> String {
     format!("{{\"url\":\"http://a.example/{n}\"}}\n")
 }
 
+pub(super) fn line(at: Position) -> u64 {
+    match at {
+        Position::Line(line) => line,
+        other => panic!("{other:?}"),
+    }
+}
+
 fn rejected(events: &Events) -> Vec<(u64, RejectReason)> {
     let rejects = events.iter().filter_map(|(at, event)| match event {
         Event::Rejected(reject) => {
-            assert_eq!(reject.line, at.line);
-            Some((at.line, reject.reason))
+            assert_eq!(reject.at, *at);
+            Some((line(*at), reject.reason))
         }
         _ => None,
     });
@@ -82,7 +97,7 @@ fn rejected(events: &Events) -> Vec<(u64, RejectReason)> {
 }
 
 fn damage(bytes: &[u8]) -> (u64, usize) {
-    match read(bytes, &JsonLines) {
+    match read(bytes, JsonLines) {
         (Err(ReadError::Input(InputError::Damaged { lines, .. })), events) => (lines, events.len()),
         other => panic!("{other:?}"),
     }
@@ -92,27 +107,27 @@ fn damage(bytes: &[u8]) -> (u64, usize) {
 fn plain_gzip_and_zstd_in_several_parts_say_the_same() {
     let text: String = (0..40_000).map(page).collect();
     let (first, second) = text.as_bytes().split_at(500_001);
-    let plain = whole(text.as_bytes(), &JsonLines);
+    let plain = whole(text.as_bytes(), JsonLines);
     assert_eq!((plain.0.records, plain.1.len()), (40_000, 40_000));
-    assert!(text.len() > 2 * BLOCK_SIZE, "several blocks");
+    assert!(text.len() > 2 * PIECE_SIZE, "several blocks");
     assert_eq!(
-        whole(&[gzip(first), gzip(second)].concat(), &JsonLines),
+        whole(&[gzip(first), gzip(second)].concat(), JsonLines),
         plain
     );
     assert_eq!(
-        whole(&[zstd(first), zstd(second)].concat(), &JsonLines),
+        whole(&[zstd(first), zstd(second)].concat(), JsonLines),
         plain
     );
     let skippable = b"\x50\x2a\x4d\x18\x02\0\0\0xx".to_vec();
     assert_eq!(
-        whole(&[skippable, zstd(text.as_bytes())].concat(), &JsonLines),
+        whole(&[skippable, zstd(text.as_bytes())].concat(), JsonLines),
         plain
     );
     let one = rayon::ThreadPoolBuilder::new()
         .num_threads(1)
         .build()
         .unwrap();
-    assert_eq!(one.install(|| whole(text.as_bytes(), &JsonLines)), plain);
+    assert_eq!(one.install(|| whole(text.as_bytes(), JsonLines)), plain);
 }
 
 #[test]
@@ -152,7 +167,7 @@ fn damage_and_trailing_garbage_are_errors() {
             (1000, 1000)
         );
     }
-    let (result, _) = read(&crc, &JsonLines);
+    let (result, _) = read(&crc, JsonLines);
     let message = result.unwrap_err().to_string();
     assert!(
         message.contains("damaged gzip") && message.contains("1000 lines"),
@@ -165,13 +180,13 @@ fn a_missing_file_or_a_directory_is_an_error_before_anything_is_read() {
     let folder = TempDir::new().unwrap();
     let good = folder.path().join("good");
     fs::write(&good, page(1)).unwrap();
-    let (result, events) = read_files(&[good.clone(), folder.path().to_owned()], &JsonLines);
+    let (result, events) = read_files(&[good.clone(), folder.path().to_owned()], JsonLines);
     assert!(matches!(
         result,
         Err(ReadError::Input(InputError::Directory { .. }))
     ));
     assert!(events.is_empty());
-    let (result, events) = read_files(&[good, folder.path().join("none")], &JsonLines);
+    let (result, events) = read_files(&[good, folder.path().join("none")], JsonLines);
     assert!(matches!(
         result,
         Err(ReadError::Input(InputError::Open { .. }))
@@ -182,7 +197,7 @@ fn a_missing_file_or_a_directory_is_an_error_before_anything_is_read() {
 #[test]
 fn empty_inputs_have_no_lines() {
     for bytes in [Vec::new(), b"\xef\xbb\xbf".to_vec(), gzip(b""), zstd(b"")] {
-        let (summary, events) = whole(&bytes, &JsonLines);
+        let (summary, events) = whole(&bytes, JsonLines);
         assert_eq!((summary.lines, events.len()), (0, 0));
     }
 }
@@ -190,13 +205,13 @@ fn empty_inputs_have_no_lines() {
 #[test]
 fn line_ends_blank_lines_and_byte_order_mark() {
     let text = "\u{feff}{\"url\":\"http://a.example/1\"}\r\n\n \t\r\n{\"url\":\"http://a.example/2\"}\n\u{feff}{}\n{\"url\":\"http://a.example/3\"}";
-    let (summary, events) = whole(text.as_bytes(), &JsonLines);
+    let (summary, events) = whole(text.as_bytes(), JsonLines);
     assert_eq!(
         (summary.lines, summary.blank_lines, summary.records),
         (6, 2, 4)
     );
     assert_eq!(summary.bytes, text.len() as u64 - 3);
-    let lines: Vec<_> = events.iter().map(|(at, _)| at.line).collect();
+    let lines: Vec<_> = events.iter().map(|(at, _)| line(*at)).collect();
     assert_eq!(lines, [1, 4, 5, 6]);
     assert_eq!(rejected(&events), [(5, RejectReason::InvalidJson)]);
 }
@@ -209,7 +224,7 @@ fn a_line_that_is_not_text_is_rejected_alone() {
         page(2).as_bytes(),
     ]
     .concat();
-    let (summary, events) = whole(&bytes, &JsonLines);
+    let (summary, events) = whole(&bytes, JsonLines);
     assert_eq!(
         rejected(&events),
         [
@@ -231,7 +246,7 @@ fn a_hundred_megabytes_in_one_line_are_one_reject() {
         &long,
     ]
     .concat();
-    let (summary, events) = whole(&gzip(&bytes), &JsonLines);
+    let (summary, events) = whole(&gzip(&bytes), JsonLines);
     let reason = RejectReason::LineTooLong;
     assert_eq!(rejected(&events), [(2, reason), (4, reason)]);
     assert_eq!((summary.lines, summary.records), (4, 4));
@@ -253,9 +268,9 @@ fn the_longest_line_is_read_and_one_byte_more_is_not() {
         format!("{start}{}\"}}", "x".repeat(length - start.len() - 2))
     };
     for end in ["\n", "\r\n", ""] {
-        let (_, events) = whole((line(MAX_LINE) + end).as_bytes(), &JsonLines);
+        let (_, events) = whole((line(MAX_LINE) + end).as_bytes(), JsonLines);
         assert_eq!(rejected(&events), []);
-        let (_, events) = whole((line(MAX_LINE + 1) + end).as_bytes(), &JsonLines);
+        let (_, events) = whole((line(MAX_LINE + 1) + end).as_bytes(), JsonLines);
         assert_eq!(rejected(&events), [(1, RejectReason::LineTooLong)]);
     }
 }
@@ -264,7 +279,7 @@ fn the_longest_line_is_read_and_one_byte_more_is_not() {
 fn a_text_of_a_line_is_quoted_in_part() {
     let name = "n".repeat(5000);
     let lines = format!("{{\"{name}\":1,\"{name}\":1}}\n\"{name}\" and more\n");
-    let (_, events) = whole(lines.as_bytes(), &JsonLines);
+    let (_, events) = whole(lines.as_bytes(), JsonLines);
     for (_, event) in &events {
         let Event::Rejected(reject) = event else {
             panic!("{event:?}")
@@ -285,16 +300,13 @@ fn a_watch_stops_the_reading_and_a_sink_does_too() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("input");
     fs::write(&path, page(1)).unwrap();
-    let sources = [Source {
-        input: Input::File(path),
-        reader: &JsonLines,
-    }];
+    let mut sources = Format::JsonLines.sources(&[Input::File(path)]);
     let stopped: Result<_, ReadError<Infallible>> =
-        read_batch(&sources, SiteMode::Host, &Stopped, &mut |_, _| {
+        read_batch(&mut sources, SiteMode::Host, &Stopped, &mut |_, _| {
             panic!("no event")
         });
     assert!(matches!(stopped, Err(ReadError::Interrupted(_))));
-    let refused = read_batch(&sources, SiteMode::Host, &Unwatched, &mut |_, _| {
+    let refused = read_batch(&mut sources, SiteMode::Host, &Unwatched, &mut |_, _| {
         Err(std::io::Error::other("full"))
     });
     assert!(matches!(refused, Err(ReadError::Sink(_))));
@@ -309,13 +321,10 @@ fn a_line_without_end_can_be_stopped() {
             self.0.fetch_add(1, Ordering::Relaxed) > 50
         }
     }
-    let sources = [Source {
-        input: Input::File("/dev/zero".into()),
-        reader: &JsonLines,
-    }];
+    let mut sources = Format::JsonLines.sources(&[Input::File("/dev/zero".into())]);
     let watch = Soon(AtomicU64::new(0));
     let stopped: Result<_, ReadError<Infallible>> =
-        read_batch(&sources, SiteMode::Host, &watch, &mut |_, _| {
+        read_batch(&mut sources, SiteMode::Host, &watch, &mut |_, _| {
             panic!("no event")
         });
     assert!(matches!(stopped, Err(ReadError::Interrupted(_))));
@@ -337,13 +346,9 @@ fn progress_adds_up_to_the_size_of_the_files() {
     let path = folder.path().join("input");
     let packed = gzip((0..10_000).map(page).collect::<String>().as_bytes());
     fs::write(&path, &packed).unwrap();
-    let source = Source {
-        input: Input::File(path),
-        reader: &JsonLines,
-    };
     let watch = Counting::default();
-    let sources = [source.clone(), source];
-    read_batch::<Infallible>(&sources, SiteMode::Host, &watch, &mut |_, _| Ok(())).unwrap();
+    let mut sources = Format::JsonLines.sources(&[Input::File(path.clone()), Input::File(path)]);
+    read_batch::<Infallible>(&mut sources, SiteMode::Host, &watch, &mut |_, _| Ok(())).unwrap();
     let size = 2 * packed.len() as u64;
     assert_eq!(watch.0.into_inner(), size);
     assert_eq!(watch.1.into_inner(), size);
@@ -366,8 +371,12 @@ proptest! {
         prop_assume!(!bytes.starts_with(b"\x1f\x8b"));
         let body = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         let lines = body.split_inclusive(|b| *b == b'\n').count();
-        for reader in [&JsonLines as &dyn RecordReader, &LinksTsv, &PagesTsv] {
-            let (summary, events) = whole(&bytes, reader);
+        let formats = [
+            whole(&bytes, JsonLines),
+            whole(&bytes, LinksTsv),
+            whole(&bytes, PagesTsv),
+        ];
+        for (summary, events) in formats {
             prop_assert_eq!(summary.lines, lines as u64);
             prop_assert_eq!(summary.lines, summary.records + summary.blank_lines);
             prop_assert_eq!(summary.records, events.len() as u64);
@@ -375,7 +384,7 @@ proptest! {
             prop_assert!(events.windows(2).all(|pair| pair[0].0 < pair[1].0));
         }
         if good {
-            let (_, events) = whole(&bytes, &JsonLines);
+            let (_, events) = whole(&bytes, JsonLines);
             prop_assert!(matches!(events.last(), Some((_, Event::Record(_)))));
         }
     }

@@ -1,41 +1,60 @@
-//! What the lines of a block come to, line after line.
+//! What the records of a piece come to, one after another.
+
+use std::sync::Arc;
 
 use super::interner::{Interner, UrlNumber};
 use super::location::SiteMode;
-use super::reject::Fault;
+use super::record::Event;
+use super::reject::{Fault, MOST_LISTED, Position, Reject, beginning};
 use super::summary::{DropReason, ReadSummary};
 
-/// What the lines of a block have said so far, beside their events.
+/// What the records of a piece have said so far.
 #[derive(Debug)]
 pub struct Reading {
     /// What a site is.
     pub mode: SiteMode,
-    /// The URLs by number; some may be of lines that turned out not to say them.
+    /// The URLs by number; some may be of records that turned out not to say them.
     pub urls: Interner,
-    /// What was left out.
+    /// What was counted; lines and bytes only at the end.
     pub summary: ReadSummary,
+    /// What each record says, in order.
+    pub(super) events: Vec<(Position, Event<UrlNumber>)>,
+    /// The name of the source.
+    file: Arc<str>,
+    /// How many more refused records may be listed.
+    room: u64,
 }
 
 impl Reading {
     /// Nothing has been read; `urls` may have some already.
     #[must_use]
     pub fn new(mode: SiteMode, urls: Interner) -> Self {
+        Self::of(Arc::from(""), MOST_LISTED, mode, urls)
+    }
+
+    /// Of a piece of the source with this name. Of the refused records the first `room` become
+    /// events.
+    pub(super) fn of(file: Arc<str>, room: u64, mode: SiteMode, urls: Interner) -> Self {
         Self {
             mode,
             urls,
             summary: ReadSummary::default(),
+            events: Vec::new(),
+            file,
+            room,
         }
     }
 
-    /// The page that a line is about; a bad URL rejects the line.
-    pub(super) fn page(&mut self, text: &str) -> Result<UrlNumber, Fault> {
-        let number = self.urls.parse(text, self.mode);
+    /// The page that a record is about; a bad URL rejects the record.
+    pub fn page(&mut self, url: &str) -> Result<UrlNumber, Fault> {
+        let number = self.urls.parse(url, self.mode);
         number.map_err(|problem| Fault::page_url(&problem))
     }
 
-    /// The target of a link from a page. One that is no page, or the page itself, is counted.
-    pub(super) fn target(&mut self, from: UrlNumber, text: &str) -> Option<UrlNumber> {
-        match self.urls.parse(text, self.mode) {
+    /// The target of a link from a page; `None` where it is no page, or the page itself, which is
+    /// counted.
+    pub fn target(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
+        match self.urls.parse(url, self.mode) {
             Ok(to) if to == from => self.summary.self_links += 1,
             Ok(to) => return Some(to),
             Err(problem) => self.summary.dropped(DropReason::from(&problem)),
@@ -43,12 +62,38 @@ impl Reading {
         None
     }
 
-    /// The outlinks of a page, ascending and each once; the others are counted.
-    pub(super) fn outlinks(&mut self, mut targets: Vec<UrlNumber>) -> Vec<UrlNumber> {
+    /// The outlinks of a page as a record has them, ascending and each once; the others are counted.
+    #[must_use]
+    pub fn outlinks(&mut self, mut targets: Vec<UrlNumber>) -> Vec<UrlNumber> {
         let given = targets.len();
         targets.sort_unstable();
         targets.dedup();
         self.summary.duplicate_outlinks += (given - targets.len()) as u64;
         targets
+    }
+
+    /// Adds what the record at a position says, or that it is refused: counted, and listed with the
+    /// beginning of its text.
+    pub fn add(&mut self, at: Position, said: Result<Event<UrlNumber>, Fault>, text: &[u8]) {
+        self.summary.records += 1;
+        let event = match said {
+            Ok(event) => event,
+            Err(fault) => {
+                *self.summary.rejects.entry(fault.reason).or_default() += 1;
+                let Some(room) = self.room.checked_sub(1) else {
+                    return;
+                };
+                self.room = room;
+                Event::Rejected(Reject {
+                    file: self.file.to_string(),
+                    at,
+                    reason: fault.reason,
+                    // It may quote a name or a text of the record.
+                    detail: beginning(fault.detail.as_bytes()),
+                    record: beginning(text),
+                })
+            }
+        };
+        self.events.push((at, event));
     }
 }

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::interner::{Interner, UrlNumber};
 use super::location::Location;
-use super::reading::Reading;
-use super::reject::{Fault, Reject};
+use super::reject::Reject;
 
 /// The most clicks a record can give: the largest count that every JSON reader keeps exactly.
 pub const MAX_CLICKS: u64 = 1 << 53;
@@ -27,7 +26,20 @@ pub enum UncrawledOutlinks {
 
 /// One record: a page and what is said of it. `None` is absent: left as it was.
 ///
-/// `U` is a URL: a [`Location`], or its number among those of a block of lines.
+/// `U` is a URL: a [`Location`], or its number among those of a piece.
+///
+/// ```
+/// use seedbank::ingest::{PageRecord, SiteMode, parse};
+///
+/// let mut record = PageRecord::new(parse("HTTP://Example.org:80/a#top", SiteMode::Host)?);
+/// assert_eq!(record.url.url(SiteMode::Host), "http://example.org/a");
+/// // A record with attributes only does not make its page crawled.
+/// record.clicks = Some(3);
+/// assert!(!record.is_crawl());
+/// record.outlinks = Some(vec![parse("https://example.net/", SiteMode::Host)?]);
+/// assert!(record.is_crawl());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PageRecord<U = Location> {
     /// The page.
@@ -101,7 +113,7 @@ impl<U> PageAttributes<U> {
     }
 }
 
-/// What one line of an input says; `U` is a URL.
+/// What one record of a source says; `U` is a URL.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event<U = Location> {
     /// A whole record (JSON Lines).
@@ -115,12 +127,12 @@ pub enum Event<U = Location> {
     },
     /// A crawled page (pages TSV; a links TSV line whose link is dropped).
     Page(PageAttributes<U>),
-    /// The line is refused.
+    /// The record is refused.
     Rejected(Reject),
 }
 
 impl Event<UrlNumber> {
-    /// The same with URLs in the place of their numbers.
+    /// The event with URLs in the place of their numbers.
     #[must_use]
     pub fn located(self, urls: &Interner) -> Event {
         let at = |number| urls.location(number);
@@ -151,35 +163,5 @@ impl Event<UrlNumber> {
             }),
             Self::Rejected(reject) => Event::Rejected(reject),
         }
-    }
-}
-
-/// Where in the input something stands.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Position {
-    /// Index of the source in the list given to [`read_batch`](super::read_batch).
-    pub source: u32,
-    /// Line within it, from 1; lines of the decompressed text, blank ones included.
-    pub line: u64,
-}
-
-/// One line-based format: how a line becomes a record, or a piece of one.
-pub trait RecordReader: Sync {
-    /// Reads one line that is not blank (UTF-8, without its line end, at most
-    /// [`MAX_LINE`](super::MAX_LINE) bytes), and counts in `reading` what it leaves out: dropped
-    /// outlinks, duplicates, self-links, unknown fields. URLs become numbers there.
-    ///
-    /// Never panics, whatever the line. A fault rejects the whole line.
-    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault>;
-
-    /// How many times as much memory what is read takes for each byte of text, beside formats that
-    /// write out every URL.
-    fn expansion(&self) -> usize {
-        1
-    }
-
-    /// The file and the text that a reject of this line names, where a user has not seen the line.
-    fn shown(&self, _line: &str) -> Option<(String, String)> {
-        None
     }
 }

@@ -1,24 +1,26 @@
-//! Lines that are refused: why, where they are listed, and how many are too many.
+//! Records that are refused: why, where they stand and are listed, and how many are too many.
 
 use std::fmt;
 use std::io::{self, Write};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::location::UrlProblem;
 use super::timestamp::TimestampProblem;
 
-/// How much is kept of a refused line, and of what is said of it, in characters.
+/// How much is kept of a refused record, and of what is said of it, in characters.
 pub const REJECTED_TEXT: usize = 200;
 
-/// So many rejects of a batch are listed, the first ones; all are counted.
+/// How many rejects of a batch are listed, the first ones; all are counted.
 pub const MOST_LISTED: u64 = 100_000;
 
-/// Why a line is refused. The names (snake case) are stable.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+/// Why a record is refused. The names (snake case) are stable.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RejectReason {
-    /// Longer than [`MAX_LINE`](super::MAX_LINE).
+    /// Longer than 16 MiB.
     LineTooLong,
     /// Not UTF-8.
     InvalidUtf8,
@@ -26,7 +28,7 @@ pub enum RejectReason {
     InvalidJson,
     /// JSON, but no object.
     NotAnObject,
-    /// An object with more than [`MAX_FIELDS`](super::MAX_FIELDS) fields.
+    /// An object with more than 1,024 fields.
     TooManyFields,
     /// A field given twice.
     DuplicateField,
@@ -40,7 +42,7 @@ pub enum RejectReason {
     UrlScheme,
     /// The page's URL has no host.
     UrlWithoutHost,
-    /// The page's URL is longer than [`MAX_URL`](super::MAX_URL).
+    /// The page's URL is longer than 65,536 bytes.
     UrlTooLong,
     /// The page's URL is refused by the URL standard.
     InvalidUrl,
@@ -66,7 +68,7 @@ impl fmt::Display for RejectReason {
     }
 }
 
-/// Why a line is refused, and a sentence on it.
+/// Why a record is refused, and a sentence on it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// The kind.
@@ -105,18 +107,31 @@ impl Fault {
     }
 }
 
-/// A refused line; serialised, one line of the rejects file.
+/// Where a record stands in its source, by what its format counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Position {
+    /// The line that it is, from 1; of the decompressed text, blank ones included.
+    Line(u64),
+    /// Its number among all records, from 1.
+    #[serde(rename = "number")]
+    Record(u64),
+}
+
+/// A refused record; serialised, one line of the rejects file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Reject {
     /// The input, as the caller named it.
     pub file: String,
-    /// The line within it, from 1.
-    pub line: u64,
+    /// Where it stands there; serialised as `line` or `number`.
+    #[serde(flatten)]
+    pub at: Position,
     /// The kind.
     pub reason: RejectReason,
     /// What exactly is wrong; its first [`REJECTED_TEXT`] characters.
     pub detail: String,
-    /// The line's first [`REJECTED_TEXT`] characters; U+FFFD in place of what is not UTF-8.
+    /// The record's first [`REJECTED_TEXT`] characters; U+FFFD in place of what is not UTF-8.
     pub record: String,
 }
 
@@ -162,7 +177,7 @@ pub(super) const fn is_hopeless(rejects: u64, records: u64) -> bool {
     rejects > MOST_LISTED && rejects > records / 2
 }
 
-/// The first [`REJECTED_TEXT`] characters of a line. A character has at most four bytes, and
+/// The first [`REJECTED_TEXT`] characters of a text. A character has at most four bytes, and
 /// what is cut off within one at the end is never among those kept.
 pub(super) fn beginning(line: &[u8]) -> String {
     let head = line.get(..REJECTED_TEXT * 4).unwrap_or(line);
@@ -209,11 +224,14 @@ mod tests {
         let mut writer = RejectWriter::new(Vec::new());
         let reject = Reject {
             file: "a.jsonl".to_owned(),
-            line: 3,
+            at: Position::Line(3),
             reason: RejectReason::InvalidUtf8,
             detail: "a\nb".to_owned(),
             record: beginning(b"x\xffy"),
         };
+        let mut numbered = reject.clone();
+        numbered.at = Position::Record(4);
+        assert_eq!(serde_json::to_value(&numbered).unwrap()["number"], 4);
         writer.write(&reject).unwrap();
         assert_eq!(
             String::from_utf8(writer.finish().unwrap()).unwrap(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use super::location::UrlProblem;
@@ -15,8 +16,9 @@ pub const UNKNOWN_FIELDS_KEPT: usize = 16;
 const NAME_KEPT: usize = 64;
 
 /// Why an outlink is dropped. The names (snake case) are stable.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum DropReason {
     /// Empty, or only white space.
     Empty,
@@ -26,7 +28,7 @@ pub enum DropReason {
     Scheme,
     /// No host.
     NoHost,
-    /// Longer than [`MAX_URL`](super::MAX_URL).
+    /// Longer than 65,536 bytes.
     TooLong,
     /// Refused by the URL standard.
     Invalid,
@@ -52,9 +54,10 @@ impl From<&UrlProblem> for DropReason {
 }
 
 /// Fields that no record has, by name: a misspelt field would lose data in silence.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct UnknownFields {
-    /// Occurrences of the names kept, at most [`UNKNOWN_FIELDS_KEPT`].
+    /// How often each occurs, for at most 16 names.
+    #[schemars(schema_with = "counts_by::<String>")]
     pub names: BTreeMap<String, u64>,
     /// Occurrences of names that were not kept. While this is 0 the counts above are exact.
     pub others: u64,
@@ -80,34 +83,46 @@ impl UnknownFields {
     }
 }
 
+/// The JSON Schema of counts by `K`, which has an entry only for what was counted at least once.
+pub(crate) fn counts_by<K: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "propertyNames": generator.subschema_for::<K>(),
+        "additionalProperties": {"type": "integer", "minimum": 1},
+    })
+}
+
 /// What reading a batch counted.
 ///
 /// `lines = records + blank_lines`, and `records` = rejects + events of other kinds.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ReadSummary {
-    /// Lines of all inputs.
+    /// Lines of all inputs; records where the format has no lines.
     pub lines: u64,
     /// Lines of nothing but white space.
     pub blank_lines: u64,
-    /// Lines that are not blank, rejected ones included.
+    /// Records, rejected ones included; in text the lines that are not blank.
     pub records: u64,
-    /// Bytes of decompressed text.
+    /// Bytes of decompressed text; of a graph, those of its lists as they are held.
     pub bytes: u64,
-    /// Rejected lines by reason.
+    /// Rejected records by reason.
+    #[schemars(schema_with = "counts_by::<RejectReason>")]
     pub rejects: BTreeMap<RejectReason, u64>,
     /// Outlinks of accepted records that were dropped, by reason.
+    #[schemars(schema_with = "counts_by::<DropReason>")]
     pub dropped_outlinks: BTreeMap<DropReason, u64>,
     /// Outlinks given more than once in one record, beyond the first. (In links TSV the links of
     /// a page come in pieces; duplicates among them show only when those are consolidated.)
     pub duplicate_outlinks: u64,
     /// Outlinks of a page to itself.
     pub self_links: u64,
-    /// Fields that no record has.
+    /// Fields that no record has: left out, and perhaps misspelt.
     pub unknown_fields: UnknownFields,
 }
 
 impl ReadSummary {
-    /// All rejected lines.
+    /// All rejected records.
     #[must_use]
     pub fn rejected(&self) -> u64 {
         self.rejects.values().sum()

@@ -1,7 +1,10 @@
 //! RFC 3339 timestamps, read strictly.
 //!
-//! Written out here (one production of a grammar, the civil calendar) rather than taken from a
-//! date crate, of which nothing else would be used.
+//! Written out here, since date crates read more than the RFC has, and other instants. `jiff` takes a
+//! blank in place of `T`, times without seconds, basic forms, short offsets and zones in brackets,
+//! reads a leap second as the second before it, and refuses the last hours of the year 9999; `time`
+//! is nearer, and differs in blanks and leap seconds. So the grammar would stay, and all that a crate
+//! could take over is the civil calendar.
 
 /// Why a text is no RFC 3339 timestamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

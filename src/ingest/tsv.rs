@@ -1,21 +1,32 @@
 //! Links and pages as tab-separated lines, without a header.
 
-use super::interner::UrlNumber;
-use super::number::whole_number;
-use super::reading::Reading;
-use super::record::{
-    Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, RecordReader, UncrawledOutlinks,
-};
-use super::reject::{Fault, RejectReason};
+use std::path::PathBuf;
 
-/// The reader of links: `from_url<TAB>to_url`, in any order.
+use super::interner::UrlNumber;
+use super::lines::{LineFormat, each};
+use super::number::whole_number;
+use super::open::Input;
+use super::reading::Reading;
+use super::record::{Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, UncrawledOutlinks};
+use super::reject::{Fault, RejectReason};
+use super::source::Sources;
+
+/// What is read of lists of links, and of the list of their pages after them.
+pub(super) fn sources(inputs: &[Input], pages: Option<PathBuf>) -> Sources {
+    let mut sources = each(inputs, LinksTsv);
+    let pages: Vec<Input> = pages.into_iter().map(Input::named).collect();
+    sources.extend(each(&pages, PagesTsv));
+    sources
+}
+
+/// Links: `from_url<TAB>to_url`, in any order.
 ///
 /// Both pages count as crawled. A line whose target is no page still names its source: the link
 /// is dropped and counted, and so is a link of a page to itself. A bad source rejects the line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinksTsv;
 
-impl RecordReader for LinksTsv {
+impl LineFormat for LinksTsv {
     fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
         let [from, to] = columns(line)?;
         let from = reading.page(from)?;
@@ -26,14 +37,14 @@ impl RecordReader for LinksTsv {
     }
 }
 
-/// The reader of pages: `url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks`.
+/// Pages: `url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks`.
 ///
 /// `spam` is 0 or 1. An empty field is absent; a 0 is given (for uncrawled outlinks too: the bank
 /// then does not count them).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PagesTsv;
 
-impl RecordReader for PagesTsv {
+impl LineFormat for PagesTsv {
     fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
         let [url, spam, clicks, uncrawled] = columns(line)?;
         let mut attributes = PageAttributes::named(reading.page(url)?);
@@ -100,7 +111,7 @@ mod tests {
         parse(url, SiteMode::Host).unwrap()
     }
 
-    fn read(reader: &dyn RecordReader, line: &str) -> (Result<Event, RejectReason>, ReadSummary) {
+    fn read(reader: &dyn LineFormat, line: &str) -> (Result<Event, RejectReason>, ReadSummary) {
         let mut reading = Reading::new(SiteMode::Host, Interner::default());
         let event = reader.read(line, &mut reading);
         let event = event.map(|event| event.located(&reading.urls));

@@ -57,7 +57,7 @@ pub(super) struct Tightness {
     pub(super) weight: f64,
 }
 
-/// DESIGN section 4: proves the value.
+/// Proves the value ([cores](crate::guide::cores), *Why a small residual is not enough*).
 pub(super) const VALUE: Tightness = Tightness {
     tau: 1e-6,
     weight: 1e9,

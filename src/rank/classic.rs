@@ -5,9 +5,10 @@ use std::sync::Arc;
 use crate::graph::{HubGraph, NONE, Remaining, Touched, number};
 use crate::watch::{Interrupted, Watch};
 
+use super::principal::Principal;
+use super::ranker::{Next, Ranker};
 use super::region::Region;
 use super::vectors::{norm, scale};
-use super::{Next, Principal, Ranker};
 
 /// `a = A^T h`, `h = A a`, so many times from scratch for every core; sigma is the length of the
 /// last `A a` with `a` normalised.

@@ -27,15 +27,15 @@ use crate::watch::{Interrupted, Watch};
 use super::components::{Component, Labels};
 use super::large::{self, Attempt, DEEP, Depth, FIRST, TIGHT};
 use super::parent::{Held, Parent};
+use super::principal::{Doubt, Principal, TIED};
+use super::ranker::{Next, Ranker};
 use super::region::Region;
 use super::replay::{self, Descending, KNOWN, KnownSteps, Replays, descending, entry};
 use super::rest::{self, Rest};
 use super::solve::{EXACT, FINE, solve};
-use super::{Doubt, Next, Principal, Ranker, TIED};
 
 /// Sigmas are accurate to rounding.
 const ROUNDING: f64 = 1e-12;
-
 /// With so many authority classes a region is cut only near what it lost.
 const BROAD: Range<usize> = 1024..large::SIZES.end;
 
@@ -479,7 +479,7 @@ impl Ranker for Converged {
     }
 
     fn is_delicate(&self) -> bool {
-        // Nearer ones are tied with the same, whatever it is.
+        // Sigmas nearer than rounding are tied with the top, whichever of them it is.
         self.top().is_some_and(|top| {
             self.is_one_between(&(top * (1.0 - 2.0 * TIED)..top * (1.0 - ROUNDING)))
         })

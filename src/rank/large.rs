@@ -23,9 +23,9 @@ use std::ops::Range;
 
 use crate::watch::{Interrupted, Watch};
 
-use super::Principal;
 use super::block::{Found, Search, principal};
 use super::certificate::{Ones, Raising, TIE, Tightness, VALUE, bound, certify};
+use super::principal::Principal;
 use super::region::Region;
 use super::rows::square_of;
 use super::vectors::{add, largest, norm, scale};
@@ -63,7 +63,7 @@ pub(super) const TIGHT: Depth = Depth {
 };
 /// Raising is begun anew, from places known to be smaller, once it visited each entry so often.
 const PATIENCE: u64 = 2;
-/// So many places known to be smaller.
+/// How many places known to be smaller are remembered.
 const KNOWN: usize = 6;
 
 /// What came of a region.

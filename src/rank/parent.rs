@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::graph::{NONE, number};
 
-use super::Principal;
 use super::components::Component;
+use super::principal::Principal;
 use super::region::Region;
 
-/// So many vectors are kept of a region for a small part of it.
+/// How many vectors of a region are kept for a small part of it.
 const KEPT: usize = 6;
 
 /// A region that waits to be solved, or is.

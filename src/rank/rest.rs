@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::TIED;
 use super::parent::Held;
+use super::principal::TIED;
 use super::replay::{Descending, KNOWN, PROVED, Replays, Step, absent, descending};
 use crate::graph::NONE;
 

@@ -17,7 +17,7 @@ use super::region::Region;
 const PARALLEL: usize = 1 << 13;
 /// Places of a block that are worked on together: they fit into a processor's own cache.
 const CHUNK: usize = 128;
-/// So many chunks are handed out together.
+/// How many chunks are handed out together.
 const MANY: usize = 8;
 /// Vectors that inner loops work on together: so many sums fit into registers.
 const LANES: usize = 4;

@@ -4,9 +4,9 @@ use crate::watch::{Interrupted, Watch};
 
 use super::certificate::{Ones, Raising, TIE, VALUE, bound, certify};
 use super::lanczos::{Ritz, largest_pairs};
+use super::principal::{Doubt, Principal};
 use super::region::Region;
 use super::vectors::{add, dot, largest, largest_of, norm, scale};
-use super::{Doubt, Principal};
 
 /// How accurate a solution is asked for.
 #[derive(Clone, Copy, Debug)]

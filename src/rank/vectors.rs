@@ -10,7 +10,8 @@ use rayon::prelude::*;
 
 /// Chunks are fixed, each is summed in order, and so are the sums of the chunks.
 const CHUNK: usize = 4096;
-/// So many entries of all vectors at hand fit into a processor's own cache.
+/// How many entries of each vector are worked on at a time: those of all vectors at hand fit into a
+/// processor's own cache.
 const BLOCK: usize = 512;
 /// Below so many entries one thread does it.
 const PARALLEL: usize = 1 << 14;
@@ -32,7 +33,7 @@ fn sum_chunks(length: usize, sum: impl Fn(Range<usize>) -> f64 + Sync) -> f64 {
     parts.iter().sum()
 }
 
-/// The same, where each chunk of a vector is changed before its part of the sum.
+/// Changes each chunk of a vector and sums up what `part` gives for them, in the order of chunks.
 fn change_and_sum(
     vector: &mut [f64],
     part: impl Fn(&mut [f64], Range<usize>) -> f64 + Sync,

@@ -38,6 +38,14 @@ pub(super) struct Point {
     pub(super) error: f64,
 }
 
+impl Point {
+    /// A point at a whole number, such as a depth.
+    pub(super) fn at(x: u32, y: f64, error: f64) -> Self {
+        let x = f64::from(x);
+        Point { x, y, error }
+    }
+}
+
 /// How many looks the style knows.
 pub(super) const LOOKS: usize = 10;
 

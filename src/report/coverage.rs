@@ -1,40 +1,39 @@
 //! What cover methods cover beyond random pages: by method, by the number of seeds, by hops.
 
 use super::bars::{Bar, bars};
-use super::chart::{Frame, LOOKS, Series, lines};
+use super::chart::{Frame, LOOKS, Point, Series, lines};
 use super::data::{Coverage, CoveragePoint, Mean, MethodCurve, Report};
-use super::experiments::{figure, optional, point, table};
+use super::figure::Figure;
 use super::judge::is_ours;
-use super::text::{counted, short, whole, with_error};
+use super::text::{Count, Measure, optional};
 
 /// Where curves are told in numbers; a column for every point would be wider than the page.
 const IN_TABLE: [u32; 4] = [1, 2, 3, 5];
 
-/// The three charts on coverage.
-pub(super) fn charts(out: &mut String, report: &Report, coverage: &Coverage) {
-    covered_by_method(out, report, coverage);
-    covered(
-        out,
+/// The figures on coverage; curves without a point that can be compared with random are left out.
+pub(super) fn figures(report: &Report, coverage: &Coverage) -> impl Iterator<Item = Figure> {
+    let by_seeds = covered(
         "Value covered, by the number of seeds",
         &format!(
             "each seed covering what is within {}",
-            counted(coverage.hops.into(), "link", "links")
+            coverage.hops.counted("link", "links")
         ),
         ("by-seeds", "seeds for each site"),
         &coverage.by_seeds,
         |point| point.per_site,
     );
-    covered(
-        out,
+    let by_hops = covered(
         "Value covered, by how far a seed reaches",
         &format!(
             "with {} for each site",
-            counted(coverage.per_site.into(), "seed", "seeds")
+            coverage.per_site.counted("seed", "seeds")
         ),
         ("by-hops", "links that a seed reaches (hops)"),
         &coverage.by_hops,
         |point| point.hops,
     );
+    let all = [Some(by_method(report, coverage)), by_seeds, by_hops];
+    all.into_iter().flatten()
 }
 
 /// A method's name, with the depth of its weight.
@@ -46,17 +45,17 @@ fn name(curve: &MethodCurve) -> String {
     }
 }
 
-fn covered_by_method(out: &mut String, report: &Report, coverage: &Coverage) {
+fn by_method(report: &Report, coverage: &Coverage) -> Figure {
     let most = coverage.by_seeds.iter();
     let most = most.filter_map(|curve| curve.points.last().map(|point| point.per_site));
     let title = format!(
         "Value that {} for each site cover, by method",
-        counted(most.max().unwrap_or(0).into(), "seed", "seeds")
+        most.max().unwrap_or(0).counted("seed", "seeds")
     );
     let about = format!(
         "Beyond what random pages cover: mean over {} of the {} with {} crawled pages or more, whiskers: ± standard error. d2 weighs what lies within 2 links.",
-        whole(coverage.sites),
-        counted(coverage.sites_all, "site", "sites"),
+        coverage.sites.whole(),
+        coverage.sites_all.counted("site", "sites"),
         coverage.min_pages
     );
     let mut of_methods: Vec<(Mean, String, bool)> = coverage
@@ -77,12 +76,11 @@ fn covered_by_method(out: &mut String, report: &Report, coverage: &Coverage) {
             text: {
                 let plus = if more.mean > 0.0 { "+" } else { "" };
                 // Two decimals have room beside the bar.
-                format!("{plus}{} %", short((more.mean * 100.0).round() / 100.0))
+                format!("{plus}{} %", ((more.mean * 100.0).round() / 100.0).short())
             },
             ours,
         })
         .collect();
-    figure(out, &title, &about);
     let frame = Frame {
         id: "methods",
         title: &title,
@@ -90,8 +88,8 @@ fn covered_by_method(out: &mut String, report: &Report, coverage: &Coverage) {
         x: "value covered above random (%)",
         y: "",
     };
-    out.push_str(&bars(&frame, &all, 108.0, 66.0));
-    let rows: Vec<Vec<String>> = coverage
+    let chart = bars(&frame, &all, 108.0, 66.0);
+    let rows = coverage
         .by_seeds
         .iter()
         .filter_map(|curve| {
@@ -99,32 +97,28 @@ fn covered_by_method(out: &mut String, report: &Report, coverage: &Coverage) {
             Some(vec![
                 name(curve),
                 optional(last.more_value),
-                with_error(last.value),
-                with_error(last.pages),
+                last.value.with_error(),
+                last.pages.with_error(),
             ])
         })
         .collect();
-    table(
-        out,
-        &[
-            "Method",
-            "Value above random (%)",
-            "Value (% of site)",
-            "Pages (% of site)",
-        ],
-        &rows,
-    );
-    out.push_str("</figure>\n");
+    let heads = [
+        "Method",
+        "Value above random (%)",
+        "Value (% of site)",
+        "Pages (% of site)",
+    ];
+    Figure::open(&*title, about, chart, &heads, rows)
 }
 
+/// A line for each method that is compared with random; `None` where none is.
 fn covered(
-    out: &mut String,
     title: &str,
     about: &str,
     (id, axis): (&str, &str),
     curves: &[MethodCurve],
     along: impl Fn(&CoveragePoint) -> u32,
-) {
+) -> Option<Figure> {
     let methods: Vec<&MethodCurve> = curves
         .iter()
         .filter(|curve| curve.points.iter().any(|p| p.more_value.is_some()))
@@ -139,18 +133,14 @@ fn covered(
                 .points
                 .iter()
                 // Errors are in the table: so many whiskers would hide the lines.
-                .filter_map(|p| Some(point(along(p), p.more_value?.mean, 0.0)))
+                .filter_map(|p| Some(Point::at(along(p), p.more_value?.mean, 0.0)))
                 .collect(),
         })
         .collect();
     if series.is_empty() {
-        return;
+        return None;
     }
-    figure(
-        out,
-        title,
-        &format!("Beyond what random pages cover, {about}. Zero is random itself."),
-    );
+    let about = format!("Beyond what random pages cover, {about}. Zero is random itself.");
     let frame = Frame {
         id,
         title,
@@ -158,10 +148,11 @@ fn covered(
         x: axis,
         y: "value covered above random (%)",
     };
-    out.push_str(&lines(&frame, &series, 110.0));
-    let mut heads = vec!["Above random (%)".to_owned()];
-    heads.extend(IN_TABLE.iter().map(ToString::to_string));
-    let rows: Vec<Vec<String>> = methods
+    let chart = lines(&frame, &series, 110.0);
+    let numbers = IN_TABLE.map(|at| at.to_string());
+    let mut heads = vec!["Above random (%)"];
+    heads.extend(numbers.iter().map(String::as_str));
+    let rows = methods
         .iter()
         .map(|curve| {
             let cells = IN_TABLE.iter().map(|&at| {
@@ -171,7 +162,5 @@ fn covered(
             std::iter::once(name(curve)).chain(cells).collect()
         })
         .collect();
-    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    table(out, &heads, &rows);
-    out.push_str("</figure>\n");
+    Some(Figure::open(title, about, chart, &heads, rows))
 }

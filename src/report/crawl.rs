@@ -3,14 +3,12 @@
 
 use super::chart::{Frame, Point, Series, lines};
 use super::data::Crawl;
-use super::experiments::{figure, optional, point, table};
-use super::text::{counted, put, short, whole, with_error};
+use super::figure::Figure;
+use super::text::{Count, Measure, optional, put};
 
-/// The three charts on the crawl.
-pub(super) fn charts(out: &mut String, crawl: &Crawl) {
-    pages_found(out, crawl);
-    pagerank_found(out, crawl);
-    rank_found(out, crawl);
+/// The three figures on the crawl.
+pub(super) fn figures(crawl: &Crawl) -> [Figure; 3] {
+    [pages_found(crawl), pagerank_found(crawl), rank_found(crawl)]
 }
 
 /// The two lines of a crawl.
@@ -23,31 +21,30 @@ fn pair(ours: Vec<Point>, random: Vec<Point>) -> [Series; 2] {
     [line("these seeds", 0, ours), line("random", 1, random)]
 }
 
-fn pages_found(out: &mut String, crawl: &Crawl) {
+fn pages_found(crawl: &Crawl) -> Figure {
     let share = |pages: f64| 100.0 * pages / (crawl.web.max(1)) as f64;
     let ours = crawl.depths.iter();
-    let ours = ours.map(|d| point(d.depth, share(d.reached as f64), 0.0));
+    let ours = ours.map(|d| Point::at(d.depth, share(d.reached as f64), 0.0));
     let random = crawl.depths.iter().map(|d| {
         let of_random = d.reached_random;
-        point(d.depth, share(of_random.mean), share(of_random.error))
+        Point::at(d.depth, share(of_random.mean), share(of_random.error))
     });
     let series = pair(ours.collect(), random.collect());
     let title = "Pages that a crawl finds";
     let mut about = format!(
         "From {}, and from as many random crawled pages (mean of {}, ± standard error).",
-        counted(crawl.seeds, "seed", "seeds"),
-        counted(crawl.draws.into(), "draw", "draws")
+        crawl.seeds.counted("seed", "seeds"),
+        crawl.draws.counted("draw", "draws")
     );
     if crawl.dead > 0 {
         put(
             &mut about,
             format_args!(
                 " {} since they were selected.",
-                counted(crawl.dead, "seed died", "seeds died")
+                crawl.dead.counted("seed died", "seeds died")
             ),
         );
     }
-    figure(out, title, &about);
     let frame = Frame {
         id: "pages",
         title,
@@ -55,49 +52,42 @@ fn pages_found(out: &mut String, crawl: &Crawl) {
         x: "depth (links from the nearest seed)",
         y: "pages found up to this depth (% of the web)",
     };
-    out.push_str(&lines(&frame, &series, 88.0));
-    let rows: Vec<Vec<String>> = crawl
+    let chart = lines(&frame, &series, 88.0);
+    let rows = crawl
         .depths
         .iter()
         .map(|d| {
             let times = d.reached as f64 / d.reached_random.mean;
             vec![
                 d.depth.to_string(),
-                whole(d.reached),
-                with_error(d.reached_random),
-                format!("×{}", short(times)),
-                short(d.value),
-                with_error(d.value_random),
+                d.reached.whole(),
+                d.reached_random.with_error(),
+                format!("×{}", times.short()),
+                d.value.short(),
+                d.value_random.with_error(),
             ]
         })
         .collect();
-    table(
-        out,
-        &[
-            "Depth",
-            "Pages so far",
-            "Random",
-            "Seeds : random",
-            "Value at this depth",
-            "Random",
-        ],
-        &rows,
-    );
-    out.push_str("</figure>\n");
+    let heads = [
+        "Depth",
+        "Pages so far",
+        "Random",
+        "Seeds : random",
+        "Value at this depth",
+        "Random",
+    ];
+    Figure::open(title, about, chart, &heads, rows)
 }
 
-fn pagerank_found(out: &mut String, crawl: &Crawl) {
+fn pagerank_found(crawl: &Crawl) -> Figure {
     let ours = crawl.depths.iter();
-    let ours = ours.map(|d| point(d.depth, d.pagerank, 0.0));
+    let ours = ours.map(|d| Point::at(d.depth, d.pagerank, 0.0));
     let random = crawl.depths.iter();
-    let random = random.map(|d| point(d.depth, d.pagerank_random.mean, d.pagerank_random.error));
+    let random =
+        random.map(|d| Point::at(d.depth, d.pagerank_random.mean, d.pagerank_random.error));
     let series = pair(ours.collect(), random.collect());
     let title = "How much of the important that is";
-    figure(
-        out,
-        title,
-        "PageRank of all pages found, in per cent of the web's: important pages weigh more than others.",
-    );
+    let about = "PageRank of all pages found, in per cent of the web's: important pages weigh more than others.";
     let frame = Frame {
         id: "pagerank",
         title,
@@ -105,43 +95,35 @@ fn pagerank_found(out: &mut String, crawl: &Crawl) {
         x: "depth (links from the nearest seed)",
         y: "PageRank found up to this depth (% of the web)",
     };
-    out.push_str(&lines(&frame, &series, 88.0));
-    let rows: Vec<Vec<String>> = crawl
+    let chart = lines(&frame, &series, 88.0);
+    let rows = crawl
         .depths
         .iter()
         .map(|d| {
             let times = d.pagerank / d.pagerank_random.mean;
             vec![
                 d.depth.to_string(),
-                short(d.pagerank),
-                with_error(d.pagerank_random),
-                format!("×{}", short(times)),
+                d.pagerank.short(),
+                d.pagerank_random.with_error(),
+                format!("×{}", times.short()),
             ]
         })
         .collect();
-    table(
-        out,
-        &["Depth", "PageRank so far (%)", "Random", "Seeds : random"],
-        &rows,
-    );
-    out.push_str("</figure>\n");
+    let heads = ["Depth", "PageRank so far (%)", "Random", "Seeds : random"];
+    Figure::open(title, about, chart, &heads, rows)
 }
 
-fn rank_found(out: &mut String, crawl: &Crawl) {
+fn rank_found(crawl: &Crawl) -> Figure {
     let ours = crawl.depths.iter();
-    let ours = ours.filter_map(|d| Some(point(d.depth, d.rank?, 0.0)));
+    let ours = ours.filter_map(|d| Some(Point::at(d.depth, d.rank?, 0.0)));
     let random = crawl.depths.iter();
     let random = random.filter_map(|d| {
         let of_random = d.rank_random?;
-        Some(point(d.depth, of_random.mean, of_random.error))
+        Some(Point::at(d.depth, of_random.mean, of_random.error))
     });
     let series = pair(ours.collect(), random.collect());
     let title = "How important a page is that it finds";
-    figure(
-        out,
-        title,
-        "Mean PageRank of the pages at each depth: 1 is the average page of this web.",
-    );
+    let about = "Mean PageRank of the pages at each depth: 1 is the average page of this web.";
     let frame = Frame {
         id: "rank",
         title,
@@ -149,9 +131,9 @@ fn rank_found(out: &mut String, crawl: &Crawl) {
         x: "depth (links from the nearest seed)",
         y: "mean PageRank of new pages (× average page)",
     };
-    out.push_str(&lines(&frame, &series, 88.0));
-    let number = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), short);
-    let rows: Vec<Vec<String>> = crawl
+    let chart = lines(&frame, &series, 88.0);
+    let number = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), Measure::short);
+    let rows = crawl
         .depths
         .iter()
         .map(|d| {
@@ -164,10 +146,6 @@ fn rank_found(out: &mut String, crawl: &Crawl) {
             ]
         })
         .collect();
-    table(
-        out,
-        &["Depth", "PageRank", "Random", "Spam (%)", "Random"],
-        &rows,
-    );
-    out.push_str("</figure>\n");
+    let heads = ["Depth", "PageRank", "Random", "Spam (%)", "Random"];
+    Figure::open(title, about, chart, &heads, rows)
 }

@@ -1,10 +1,11 @@
 //! What a report tells, as plain data: the page is made from it, and the JSON file beside the page
 //! is it (`schema/report.schema.json`).
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Everything that a report tells of one refresh.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct Report {
     /// The bank's name: the last part of its folder.
     pub bank: String,
@@ -51,7 +52,7 @@ pub struct Report {
 }
 
 /// A parameter of a plan.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Parameter {
     /// Its name on the command line.
     pub name: String,
@@ -60,7 +61,7 @@ pub struct Parameter {
 }
 
 /// What a bank holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Web {
     /// Sites.
     pub sites: u64,
@@ -77,7 +78,7 @@ pub struct Web {
 }
 
 /// A seed with its reason.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct SeedLine {
     /// Its rank, from 1.
     pub rank: u32,
@@ -90,16 +91,18 @@ pub struct SeedLine {
     /// Whether the plan's refresh before this one had it; `null` where there was none.
     pub kept: Option<bool>,
     /// Why it can start no crawl any more: gone, spam, or no page; `null` while it can.
+    #[schemars(extend("enum" = ["gone", "spam", "no page", null]))]
     pub dead: Option<String>,
 }
 
 /// Why a seed was selected.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "by", rename_all = "kebab-case")]
 pub enum Reason {
     /// It is the chosen hub of a core.
     Core {
         /// The core's rank.
+        #[schemars(range(min = 1))]
         core: u32,
         /// Its hub score, L2-normalised over pages.
         hub_score: f64,
@@ -113,14 +116,16 @@ pub enum Reason {
         /// Their value.
         covered_value: f64,
         /// Its place among the picks of the site, from 1.
+        #[schemars(range(min = 1))]
         pick: u32,
         /// The refresh that picked it.
+        #[schemars(range(min = 1))]
         since: u32,
     },
 }
 
 /// A core.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct CoreLine {
     /// Its rank, from 1.
     pub rank: u32,
@@ -143,7 +148,7 @@ pub struct CoreLine {
 }
 
 /// A site's part of something.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct SiteShare {
     /// The site.
     pub site: String,
@@ -152,16 +157,17 @@ pub struct SiteShare {
 }
 
 /// A mean with its standard error.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct Mean {
     /// The mean.
     pub mean: f64,
-    /// Its standard error; not a number (`null`) where a single observation tells none.
+    /// Its standard error; not a number, in JSON `null`, where a single observation tells none.
+    #[schemars(with = "Option<f64>")]
     pub error: f64,
 }
 
 /// Something that is claimed of seeds.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Claim {
     /// Whether it holds here.
     pub holds: bool,
@@ -170,7 +176,7 @@ pub struct Claim {
 }
 
 /// A crawl from the seeds beside crawls from as many random pages, breadth first.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct Crawl {
     /// Seeds that the crawl started from: those that are still there.
     pub seeds: u64,
@@ -185,35 +191,35 @@ pub struct Crawl {
 }
 
 /// What a crawl finds at one depth.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct CrawlDepth {
     /// Links from the nearest seed.
     pub depth: u32,
     /// Pages up to this depth, from the seeds.
     pub reached: u64,
-    /// The same from random pages.
+    /// Pages reached from random pages instead, in per cent.
     pub reached_random: Mean,
     /// PageRank of the pages up to this depth, in per cent of the web's.
     pub pagerank: f64,
-    /// The same from random pages; the error is a bound, the sum of those of the depths.
+    /// PageRank reached from random pages instead; the error is a bound, the sum of those of the depths.
     pub pagerank_random: Mean,
     /// Mean PageRank of the pages at this depth, in times the average of the web; `null` where
     /// there are none.
     pub rank: Option<f64>,
-    /// The same from random pages.
+    /// The rank of the pages found from random pages instead; `None` where none was found.
     pub rank_random: Option<Mean>,
     /// Spam among the pages at this depth, in per cent; `null` where there are none.
     pub spam: Option<f64>,
-    /// The same from random pages.
+    /// The share of spam found from random pages instead; `None` where the bank marks none.
     pub spam_random: Option<Mean>,
     /// Value of the pages at this depth.
     pub value: f64,
-    /// The same from random pages.
+    /// The value reached from random pages instead.
     pub value_random: Mean,
 }
 
 /// How far cores are from each other: links from any page of one to any page of the other.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct Distances {
     /// From each core in order to each core in order; `null` where there is no way.
     pub matrix: Vec<Vec<Option<u32>>>,
@@ -229,7 +235,7 @@ pub struct Distances {
 }
 
 /// What cover methods cover on a sample of sites.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct Coverage {
     /// Sites in the sample.
     pub sites: u64,
@@ -250,7 +256,7 @@ pub struct Coverage {
 }
 
 /// What one method covers.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct MethodCurve {
     /// The method.
     pub method: String,
@@ -261,7 +267,7 @@ pub struct MethodCurve {
 }
 
 /// What so many seeds for a site cover within so many hops: means over sites.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct CoveragePoint {
     /// Seeds for a site.
     pub per_site: u32,
@@ -278,7 +284,7 @@ pub struct CoveragePoint {
 }
 
 /// Crawls of so many pages from several lists of seeds.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct Budget {
     /// At most so many pages are crawled.
     pub pages: u64,
@@ -287,7 +293,7 @@ pub struct Budget {
 }
 
 /// What one list gives.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct BudgetLine {
     /// The list.
     pub name: String,
@@ -304,7 +310,7 @@ pub struct BudgetLine {
 }
 
 /// What changed since an earlier refresh of the plan.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct Changes {
     /// The earlier refresh.
     pub refresh: u32,
@@ -321,20 +327,21 @@ pub struct Changes {
 }
 
 /// A seed that came or went.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 pub struct ChangedSeed {
     /// The page.
     pub url: String,
-    /// Why, in words.
+    /// Why it came or went, in words.
     pub because: String,
-    /// The batch that brought it.
+    /// The batch that brought it; `null` where no page concerned changed.
+    #[schemars(range(min = 1))]
     pub batch: Option<u32>,
-    /// Who may follow a lost one that is dead.
+    /// Who may follow a lost seed that is dead.
     pub successor: Option<String>,
 }
 
 /// What a refresh cost.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Cost {
     /// The refresh.
     pub refresh: u32,

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use super::bars::{Bar, bars};
 use super::chart::Frame;
 use super::data::{Crawl, CrawlDepth, Mean, MethodCurve, Report};
-use super::text::{counted, escape, short, signed_percent, whole, with_error};
+use super::text::{Count, Measure};
 
 /// Where a number is beside random.
 pub(super) fn side(number: f64, random: Mean) -> Ordering {
@@ -26,40 +26,52 @@ pub(super) fn side(number: f64, random: Mean) -> Ordering {
     }
 }
 
-/// Whether it is worth it: one word, how that looks, and the sentence for it.
-pub(super) struct Verdict {
+/// Whether it is worth it: one word, how that looks, and the figures for it.
+pub(super) struct Verdict<'a> {
     pub(super) word: &'static str,
     pub(super) class: &'static str,
     /// A few words on why.
     pub(super) brief: Option<String>,
-    pub(super) sentences: Vec<String>,
+    /// What the plan's method covers; `None` where it was not measured, or is not by cover.
+    pub(super) covered: Option<Covered>,
+    /// The crawl and its last depth of up to three links; `None` where none was measured.
+    pub(super) reached: Option<(&'a Crawl, &'a CrawlDepth)>,
+    /// How the PageRank of single pages compares; `None` where it was not measured.
+    pub(super) quality: Option<String>,
+}
+
+/// What the method of a cover plan covers.
+pub(super) struct Covered {
+    /// Seeds for each site.
+    pub(super) seeds: u32,
+    /// Value beyond what random pages cover, in per cent.
+    pub(super) more: Mean,
+    /// Sites that `more` is the mean of.
+    pub(super) sites: u64,
+    /// With how many numbers of seeds it covers more than random, and of how many.
+    better: (usize, usize),
 }
 
 /// The verdict goes by what the plan is for: a cover plan by the value that its method covers, with
 /// any number of seeds; cores by the pages that a crawl of up to three links finds, and by the
 /// PageRank of those together. (A mean over the pages falls where more of them are found, so it is
 /// told but does not decide.)
-pub(super) fn verdict(report: &Report) -> Verdict {
-    let mut sentences = Vec::new();
-    let mut counts = None;
+pub(super) fn verdict(report: &Report) -> Verdict<'_> {
+    let covered = covered(report);
+    let mut counts = covered.as_ref().map(|covered| covered.better);
     let mut brief = None;
-    if let Some((good, all, sentence)) = covered(report) {
-        counts = Some((good, all));
-        sentences.push(sentence);
-    }
     let near = report.crawl.iter().flat_map(|crawl| &crawl.depths);
     let near: Vec<&CrawlDepth> = near.filter(|d| (1..=3).contains(&d.depth)).collect();
-    if let (Some(crawl), Some(last)) = (&report.crawl, near.last()) {
+    let reached = report.crawl.as_ref().zip(near.last().copied());
+    if let Some((_, last)) = reached
+        && counts.is_none()
+    {
         let above = |d: &&&CrawlDepth| side(d.reached as f64, d.reached_random).is_gt();
         let good = near.iter().filter(above).count();
-        sentences.push(reached(crawl, last));
-        if counts.is_none() {
-            // That it reaches more of the PageRank counts as much as one depth.
-            let pagerank = side(last.pagerank, last.pagerank_random).is_gt();
-            counts = Some((good + usize::from(pagerank), near.len() + 1));
-            brief = Some(in_brief(last));
-        }
-        sentences.extend(quality(&near));
+        // That it reaches more of the PageRank counts as much as one depth.
+        let pagerank = side(last.pagerank, last.pagerank_random).is_gt();
+        counts = Some((good + usize::from(pagerank), near.len() + 1));
+        brief = Some(in_brief(last));
     }
     let (word, class) = match counts {
         None => ("Not measured", "unknown"),
@@ -67,19 +79,13 @@ pub(super) fn verdict(report: &Report) -> Verdict {
         Some((good, all)) if good == all => ("Yes", "holds"),
         Some(_) => ("In part", "partly"),
     };
-    if sentences.is_empty() {
-        let why = if report.seeds.is_empty() {
-            "There are no seeds to judge."
-        } else {
-            "The experiments were left out; run the report without <code>--no-evaluate</code>."
-        };
-        sentences.push(why.to_owned());
-    }
     Verdict {
         word,
         class,
         brief,
-        sentences,
+        covered,
+        reached,
+        quality: quality(&near),
     }
 }
 
@@ -87,13 +93,9 @@ pub(super) fn verdict(report: &Report) -> Verdict {
 fn in_brief(depth: &CrawlDepth) -> String {
     format!(
         "{} times the pages and {} times the PageRank of random pages",
-        times(depth),
-        short(depth.pagerank / depth.pagerank_random.mean)
+        (depth.reached as f64 / depth.reached_random.mean).short(),
+        (depth.pagerank / depth.pagerank_random.mean).short()
     )
-}
-
-fn times(depth: &CrawlDepth) -> String {
-    short(depth.reached as f64 / depth.reached_random.mean)
 }
 
 /// Whether a curve is that of the plan's method, with its depth where it has one.
@@ -108,9 +110,8 @@ fn parameter(report: &Report, name: &str) -> Option<u32> {
     found.and_then(|parameter| parameter.value.parse().ok())
 }
 
-/// Where the plan is a cover plan: with how many numbers of seeds its method covers more value than
-/// random, of how many, and the sentence for the largest.
-fn covered(report: &Report) -> Option<(usize, usize, String)> {
+/// What the method of a cover plan covers with the plan's number of seeds, else with the largest.
+fn covered(report: &Report) -> Option<Covered> {
     let coverage = report.coverage.as_ref()?;
     let mut of_plan = coverage.by_seeds.iter();
     let ours = of_plan.find(|curve| is_ours(report, curve))?;
@@ -120,16 +121,14 @@ fn covered(report: &Report) -> Option<(usize, usize, String)> {
         .collect();
     let wanted = parameter(report, "per-site");
     let of_plan = more.iter().find(|(seeds, _)| Some(*seeds) == wanted);
-    let (seeds, value) = of_plan.or(more.last())?;
     let good = more.iter().filter(|(_, more)| side(0.0, *more).is_lt());
-    let sentence = format!(
-        "With {} for each site, {} covers <b>{}</b> of value beyond what random pages cover (mean of {}).",
-        counted((*seeds).into(), "seed", "seeds"),
-        escape(&report.method),
-        signed_percent(*value),
-        counted(coverage.sites, "site", "sites")
-    );
-    Some((good.count(), more.len(), sentence))
+    let &(seeds, value) = of_plan.or(more.last())?;
+    Some(Covered {
+        seeds,
+        more: value,
+        sites: coverage.sites,
+        better: (good.count(), more.len()),
+    })
 }
 
 /// The answer at a glance: what a crawl finds from the seeds and from random pages.
@@ -143,18 +142,18 @@ pub(super) fn chart(report: &Report) -> Option<String> {
             name: "these seeds".to_owned(),
             number: depth.reached as f64,
             error: 0.0,
-            text: whole(depth.reached),
+            text: depth.reached.whole(),
             ours: true,
         },
         Bar {
             name: "random".to_owned(),
             number: random.mean,
             error: random.error,
-            text: short(random.mean),
+            text: random.mean.short(),
             ours: false,
         },
     ];
-    let within = counted(depth.depth.into(), "link", "links");
+    let within = depth.depth.counted("link", "links");
     let frame = Frame {
         id: "answer-chart",
         title: &format!("Pages found within {within}"),
@@ -163,18 +162,6 @@ pub(super) fn chart(report: &Report) -> Option<String> {
         y: &format!("pages found within {within}"),
     };
     Some(bars(&frame, &both, 102.0, 66.0))
-}
-
-fn reached(crawl: &Crawl, depth: &CrawlDepth) -> String {
-    format!(
-        "Within {links} of the seeds lie <b>{} pages</b> with {} % of all PageRank; within {links} of {} random pages, {} with {} %.",
-        whole(depth.reached),
-        short(depth.pagerank),
-        whole(crawl.seeds),
-        with_error(depth.reached_random),
-        with_error(depth.pagerank_random),
-        links = counted(depth.depth.into(), "link", "links"),
-    )
 }
 
 /// How the mean PageRank of the pages found at depths 2 and 3 compares.
@@ -196,8 +183,8 @@ fn quality(near: &[&CrawlDepth]) -> Option<String> {
         .map(|(depth, rank, random)| {
             format!(
                 "{} against {} at depth {depth}",
-                short(*rank),
-                with_error(*random)
+                rank.short(),
+                random.with_error()
             )
         })
         .collect();

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! data.rs      what a report tells; the JSON file beside the page
-//! judge.rs     the papers' claims beside what was measured; whether it is worth it
-//! page.rs      the page: which pages, why, is it worth it; then the sections
-//! sections.rs  seeds, cores, changes, costs
-//! experiments.rs, crawl.rs, coverage.rs  what was measured
+//! judge.rs     whether it is worth it, and by which figures
+//! page.rs      the page, and what its templates cannot compute themselves
+//! experiments.rs, crawl.rs, coverage.rs  what was measured, as figures (figure.rs)
 //! chart.rs, bars.rs, map.rs  inline SVG
-//! text.rs      escaping, links, numbers
+//! text.rs      escaping, numbers, lists that are cut
+//! html/        templates: base.html for any page, page.html with its sections, parts.html
 //! page.css     light, dark, phone and paper
 //! ```
 //!
@@ -22,10 +22,10 @@ mod coverage;
 mod crawl;
 mod data;
 mod experiments;
+mod figure;
 mod judge;
 mod map;
 mod page;
-mod sections;
 mod text;
 
 pub use data::{

@@ -1,9 +1,11 @@
 //! Text and numbers as they go into the page.
 //!
-//! URLs and names come from the web, and whoever wrote them may be hostile: everything that is not
-//! written here by hand goes through [`escape`], and only `http` and `https` become links.
+//! URLs and names come from the web, and whoever wrote them may be hostile: everything in a template
+//! goes through [`PageText`], unless the template says `safe`, as it does for charts and the style.
 
 use std::fmt::{self, Write};
+
+use askama::filters::Escaper;
 
 use super::data::Mean;
 use crate::shown::is_steering;
@@ -13,86 +15,132 @@ pub(super) fn put(out: &mut String, text: fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// Text for the page, in element content and in quoted attributes alike.
+/// How templates write text, in element content and in quoted attributes alike (`askama.toml`
+/// names it).
 ///
 /// Characters that steer the direction of text are shown by number: they could make one URL look
 /// like another.
+#[derive(Clone, Copy)]
+pub(super) struct PageText;
+
+impl Escaper for PageText {
+    fn write_escaped_str<W: Write>(&self, mut out: W, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            match c {
+                '&' => out.write_str("&amp;")?,
+                '<' => out.write_str("&lt;")?,
+                '>' => out.write_str("&gt;")?,
+                '"' => out.write_str("&quot;")?,
+                '\'' => out.write_str("&#39;")?,
+                c if is_steering(c) => write!(out, "\\u{{{:x}}}", u32::from(c))?,
+                c => out.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Text for a chart, as templates write it.
 pub(super) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c if is_steering(c) => put(&mut safe, format_args!("\\u{{{:x}}}", u32::from(c))),
-            c => safe.push(c),
-        }
-    }
+    let _ = PageText.write_escaped_str(&mut safe, text);
     safe
 }
 
-/// A URL as a link where that is safe, else as text.
-pub(super) fn link(url: &str) -> String {
-    let text = escape(url);
-    if url.starts_with("http://") || url.starts_with("https://") {
-        format!("<a href=\"{text}\" rel=\"noopener noreferrer nofollow\">{text}</a>")
-    } else {
-        format!("<span class=\"url\">{text}</span>")
+/// A part of a list, and how many items of the list it leaves out.
+pub(super) struct Excerpt<'a, T> {
+    pub(super) shown: &'a [T],
+    pub(super) more: usize,
+}
+
+/// Long lists are cut on the page; the JSON file beside it has them whole.
+pub(super) trait Cut<T> {
+    /// At most so many items from the beginning.
+    fn head(&self, most: usize) -> Excerpt<'_, T>;
+    /// At most so many items from the end.
+    fn tail(&self, most: usize) -> Excerpt<'_, T>;
+}
+
+impl<T> Cut<T> for [T] {
+    fn head(&self, most: usize) -> Excerpt<'_, T> {
+        let (shown, rest) = self.split_at(most.min(self.len()));
+        let more = rest.len();
+        Excerpt { shown, more }
+    }
+
+    fn tail(&self, most: usize) -> Excerpt<'_, T> {
+        let (rest, shown) = self.split_at(self.len().saturating_sub(most));
+        let more = rest.len();
+        Excerpt { shown, more }
     }
 }
 
-/// A whole number with its thousands apart.
-pub(super) fn whole(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
+/// A count as the page writes it.
+pub(super) trait Count: Copy + fmt::Display {
+    /// With its thousands apart.
+    fn whole(self) -> String {
+        let digits = self.to_string();
+        let mut text = String::with_capacity(digits.len() * 4 / 3);
+        for (at, digit) in digits.chars().enumerate() {
+            if at > 0 && (digits.len() - at).is_multiple_of(3) {
+                text.push(',');
+            }
+            text.push(digit);
         }
-        text.push(digit);
+        text
     }
-    text
+
+    /// With its word, of which `one` is for a single thing.
+    fn counted(self, one: &str, many: &str) -> String {
+        let number = self.whole();
+        let word = if number == "1" { one } else { many };
+        format!("{number} {word}")
+    }
 }
 
-/// A count and its word.
-pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", whole(number), if number == 1 { one } else { many })
+impl Count for u32 {}
+impl Count for u64 {}
+impl Count for usize {}
+
+/// A measure as the page writes it.
+pub(super) trait Measure {
+    /// With about three digits that count.
+    fn short(self) -> String;
 }
 
-/// A number with about three digits that count.
-pub(super) fn short(number: f64) -> String {
-    let size = number.abs();
-    if !number.is_finite() {
-        "–".to_owned()
-    } else if size >= 999.5 {
-        let sign = if number < 0.0 { "−" } else { "" };
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "not negative, and beyond 2^64 it is the largest that is shown"
-        )]
-        let rounded = size.round() as u64;
-        format!("{sign}{}", whole(rounded))
-    } else {
-        let places = match size {
-            s if s >= 99.95 || s == 0.0 => 0,
-            s if s >= 9.995 => 1,
-            s if s >= 0.0995 => 2,
-            s if s >= 0.000_995 => 4,
-            _ => 6,
-        };
-        let text = format!("{number:.places$}");
-        let text = if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.')
+impl Measure for f64 {
+    fn short(self) -> String {
+        let size = self.abs();
+        if !self.is_finite() {
+            "–".to_owned()
+        } else if size >= 999.5 {
+            let sign = if self < 0.0 { "−" } else { "" };
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "not negative, and beyond 2^64 it is the largest that is shown"
+            )]
+            let rounded = size.round() as u64;
+            format!("{sign}{}", rounded.whole())
         } else {
-            &text
-        };
-        match text.strip_prefix('-') {
-            Some("0") => "0".to_owned(),
-            Some(positive) => format!("−{positive}"),
-            None => text.to_owned(),
+            let places = match size {
+                s if s >= 99.95 || s == 0.0 => 0,
+                s if s >= 9.995 => 1,
+                s if s >= 0.0995 => 2,
+                s if s >= 0.000_995 => 4,
+                _ => 6,
+            };
+            let text = format!("{self:.places$}");
+            let text = if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.')
+            } else {
+                &text
+            };
+            match text.strip_prefix('-') {
+                Some("0") => "0".to_owned(),
+                Some(positive) => format!("−{positive}"),
+                None => text.to_owned(),
+            }
         }
     }
 }
@@ -100,57 +148,49 @@ pub(super) fn short(number: f64) -> String {
 /// A number for an axis.
 pub(super) fn tick(number: f64) -> String {
     match number.abs() {
-        size if size >= 1e9 => format!("{}G", short(number / 1e9)),
-        size if size >= 1e6 => format!("{}M", short(number / 1e6)),
-        size if size >= 1e4 => format!("{}k", short(number / 1e3)),
-        _ => short(number),
+        size if size >= 1e9 => format!("{}G", (number / 1e9).short()),
+        size if size >= 1e6 => format!("{}M", (number / 1e6).short()),
+        size if size >= 1e4 => format!("{}k", (number / 1e3).short()),
+        _ => number.short(),
     }
 }
 
-/// A mean and its standard error, both with the digits that the error leaves.
-pub(super) fn with_error(mean: Mean) -> String {
-    if mean.error.is_nan() {
-        return short(mean.mean);
-    }
-    let places = match mean.error.abs() {
-        e if e >= 9.95 || !e.is_finite() => 0,
-        e if e >= 0.995 => 1,
-        e if e >= 0.0195 => 2,
-        e if e >= 0.000_5 => 3,
-        _ => return format!("{} ± 0", short(mean.mean)),
-    };
-    let fixed = |number: f64| {
-        let size = number.abs();
-        if size >= 999.5 || !size.is_finite() {
-            return short(number);
+impl Mean {
+    /// With its standard error, both with the digits that the error leaves.
+    pub(super) fn with_error(self) -> String {
+        if self.error.is_nan() {
+            return self.mean.short();
         }
-        let text = format!("{size:.places$}");
-        let zero = text.chars().all(|c| matches!(c, '0' | '.'));
-        let sign = if number < 0.0 && !zero { "−" } else { "" };
-        format!("{sign}{text}")
-    };
-    format!("{} ± {}", fixed(mean.mean), fixed(mean.error))
-}
-
-/// A mean in per cent, its sign and its standard error.
-pub(super) fn signed_percent(mean: Mean) -> String {
-    let plus = if mean.mean > 0.0 { "+" } else { "" };
-    format!("{plus}{} %", with_error(mean))
-}
-
-/// A list of names, of which a few are shown.
-pub(super) fn some_of(names: &[String], shown: usize) -> String {
-    let listed: Vec<String> = names
-        .iter()
-        .take(shown)
-        .map(|name| format!("<b class=\"site\">{}</b>", escape(name)))
-        .collect();
-    let more = names.len().saturating_sub(shown);
-    let mut text = listed.join(", ");
-    if more > 0 {
-        put(&mut text, format_args!(" and {} more", whole(more as u64)));
+        let places = match self.error.abs() {
+            e if e >= 9.95 || !e.is_finite() => 0,
+            e if e >= 0.995 => 1,
+            e if e >= 0.0195 => 2,
+            e if e >= 0.000_5 => 3,
+            _ => return format!("{} ± 0", self.mean.short()),
+        };
+        let fixed = |number: f64| {
+            let size = number.abs();
+            if size >= 999.5 || !size.is_finite() {
+                return number.short();
+            }
+            let text = format!("{size:.places$}");
+            let zero = text.chars().all(|c| matches!(c, '0' | '.'));
+            let sign = if number < 0.0 && !zero { "−" } else { "" };
+            format!("{sign}{text}")
+        };
+        format!("{} ± {}", fixed(self.mean), fixed(self.error))
     }
-    text
+
+    /// In per cent, with its sign and its standard error.
+    pub(super) fn signed_percent(self) -> String {
+        let plus = if self.mean > 0.0 { "+" } else { "" };
+        format!("{plus}{} %", self.with_error())
+    }
+}
+
+/// A mean with its standard error, a dash where there is none.
+pub(super) fn optional(mean: Option<Mean>) -> String {
+    mean.map_or_else(|| "–".to_owned(), Mean::with_error)
 }
 
 #[cfg(test)]
@@ -163,20 +203,12 @@ mod tests {
             escape("<script>&\"'\u{202e}\u{7}"),
             "&lt;script&gt;&amp;&quot;&#39;\\u{202e}\\u{7}"
         );
-        for url in ["javascript:alert(1)", "data:text/html,x", "//a.example/"] {
-            assert!(!link(url).contains("href"), "{url}");
-        }
-        assert_eq!(
-            link("http://a.example/?\"><b>"),
-            "<a href=\"http://a.example/?&quot;&gt;&lt;b&gt;\" rel=\"noopener noreferrer nofollow\">\
-             http://a.example/?&quot;&gt;&lt;b&gt;</a>"
-        );
     }
 
     #[test]
     fn numbers_are_short() {
         for (number, text) in [
-            (0.0, "0"),
+            (0.0_f64, "0"),
             (-0.000_000_1, "0"),
             (1.0, "1"),
             (2.5, "2.5"),
@@ -188,7 +220,7 @@ mod tests {
             (-0.012_34, "−0.0123"),
             (f64::NAN, "–"),
         ] {
-            assert_eq!(short(number), text, "{number}");
+            assert_eq!(number.short(), text, "{number}");
         }
         for (mean, error, text) in [
             (1.163, 0.0175, "1.163 ± 0.018"),
@@ -199,9 +231,9 @@ mod tests {
             (21_951.6, 1_121.9, "21,952 ± 1,122"),
             (20.0, 0.0, "20 ± 0"),
         ] {
-            assert_eq!(with_error(Mean { mean, error }), text);
+            assert_eq!(Mean { mean, error }.with_error(), text);
         }
-        assert_eq!(whole(1_234_567), "1,234,567");
+        assert_eq!(1_234_567_u64.whole(), "1,234,567");
         assert_eq!(tick(25_000.0), "25k");
         assert_eq!(tick(1_500_000.0), "1.5M");
     }

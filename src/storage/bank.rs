@@ -137,7 +137,7 @@ fn fill(place: &Path, settings: &Settings) -> Result<File, StoreError> {
         fs::create_dir(place.join(folder)).map_err(StoreError::io("make", place.join(folder)))?;
     }
     let store = Store {
-        rocks: Rocks::create(&place.join("live"))?,
+        rocks: Rocks::create(&place.join("live"), ALL)?,
     };
     let values = [
         (MetaKey::Format, Meta::Format(FORMAT)),
@@ -188,7 +188,7 @@ fn never_stored(bank: &Path) -> bool {
     let pointer = Pointer::read(bank).map_or(true, |pointer| pointer.epoch == 0);
     let live = bank.join("live");
     // A database without this file was not completed.
-    let is_empty = || match Rocks::open_reader(&live) {
+    let is_empty = || match Rocks::open_reader(&live, ALL) {
         Ok(rocks) => Store { rocks }.is_new(),
         Err(_) => false,
     };
@@ -292,7 +292,7 @@ impl Writer {
         Self::open_locked(path, lock, format)
     }
 
-    /// The same by whoever holds the writer's lock.
+    /// Opens the bank for writing; the caller holds the writer's lock.
     pub(super) fn open_locked(path: &Path, lock: File, format: u32) -> Result<Self, StoreError> {
         // Restoring a bank from a copy may lose empty folders.
         for folder in FOLDERS {
@@ -308,7 +308,7 @@ impl Writer {
         verify_live(path, said.as_ref())?;
         let writer = Self {
             store: Store {
-                rocks: Rocks::open_writer(&path.join("live"))?,
+                rocks: Rocks::open_writer(&path.join("live"), ALL)?,
             },
             bank: path.to_path_buf(),
             _lock: lock,
@@ -381,7 +381,7 @@ impl Writer {
         self.commit_as(changes, counters)
     }
 
-    /// The same under the epoch that the counters tell.
+    /// Commits under the epoch that the counters tell.
     fn commit_as(&self, changes: Changes, counters: Counters) -> Result<(), StoreError> {
         if changes.is_large() {
             let intent = self.write_load(changes, counters);
@@ -464,7 +464,8 @@ impl Writer {
                     what: format!("there is no table {}", part.table),
                 })?;
             let files: Vec<PathBuf> = part.files.iter().map(|file| place.join(file)).collect();
-            // They are moved together after the load is durable: one missing, all are in.
+            // RocksDB takes in a table's files all at once, and moves them only after their load is
+            // durable. So where one of them is missing, all of them have been taken in.
             if files.iter().all(|file| file.exists()) {
                 self.store.rocks.take_in(table.name, files)?;
             }

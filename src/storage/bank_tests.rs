@@ -2,7 +2,7 @@
 //!
 //! Every state between two steps of a commit, of publishing and of making a bank is built by
 //! hand; a reader must see the state before, and the next open must end in the state before or
-//! after the commit, entry by entry, with nothing left over. `tests/crash.rs` has the kills.
+//! after the commit, entry by entry, with nothing left over. `tests/storage/crash.rs` has the kills.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -41,7 +41,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// A bank with one commit, and what it held then.
-struct Place {
+struct TestBank {
     folder: TempDir,
     before: Dump,
 }
@@ -53,7 +53,7 @@ fn settings() -> Settings {
     }
 }
 
-impl Place {
+impl TestBank {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bank");
@@ -154,9 +154,9 @@ fn take_in(writer: &Writer, intent: &Intent, tables: usize) {
 
 #[test]
 fn sorted_files_without_an_intent_are_undone() {
-    let place = Place::new();
+    let place = TestBank::new();
     let writer = place.writer();
-    let (changes, counters) = Place::changes(&writer, 0);
+    let (changes, counters) = TestBank::changes(&writer, 0);
     let intent = writer.write_load(changes, counters).unwrap();
     assert_eq!(intent.tables.len(), 3);
     drop(writer);
@@ -166,11 +166,11 @@ fn sorted_files_without_an_intent_are_undone() {
 
 #[test]
 fn an_intent_is_finished_whatever_was_taken_in() {
-    let after = Place::after();
+    let after = TestBank::after();
     for taken in 0..=3 {
-        let place = Place::new();
+        let place = TestBank::new();
         let writer = place.writer();
-        let (changes, counters) = Place::changes(&writer, 0);
+        let (changes, counters) = TestBank::changes(&writer, 0);
         let intent = writer.write_load(changes, counters).unwrap();
         write_intent(&writer, &intent);
         take_in(&writer, &intent, taken);
@@ -182,11 +182,11 @@ fn an_intent_is_finished_whatever_was_taken_in() {
 
 #[test]
 fn a_file_that_is_in_and_not_yet_gone_is_taken_in_again() {
-    let after = Place::after();
+    let after = TestBank::after();
     for taken in 1..=3 {
-        let place = Place::new();
+        let place = TestBank::new();
         let writer = place.writer();
-        let (changes, counters) = Place::changes(&writer, 0);
+        let (changes, counters) = TestBank::changes(&writer, 0);
         let intent = writer.write_load(changes, counters).unwrap();
         write_intent(&writer, &intent);
         // Files are linked into the database first, and lose their old name when they are in.
@@ -206,7 +206,7 @@ fn a_file_that_is_in_and_not_yet_gone_is_taken_in_again() {
 
 #[test]
 fn one_of_two_files_gone_means_both_are_in() {
-    let place = Place::new();
+    let place = TestBank::new();
     let writer = place.writer();
     let mut counters = writer.counters().unwrap();
     counters.epoch += 1;
@@ -244,10 +244,10 @@ fn one_of_two_files_gone_means_both_are_in() {
 }
 
 /// A bank with a commit that is durable and not published.
-fn unpublished(budget: usize) -> (Place, Dump, u64) {
-    let place = Place::new();
+fn unpublished(budget: usize) -> (TestBank, Dump, u64) {
+    let place = TestBank::new();
     let writer = place.writer();
-    let (changes, counters) = Place::changes(&writer, budget);
+    let (changes, counters) = TestBank::changes(&writer, budget);
     // Publishing fails, since a file is where the state's folder has to be.
     let obstacle = place.path().join(format!("published/{}", counters.epoch));
     fs::write(&obstacle, "").unwrap();
@@ -259,7 +259,7 @@ fn unpublished(budget: usize) -> (Place, Dump, u64) {
 
 #[test]
 fn a_commit_is_published_at_the_next_open() {
-    let expected = Place::after();
+    let expected = TestBank::after();
     for budget in [0, 64 << 20] {
         let (place, after, _) = unpublished(budget);
         assert!(after == expected);
@@ -281,7 +281,7 @@ fn what_publishing_left_is_overwritten() {
         // Another state has its place.
         |published, bank, epoch| {
             let store = Store {
-                rocks: Rocks::open_reader(&bank.join("live")).unwrap(),
+                rocks: Rocks::open_reader(&bank.join("live"), ALL).unwrap(),
             };
             assert!(store.counters().unwrap().epoch == epoch);
             fs::create_dir(published.join(epoch.to_string())).unwrap();
@@ -303,11 +303,11 @@ fn what_publishing_left_is_overwritten() {
 
 #[test]
 fn old_states_and_half_removed_ones_go() {
-    let place = Place::new();
+    let place = TestBank::new();
     let published = place.path().join("published");
     // Of these the writer was killed before, in and after the removal.
     let writer = place.writer();
-    let (changes, mut counters) = Place::changes(&writer, 64 << 20);
+    let (changes, mut counters) = TestBank::changes(&writer, 64 << 20);
     counters.epoch += 8;
     writer.commit_as(changes, counters).unwrap();
     let after = dump(&writer);
@@ -325,7 +325,7 @@ fn old_states_and_half_removed_ones_go() {
 /// A later state than the one that is opened is somebody's data, whatever it is.
 #[test]
 fn a_later_state_is_not_removed() {
-    let place = Place::new();
+    let place = TestBank::new();
     let published = place.path().join("published");
     fs::write(published.join("9.lock"), "").unwrap();
     fs::create_dir(published.join("9")).unwrap();
@@ -336,10 +336,10 @@ fn a_later_state_is_not_removed() {
 
 #[test]
 fn a_state_stays_while_it_is_read() {
-    let place = Place::new();
+    let place = TestBank::new();
     let reader = Reader::open(&place.path()).unwrap();
     let writer = place.writer();
-    let (changes, counters) = Place::changes(&writer, 0);
+    let (changes, counters) = TestBank::changes(&writer, 0);
     writer.commit(changes, counters).unwrap();
     let after = dump(&writer);
     drop(writer);
@@ -352,7 +352,7 @@ fn a_state_stays_while_it_is_read() {
 
 #[test]
 fn leftover_runs_and_loads_go() {
-    let place = Place::new();
+    let place = TestBank::new();
     for folder in ["spill", "loads"] {
         let folder = place.path().join(folder);
         fs::write(folder.join("run"), "left").unwrap();
@@ -374,7 +374,7 @@ fn leftover_runs_and_loads_go() {
 #[test]
 fn nothing_is_removed_through_a_link() {
     for name in ["spill", "loads", "published/0", "loads/7"] {
-        let place = Place::new();
+        let place = TestBank::new();
         let theirs = place.folder.path().join("theirs");
         fs::create_dir_all(theirs.join("7")).unwrap();
         let files = ["a", ".tmpx", "7/pages-000000.sst", "0.lock"];
@@ -386,7 +386,7 @@ fn nothing_is_removed_through_a_link() {
         std::os::unix::fs::symlink(&theirs, &link).unwrap();
         fs::write(place.path().join("published/0.lock"), "").unwrap();
         let writer = place.writer();
-        let (changes, counters) = Place::changes(&writer, 64 << 20);
+        let (changes, counters) = TestBank::changes(&writer, 64 << 20);
         writer.commit(changes, counters).unwrap();
         drop(writer);
         for file in files {
@@ -445,7 +445,7 @@ fn a_bank_half_made_in_place_is_made_anew_and_no_other() {
     let stored = folder.path().join("stored");
     create(&stored, &settings()).unwrap();
     let writer = Writer::open(&stored, false, &Unwatched).unwrap();
-    let (changes, counters) = Place::changes(&writer, 64 << 20);
+    let (changes, counters) = TestBank::changes(&writer, 64 << 20);
     writer.commit(changes, counters).unwrap();
     drop(writer);
     fs::rename(stored.join("SEEDBANK"), stored.join("SEEDBANK.new")).unwrap();
@@ -455,7 +455,7 @@ fn a_bank_half_made_in_place_is_made_anew_and_no_other() {
 
 #[test]
 fn a_lock_that_is_held_for_a_moment_is_no_writer() {
-    let place = Place::new();
+    let place = TestBank::new();
     let path = place.folder.path().join("bank");
     let lock = lock_file(&path.join(WRITER_LOCK)).unwrap();
     lock.lock().unwrap();

@@ -242,7 +242,8 @@ impl<'a> BitReader<'a> {
         self.between(count, low, high, list)
     }
 
-    /// The same, where there is room: each half has room if the whole has.
+    /// Reads `count` ascending numbers between two bounds that leave room for them: each half has
+    /// room if the whole has.
     fn between(
         &mut self,
         count: usize,

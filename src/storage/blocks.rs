@@ -35,9 +35,9 @@ pub const fn place(index: u32) -> (u32, u32) {
 
 /// The facts of the pages of a block, by their place in it, ascending; never empty.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Block<T>(pub Vec<(u32, T)>);
+pub struct PageBlock<T>(pub Vec<(u32, T)>);
 
-impl<T> Block<T> {
+impl<T> PageBlock<T> {
     /// The fact of the page at a place.
     #[must_use]
     pub fn at(&self, place: u32) -> Option<&T> {
@@ -46,7 +46,7 @@ impl<T> Block<T> {
     }
 }
 
-impl<T: Fact + Clone> Value for Block<T> {
+impl<T: Fact + Clone> Value for PageBlock<T> {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         let mut numbers: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
         let mut items = Vec::new();
@@ -172,13 +172,13 @@ mod tests {
     }
 
     fn comes_back<T: Fact + Clone + PartialEq + std::fmt::Debug>(facts: BTreeMap<u32, T>) {
-        let block = Block(facts.into_iter().collect());
+        let block = PageBlock(facts.into_iter().collect());
         let mut bytes = Vec::new();
         block.encode(&mut bytes).unwrap();
-        assert_eq!(Block::decode(&bytes).unwrap(), block);
-        assert!(Block::<T>::decode(&bytes[..bytes.len() - 1]).is_err());
+        assert_eq!(PageBlock::decode(&bytes).unwrap(), block);
+        assert!(PageBlock::<T>::decode(&bytes[..bytes.len() - 1]).is_err());
         bytes.push(0);
-        assert!(Block::<T>::decode(&bytes).is_err());
+        assert!(PageBlock::<T>::decode(&bytes).is_err());
     }
 
     proptest! {
@@ -193,10 +193,10 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(0_u8..40, 0..80)) {
-            if let Ok(block) = Block::<Standing>::decode(&bytes) {
+            if let Ok(block) = PageBlock::<Standing>::decode(&bytes) {
                 prop_assert!(block.0.windows(2).all(|pair| pair[0].0 < pair[1].0));
             }
-            let _ = Block::<Reach>::decode(&bytes);
+            let _ = PageBlock::<Reach>::decode(&bytes);
         }
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::error::StoreError;
 use super::sorter::{Sorted, Sorter};
+use super::store::Store;
 use super::table::{Key, Table, Value};
 use super::tables::ALL;
 
@@ -64,6 +65,19 @@ impl Changes {
     pub fn delete<K: Key, V>(&mut self, table: &Table<K, V>, key: &K) -> Result<(), StoreError> {
         self.address(table.name, key)?;
         self.sorter.push(&self.key, &[DELETE])
+    }
+
+    /// Deletes the entries of a store whose key begins with `prefix`.
+    pub fn delete_under<K: Key, V: Value>(
+        &mut self,
+        store: &Store,
+        table: &Table<K, V>,
+        prefix: &[u8],
+    ) -> Result<(), StoreError> {
+        for entry in store.scan_under(table, prefix)? {
+            self.delete(table, &entry?.0)?;
+        }
+        Ok(())
     }
 
     fn address<K: Key>(&mut self, table: &'static str, key: &K) -> Result<(), StoreError> {

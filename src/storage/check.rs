@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use roaring::RoaringTreemap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Hash128;
@@ -33,7 +34,7 @@ mod rows;
 mod sites;
 
 /// Something that is wrong with a bank.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Finding {
     /// The table.
     pub table: &'static str,
@@ -47,11 +48,12 @@ pub struct Finding {
 const KEPT: usize = 1000;
 
 /// What a check found.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct CheckReport {
-    /// What is wrong, up to 1,000 of it, in the order of the walk.
+    /// What is wrong in the tables, up to 1,000 of it, in the order of the walk.
     pub findings: Vec<Finding>,
-    /// How much is wrong.
+    /// How much is wrong in the tables.
     pub count: u64,
     /// Entries read, by table.
     pub entries: BTreeMap<&'static str, u64>,
@@ -82,15 +84,15 @@ struct SiteCounts {
     seen: SiteRecord,
     /// Sum of the hashes of its pages' digests, less those of its digest counts.
     digests: u64,
-    /// The same for links from blocks of pages within the site, less their transpose.
+    /// Hashes of links from blocks of pages within the site, less those of their transpose.
     intra: u64,
-    /// The same for rows less citers, by the citing site.
+    /// Hashes of rows less those of citers, by the citing site.
     rows: u64,
-    /// The same for rows less rows by hash.
+    /// Hashes of rows less those of rows by hash.
     row_hashes: u64,
-    /// The same for pages' rows less rows' pages.
+    /// Hashes of pages' rows less those of rows' pages.
     members: u64,
-    /// The same for page ids less pages.
+    /// Hashes of page ids less those of pages.
     names: u64,
     distinct: u32,
     highest_page: Option<u32>,

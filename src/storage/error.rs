@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::tables::OLDEST_FORMAT;
+use super::format::OLDEST_FORMAT;
+use super::hint::StoreHint;
 use crate::watch::Interrupted;
 
 /// An error of the store; its text says what, [`StoreError::hint`] what to do.
@@ -96,29 +97,19 @@ fn is_missing(error: &rocksdb::Error) -> bool {
 }
 
 impl StoreError {
-    /// What the user can do about it.
+    /// What the caller can do about it; `None` where there is nothing but to read the error.
     #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<StoreHint> {
         Some(match self {
-            Self::Occupied(_) => "name a folder that does not exist yet or is empty",
-            Self::NoBank(_) => "check the path, or make a bank there with `seedbank init`",
-            Self::OtherFormat { found, known, .. } if found > known => {
-                "use a newer seedbank; the bank was not touched"
-            }
-            Self::OtherFormat { .. } => {
-                "make a new bank and ingest a snapshot; the old bank was not touched"
-            }
-            Self::Busy(_) => "try again when it has finished, or add --wait",
-            Self::State { .. } | Self::NoMarker(_) => {
-                "`seedbank repair` mends what can be mended without loss; `seedbank check` tells what is good"
-            }
-            e if e.is_damage() => {
-                "run `seedbank check`; `seedbank repair` mends it if another copy in the bank is good, else restore the bank from a copy or ingest a snapshot into a new one"
-            }
-            Self::Unpublished(_) => {
-                "make room if the disk is full; `seedbank repair`, or the next command that writes, publishes it"
-            }
-            Self::Full(_) => "cut the crawl into several banks",
+            Self::Occupied(_) => StoreHint::OtherFolder,
+            Self::NoBank(_) => StoreHint::CheckPathOrCreate,
+            Self::OtherFormat { found, known, .. } if found > known => StoreHint::NewerBuild,
+            Self::OtherFormat { .. } => StoreHint::NewBank,
+            Self::Busy(_) => StoreHint::Wait,
+            Self::State { .. } | Self::NoMarker(_) => StoreHint::Repair,
+            e if e.is_damage() => StoreHint::CheckAndRepair,
+            Self::Unpublished(_) => StoreHint::Publish,
+            Self::Full(_) => StoreHint::SeveralBanks,
             Self::Io { source, .. }
                 if matches!(
                     source.kind(),
@@ -127,11 +118,9 @@ impl StoreError {
                         | io::ErrorKind::FileTooLarge
                 ) =>
             {
-                "make room and run the same command again; the bank is as it was"
+                StoreHint::MakeRoom
             }
-            Self::Rocks { source, .. } if is_space(source) => {
-                "make room and run the same command again; nothing half done is visible"
-            }
+            Self::Rocks { source, .. } if is_space(source) => StoreHint::MakeRoomInStore,
             _ => return None,
         })
     }
@@ -199,14 +188,11 @@ mod tests {
         };
         let error = StoreError::Unpublished(Box::new(damaged));
         assert!(error.is_damage());
-        assert!(
-            error
-                .hint()
-                .is_some_and(|hint| hint.contains("check") && !hint.contains("room"))
-        );
+        assert_eq!(error.hint(), Some(StoreHint::CheckAndRepair));
         let full = StoreError::io("write", "f")(io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(full.hint(), Some(StoreHint::MakeRoom));
         let error = StoreError::Unpublished(Box::new(full));
         assert!(!error.is_damage());
-        assert!(error.hint().is_some_and(|hint| hint.contains("room")));
+        assert_eq!(error.hint(), Some(StoreHint::Publish));
     }
 }

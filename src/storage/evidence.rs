@@ -16,11 +16,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{Block, Fact};
+use super::blocks::{Fact, PageBlock};
 use super::codec::{self, Malformed};
 use super::ledger::CoreOrigin;
 use super::records::RefreshId;
-use super::table::{Key, Value};
+use super::table::{Key, Value, record_values};
 use crate::page::{PageId, SiteId};
 
 /// A page of a core.
@@ -29,14 +29,14 @@ pub struct Member {
     /// The core's rank.
     pub core: u32,
     /// Its place among the hubs, if it is one.
-    pub hub: Option<Place>,
+    pub hub: Option<SidePlace>,
     /// Its place among the authorities, if it is one.
-    pub authority: Option<Place>,
+    pub authority: Option<SidePlace>,
 }
 
 /// A page's place on one side of a core.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Place {
+pub struct SidePlace {
     /// In the order in which the side was taken, from 1.
     pub taken: u32,
     /// By score, from 1; ties by URL.
@@ -61,7 +61,7 @@ pub struct CoreEvidence {
     /// The hub that became the seed.
     pub seed: PageId,
     /// The seed's place among the hubs.
-    pub seed_place: Place,
+    pub seed_place: SidePlace,
     /// The refresh since which the seed has been one, without a break.
     pub since: RefreshId,
     /// Authorities of the core that the seed links to.
@@ -366,7 +366,7 @@ impl Key for ReachKey {
 
 /// A block of standings, or the note that no page of it has one any more.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Standings(pub Option<Block<Standing>>);
+pub struct Standings(pub Option<PageBlock<Standing>>);
 
 impl Value for Standings {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
@@ -379,17 +379,8 @@ impl Value for Standings {
         if bytes.is_empty() {
             return Ok(Self(None));
         }
-        Block::decode(bytes).map(|block| Self(Some(block)))
+        PageBlock::decode(bytes).map(|block| Self(Some(block)))
     }
 }
 
-/// Where a refresh's standings are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct SeriesRecord {
-    /// The series that the refresh belongs to.
-    pub series: RefreshId,
-    /// How many pages have a standing in it, for `check`.
-    pub pages: u64,
-    /// How many of them are in components.
-    pub counted: u64,
-}
+record_values!(Member, CoreEvidence);

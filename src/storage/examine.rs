@@ -10,6 +10,7 @@ use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::acknowledged::Acknowledged;
@@ -21,11 +22,11 @@ use super::published::{Pointer, Reader};
 use super::records::{BatchId, Meta, RefreshId};
 use super::rocks::Rocks;
 use super::store::Store;
-use super::tables::{FORMAT, META, MetaKey};
+use super::tables::{ALL, FORMAT, META, MetaKey};
 use crate::watch::Watch;
 
 /// What became of looking at one state of a bank.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It is what was acknowledged, and nothing in it is wrong.
@@ -39,7 +40,8 @@ pub enum Verdict {
 }
 
 /// One state of a bank.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StateCheck {
     /// What became of looking at it.
     pub verdict: Verdict,
@@ -55,7 +57,7 @@ pub struct StateCheck {
 }
 
 /// What is wrong with a file of the bank's folder.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct FileFinding {
     /// The file, inside the bank's folder.
     pub file: &'static str,
@@ -64,7 +66,8 @@ pub struct FileFinding {
 }
 
 /// What checking a bank found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct BankCheck {
     /// The live database, which the next batch goes into.
     pub live: StateCheck,
@@ -138,7 +141,7 @@ fn live_fault(bank: &Path, said: Option<&Acknowledged>) -> Result<bool, StoreErr
 
 /// Opens the live database, which nobody writes to, for reading; it must not be older than `known`.
 fn read_live(bank: &Path, known: u64) -> Result<Store, StoreError> {
-    let rocks = Rocks::open_reader(&bank.join("live"))?;
+    let rocks = Rocks::open_reader(&bank.join("live"), ALL)?;
     let store = Store { rocks };
     store.is_not_older(known)?;
     Ok(store)
@@ -181,7 +184,7 @@ pub fn check(bank: &Path, watch: &dyn Watch) -> Result<BankCheck, StoreError> {
     examine(bank, &lock, format, watch)
 }
 
-/// The same by whoever may hold the lock, of a bank whose marker may be lost.
+/// Examines a bank whose marker may be lost; the caller holds the writer's lock or does without.
 pub(super) fn examine(
     bank: &Path,
     lock: &Lock,

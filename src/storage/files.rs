@@ -13,8 +13,6 @@
 //! many in the first level. That bounds the files of a table by [`MANY`] and [`MANY_SMALL`], and
 //! as many for each file of [`SMALL`] or more.
 
-use std::fs;
-
 use super::error::StoreError;
 use super::rocks::{Rocks, TableFile};
 use super::tables::ALL;
@@ -23,7 +21,7 @@ use super::tables::ALL;
 /// what RocksDB begins to merge at, so a process that lives long enough never waits.
 const MANY: usize = 8;
 
-/// So many small files, one after another, are merged into one.
+/// How many small files, one after another, are merged into one.
 const MANY_SMALL: usize = 16;
 
 /// A file of fewer bytes is small: a quarter of what RocksDB cuts files at.
@@ -31,34 +29,6 @@ const SMALL: u64 = 16 << 20;
 
 /// No more than this is rewritten below a run of small files: else they are worth their number.
 const MOST_BELOW: u64 = 256 << 20;
-
-/// The most files of tables that are open; half of what a process usually may have open, since the
-/// runs of sorts need the rest.
-const MOST_OPEN: u64 = 512;
-
-/// Where the system does not tell: half of the lowest usual limit.
-const SAFE_OPEN: u64 = 128;
-
-/// Files of tables that the store holds open: at most half of what the process may have.
-pub(super) fn most_open() -> i32 {
-    let limits = fs::read_to_string("/proc/self/limits").ok();
-    let open = limits.map_or(SAFE_OPEN, |text| half_of(&text));
-    i32::try_from(open).unwrap_or(i32::MAX)
-}
-
-/// Half of the soft limit in the words of Linux, within what is of use.
-fn half_of(limits: &str) -> u64 {
-    let line = limits
-        .lines()
-        .find_map(|l| l.strip_prefix("Max open files"));
-    let soft = line.and_then(|line| line.split_whitespace().next());
-    match soft.map(str::parse::<u64>) {
-        Some(Ok(soft)) => (soft / 2).min(MOST_OPEN),
-        // Without a limit, in words.
-        Some(Err(_)) => MOST_OPEN,
-        None => SAFE_OPEN,
-    }
-}
 
 /// Merges what has become too many files. To be called before a write: where a merge fails, nothing
 /// has changed.
@@ -104,13 +74,15 @@ fn small_runs(mut files: Vec<&TableFile>) -> Vec<(&[u8], &[u8])> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
     fn many_small_writes_leave_few_files() {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         let folder = folder.unwrap();
-        let rocks = Rocks::create(&folder.path().join("live")).unwrap();
+        let rocks = Rocks::create(&folder.path().join("live"), ALL).unwrap();
         let table = ALL[0].name;
         let written = 120_u32;
         for write in 0..written {
@@ -171,22 +143,5 @@ mod tests {
         let below = |bytes| small(5, 0..20).chain(std::iter::once((6, 7, bytes)));
         assert_eq!(of(&mut below(MOST_BELOW)), [(0, 19)]);
         assert_eq!(of(&mut below(MOST_BELOW + 1)), []);
-    }
-
-    #[test]
-    fn half_of_the_soft_limit_is_taken() {
-        let of = |soft: &str| {
-            half_of(&format!(
-                "Limit                     Soft Limit           Hard Limit           Units\n\
-                 Max processes             95                   95                   processes\n\
-                 Max open files            {soft}                 524288               files\n"
-            ))
-        };
-        assert_eq!(of("128"), 64);
-        assert_eq!(of("1024"), 512);
-        assert_eq!(of("1048576"), 512);
-        assert_eq!(of("unlimited"), 512);
-        assert_eq!(half_of("something else"), 128);
-        assert!((20..=512).contains(&most_open()));
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::codec::{self, Malformed};
 use super::records::{BatchId, PageState};
-use super::table::Value;
+use super::table::{Value, record_values};
 use crate::page::PageId;
 
 /// The standing that a page had before a batch.
@@ -61,6 +61,8 @@ pub struct Succession {
     /// Jaccard similarity of the successor's row and the old seed's last one.
     pub similarity: f64,
 }
+
+record_values!(FormerPage);
 
 #[cfg(test)]
 mod tests {

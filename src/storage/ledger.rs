@@ -18,7 +18,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::records::{Hash128, RefreshId};
-use super::table::Key;
+use super::table::{Key, record_values};
 use crate::page::PageId;
 
 /// Which refresh computed a core, and its rank there, from 1.
@@ -183,6 +183,8 @@ impl Key for OriginKey {
         })
     }
 }
+
+record_values!(ComponentRecord, NearRecords);
 
 #[cfg(test)]
 mod tests {

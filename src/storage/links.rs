@@ -21,15 +21,10 @@
 //! the latter 7.0 in `intra`, 2.1 in `intra_in`, 0.5 in `rows`, 0.6 in `citers`, 0.6 in
 //! `row_hashes` and `row_members`. A key for each page and lists of bytes took 23.1 at 300,000.
 
-use std::ops::Range;
-
 use super::bits::{BitReader, BitWriter};
 use super::codec::Malformed;
-use super::error::StoreError;
 use super::records::RowMembers;
-use super::store::Store;
-use super::table::{Key, Table, Value};
-use super::tables;
+use super::table::{Key, Value};
 use crate::page::{PageId, RowId, SiteId};
 
 /// Page or row indexes to a block. A page that changes rewrites its block, so a large block makes
@@ -125,7 +120,7 @@ impl Link for LinkKey {
 
 /// The lists of a block by place, both ascending; no list is empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LinkBlock<T>(Vec<(u32, Vec<T>)>);
+pub struct LinkBlock<T>(pub(super) Vec<(u32, Vec<T>)>);
 
 impl<T> Default for LinkBlock<T> {
     fn default() -> Self {
@@ -179,6 +174,9 @@ impl<T: Link> LinkBlock<T> {
         self.0.iter().filter(has).map(|list| list.0)
     }
 }
+
+/// A row, the pages that carry it and its targets.
+pub type CarriedRow = (RowId, RowMembers, Vec<PageId>);
 
 fn malformed(what: &str) -> Malformed {
     Malformed(what.to_owned())
@@ -307,116 +305,6 @@ impl<T: Link> Value for LinkBlock<T> {
         from.finish()?;
         Ok(Self(lists))
     }
-}
-
-impl Store {
-    /// The lists of a block; none where nothing is kept.
-    pub fn links<T: Link>(
-        &self,
-        table: &Table<LinkKey, LinkBlock<T>>,
-        key: LinkKey,
-    ) -> Result<LinkBlock<T>, StoreError> {
-        Ok(self.get(table, &key)?.unwrap_or_default())
-    }
-
-    /// The intra-site targets of a page, ascending.
-    pub fn intra(&self, page: PageId) -> Result<Vec<u32>, StoreError> {
-        let (key, place) = LinkKey::of_page(page);
-        Ok(self.links(&tables::INTRA, key)?.at(place).to_vec())
-    }
-
-    /// All pages of a site with intra-site links and their targets, both ascending.
-    pub fn intra_of(
-        &self,
-        site: SiteId,
-    ) -> Result<impl Iterator<Item = Result<(PageId, Vec<u32>), StoreError>>, StoreError> {
-        let blocks = self.scan_under(&tables::INTRA, &site.0.to_be_bytes())?;
-        Ok(lists_of(blocks).map(move |list| {
-            let (_, index, targets) = list?;
-            Ok((PageId::new(site, index), targets))
-        }))
-    }
-
-    /// The targets of a row, ascending; `None` where there is no such row.
-    pub fn row(&self, row: RowId) -> Result<Option<Vec<PageId>>, StoreError> {
-        let (key, place) = LinkKey::of_row(row);
-        let targets = self.links(&tables::ROWS, key)?.at(place).to_vec();
-        Ok((!targets.is_empty()).then_some(targets))
-    }
-
-    /// The targets of a row that another record says is there.
-    pub fn need_row(&self, row: RowId) -> Result<Vec<PageId>, StoreError> {
-        self.row(row)?.ok_or_else(|| StoreError::Damaged {
-            table: tables::ROWS.name,
-            key: row.to_string(),
-            what: "the row is missing".to_owned(),
-        })
-    }
-
-    /// The rows that link to a page, from the blocks that have such, in their order.
-    pub fn citing_rows(&self, page: PageId, blocks: &[LinkKey]) -> Result<Vec<RowId>, StoreError> {
-        let mut rows = Vec::new();
-        for &key in blocks {
-            let links = self.links(&tables::ROWS, key)?;
-            let places = links.places_of(page);
-            rows.extend(places.map(|place| RowId::new(key.site, key.index(place))));
-        }
-        Ok(rows)
-    }
-
-    /// The rows of sites with their targets, ascending.
-    pub fn rows_of(
-        &self,
-        sites: Range<u32>,
-    ) -> Result<impl Iterator<Item = Result<(RowId, Vec<PageId>), StoreError>>, StoreError> {
-        Ok(
-            lists_of(self.scan_sites(&tables::ROWS, sites)?).map(|list| {
-                let (site, index, targets) = list?;
-                Ok((RowId::new(site, index), targets))
-            }),
-        )
-    }
-
-    /// The same, with the pages that carry each row.
-    pub fn carried_rows(
-        &self,
-        sites: Range<u32>,
-    ) -> Result<impl Iterator<Item = Result<CarriedRow, StoreError>>, StoreError> {
-        let mut members = self.scan_sites(&tables::ROW_MEMBERS, sites.clone())?;
-        Ok(self.rows_of(sites)?.map(move |row| {
-            let (row, targets) = row?;
-            match members.next().transpose()? {
-                Some((other, members)) if other == row => Ok((row, members, targets)),
-                _ => Err(StoreError::Damaged {
-                    table: tables::ROW_MEMBERS.name,
-                    key: row.to_string(),
-                    what: "the row has no pages".to_owned(),
-                }),
-            }
-        }))
-    }
-}
-
-/// A row, the pages that carry it and its targets.
-pub type CarriedRow = (RowId, RowMembers, Vec<PageId>);
-
-/// A list of a block: the site, the index of the page or row, what it has.
-type SiteList<T> = (SiteId, u32, Vec<T>);
-
-fn lists_of<T: Link>(
-    blocks: impl Iterator<Item = Result<(LinkKey, LinkBlock<T>), StoreError>>,
-) -> impl Iterator<Item = Result<SiteList<T>, StoreError>> {
-    blocks.flat_map(|entry| {
-        let (key, lists, error) = match entry {
-            Ok((key, block)) => (Some(key), block.0, None),
-            Err(e) => (None, Vec::new(), Some(Err(e))),
-        };
-        let lists = lists.into_iter().filter_map(move |(place, list)| {
-            let key = key?;
-            Some(Ok((key.site, key.index(place), list)))
-        });
-        error.into_iter().chain(lists)
-    })
 }
 
 #[cfg(test)]

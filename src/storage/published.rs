@@ -25,7 +25,7 @@ use super::folder::{
 use super::manifest::{Manifest, structure_fault};
 use super::rocks::Rocks;
 use super::store::Store;
-use super::tables::FORMAT;
+use super::tables::{ALL, FORMAT};
 
 /// How often a reader that meets a state on its way out looks again.
 const TRIES: u32 = 1000;
@@ -102,7 +102,7 @@ impl Pointer {
         self.fault(bank).map_err(damaged)?;
         let place = folder_of(bank).join(self.epoch.to_string());
         let store = Store {
-            rocks: Rocks::open_reader(&place)?,
+            rocks: Rocks::open_reader(&place, ALL)?,
         };
         let found = store.counters()?.epoch;
         if found == self.epoch {
@@ -199,7 +199,7 @@ impl Reader {
         Ok(reader)
     }
 
-    /// The same of a folder whose marker may be lost.
+    /// Opens the published state of a folder whose marker may be lost.
     pub(super) fn of_published(path: &Path) -> Result<Self, StoreError> {
         let folder = folder_of(path);
         let mut why = "it is not there";
@@ -230,6 +230,10 @@ impl Reader {
     }
 
     /// An answer from an older state than was acknowledged must not come without a word.
+    ///
+    /// The events have a field each that says what it is about, so that a listener can add what to
+    /// do: what is `unpublished` the next writer or a repair publishes, and where the state is
+    /// `unacknowledged` a repair mends that.
     fn tell_of_later(&self, path: &Path) {
         let is_latest = || {
             let said = Acknowledged::read(path).ok().flatten();
@@ -249,12 +253,14 @@ impl Reader {
         }
         match Acknowledged::read(path) {
             Ok(Some(said)) if said.epoch > self.epoch => tracing::warn!(
-                "this is an older state: batch {} and refresh {} are stored and not published yet; the next command that writes, or `seedbank repair`, publishes them",
+                unpublished = true,
+                "this is an older state: batch {} and refresh {} are stored and not published yet",
                 said.batch,
                 said.refresh
             ),
             _ => tracing::warn!(
-                "{ACKNOWLEDGED} is damaged, so whether this is the latest state cannot be told; `seedbank repair` mends it"
+                unacknowledged = true,
+                "{ACKNOWLEDGED} is damaged, so whether this is the latest state cannot be told"
             ),
         }
     }

@@ -36,7 +36,7 @@ pub type RawEntry = (Vec<u8>, Vec<u8>);
 fn open(bank: &Path, table: &str) -> Result<(Rocks, &'static str), StoreError> {
     let found = ALL.iter().find(|info| info.name == table);
     let table = found.ok_or(StoreError::NoBank(bank.join("live").join(table)))?;
-    Ok((Rocks::open_writer(&bank.join("live"))?, table.name))
+    Ok((Rocks::open_writer(&bank.join("live"), ALL)?, table.name))
 }
 
 /// All entries of a table in key order, held in memory.

@@ -1,20 +1,20 @@
 //! The records of the store: what one key of a table stands for.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::evidence::SeriesRecord;
+use super::codec::{self, Malformed};
+use super::table::{Value, record_values};
 use crate::page::PageId;
 
 pub use super::former::{FormerPage, FormerRow, Succession};
+pub use super::table::Hash128;
 
 /// Numbers batches from 1.
 pub type BatchId = u32;
 
 /// Numbers refreshes from 1.
 pub type RefreshId = u32;
-
-/// A 128-bit hash of a content digest, or of a row's targets.
-pub type Hash128 = [u8; 16];
 
 /// What all pages of a bank share, chosen when it is created.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -124,7 +124,9 @@ pub struct SiteRecord {
 }
 
 /// What a page is to the crawler.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum PageState {
     /// Only linked to, or named by a record with attributes only.
@@ -182,7 +184,7 @@ pub struct RowMembers {
 }
 
 /// How a batch is meant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BatchKind {
     /// The whole state: crawled pages without a record become gone.
@@ -192,7 +194,7 @@ pub enum BatchKind {
 }
 
 /// What a batch did, in counts that do not depend on the order of its records.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct BatchCounts {
     /// Records read, good and bad.
     pub records: u64,
@@ -396,7 +398,7 @@ pub struct CoverRecord {
 }
 
 /// Why a site got no further seed; the first that holds, in this order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoverStop {
     /// Every value is zero by now.
@@ -408,3 +410,39 @@ pub enum CoverStop {
     /// The next pick's score would not be positive.
     NotPositive,
 }
+
+/// Where a refresh's standings are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SeriesRecord {
+    /// The series that the refresh belongs to.
+    pub series: RefreshId,
+    /// How many pages have a standing in it, for `check`.
+    pub pages: u64,
+    /// How many of them are in components.
+    pub counted: u64,
+}
+
+impl Value for RowMembers {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        codec::put_varint(u64::from(self.uncrawled), out);
+        codec::put_bitmap(&self.pages, out)
+    }
+    fn decode(mut bytes: &[u8]) -> Result<Self, Malformed> {
+        let uncrawled = u32::try_from(codec::take_varint(&mut bytes)?)
+            .map_err(|_| Malformed("count of uncrawled targets is too large".to_owned()))?;
+        let pages = codec::take_bitmap(bytes)?;
+        Ok(Self { uncrawled, pages })
+    }
+}
+
+record_values!(
+    Meta,
+    SiteRecord,
+    PageRecord,
+    BatchRecord,
+    PlanRecord,
+    RefreshRecord,
+    CoreRecord,
+    CoverRecord,
+    SeedRecord,
+);

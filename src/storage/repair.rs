@@ -12,6 +12,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::acknowledged::Acknowledged;
@@ -26,11 +27,11 @@ use super::published::{Pointer, Reader};
 use super::records::{BatchId, RefreshId};
 use super::rocks::Rocks;
 use super::store::Store;
-use super::tables::{FORMAT, META, MetaKey, OLDEST_FORMAT};
+use super::tables::{ALL, FORMAT, META, MetaKey, OLDEST_FORMAT};
 use crate::watch::Watch;
 
 /// Something that a repair made anew.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mended {
     /// The marker file.
@@ -46,7 +47,7 @@ pub enum Mended {
 }
 
 /// What was acknowledged and is in no good state any more.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Lost {
     /// The first and the last batch; `None` where none is lost.
     pub batches: Option<(BatchId, BatchId)>,
@@ -55,15 +56,17 @@ pub struct Lost {
 }
 
 /// What a repair did.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RepairReport {
-    /// What was wrong.
+    /// What was wrong, as `check` tells it.
     pub found: BankCheck,
     /// What was made anew; empty where nothing had to be, or nothing could be.
     pub mended: Vec<Mended>,
     /// The folder, inside the bank's, where what was replaced is now; `None` where nothing was.
     pub moved_to: Option<String>,
-    /// What is lost; `None` where nothing is known to be.
+    /// What was acknowledged and is in no good state any more; `None` where nothing is known to be
+    /// lost.
     pub lost: Option<Lost>,
     /// Whether what was acknowledged could be read; where not, more than `lost` may be.
     pub certain: bool,
@@ -229,7 +232,7 @@ fn is_settled(bank: &Path) -> Result<bool, StoreError> {
 }
 
 fn open_live(bank: &Path) -> Result<Store, StoreError> {
-    let rocks = Rocks::open_reader(&bank.join("live"))?;
+    let rocks = Rocks::open_reader(&bank.join("live"), ALL)?;
     Ok(Store { rocks })
 }
 

@@ -16,7 +16,6 @@ use rocksdb::{
 
 use super::error::StoreError;
 use super::table::{Access, TableInfo};
-use super::tables::ALL;
 
 /// One change of one table: a new value, or `None` to delete.
 pub(super) type Change<'a> = (&'a [u8], Option<&'a [u8]>);
@@ -24,6 +23,7 @@ pub(super) type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 /// An open database.
 pub(super) struct Rocks {
     db: DB,
+    tables: &'static [TableInfo],
     options: Options,
     bytes_read: AtomicU64,
     reads: AtomicU64,
@@ -38,7 +38,7 @@ fn database_options() -> Options {
     options.set_keep_log_file_num(2);
     options.set_max_log_file_size(4 << 20);
     options.set_log_level(rocksdb::LogLevel::Warn);
-    options.set_max_open_files(super::files::most_open());
+    options.set_max_open_files(super::open_files::most_open());
     // All tables share this bound, so that memory does not follow the number of tables.
     options.set_db_write_buffer_size(64 << 20);
     options.set_max_total_wal_size(128 << 20);
@@ -48,7 +48,7 @@ fn database_options() -> Options {
     options
 }
 
-fn table_options(table: &TableInfo, cache: &Cache) -> Options {
+fn table_options(access: Access, cache: &Cache) -> Options {
     let mut block = BlockBasedOptions::default();
     block.set_block_cache(cache);
     block.set_block_size(16 << 10);
@@ -60,7 +60,7 @@ fn table_options(table: &TableInfo, cache: &Cache) -> Options {
     block.set_metadata_block_size(4 << 10);
     block.set_pin_top_level_index_and_filter(true);
     block.set_format_version(5);
-    if table.access == Access::Lookup {
+    if access == Access::Lookup {
         block.set_bloom_filter(10.0, false);
     }
     let mut options = Options::default();
@@ -73,49 +73,62 @@ fn table_options(table: &TableInfo, cache: &Cache) -> Options {
     options
 }
 
-fn descriptors(cache: &Cache) -> Vec<ColumnFamilyDescriptor> {
-    ALL.iter()
-        .map(|table| ColumnFamilyDescriptor::new(table.name, table_options(table, cache)))
+fn descriptors(tables: &[TableInfo], cache: &Cache) -> Vec<ColumnFamilyDescriptor> {
+    tables
+        .iter()
+        .map(|table| ColumnFamilyDescriptor::new(table.name, table_options(table.access, cache)))
         .collect()
 }
 
 impl Rocks {
-    /// Makes a new, empty database with all tables.
-    pub(super) fn create(path: &Path) -> Result<Self, StoreError> {
+    /// Makes a new, empty database with these tables.
+    pub(super) fn create(path: &Path, tables: &'static [TableInfo]) -> Result<Self, StoreError> {
         let mut options = database_options();
         options.create_if_missing(true);
         options.create_missing_column_families(true);
         options.set_error_if_exists(true);
-        Self::open_with(path, &options)
+        Self::open_with(path, tables, &options)
     }
 
     /// Opens the live database for writing. The caller holds the bank's writer lock.
-    pub(super) fn open_writer(path: &Path) -> Result<Self, StoreError> {
-        Self::open_with(path, &database_options())
+    pub(super) fn open_writer(
+        path: &Path,
+        tables: &'static [TableInfo],
+    ) -> Result<Self, StoreError> {
+        Self::open_with(path, tables, &database_options())
     }
 
-    fn open_with(path: &Path, options: &Options) -> Result<Self, StoreError> {
+    fn open_with(
+        path: &Path,
+        tables: &'static [TableInfo],
+        options: &Options,
+    ) -> Result<Self, StoreError> {
         let cache = Cache::new_lru_cache(DEFAULT_CACHE);
-        let db = DB::open_cf_descriptors(options, path, descriptors(&cache))
+        let db = DB::open_cf_descriptors(options, path, descriptors(tables, &cache))
             .map_err(StoreError::rocks("opening the bank"))?;
-        Ok(Self::around(db, &cache))
+        Ok(Self::around(db, tables, &cache))
     }
 
     /// Opens a checkpoint for reading only.
-    pub(super) fn open_reader(path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn open_reader(
+        path: &Path,
+        tables: &'static [TableInfo],
+    ) -> Result<Self, StoreError> {
         let cache = Cache::new_lru_cache(DEFAULT_CACHE);
         let mut options = database_options();
         options.set_log_level(rocksdb::LogLevel::Fatal);
-        let db = DB::open_cf_descriptors_read_only(&options, path, descriptors(&cache), false)
-            .map_err(StoreError::rocks("opening the published state"))?;
-        Ok(Self::around(db, &cache))
+        let db =
+            DB::open_cf_descriptors_read_only(&options, path, descriptors(tables, &cache), false)
+                .map_err(StoreError::rocks("opening the published state"))?;
+        Ok(Self::around(db, tables, &cache))
     }
 
-    fn around(db: DB, cache: &Cache) -> Self {
+    fn around(db: DB, tables: &'static [TableInfo], cache: &Cache) -> Self {
         // Files for a bulk load are written as a table with a filter would be.
-        let options = table_options(&ALL[0], cache);
+        let options = table_options(Access::Lookup, cache);
         Self {
             db,
+            tables,
             options,
             bytes_read: AtomicU64::new(0),
             reads: AtomicU64::new(0),
@@ -175,7 +188,7 @@ impl Rocks {
         self.scan_with(table, from, until, ReadOptions::default())
     }
 
-    /// The same, of much that is not read again soon: it is not worth its place in the cache, nor
+    /// Scans much that is not read again soon: it is not worth its place in the cache, nor
     /// the memory.
     pub(super) fn scan_once(
         &self,
@@ -260,7 +273,7 @@ impl Rocks {
 
     /// Whether anything is in the log that is not in files.
     pub(super) fn holds_in_memory(&self) -> Result<bool, StoreError> {
-        for table in ALL {
+        for table in self.tables {
             let handle = self.table(table.name)?;
             let entries = self
                 .db
@@ -343,7 +356,7 @@ impl Rocks {
     pub(super) fn compact(&self) -> Result<(), StoreError> {
         let mut options = CompactOptions::default();
         options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
-        for table in ALL {
+        for table in self.tables {
             let handle = self.table(table.name)?;
             self.db
                 .flush_cf(handle)

@@ -11,6 +11,7 @@
 //! files: below [`GROUP`] for each power of it in the number of runs, since every so many runs
 //! are merged into one as they come; so a small budget costs time and never runs out of files.
 
+mod entry;
 mod runs;
 
 use std::cmp::Ordering;
@@ -22,15 +23,17 @@ use std::thread::{self, JoinHandle};
 use rayon::slice::ParallelSliceMut;
 
 use super::error::StoreError;
+pub use entry::Entry;
+use entry::{Head, head_of};
 use runs::{Merge, RunWriter, merge_runs};
 
 /// The most runs that are read at the same time.
 const FAN_IN: usize = 32;
 
-/// So many runs of one size become one of the next.
+/// How many runs of one size are merged into one of the next.
 const GROUP: usize = 16;
 
-/// So many bytes are merged at a time ahead of the reader.
+/// How many bytes are merged at a time ahead of the reader.
 const BLOCK: usize = 256 << 10;
 
 /// The least bytes that are held in memory.
@@ -43,27 +46,11 @@ const MOST_BUDGET: usize = 2 << 30;
 const MOST_BYTES: usize = 1 << 30;
 
 /// Bytes that an entry takes beside its key and value: its place, and the length of its value.
-const ENTRY_OVERHEAD: usize = size_of::<Place>() + size_of::<u32>();
-
-/// The first 16 bytes of a key as numbers that order as the bytes do, zeros after its end.
-type Head = [u64; 2];
-
-fn head_of(key: &[u8]) -> Head {
-    let mut bytes = [0_u8; 16];
-    let length = key.len().min(16);
-    bytes[..length].copy_from_slice(&key[..length]);
-    let both = u128::from_be_bytes(bytes);
-    [low(both >> 64), low(both)]
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
-fn low(both: u128) -> u64 {
-    both as u64
-}
+const ENTRY_OVERHEAD: usize = size_of::<EntryPlace>() + size_of::<u32>();
 
 /// An entry of an arena: there is its key, the length of its value, and its value.
 #[derive(Clone, Copy)]
-struct Place {
+struct EntryPlace {
     /// Decides most comparisons, which then do not touch the arena.
     head: Head,
     at: u32,
@@ -74,14 +61,14 @@ struct Place {
 #[derive(Default)]
 struct Held {
     arena: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<EntryPlace>,
     /// Whether an entry came whose key is below the one before: most passes push in order.
     unordered: bool,
 }
 
 impl Held {
     fn bytes(&self) -> usize {
-        self.arena.len() + self.places.len() * size_of::<Place>()
+        self.arena.len() + self.places.len() * size_of::<EntryPlace>()
     }
 
     fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
@@ -92,7 +79,7 @@ impl Held {
             let order = last.head.cmp(&head).then_with(|| self.key(last).cmp(key));
             self.unordered = order == Ordering::Greater;
         }
-        self.places.push(Place {
+        self.places.push(EntryPlace {
             head,
             at: number(self.arena.len())?,
             key: number(key.len())?,
@@ -104,12 +91,12 @@ impl Held {
         Ok(())
     }
 
-    fn key(&self, place: &Place) -> &[u8] {
+    fn key(&self, place: &EntryPlace) -> &[u8] {
         let at = place.at as usize;
         &self.arena[at..at + place.key as usize]
     }
 
-    fn entry(&self, place: &Place) -> Entry<'_> {
+    fn entry(&self, place: &EntryPlace) -> Entry<'_> {
         let (key, rest) = self.arena[place.at as usize..].split_at(place.key as usize);
         let Some((length, rest)) = rest.split_first_chunk::<4>() else {
             return (key, &[]);
@@ -123,7 +110,7 @@ impl Held {
             return;
         }
         let mut places = std::mem::take(&mut self.places);
-        let order = |a: &Place, b: &Place| {
+        let order = |a: &EntryPlace, b: &EntryPlace| {
             a.head
                 .cmp(&b.head)
                 .then_with(|| self.key(a).cmp(self.key(b)))
@@ -336,9 +323,6 @@ fn next_block(merge: &mut Merge) -> Result<Held, StoreError> {
     }
     Ok(block)
 }
-
-/// A key and its value.
-pub type Entry<'a> = (&'a [u8], &'a [u8]);
 
 /// The entries of a [`Sorter`], in key order.
 pub struct Sorted {

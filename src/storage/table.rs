@@ -4,12 +4,14 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use roaring::RoaringBitmap;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::codec::{self, Malformed};
-use super::records::{Hash128, RowMembers};
 use crate::page::{PageId, PageSet, RowId, SiteId};
+
+/// A 128-bit hash of a content digest, or of a row's targets.
+pub type Hash128 = [u8; 16];
 
 /// How a table is read, which decides its RocksDB options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +23,7 @@ pub enum Access {
 }
 
 /// What a table is there for, as `status --sizes` sums it up.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Holds {
     /// Sites and pages.
@@ -92,44 +94,21 @@ pub trait Value: Sized {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed>;
 }
 
-/// Records: anything that the record codec knows, named explicitly for each type.
+/// Makes records values of tables, encoded by the record codec; each module names its own types.
 macro_rules! record_values {
     ($($type:ty),+ $(,)?) => {$(
-        impl Value for $type {
-            fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
-                put_record(self, out)
+        impl $crate::storage::table::Value for $type {
+            fn encode(&self, out: &mut Vec<u8>) -> Result<(), $crate::storage::Malformed> {
+                $crate::storage::codec::put_record(self, out)
             }
-            fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-                take_record(bytes)
+            fn decode(bytes: &[u8]) -> Result<Self, $crate::storage::Malformed> {
+                $crate::storage::codec::take_record(bytes)
             }
         }
     )+};
 }
 
-fn put_record<T: Serialize>(record: &T, out: &mut Vec<u8>) -> Result<(), Malformed> {
-    codec::put_record(record, out)
-}
-
-fn take_record<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malformed> {
-    codec::take_record(bytes)
-}
-
-record_values!(
-    super::records::Meta,
-    super::records::SiteRecord,
-    super::records::PageRecord,
-    super::records::BatchRecord,
-    super::records::PlanRecord,
-    super::records::RefreshRecord,
-    super::records::CoreRecord,
-    super::records::CoverRecord,
-    super::records::SeedRecord,
-    super::records::FormerPage,
-    super::evidence::Member,
-    super::evidence::CoreEvidence,
-    super::ledger::ComponentRecord,
-    super::ledger::NearRecords,
-);
+pub(super) use record_values;
 
 fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     bytes.try_into().ok()
@@ -204,28 +183,6 @@ impl Key for (SiteId, Hash128) {
     fn take(bytes: &[u8]) -> Option<Self> {
         let (site, rest) = split_u32(bytes)?;
         Some((SiteId(site), array(rest)?))
-    }
-}
-
-impl Key for (PageId, SiteId) {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.0.put(out);
-        self.1.put(out);
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        let (head, rest) = bytes.split_first_chunk::<8>()?;
-        Some((PageId(u64::from_be_bytes(*head)), SiteId::take(rest)?))
-    }
-}
-
-impl Key for (u32, Hash128) {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.0.put(out);
-        out.extend_from_slice(&self.1);
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        let (head, rest) = split_u32(bytes)?;
-        Some((head, array(rest)?))
     }
 }
 
@@ -350,18 +307,5 @@ impl Value for PageSet {
     }
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         codec::take_pages(bytes)
-    }
-}
-
-impl Value for RowMembers {
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
-        codec::put_varint(u64::from(self.uncrawled), out);
-        codec::put_bitmap(&self.pages, out)
-    }
-    fn decode(mut bytes: &[u8]) -> Result<Self, Malformed> {
-        let uncrawled = u32::try_from(codec::take_varint(&mut bytes)?)
-            .map_err(|_| Malformed("count of uncrawled targets is too large".to_owned()))?;
-        let pages = codec::take_bitmap(bytes)?;
-        Ok(Self { uncrawled, pages })
     }
 }

@@ -3,8 +3,9 @@
 
 use std::fmt::Write;
 
-use super::blocks::Block;
+use super::blocks::PageBlock;
 use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
+pub use super::format::{FORMAT, OLDEST_FORMAT};
 use super::ledger::{ComponentRecord, NearRecords, OrderKey, OriginKey};
 use super::links::{LinkBlock, LinkKey};
 use super::records::{
@@ -13,13 +14,6 @@ use super::records::{
 };
 use super::table::{Access, Holds, Key, Table, TableInfo};
 use crate::page::{PageId, PageSet, RowId, SiteId};
-
-/// The format version of banks that this build writes.
-pub const FORMAT: u32 = 5;
-
-/// The oldest format that this build reads, and brings to its own when it writes: format 4 knew
-/// what it had acknowledged in its log alone.
-pub const OLDEST_FORMAT: u32 = 4;
 
 macro_rules! tables {
     ($($(#[doc = $purpose:literal])+ $constant:ident = $name:literal: $key:ty => $value:ty,
@@ -99,7 +93,7 @@ tables! {
     /// What the last refresh of a plan by cores found in each weakly connected component of its graph, for the next one.
     COMPONENTS = "components": (u32, PageId) => ComponentRecord, Lookup, Refreshes,
         key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, their count, its cores, a bound of what is left, the next step";
-    /// The same components, the densest first.
+    /// The components of `components`, the densest first.
     COMPONENT_ORDER = "component_order": OrderKey => (), Scan, Refreshes,
         key "series u32, bound of sigma: bits of a double, inverted, smallest page: site u32, index u32", value "nothing";
     /// What was near the cores of these components.
@@ -127,7 +121,7 @@ tables! {
     STANDINGS = "standings": StandingKey => Standings, Scan, Refreshes,
         key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "facts, each once, and pages with gaps; component, row sums and the first core that it was near; empty where no page is left";
     /// What crawled pages came to on their site in a refresh of a cover method.
-    REACH = "reach": ReachKey => Block<Reach>, Lookup, Refreshes,
+    REACH = "reach": ReachKey => PageBlock<Reach>, Lookup, Refreshes,
         key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "facts, each once, and pages with gaps; pick, covering pick and hop, score";
     /// What there is one of: format version, settings, counters, the intent of a bulk load.
     META = "meta": MetaKey => Meta, Lookup, Bank,

@@ -4,7 +4,8 @@
 //! site shares its registrable domain with its neighbour.
 
 use super::draw::{Draw, For};
-use super::web::{Site, Web};
+use super::site::Site;
+use super::web::Web;
 
 /// What a link leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

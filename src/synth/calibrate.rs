@@ -7,7 +7,8 @@
 //! exact: lists are so uneven that this takes a larger sample.
 
 use super::links::{LinkDraws, OWN_SHARE};
-use super::web::{Site, Web};
+use super::site::Site;
+use super::web::Web;
 
 const SAMPLE: u64 = 2000;
 const EXACT_SAMPLE: u64 = 200_000;

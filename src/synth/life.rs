@@ -10,7 +10,7 @@
 
 use super::draw::For;
 use super::options::SynthOptions;
-use super::web::Site;
+use super::site::Site;
 
 /// What happens to a page on a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,8 @@ use rand_distr::{Distribution, LogNormal, Pareto};
 use super::address::Target;
 use super::draw::For;
 use super::rolls::epoch;
-use super::web::{Site, Web};
+use super::site::Site;
+use super::web::Web;
 
 /// The share of inter-site links that pages have of their own, beside the rolls.
 pub(super) const OWN_SHARE: f64 = 0.22;

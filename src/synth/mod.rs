@@ -24,8 +24,8 @@
 //!
 //! # Shape
 //!
-//! `cargo test --test synth_shape -- --nocapture` prints this table and holds the generator to
-//! it. Spreads are mean; 50 %, 90 %, 99 %, largest.
+//! `cargo test --test ingest -- synth_shape:: --nocapture` prints this table and holds the
+//! generator to it. Spreads are mean; 50 %, 90 %, 99 %, largest.
 //!
 //! | mean; 50 %, 90 %, 99 %, max | synth | ku-2017-webir |
 //! | --- | --- | --- |
@@ -55,6 +55,7 @@ mod options;
 mod record;
 mod rolls;
 pub mod shape;
+mod site;
 mod stream;
 mod web;
 

@@ -79,7 +79,7 @@ impl SynthOptions {
         }
     }
 
-    /// The same crawl with other rates of change, in proportion: deltas have records of about
+    /// These options with other rates of change, in proportion: deltas have records of about
     /// `share` (0 to 1) of the pages of day 0.
     #[must_use]
     pub fn with_daily_share(self, share: f64) -> Self {

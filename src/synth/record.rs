@@ -6,7 +6,8 @@ use super::address::{Target, push_number};
 use super::draw::For;
 use super::life::Event;
 use super::links::LinkDraws;
-use super::web::{Site, Web};
+use super::site::Site;
+use super::web::Web;
 
 /// What a day's file holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

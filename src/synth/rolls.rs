@@ -2,7 +2,8 @@
 
 use super::address::Target;
 use super::draw::{Draw, For};
-use super::web::{FARM, Site, Topic, Web};
+use super::site::Site;
+use super::web::{FARM, Topic, Web};
 
 /// How many days of 1000 a slot keeps its target: drawn per slot, then fixed.
 pub(super) fn epoch(slot: Draw, shortest: u64, spread: u64, day: u32) -> u64 {

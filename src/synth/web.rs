@@ -6,6 +6,7 @@ use rand_distr::{Distribution, Pareto};
 use super::draw::{Draw, For};
 use super::life::Life;
 use super::options::{SynthError, SynthOptions};
+use super::site::Site;
 
 /// A topic: a run of neighbours in the order of sites. Runs overlap, and so do communities.
 #[derive(Clone, Copy, Debug)]
@@ -32,29 +33,6 @@ pub struct Web {
     pub(super) roll_share: f64,
     /// What a page's drawn degree is multiplied with.
     pub(super) degree_scale: f64,
-}
-
-/// What pages of one site have in common.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Site {
-    pub(super) number: u32,
-    pub(super) key: Draw,
-    /// Pages on day 0.
-    pub(super) size: u32,
-    /// Pages 1 to `sections` are the section pages; page 0 is the home page.
-    pub(super) sections: u32,
-    pub(super) spam: bool,
-}
-
-impl Site {
-    pub(super) const fn stays(&self, page: u32) -> bool {
-        page <= self.sections
-    }
-
-    /// The section of a page; the home page has the first one's.
-    pub(super) fn section(&self, page: u32) -> u32 {
-        page.saturating_sub(1) % self.sections.max(1)
-    }
 }
 
 /// Every 24th site, from the fifth on, is a spam site; six in a row are a farm.

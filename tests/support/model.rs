@@ -1,4 +1,5 @@
-//! What DESIGN section 3 says of a bank, as a map that is worked out anew from the whole state.
+//! What `src/guide/formats.md` (*Records*, *URLs*, *Batches*) says of a bank, as a map that is worked
+//! out anew from the whole state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

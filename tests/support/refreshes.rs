@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use seedbank::engine::{Bank, CoreView, EngineError, Evidence, Which};
 use seedbank::page::{PageId, SiteId};
-use seedbank::storage::evidence::{CoreEvidence, Member, Near, Place, Standing, Standings};
+use seedbank::storage::evidence::{CoreEvidence, Member, Near, SidePlace, Standing, Standings};
 use seedbank::storage::ledger::CoreOrigin;
 use seedbank::storage::records::RefreshId;
 use seedbank::storage::{Reader, Store, tables};
@@ -132,7 +132,7 @@ fn same_members(store: &Store, ours: RefreshId, theirs: RefreshId) {
     let (ours, theirs) = (members(ours), members(theirs));
     assert_eq!(ours.len(), theirs.len());
     for ((page, ours), (other, theirs)) in ours.iter().zip(&theirs) {
-        let place = |place: Option<Place>| place.map(|place| (place.taken, place.rank));
+        let place = |place: Option<SidePlace>| place.map(|place| (place.taken, place.rank));
         let exact = |member: &Member| (member.core, place(member.hub), place(member.authority));
         assert_eq!((page, exact(ours)), (other, exact(theirs)));
         let scores = |member: &Member| -> Vec<f64> {
@@ -163,7 +163,7 @@ fn same_core_evidence(store: &Store, ours: RefreshId, theirs: RefreshId) {
         let bare = |evidence: &CoreEvidence| CoreEvidence {
             sigma: 0.0,
             since: 0,
-            seed_place: Place {
+            seed_place: SidePlace {
                 score: 0.0,
                 ..evidence.seed_place
             },

@@ -4,13 +4,14 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, BudgetEvaluation, BudgetRequest, BudgetRow, SeedList, Which};
-use seedbank::storage::records::RefreshId;
+use seedbank::engine::{
+    Bank, BudgetEvaluation, BudgetRequest, BudgetRow, RefreshId, SeedList, Which,
+};
 
-use super::{TableFormatArgs, list_lines, lists, state_line, warn_of_absent};
-use crate::cli::Outcome;
+use super::lists;
+use super::printed::{TableFormatArgs, list_lines, state_line, warn_of_absent};
 use crate::cli::failure::CliError;
-use crate::cli::session::Session;
+use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, or_nothing};
 
 const EXAMPLES: &str = "\

@@ -3,15 +3,13 @@
 use std::path::Path;
 
 use clap::Args;
-use seedbank::cover::Value;
 use seedbank::engine::{
-    Bank, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare,
+    Bank, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare, Value,
 };
 
-use super::{TableFormatArgs, claim_lines, state_line};
-use crate::cli::Outcome;
+use super::printed::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;
-use crate::cli::session::Session;
+use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
 
 const EXAMPLES: &str = "\

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use seedbank::engine::{Bank, CrawlDepth, CrawlEvaluation, CrawlRequest};
 
-use super::{TableFormatArgs, claim_lines, list_lines, lists, state_line, warn_of_absent};
-use crate::cli::Outcome;
+use super::lists;
+use super::printed::{TableFormatArgs, claim_lines, list_lines, state_line, warn_of_absent};
 use crate::cli::failure::CliError;
-use crate::cli::session::Session;
+use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
 use crate::cli::values::WhichArgs;
 

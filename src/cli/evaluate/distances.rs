@@ -6,10 +6,9 @@ use std::path::Path;
 use clap::Args;
 use seedbank::engine::{Bank, DistanceSpread, DistancesEvaluation, DistancesRequest};
 
-use super::{TableFormatArgs, claim_lines, state_line};
-use crate::cli::Outcome;
+use super::printed::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;
-use crate::cli::session::Session;
+use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, or_nothing, plus_minus};
 use crate::cli::values::WhichArgs;
 

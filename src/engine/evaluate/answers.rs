@@ -1,140 +1,18 @@
-//! What the experiments are asked, and what they answer with. As JSON the answers have schemas in
-//! `schema/`.
+//! What the experiments answer with. As JSON the answers have schemas in `schema/`.
 //!
 //! Shares are parts of one, PageRank adds up to 1 over the whole graph, values are in units.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::cover::Value;
-use crate::engine::Which;
+use crate::engine::plan::{Method, NAME_PATTERN};
 use crate::evaluate::Estimate;
+use crate::ingest::URL_PATTERN;
 use crate::storage::records::{BatchId, RefreshId};
 
-/// Seeds to judge.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum SeedList {
-    /// The seeds of a refresh; those that died since take no part.
-    Refresh(Which),
-    /// The seeds of a refresh, and in the place of each that died its successor as things stand
-    /// today, where there is one that is no seed already.
-    Succeeded(Which),
-    /// Any URLs.
-    Urls {
-        /// What the list is called in the answer.
-        name: String,
-        /// The URLs, best first.
-        urls: Vec<String>,
-    },
-}
-
-/// What `evaluate crawl` is asked.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CrawlRequest {
-    /// The seeds.
-    pub list: SeedList,
-    /// How deep the crawl goes.
-    pub depth: u32,
-    /// How many random seed sets of the same size it is compared with.
-    pub draws: u32,
-    /// The seed of their streams.
-    pub rng_seed: u64,
-    /// How many pages of the highest PageRank are named with the depth at which they are reached.
-    pub top: u32,
-}
-
-impl Default for CrawlRequest {
-    fn default() -> Self {
-        Self {
-            list: SeedList::Refresh(Which::default()),
-            depth: 6,
-            draws: 100,
-            rng_seed: 0,
-            top: 10,
-        }
-    }
-}
-
-/// What `evaluate distances` is asked.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DistancesRequest {
-    /// The refresh, which must have cores.
-    pub which: Which,
-    /// At most so many cores, in order.
-    pub cores: u32,
-    /// From how many pages the graph's average distance is sampled.
-    pub samples: u32,
-    /// The seed of the sample's stream.
-    pub rng_seed: u64,
-}
-
-impl Default for DistancesRequest {
-    fn default() -> Self {
-        Self {
-            which: Which::default(),
-            cores: 100,
-            samples: 400,
-            rng_seed: 0,
-        }
-    }
-}
-
-/// What `evaluate coverage` is asked.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CoverageRequest {
-    /// Seeds per site go from 1 to this, at `hops`.
-    pub per_site: u32,
-    /// Hops go from 1 to this, at `fixed_seeds`.
-    pub hops: u32,
-    /// Seeds per site while the hops vary.
-    pub fixed_seeds: u32,
-    /// Sites with fewer crawled pages are left out: nearly any seeds cover them.
-    pub min_pages: u32,
-    /// Of more sites, so many are drawn.
-    pub max_sites: u32,
-    /// How many streams of random seeds are averaged.
-    pub draws: u32,
-    /// The seed of the streams, and of the draw of sites.
-    pub rng_seed: u64,
-    /// The value of a page that is neither spam nor clicked.
-    pub value_base: Value,
-    /// The value of a spam page.
-    pub value_spam: Value,
-    /// The value of a clicked page.
-    pub value_clicked: Value,
-    /// Overrides `P_uniq` of every site.
-    pub p_uniq: Option<Value>,
-}
-
-impl Default for CoverageRequest {
-    fn default() -> Self {
-        let weights = crate::cover::Weights::default();
-        Self {
-            per_site: 10,
-            hops: 5,
-            fixed_seeds: 5,
-            min_pages: 10,
-            max_sites: 1000,
-            draws: 20,
-            rng_seed: 0,
-            value_base: weights.base,
-            value_spam: weights.spam,
-            value_clicked: weights.clicked,
-            p_uniq: None,
-        }
-    }
-}
-
-/// What `evaluate budget` is asked.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct BudgetRequest {
-    /// The lists to compare, at least one.
-    pub lists: Vec<SeedList>,
-    /// At most so many pages are crawled.
-    pub pages: u64,
-}
-
 /// The state that was judged on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StateView {
     /// The last batch.
     pub batch: BatchId,
@@ -147,20 +25,24 @@ pub struct StateView {
 }
 
 /// A list of seeds as it stands today.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ListView {
     /// What it is called: the refresh with its plan, or the file.
     pub name: String,
     /// The plan.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: Option<String>,
     /// The refresh.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub refresh: Option<RefreshId>,
     /// The last batch of the state that the refresh ran on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchId>,
     /// Entries of the list.
+    #[schemars(range(min = 1))]
     pub given: u64,
     /// Entries that name a page again.
     pub repeated: u64,
@@ -178,7 +60,7 @@ pub struct ListView {
 }
 
 /// A seed that takes no part.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct AbsentSeed {
     /// As the list has it.
     pub url: String,
@@ -186,11 +68,12 @@ pub struct AbsentSeed {
     pub why: AbsentWhy,
     /// The page that takes part in its place.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = URL_PATTERN))]
     pub successor: Option<String>,
 }
 
 /// Why a seed takes no part.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AbsentWhy {
     /// The page is gone.
@@ -206,9 +89,10 @@ pub enum AbsentWhy {
 }
 
 /// Whether something that is claimed of seeds holds here.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Claim {
     /// Its name, which stays the same.
+    #[schemars(regex(pattern = "^[a-z0-9-]+$"))]
     pub claim: &'static str,
     /// Whether it holds on this bank.
     pub holds: bool,
@@ -217,17 +101,20 @@ pub struct Claim {
 }
 
 /// What `evaluate crawl` answers.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct CrawlEvaluation {
-    /// The state.
+    /// The state that was judged on.
     pub state: StateView,
     /// The seeds.
     pub list: ListView,
     /// Random seed sets, each of as many crawled pages as there are seeds that take part.
+    #[schemars(range(min = 1))]
     pub draws: u32,
     /// The seed of their streams.
     pub rng_seed: u64,
     /// Depth by depth, until neither the seeds nor any random set reach more pages.
+    #[schemars(length(min = 1))]
     pub depths: Vec<CrawlDepth>,
     /// The pages of the highest PageRank.
     pub top_pages: Vec<TopPage>,
@@ -236,7 +123,8 @@ pub struct CrawlEvaluation {
 }
 
 /// What a crawl finds at one depth.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct CrawlDepth {
     /// Links from the seeds; the seeds themselves have depth 0.
     pub depth: u32,
@@ -245,21 +133,26 @@ pub struct CrawlDepth {
     /// Pages up to this depth.
     pub pages: u64,
     /// Their share of the web: all crawled and known pages.
+    #[schemars(range(min = 0, max = 1))]
     pub share: f64,
     /// PageRank of the new pages together.
+    #[schemars(range(min = 0))]
     pub pagerank: f64,
     /// Mean PageRank of the new pages; `null` where there are none.
+    #[schemars(range(min = 0))]
     pub mean_pagerank: Option<f64>,
     /// Share of spam among the new pages; `null` where there are none.
+    #[schemars(range(min = 0, max = 1))]
     pub spam_share: Option<f64>,
     /// Value of the new pages that are crawled.
     pub value: f64,
-    /// The same of random seeds.
+    /// What random seeds reach at this depth.
     pub random: RandomDepth,
 }
 
 /// What crawls from random seeds find at one depth: means over the draws.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RandomDepth {
     /// Pages at this depth.
     pub new_pages: Estimate,
@@ -278,26 +171,32 @@ pub struct RandomDepth {
 }
 
 /// A page of high PageRank.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct TopPage {
     /// The page.
+    #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
     /// Its PageRank.
+    #[schemars(range(min = 0))]
     pub pagerank: f64,
     /// The depth at which the crawl reaches it; `null` where it does not.
     pub depth: Option<u32>,
 }
 
 /// What `evaluate distances` answers.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct DistancesEvaluation {
-    /// The state.
+    /// The state that was judged on.
     pub state: StateView,
     /// The plan.
+    #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: String,
     /// The refresh.
+    #[schemars(range(min = 1))]
     pub refresh: RefreshId,
     /// The cores, in order.
+    #[schemars(length(min = 1))]
     pub cores: Vec<CorePlace>,
     /// Links on the shortest way from any page of a core (row) to any page of another (column);
     /// `null` where there is none.
@@ -313,22 +212,26 @@ pub struct DistancesEvaluation {
 }
 
 /// A core whose distances were measured.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct CorePlace {
     /// Its rank, from 1.
+    #[schemars(range(min = 1))]
     pub rank: u32,
     /// Its seed.
+    #[schemars(regex(pattern = URL_PATTERN))]
     pub seed: String,
     /// Its sigma.
+    #[schemars(range(min = 0))]
     pub sigma: f64,
     /// Its pages: hubs and authorities, each page once.
+    #[schemars(range(min = 1))]
     pub pages: u64,
     /// Those of them that are pages today.
     pub live_pages: u64,
 }
 
 /// Distances of a set of ordered pairs.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct DistanceSpread {
     /// Ordered pairs.
     pub pairs: u64,
@@ -339,13 +242,14 @@ pub struct DistanceSpread {
     /// The shortest distance.
     pub min: Option<u32>,
     /// The mean over reachable pairs.
+    #[schemars(range(min = 0))]
     pub mean: Option<f64>,
     /// The longest distance.
     pub max: Option<u32>,
 }
 
 /// The average distance between pages of the whole graph.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct GraphDistance {
     /// Pages with links: where a way can begin.
     pub sources: u64,
@@ -358,21 +262,27 @@ pub struct GraphDistance {
 }
 
 /// What `evaluate coverage` answers.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct CoverageEvaluation {
-    /// The state.
+    /// The state that was judged on.
     pub state: StateView,
     /// Sites that were measured.
+    #[schemars(range(min = 1))]
     pub sites: u64,
     /// Sites that are large enough, of which those were drawn.
+    #[schemars(range(min = 1))]
     pub eligible_sites: u64,
     /// Crawled pages that a site must have.
+    #[schemars(range(min = 1))]
     pub min_pages: u32,
     /// Crawled pages of the measured sites.
+    #[schemars(range(min = 1))]
     pub pages: u64,
     /// Streams of random seeds.
+    #[schemars(range(min = 1))]
     pub draws: u32,
-    /// The seed of the streams.
+    /// The seed of the streams, and of the draw of sites.
     pub rng_seed: u64,
     /// By seeds per site, from 1, at the most hops; `random` first, then the methods.
     pub by_seeds: Vec<CoverageCurve>,
@@ -383,22 +293,26 @@ pub struct CoverageEvaluation {
 }
 
 /// What one method covers.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct CoverageCurve {
     /// The method.
+    #[schemars(with = "Method", extend("not" = {"const": "cores"}))]
     pub method: &'static str,
     /// The depth of its weight, where it has one.
+    #[schemars(range(min = 1))]
     pub depth: Option<u32>,
     /// Point by point.
     pub points: Vec<CoveragePoint>,
 }
 
 /// What one method covers with so many seeds and hops.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct CoveragePoint {
     /// Seeds per site.
+    #[schemars(range(min = 1))]
     pub seeds: u32,
     /// Hops.
+    #[schemars(range(min = 1))]
     pub hops: u32,
     /// Of the crawled pages of a site.
     pub pages: CoverageShare,
@@ -407,31 +321,35 @@ pub struct CoveragePoint {
 }
 
 /// Means over sites, with their standard errors.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct CoverageShare {
     /// What is covered, in per cent of the site.
     pub percent: Estimate,
     /// How much that is above random, in percentage points; `null` for random itself.
     pub above_random: Option<Estimate>,
-    /// The same in per cent of what random covers.
+    /// The gain over random seeds, in per cent of what those cover; `None` where they cover nothing.
     pub improvement: Option<Estimate>,
 }
 
 /// What `evaluate budget` answers.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct BudgetEvaluation {
-    /// The state.
+    /// The state that was judged on.
     pub state: StateView,
     /// At most so many pages are crawled.
+    #[schemars(range(min = 1))]
     pub budget: u64,
     /// What each list gives, in the order in which they were asked for.
+    #[schemars(length(min = 1))]
     pub lists: Vec<BudgetRow>,
     /// Which list gives most.
     pub claims: Vec<Claim>,
 }
 
 /// What a list gives for the budget.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct BudgetRow {
     /// The list.
     pub list: ListView,
@@ -450,5 +368,6 @@ pub struct BudgetRow {
     /// Spam pages.
     pub spam: u64,
     /// PageRank of the pages together.
+    #[schemars(range(min = 0))]
     pub pagerank: f64,
 }

@@ -1,10 +1,11 @@
 //! What several lists give for the same budget.
 
-use super::answers::{BudgetEvaluation, BudgetRequest, BudgetRow, Claim};
+use super::answers::{BudgetEvaluation, BudgetRow, Claim};
 use super::lists::{find, resolve};
+use super::requests::BudgetRequest;
 use super::today::{Needed, Today};
-use crate::engine::views::Views;
-use crate::engine::{Bank, EngineError};
+use crate::engine::ask::views::Views;
+use crate::engine::{Bank, EngineError, ExperimentError};
 use crate::evaluate::crawl::spend;
 use crate::watch::Watch;
 
@@ -15,9 +16,7 @@ pub(super) fn run(
     watch: &dyn Watch,
 ) -> Result<BudgetEvaluation, EngineError> {
     if request.lists.is_empty() || request.pages == 0 {
-        return Err(EngineError::Plan(
-            "a budget needs at least one list and one page".to_owned(),
-        ));
+        return Err(ExperimentError::NoBudget.into());
     }
     let views = Views::open(bank)?;
     for list in &request.lists {

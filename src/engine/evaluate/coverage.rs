@@ -2,14 +2,13 @@
 
 use std::fmt::Write;
 
-use super::answers::{
-    Claim, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare,
-};
+use super::answers::{Claim, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageShare};
+use super::requests::CoverageRequest;
 use super::today::state;
-use crate::cover::{Choice, CoverError, CoverParams, Method, select_chosen};
-use crate::engine::sites::{CoverSite, LoadedSite, cover_sites, in_groups};
-use crate::engine::views::Views;
-use crate::engine::{Bank, EngineError};
+use crate::cover::{Choice, CoverParams, Method, select_chosen};
+use crate::engine::ask::views::Views;
+use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, in_groups};
+use crate::engine::{Bank, EngineError, ExperimentError, PlanError};
 use crate::evaluate::coverage::{Covered, Gain, covered, gain, mean};
 use crate::evaluate::draw;
 use crate::storage::Store;
@@ -32,7 +31,7 @@ const COVERING: [Way; 7] = [
 /// Methods that look at the page alone.
 const HEURISTIC: [Way; 2] = [(Method::OutDegree, None), (Method::Pagerank, None)];
 
-/// So many exceptions to a claim are named.
+/// How many exceptions to a claim are named.
 const NAMED: usize = 4;
 
 /// What is measured: seeds per site and hops.
@@ -53,9 +52,7 @@ pub(super) fn run(
     ]
     .contains(&0)
     {
-        return Err(EngineError::Plan(
-            "coverage needs at least one seed, hop, draw and site".to_owned(),
-        ));
+        return Err(ExperimentError::NoCoverage.into());
     }
     let views = Views::open(bank)?;
     let store: &Store = &views.reader;
@@ -66,10 +63,8 @@ pub(super) fn run(
     let eligible: Vec<&CoverSite> = eligible.collect();
     let sites = sample(&eligible, request);
     if sites.is_empty() {
-        return Err(EngineError::Plan(format!(
-            "no site has {} crawled pages; lower --min-pages",
-            request.min_pages
-        )));
+        let min_pages = request.min_pages;
+        return Err(ExperimentError::SmallSites { min_pages }.into());
     }
     let mut measured = Measured::new(request, sites.len());
     let ways = COVERING.len() + HEURISTIC.len() + request.draws as usize;
@@ -118,8 +113,7 @@ fn choice(
         rng_seed: request.rng_seed.wrapping_add(further.into()),
         ..CoverParams::default()
     };
-    let wrong = |e: CoverError| EngineError::Plan(e.to_string());
-    params.choose().map_err(wrong)
+    Ok(params.choose().map_err(PlanError::from)?)
 }
 
 /// What was covered: for each way (random first) and setting, of each site.

@@ -2,15 +2,15 @@
 
 use rayon::prelude::*;
 
-use super::answers::{
-    Claim, CrawlDepth, CrawlEvaluation, CrawlRequest, RandomDepth, StateView, TopPage,
-};
+use super::answers::{Claim, CrawlDepth, CrawlEvaluation, RandomDepth, StateView, TopPage};
 use super::lists::{find, need_seeds, resolve};
+use super::requests::CrawlRequest;
 use super::today::{Needed, Today};
-use crate::engine::views::Views;
-use crate::engine::{Bank, EngineError};
+use crate::engine::ask::views::Views;
+use crate::engine::{Bank, EngineError, ExperimentError};
 use crate::evaluate::crawl::{crawl, reached};
 use crate::evaluate::{Estimate, Search, Tally, draw};
+use crate::rank::TIED;
 use crate::watch::{Interrupted, Watch};
 
 /// See [`Bank::evaluate_crawl`].
@@ -20,9 +20,7 @@ pub(super) fn run(
     watch: &dyn Watch,
 ) -> Result<CrawlEvaluation, EngineError> {
     if request.draws == 0 {
-        return Err(EngineError::Plan(
-            "give at least one random draw to compare with".to_owned(),
-        ));
+        return Err(ExperimentError::NoDraws.into());
     }
     let views = Views::open(bank)?;
     find(&views, &request.list)?;
@@ -174,9 +172,6 @@ fn top_pages(
         })
         .collect())
 }
-
-/// Scores that differ by less than this, relatively, are tied.
-const TIED: f64 = 1e-9;
 
 /// What Daneshpajouh, Mohammadi Nasiri and Ghodsi claim of their seeds, section 3.5; and since a
 /// mean falls where more pages are reached, also whether the PageRank reached is more.

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::answers::{
-    Claim, CorePlace, DistanceSpread, DistancesEvaluation, DistancesRequest, GraphDistance,
-};
+use super::answers::{Claim, CorePlace, DistanceSpread, DistancesEvaluation, GraphDistance};
+use super::requests::DistancesRequest;
 use super::today::{Needed, Today};
-use crate::engine::views::Views;
-use crate::engine::{Bank, EngineError};
+use crate::engine::ask::views::Views;
+use crate::engine::{Bank, EngineError, ExperimentError};
 use crate::evaluate::distances::{average, between};
 use crate::page::PageId;
 use crate::storage::tables;
@@ -23,15 +22,11 @@ pub(super) fn run(
     let views = Views::open(bank)?;
     let (refresh, record) = views.find(&request.which)?;
     if record.cores == 0 {
-        return Err(EngineError::Plan(format!(
-            "refresh {refresh} of plan {} has no cores, and distances are between cores; name a plan by cores",
-            record.plan
-        )));
+        let plan = record.plan;
+        return Err(ExperimentError::NoCores { refresh, plan }.into());
     }
     if request.cores == 0 || request.samples == 0 {
-        return Err(EngineError::Plan(
-            "distances need at least one core and one sample".to_owned(),
-        ));
+        return Err(ExperimentError::NoDistances.into());
     }
     let today = Today::load(views, Needed::Links, watch)?;
     let mut cores = Vec::new();

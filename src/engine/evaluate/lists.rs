@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::answers::{AbsentSeed, AbsentWhy, ListView, SeedList};
+use super::answers::{AbsentSeed, AbsentWhy, ListView};
+use super::requests::SeedList;
 use super::today::Today;
-use crate::engine::past::Past;
-use crate::engine::succession::{OldSeed, Successors};
-use crate::engine::views::Views;
-use crate::engine::{EngineError, Plan, PlanOptions, Which};
+use crate::engine::ask::views::Views;
+use crate::engine::history::past::Past;
+use crate::engine::history::succession::{OldSeed, Successors};
+use crate::engine::{EngineError, ExperimentError, Plan, PlanOptions, Which};
 use crate::ingest;
 use crate::page::PageId;
 use crate::storage::records::{PageState, SeedEvidence};
@@ -149,10 +150,8 @@ fn of_refresh(
         watch.advance(1);
     }
     if going.view.given == 0 {
-        return Err(EngineError::Plan(format!(
-            "refresh {refresh} of plan {} selected nothing, so there is nothing to judge",
-            record.plan
-        )));
+        let plan = record.plan;
+        return Err(ExperimentError::NothingSelected { refresh, plan }.into());
     }
     going.view.plan = Some(record.plan);
     going.view.refresh = Some(refresh);
@@ -168,33 +167,41 @@ fn of_urls(
     let mut going = Going::new(name.to_owned());
     for url in urls {
         match page_of(today, url)? {
-            Ok(page) => going.take(number(today, page)?),
-            Err(why) => going.leave_out(url.clone(), why, None),
+            Listed::Page(page) => going.take(number(today, page)?),
+            Listed::Absent(why) => going.leave_out(url.clone(), why, None),
         }
     }
     if going.view.given == 0 {
-        return Err(EngineError::Plan(format!("{name} names no seeds")));
+        let list = name.to_owned();
+        return Err(ExperimentError::EmptyList { list }.into());
     }
     Ok((going.view, going.seeds))
 }
 
-/// The page of a URL, or why it takes no part.
-fn page_of(today: &Today, url: &str) -> Result<Result<PageId, AbsentWhy>, EngineError> {
+/// What a URL of a list stands for today.
+enum Listed {
+    /// A page that takes part.
+    Page(PageId),
+    /// Nothing that takes part.
+    Absent(AbsentWhy),
+}
+
+fn page_of(today: &Today, url: &str) -> Result<Listed, EngineError> {
     let Ok(location) = ingest::parse(url, today.views.mode) else {
-        return Ok(Err(AbsentWhy::NoUrl));
+        return Ok(Listed::Absent(AbsentWhy::NoUrl));
     };
     let reader = &today.views.reader;
     let Some(site) = reader.get(&tables::SITE_IDS, &location.site)? else {
-        return Ok(Err(AbsentWhy::NotInBank));
+        return Ok(Listed::Absent(AbsentWhy::NotInBank));
     };
     let Some(index) = reader.get(&tables::PAGE_IDS, &(site, location.local))? else {
-        return Ok(Err(AbsentWhy::NotInBank));
+        return Ok(Listed::Absent(AbsentWhy::NotInBank));
     };
     let page = PageId::new(site, index);
     Ok(match reader.need(&tables::PAGES, &page)?.state {
-        PageState::Known | PageState::Crawled => Ok(page),
-        PageState::Gone => Err(AbsentWhy::Gone),
-        PageState::Unlinked => Err(AbsentWhy::NotInBank),
+        PageState::Known | PageState::Crawled => Listed::Page(page),
+        PageState::Gone => Listed::Absent(AbsentWhy::Gone),
+        PageState::Unlinked => Listed::Absent(AbsentWhy::NotInBank),
     })
 }
 
@@ -210,8 +217,11 @@ pub(super) fn need_seeds(view: &ListView) -> Result<(), EngineError> {
     if view.seeds > 0 {
         return Ok(());
     }
-    Err(EngineError::Plan(format!(
-        "none of the {} seeds of {} is a page today ({} died, {} are not in the bank); refresh the plan, or give other URLs",
-        view.given, view.name, view.dead, view.unknown
-    )))
+    Err(ExperimentError::NoLiveSeeds {
+        list: view.name.clone(),
+        given: view.given,
+        dead: view.dead,
+        unknown: view.unknown,
+    }
+    .into())
 }

@@ -9,14 +9,15 @@ mod coverage;
 mod crawl;
 mod distances;
 mod lists;
+mod requests;
 mod today;
 
 pub use answers::{
-    AbsentSeed, AbsentWhy, BudgetEvaluation, BudgetRequest, BudgetRow, Claim, CorePlace,
-    CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare, CrawlDepth,
-    CrawlEvaluation, CrawlRequest, DistanceSpread, DistancesEvaluation, DistancesRequest,
-    GraphDistance, ListView, RandomDepth, SeedList, StateView, TopPage,
+    AbsentSeed, AbsentWhy, BudgetEvaluation, BudgetRow, Claim, CorePlace, CoverageCurve,
+    CoverageEvaluation, CoveragePoint, CoverageShare, CrawlDepth, CrawlEvaluation, DistanceSpread,
+    DistancesEvaluation, GraphDistance, ListView, RandomDepth, StateView, TopPage,
 };
+pub use requests::{BudgetRequest, CoverageRequest, CrawlRequest, DistancesRequest, SeedList};
 
 use super::{Bank, EngineError};
 use crate::watch::Watch;

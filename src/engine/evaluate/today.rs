@@ -3,9 +3,9 @@
 use super::answers::StateView;
 use crate::cover::{PUniq, Weights, page_value};
 use crate::engine::EngineError;
-use crate::engine::sites::{facts, uncrawled_of_rows};
-use crate::engine::views::Views;
-use crate::engine::whole::{Numbers, Whole};
+use crate::engine::ask::views::Views;
+use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
+use crate::engine::whole::{Whole, WholeNumbers};
 use crate::evaluate::{PageWorth, Web};
 use crate::page::{PageId, SiteId};
 use crate::rank::pagerank;
@@ -18,7 +18,7 @@ pub(super) struct Today {
     pub(super) views: Views,
     pub(super) state: StateView,
     pub(super) web: Web,
-    pub(super) numbers: Numbers,
+    pub(super) numbers: WholeNumbers,
     /// By number; empty where only ways were asked for.
     pub(super) worth: Vec<PageWorth>,
 }

@@ -9,7 +9,7 @@ use crate::engine::evaluate::{
     CrawlEvaluation, CrawlRequest, DistancesEvaluation, DistancesRequest, SeedList,
 };
 use crate::engine::plan::PlanOptions;
-use crate::engine::{Bank, CoverageRequest, EngineError, Which};
+use crate::engine::{Bank, CoverageRequest, EngineError, PlanError, Which};
 use crate::evaluate::Estimate;
 use crate::report::{
     Budget, BudgetLine, Claim, Coverage, CoveragePoint, Crawl, CrawlDepth, Distances, Mean,
@@ -23,7 +23,7 @@ const CORES: u32 = 40;
 const SAMPLES: u32 = 200;
 /// A crawl of one page in so many of the web is the budget.
 const BUDGET: u64 = 20;
-/// So many other plans are set beside this one.
+/// How many other plans are set beside this one.
 const PLANS: usize = 5;
 
 impl Bank {
@@ -126,10 +126,12 @@ fn spent(found: &BudgetEvaluation) -> Budget {
 fn made<T>(report: &mut Report, found: Result<T, EngineError>) -> Result<Option<T>, EngineError> {
     match found {
         Ok(found) => Ok(Some(found)),
-        Err(EngineError::Plan(why)) => {
-            // What follows names flags that only `evaluate` has.
-            let why = why.split("; ").next().unwrap_or_default();
-            report.left_out.push(why.to_owned());
+        Err(EngineError::Experiment(why)) => {
+            report.left_out.push(why.to_string());
+            Ok(None)
+        }
+        Err(EngineError::Plan(PlanError::Values { site, source })) => {
+            report.left_out.push(format!("site {site}: {source}"));
             Ok(None)
         }
         Err(e) => Err(e),

@@ -4,58 +4,14 @@
 //! for a whole graph, and for a damaged one a panic, an endless loop or the end of the process for
 //! want of memory. So each number is compared with what the list so far leaves room for, before
 //! `webgraph` sees it.
-//!
-//! A [`Decode`] has no way to fail. A number that does not fit leaves by unwinding, without the
-//! panic hook, and [`guarded`] makes it an error; so it does with a panic of the crates below, which
-//! assert on codes that are too long, and whose message is not printed.
-
-use std::any::Any;
-use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind, set_hook, take_hook};
-use std::sync::Once;
 
 use webgraph::graphs::bvgraph::Decode;
 
+use super::guard::misfit;
 use super::header::Header;
 
 /// The most links in all lists that are held at the same time, 8 bytes each; far above any crawl's.
 const MAX_HELD: u64 = 32 << 20;
-
-/// What does not fit.
-struct Misfit(String);
-
-fn misfit(what: String) -> ! {
-    resume_unwind(Box::new(Misfit(what)))
-}
-
-thread_local! {
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs a decoding step; what does not fit in it is told in words.
-///
-/// What the step has changed must not be used after an error.
-pub(super) fn guarded<T>(step: impl FnOnce() -> T) -> Result<T, String> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let before = take_hook();
-        set_hook(Box::new(move |about| {
-            if !GUARDED.get() {
-                before(about);
-            }
-        }));
-    });
-    GUARDED.set(true);
-    let done = catch_unwind(AssertUnwindSafe(step));
-    GUARDED.set(false);
-    done.map_err(|payload: Box<dyn Any + Send>| match payload.downcast() {
-        Ok(misfit) => {
-            let Misfit(what) = *misfit;
-            what
-        }
-        Err(_) => "its bits are no codes".to_owned(),
-    })
-}
 
 /// The numbers of a graph, each checked.
 #[derive(Debug)]

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::ingest::open::InputError;
+
 /// The files of a graph are not there, do not fit each other, or are damaged.
 #[derive(Debug, thiserror::Error)]
 pub enum BvGraphError {
@@ -93,4 +95,10 @@ pub enum BvGraphError {
         /// Its nodes.
         nodes: u64,
     },
+}
+
+impl From<BvGraphError> for InputError {
+    fn from(error: BvGraphError) -> Self {
+        Self::Format(Box::new(error))
+    }
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use dsi_bitstream::traits::{BE, Endianness, LE};
 use webgraph::graphs::bvgraph::{CompFlags, get_endianness, parse_properties};
 
-use super::checked::guarded;
 use super::error::BvGraphError;
+use super::guard::guarded;
 
 /// Lists that a list may refer back to; far above any use, and it bounds what is held.
 const MAX_WINDOW: usize = 1 << 16;
@@ -19,7 +19,7 @@ const MAX_WINDOW: usize = 1 << 16;
 /// does the most that gzip makes of a byte.
 const MAX_LINKS_PER_BYTE: u64 = 1_000;
 
-/// So many links are no burden in however few bytes.
+/// How many links are no burden, in however few bytes they are claimed.
 const FEW_LINKS: u64 = 1 << 20;
 
 /// Properties are a few hundred bytes.
@@ -59,7 +59,9 @@ impl Header {
             file: path.display().to_string(),
             detail,
         };
-        class(&path)?.map_err(wrong)?;
+        if let Some(detail) = foreign(&path)? {
+            return Err(wrong(detail));
+        }
         let endianness = guarded(|| get_endianness(&path)).map_err(wrong)?;
         let endianness = endianness.map_err(|error| wrong(format!("{error:#}")))?;
         let little_endian = endianness == LE::NAME;
@@ -123,8 +125,9 @@ pub(super) fn cannot_open(path: &Path, source: std::io::Error) -> BvGraphError {
     }
 }
 
-/// The outer result is about the file, the inner one about what it says.
-fn class(path: &Path) -> Result<Result<(), String>, BvGraphError> {
+/// Why the properties in a file are those of no graph in the BV format; `None` where nothing speaks
+/// against it.
+fn foreign(path: &Path) -> Result<Option<String>, BvGraphError> {
     length(path)?;
     let failed = |source| cannot_open(path, source);
     let mut bytes = Vec::new();
@@ -132,7 +135,7 @@ fn class(path: &Path) -> Result<Result<(), String>, BvGraphError> {
         .and_then(|file| file.take(MAX_PROPERTIES + 1).read_to_end(&mut bytes))
         .map_err(failed)?;
     if bytes.len() as u64 > MAX_PROPERTIES {
-        return Ok(Err("it is too long".to_owned()));
+        return Ok(Some("it is too long".to_owned()));
     }
     let text = String::from_utf8_lossy(&bytes);
     let class = text
@@ -140,10 +143,7 @@ fn class(path: &Path) -> Result<Result<(), String>, BvGraphError> {
         .filter_map(|line| line.split_once('='))
         .find(|(key, _)| key.trim() == "graphclass")
         .map(|(_, class)| class.trim());
-    Ok(match class {
-        Some(class) if !class.ends_with("BVGraph") => Err(format!(
-            "its graphclass is {class}; only BVGraph can be read"
-        )),
-        _ => Ok(()),
-    })
+    Ok(class
+        .filter(|class| !class.ends_with("BVGraph"))
+        .map(|class| format!("its graphclass is {class}; only BVGraph can be read")))
 }

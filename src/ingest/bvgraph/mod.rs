@@ -2,126 +2,163 @@
 //! its crawls: `BASENAME.graph` beside `BASENAME.properties`, and a list of URLs.
 //!
 //! ```text
-//! BASENAME.graph --stream, checked, webgraph--> a line of numbers for each node --BvGraph, in parallel--> a record
-//!                                                               URLS (front-coded, in memory) --^
+//! BASENAME.graph --lists, checked, webgraph--> pieces of coded lists --BvGraph, in parallel--> a record for each node
+//!                                                        URLS (front-coded, in memory) --^
 //! ```
 //!
 //! * The graph is read once, from its start to its end: neither offsets nor memory for more than
 //!   the lists of the format's window are needed.
-//! * Line n + 1 of the text that `stream` makes is node n, and so is line n + 1 of the list of URLs:
-//!   a bad URL is rejected by the number of its line, and links to it are dropped and counted.
+//! * Line n + 1 of the list of URLs is node n: a bad URL is rejected by the number of its line, and
+//!   links to it are dropped and counted.
 //! * Every node is a crawled page with all of its outlinks.
 
 mod checked;
+mod code;
 mod error;
+mod guard;
 mod header;
-mod lines;
-mod stream;
+mod lists;
 mod urls;
 
-use std::path::Path;
+use std::path::PathBuf;
 
-pub use error::BvGraphError;
 pub use header::file as bv_graph_file;
-pub(super) use stream::text;
 
+use super::blocks::{MAX_LINE, line_too_long};
 use super::interner::UrlNumber;
-use super::open::Input;
-use super::read::ReadError;
+use super::open::{Input, InputError};
+use super::progress::Progress;
 use super::reading::Reading;
-use super::record::{Event, PageRecord, RecordReader};
-use super::reject::{Fault, RejectReason, beginning};
+use super::record::{Event, PageRecord};
+use super::reject::{Fault, Position, RejectReason};
+use super::source::{Piece, Pieces, Source, Sources, Stop};
 use super::summary::DropReason;
 use crate::watch::Watch;
+use code::Numbers;
+use error::BvGraphError;
 use header::Header;
-use lines::Numbers;
 use urls::{Cursor, Urls};
 
-/// The bytes of the graph itself.
-pub(super) fn length(basename: &Path) -> Result<u64, BvGraphError> {
-    header::length(&header::file(basename, "graph"))
-}
+/// A link is a byte or two while its list waits, and four when it is parsed, and each URL of a piece
+/// is there once.
+const EXPANSION: usize = 8;
 
-/// The reader of a graph in the BV format: the URLs of its nodes.
-///
-/// It reads the lines that [`Input::BvGraph`] of the same graph gives.
-#[derive(Debug)]
-pub struct BvGraph {
-    urls: Urls,
-    file: String,
-}
-
-impl BvGraph {
-    /// Reads the list of URLs, one a line in the order of the nodes; without a list node n is
-    /// `http://n<n>.invalid/`. Refuses a list of another length than the graph has nodes.
-    ///
-    /// Cost: as much memory as the list has after front coding.
-    pub fn open<E: std::error::Error + 'static>(
-        basename: &Path,
-        urls: Option<Input>,
-        watch: &dyn Watch,
-    ) -> Result<Self, ReadError<E>> {
-        let nodes = Header::read(basename)
-            .map_err(|error| ReadError::Input(error.into()))?
-            .nodes;
-        let Some(list) = urls else {
-            return Ok(Self {
-                urls: Urls::Numbered,
-                file: String::new(),
-            });
+/// What is read of graphs, by their basenames; the list of URLs is of each.
+pub(super) fn sources(inputs: &[Input], urls: Option<Input>) -> Sources {
+    let lists = std::iter::repeat_n(urls, inputs.len());
+    let mut sources = Sources::new();
+    for (input, list) in inputs.iter().zip(lists) {
+        let basename = match input {
+            Input::File(basename) => basename.clone(),
+            // It is two files, which are not found under this name.
+            Input::Stdin => PathBuf::from("-"),
         };
-        let file = list.to_string();
-        let urls = urls::read(&list, watch)?;
-        if urls.len() != nodes {
-            let error = BvGraphError::Urls {
-                file,
-                lines: urls.len(),
-                graph: basename.display().to_string(),
-                nodes,
-            };
-            return Err(ReadError::Input(error.into()));
+        sources.push(Box::new(BvGraph {
+            basename,
+            list,
+            urls: Urls::Numbered,
+        }));
+    }
+    sources
+}
+
+/// A graph in the BV format, with the URLs of its nodes, one a line in their order; without a list
+/// node n is `http://n<n>.invalid/`.
+///
+/// Cost: as much memory as the list has after front coding.
+#[derive(Debug)]
+struct BvGraph {
+    basename: PathBuf,
+    list: Option<Input>,
+    urls: Urls,
+}
+
+impl Source for BvGraph {
+    /// The list of URLs: the numbers of rejects are those of its lines.
+    fn name(&self) -> String {
+        self.list
+            .as_ref()
+            .map_or_else(String::new, Input::to_string)
+    }
+
+    /// Reads the list of URLs; refuses one of another length than the graph has nodes.
+    fn prepare(&mut self, watch: &dyn Watch) -> Result<Option<u64>, Stop> {
+        let nodes = Header::read(&self.basename)
+            .map_err(InputError::from)?
+            .nodes;
+        if let Some(list) = &self.list {
+            let urls = urls::read(list, watch)?;
+            if urls.len() != nodes {
+                let error = BvGraphError::Urls {
+                    file: list.to_string(),
+                    lines: urls.len(),
+                    graph: self.basename.display().to_string(),
+                    nodes,
+                };
+                return Err(InputError::from(error).into());
+            }
+            self.urls = Urls::Listed(urls);
         }
-        Ok(Self {
-            urls: Urls::Listed(urls),
-            file,
-        })
+        let graph = header::file(&self.basename, "graph");
+        let length = header::length(&graph).map_err(InputError::from)?;
+        Ok(Some(length))
+    }
+
+    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
+        let urls = &self.urls;
+        let pieces = lists::Pieces::open(&self.basename, progress).map_err(InputError::from)?;
+        Ok(Box::new(pieces.map(move |coded| {
+            let coded = coded?;
+            Ok(Piece {
+                bytes: coded.bytes.len() as u64,
+                records: coded.lists,
+                memory: coded.bytes.len() * EXPANSION,
+                read: Box::new(move |reading| read(&coded.bytes, urls, reading)),
+            })
+        })))
     }
 }
 
-impl RecordReader for BvGraph {
-    /// A link is a byte or two of text and becomes four, and each URL of a block is there once.
-    fn expansion(&self) -> usize {
-        8
+fn read(coded: &[u8], urls: &Urls, reading: &mut Reading) {
+    let mut cursor = Cursor::of(urls);
+    for list in code::lists(coded) {
+        let node = Numbers::of(list).next().unwrap_or_default();
+        let said = read_list(list, &mut cursor, reading);
+        let url = match &said {
+            Ok(_) => &[],
+            Err(_) => cursor.url(node),
+        };
+        reading.add(Position::Line(node + 1), said, url);
     }
+}
 
-    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
-        let mut numbers = Numbers::of(line);
-        let node = numbers.next().unwrap_or_default();
-        let mut cursor = Cursor::of(&self.urls);
-        let url = std::str::from_utf8(cursor.url(node))
-            .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
-        let url = reading.page(url)?;
-        let mut targets = Vec::new();
-        let mut to = 0;
-        for gap in numbers {
-            to += gap;
-            match std::str::from_utf8(cursor.url(to)) {
-                Ok(text) => targets.extend(reading.target(url, text)),
-                Err(_) => reading.summary.dropped(DropReason::Invalid),
-            }
+fn read_list(
+    list: &[u8],
+    urls: &mut Cursor<'_>,
+    reading: &mut Reading,
+) -> Result<Event<UrlNumber>, Fault> {
+    // A line of text may not be longer either: it bounds what a record takes.
+    if list.len() > MAX_LINE {
+        return Err(line_too_long(list.len() as u64));
+    }
+    let mut numbers = Numbers::of(list);
+    let node = numbers.next().unwrap_or_default();
+    let url = std::str::from_utf8(urls.url(node))
+        .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
+    let page = reading.page(url)?;
+    let mut targets = Vec::new();
+    let mut to = 0;
+    for gap in numbers {
+        to += gap;
+        match std::str::from_utf8(urls.url(to)) {
+            Ok(url) => targets.extend(reading.target(page, url)),
+            Err(_) => reading.summary.dropped(DropReason::Invalid),
         }
-        let mut record = PageRecord::new(url);
-        record.outlinks = Some(reading.outlinks(targets));
-        Ok(Event::Record(record))
     }
-
-    fn shown(&self, line: &str) -> Option<(String, String)> {
-        let node = Numbers::of(line).next()?;
-        let mut cursor = Cursor::of(&self.urls);
-        Some((self.file.clone(), beginning(cursor.url(node))))
-    }
+    let mut record = PageRecord::new(page);
+    record.outlinks = Some(reading.outlinks(targets));
+    Ok(Event::Record(record))
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

@@ -1,16 +1,16 @@
 //! Damaged graphs: whatever is wrong, there is an answer, and never a panic, an endless loop or
 //! memory without bound; a whole graph comes back as it was.
 
+use std::convert::Infallible;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use dsi_bitstream::dispatch::Codes;
 use webgraph::graphs::bvgraph::{BvComp, CompFlags};
 use webgraph::graphs::vec_graph::VecGraph;
 
 use super::*;
-use crate::ingest::{InputError, SiteMode, Source, read_batch};
+use crate::ingest::{Format, SiteMode, read_batch};
 use crate::watch::Unwatched;
 
 type Lists = Vec<Vec<u64>>;
@@ -47,33 +47,25 @@ fn write(folder: &Path, lists: &Lists, flags: CompFlags) -> PathBuf {
 }
 
 fn read(basename: &Path) -> Result<Lists, InputError> {
-    let mut bytes = Vec::new();
-    let mut opened = Input::BvGraph(basename.to_owned()).open(&Arc::default())?;
-    loop {
-        let mut piece = [0; 4096];
-        let (length, error) = opened.fill(&mut piece);
-        bytes.extend_from_slice(&piece[..length]);
-        if let Some(error) = error {
-            return Err(opened.error(error, 0));
-        }
-        if length < piece.len() {
-            break;
-        }
-    }
-    let text = String::from_utf8(bytes).unwrap();
-    Ok((0..)
-        .zip(text.lines())
-        .map(|(node, line)| {
-            let mut numbers = Numbers::of(line);
-            assert_eq!(numbers.next(), Some(node));
+    let mut lists = Lists::new();
+    for piece in lists::Pieces::open(basename, &Progress::new(&Unwatched))? {
+        let piece = piece.map_err(|stop| match stop {
+            Stop::Input(error) => error,
+            Stop::Interrupted(error) => panic!("{error}"),
+        })?;
+        assert_eq!(code::lists(&piece.bytes).count(), piece.lists);
+        for list in code::lists(&piece.bytes) {
+            let mut numbers = Numbers::of(list);
+            assert_eq!(numbers.next(), Some(lists.len() as u64));
             let mut to = 0;
             let successors = numbers.map(|gap| {
                 to += gap;
                 to
             });
-            successors.collect()
-        })
-        .collect())
+            lists.push(successors.collect());
+        }
+    }
+    Ok(lists)
 }
 
 #[test]
@@ -112,7 +104,7 @@ fn a_damaged_graph_is_told_and_never_a_panic() {
                 assert_eq!(lists.len(), 60);
                 taken += 1;
             }
-            Err(InputError::BvGraph(_)) => refused += 1,
+            Err(InputError::Format(_)) => refused += 1,
             Err(other) => panic!("{other}"),
         }
     };
@@ -235,12 +227,13 @@ fn a_small_file_of_many_links_is_refused_before_they_are_made() {
     // The graph or its properties may be no files at all.
     let graph = file(&basename);
     for path in [graph.with_extension("properties"), graph] {
+        let whole = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
         let told = read(&basename).unwrap_err().to_string();
         assert!(told.contains("is no regular file"), "{told}");
         fs::remove_dir(&path).unwrap();
-        fs::write(&path, "").unwrap();
+        fs::write(&path, whole).unwrap();
     }
 }
 
@@ -289,7 +282,7 @@ fn urls_come_back_by_number_in_any_order() {
     urls[17] = "y".repeat(MAX + 9);
     fs::write(&path, urls.join("\r\n")).unwrap();
     urls[17].truncate(MAX + 1);
-    let list = urls::read::<std::convert::Infallible>(&Input::File(path), &Unwatched).unwrap();
+    let list = urls::read(&Input::File(path), &Unwatched).unwrap();
     assert_eq!(list.len(), 999);
     let list = Urls::Listed(list);
     let mut cursor = Cursor::of(&list);
@@ -313,26 +306,18 @@ fn a_bad_url_is_a_reject_by_its_line_and_links_to_it_are_dropped() {
     let list: &[u8] = b"http://a.example/\nmailto:b\nhttp://\xff.example/\nhttp://a.example/#d\n";
     fs::write(&path, list).unwrap();
     let urls = Some(Input::File(path.clone()));
-    let graph = BvGraph::open::<std::convert::Infallible>(&basename, urls, &Unwatched).unwrap();
-    let source = Source {
-        input: Input::BvGraph(basename),
-        reader: &graph,
-    };
+    let mut sources = Format::BvGraph { urls }.sources(&[Input::File(basename)]);
     let mut events = Vec::new();
-    let summary = read_batch::<std::convert::Infallible>(
-        &[source],
-        SiteMode::Host,
-        &Unwatched,
-        &mut |position, event| {
-            events.push((position.line, event));
-            Ok(())
-        },
-    )
-    .unwrap();
+    let mut sink = |at, event| {
+        events.push((at, event));
+        Ok(())
+    };
+    let summary =
+        read_batch::<Infallible>(&mut sources, SiteMode::Host, &Unwatched, &mut sink).unwrap();
     let rejects: Vec<_> = events
         .iter()
-        .filter_map(|(line, event)| match event {
-            Event::Rejected(reject) => Some((*line, reject)),
+        .filter_map(|(at, event)| match event {
+            Event::Rejected(reject) => Some((*at, reject)),
             _ => None,
         })
         .collect();
@@ -341,7 +326,8 @@ fn a_bad_url_is_a_reject_by_its_line_and_links_to_it_are_dropped() {
         (2, RejectReason::UrlScheme, "mailto:b"),
         (3, RejectReason::InvalidUtf8, "http://\u{fffd}.example/"),
     ]) {
-        assert_eq!((*at, reject.line), (line, line));
+        let line = Position::Line(line);
+        assert_eq!((*at, reject.at), (line, line));
         assert_eq!((reject.reason, &*reject.record), (reason, record));
         assert_eq!(reject.file, path.display().to_string());
     }

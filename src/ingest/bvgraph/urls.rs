@@ -4,14 +4,11 @@
 //! sixteenth whole. LAW's lists are in URL order, so little is left of them; and most links lead to
 //! neighbours, so a cursor that goes on from the last URL saves most of the decoding.
 
-use std::error::Error;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use crate::ingest::lines::{Blocks, lines};
+use crate::ingest::blocks::{Blocks, lines};
 use crate::ingest::location::MAX_URL;
 use crate::ingest::open::Input;
-use crate::ingest::read::ReadError;
+use crate::ingest::progress::Progress;
+use crate::ingest::source::Stop;
 use crate::watch::Watch;
 
 /// URLs that are coded together; the first of them is whole.
@@ -69,16 +66,12 @@ fn push_length(mut length: usize, out: &mut Vec<u8>) {
 }
 
 /// Reads a list of URLs, one a line.
-pub(super) fn read<E: Error + 'static>(
-    input: &Input,
-    watch: &dyn Watch,
-) -> Result<UrlList, ReadError<E>> {
+pub(super) fn read(input: &Input, watch: &dyn Watch) -> Result<UrlList, Stop> {
     watch.stage("urls", input.length()?);
-    let progress: Arc<AtomicU64> = Arc::default();
-    let mut blocks = Blocks::new(input.open(&progress)?);
+    let progress = Progress::new(watch);
     let mut list = UrlList::default();
-    let mut reported = 0;
-    while let Some(block) = blocks.next(watch)? {
+    for block in Blocks::new(input.open(&progress)?, progress.clone()) {
+        let block = block?;
         for line in lines(&block.text) {
             // One byte too many is enough to be refused for its length.
             list.push(line.get(..=MAX_URL).unwrap_or(line));
@@ -88,9 +81,7 @@ pub(super) fn read<E: Error + 'static>(
             line.resize(MAX_URL + 1, b'?');
             list.push(&line);
         }
-        let read = progress.load(Ordering::Relaxed);
-        watch.advance(read - reported);
-        reported = read;
+        progress.tell();
     }
     Ok(list)
 }

@@ -8,7 +8,7 @@ use super::{Walk, bitmap_name, hash, mix};
 use crate::page::{PageId, PageSet, SiteId};
 use crate::storage::blocks::BLOCK;
 use crate::storage::error::StoreError;
-use crate::storage::evidence::{Place, Standings};
+use crate::storage::evidence::{SidePlace, Standings};
 use crate::storage::records::RefreshRecord;
 use crate::storage::tables::{self, BitmapKey, VectorKey, VectorSide};
 
@@ -79,7 +79,7 @@ impl Walk<'_> {
             walk.absent("members", &format!("refresh {refresh}"), page);
             let sum = sums.entry(refresh).or_default();
             for (number, place) in [(1, member.hub), (0, member.authority)] {
-                if let Some(Place { taken, score, .. }) = place {
+                if let Some(SidePlace { taken, score, .. }) = place {
                     let core = (refresh, member.core);
                     *sum = sum.wrapping_sub(role(core, page, number, taken, score));
                 }

@@ -10,7 +10,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::{Entry, Head, head_of};
+use super::entry::{Entry, Head, head_of};
 use crate::storage::error::StoreError;
 
 /// Bytes that go to the compressor, or come from the decompressor, at a time.

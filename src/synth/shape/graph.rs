@@ -5,8 +5,8 @@ use std::io::{self, BufRead};
 
 use serde::Deserialize;
 
+use super::counts::{Shape, Spread};
 use super::sigma::{Merged, largest_sigmas};
-use super::{Shape, Spread};
 
 #[derive(Deserialize)]
 struct Record {
@@ -17,9 +17,22 @@ struct Record {
     gone: bool,
 }
 
+impl Shape {
+    /// Measures the records of a snapshot (JSON Lines as in `schema/`); lines that are no record
+    /// and URLs that have no host are passed over. Where a URL has several records the last one
+    /// counts; attribute-only records do not make a page crawled.
+    ///
+    /// Sigmas: orthogonal iteration (Golub, Van Loan, *Matrix Computations*, 8.2.4) on a block of
+    /// 16 vectors, 300 times; nearly equal sigmas are exact to about 1e-3, which is enough to
+    /// compare shapes. Cost: O(links) memory, 9,600 passes over the merged links.
+    pub fn measure(records: impl BufRead) -> io::Result<Self> {
+        Ok(Crawl::read(records)?.shape())
+    }
+}
+
 /// Pages and sites by number, in the order in which they were met.
 #[derive(Default)]
-pub(super) struct Crawl {
+struct Crawl {
     pages: HashMap<String, u32>,
     sites: HashMap<String, u32>,
     site_of: Vec<u32>,
@@ -39,7 +52,7 @@ fn number(map: &HashMap<String, u32>) -> u32 {
 }
 
 impl Crawl {
-    pub(super) fn read(records: impl BufRead) -> io::Result<Self> {
+    fn read(records: impl BufRead) -> io::Result<Self> {
         let mut crawl = Self::default();
         for line in records.lines() {
             let Ok(record) = serde_json::from_str::<Record>(&line?) else {
@@ -79,7 +92,7 @@ impl Crawl {
         self.site_of[page as usize]
     }
 
-    pub(super) fn shape(&self) -> Shape {
+    fn shape(&self) -> Shape {
         let mut indegree = vec![0_u32; self.pages.len()];
         let mut authority_in: HashMap<u32, u32> = HashMap::new();
         let mut out = Vec::new();

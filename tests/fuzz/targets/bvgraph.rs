@@ -9,7 +9,7 @@ use std::path::Path;
 
 use dsi_bitstream::dispatch::Codes;
 use dsi_bitstream::traits::{BE, LE};
-use seedbank::ingest::{BvGraph, Event, Input, Position, ReadError, SiteMode, Source, read_batch};
+use seedbank::ingest::{Event, Format, Input, Position, ReadError, SiteMode, read_batch};
 use seedbank::watch::Unwatched;
 use webgraph::graphs::bvgraph::{BvComp, CompFlags};
 use webgraph::graphs::vec_graph::VecGraph;
@@ -35,17 +35,12 @@ pub(super) fn run(data: &[u8]) {
 
 fn read(basename: &Path, urls: Option<Input>) {
     let listed = urls.is_some();
-    let Ok(reader) = BvGraph::open::<Infallible>(basename, urls, &Unwatched) else {
-        return;
-    };
-    let sources = [Source {
-        input: Input::BvGraph(basename.to_path_buf()),
-        reader: &reader,
-    }];
+    let format = Format::BvGraph { urls };
+    let mut sources = format.sources(&[Input::File(basename.to_path_buf())]);
     let (mut pages, mut links) = (0, 0);
     let mut sink = |at: Position, event| {
         pages += 1;
-        assert_eq!(at.line, pages);
+        assert_eq!(at, Position::Line(pages));
         if let Event::Record(record) = event {
             let outlinks = record.outlinks.expect("a node has a list of links");
             assert!(outlinks.is_sorted_by(|a, b| a < b), "{outlinks:?}");
@@ -53,7 +48,7 @@ fn read(basename: &Path, urls: Option<Input>) {
         }
         Ok::<(), Infallible>(())
     };
-    let read = read_batch(&sources, SiteMode::Host, &Unwatched, &mut sink);
+    let read = read_batch(&mut sources, SiteMode::Host, &Unwatched, &mut sink);
     match read {
         Ok(summary) => {
             assert_eq!(summary.lines, pages);

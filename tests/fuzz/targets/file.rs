@@ -9,8 +9,8 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::read::{GzEncoder, MultiGzDecoder};
 use seedbank::ingest::{
-    Event, Input, InputError, JsonLines, MAX_LINE, ReadError, ReadSummary, SiteMode, Source,
-    read_batch,
+    Event, Format, Input, InputError, JsonLines, MAX_LINE, Position, ReadError, ReadSummary,
+    SiteMode, read_batch,
 };
 use seedbank::watch::Unwatched;
 
@@ -46,15 +46,16 @@ pub(super) fn run(data: &[u8]) {
 
 /// The JSON Lines of a file, with the numbers of their lines.
 fn read(path: &Path) -> (Result<ReadSummary, ReadError<Infallible>>, Lines) {
-    let sources = [Source {
-        input: Input::File(path.to_path_buf()),
-        reader: &JsonLines,
-    }];
+    let mut sources = Format::JsonLines.sources(&[Input::File(path.to_path_buf())]);
     let mut lines = Vec::new();
-    let summary = read_batch(&sources, SiteMode::Host, &Unwatched, &mut |at, event| {
-        lines.push((at.line, event));
+    let mut sink = |at, event| {
+        let Position::Line(line) = at else {
+            panic!("a record is a line: {at:?}");
+        };
+        lines.push((line, event));
         Ok(())
-    });
+    };
+    let summary = read_batch(&mut sources, SiteMode::Host, &Unwatched, &mut sink);
     (summary, lines)
 }
 

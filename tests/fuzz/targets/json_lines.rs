@@ -4,8 +4,8 @@
 use std::fmt::Write;
 
 use seedbank::ingest::{
-    Event, Fault, Interner, JsonLines, Location, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord,
-    Reading, RecordReader, SiteMode, UncrawledOutlinks, parse,
+    Event, Fault, Interner, JsonLines, LineFormat, Location, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS,
+    PageRecord, Reading, SiteMode, UncrawledOutlinks, parse,
 };
 
 use super::{kind, texts};
@@ -20,9 +20,9 @@ pub(super) const fn mode(kind: u8) -> SiteMode {
 }
 
 /// What a line says.
-pub(super) fn read(reader: &dyn RecordReader, line: &str, mode: SiteMode) -> Result<Event, Fault> {
+pub(super) fn read(format: &dyn LineFormat, line: &str, mode: SiteMode) -> Result<Event, Fault> {
     let mut reading = Reading::new(mode, Interner::default());
-    let event = reader.read(line, &mut reading)?;
+    let event = format.read(line, &mut reading)?;
     Ok(event.located(&reading.urls))
 }
 

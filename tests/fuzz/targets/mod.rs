@@ -2,7 +2,8 @@
 //!
 //! A target takes any bytes and panics where they are read as they must not be: beyond not failing
 //! it has a judge, mostly that what was read can be written and comes back. `make fuzz` runs all;
-//! `tests/fuzz_inputs.rs` runs each on the inputs that it begins with and on those that once failed.
+//! `tests/storage/fuzz_inputs.rs` runs each on the inputs that it begins with and on those that once
+//! failed.
 //!
 //! Not fuzzed are texts of the command line itself, and what is never read from outside the process:
 //! records on their way through a sort have the codec of the tables.

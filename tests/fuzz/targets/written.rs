@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 use seedbank::page::{PageId, PageSet, SiteId};
 use seedbank::storage::Value;
-use seedbank::storage::blocks::{BLOCK, Block};
+use seedbank::storage::blocks::{BLOCK, PageBlock};
 use seedbank::storage::evidence::{Covered, Links, Near, Reach, Standing, Standings};
 use seedbank::storage::ledger::CoreOrigin;
 use seedbank::storage::records::FormerRow;
@@ -21,11 +21,11 @@ pub(super) fn run(data: &[u8]) {
     match kind % 7 {
         0 => {
             let pages = places(&mut from, standing);
-            comes_back(&Standings(Some(Block(pages))));
+            comes_back(&Standings(Some(PageBlock(pages))));
         }
         1 => {
             let pages = places(&mut from, reach);
-            comes_back(&Block(pages));
+            comes_back(&PageBlock(pages));
         }
         2 => comes_back(&ascending(&mut from, Cursor::small)),
         3 => comes_back(&ascending(&mut from, |from| PageId(from.number()))),

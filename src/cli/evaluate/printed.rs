@@ -1,0 +1,123 @@
+//! What the experiments print alike: formats, the state, lists of seeds, claims.
+
+use std::fmt::Write;
+
+use clap::{Args, ValueEnum};
+use seedbank::engine::{AbsentWhy, Claim, ListView, StateView};
+use seedbank::shown::plain;
+use serde::Serialize;
+
+use crate::cli::failure::CliError;
+use crate::cli::output::{print, print_json};
+use crate::cli::session::{Outcome, Session};
+
+/// How many seeds that take no part are shown to people.
+const SHOWN: usize = 10;
+
+/// How an experiment is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(super) enum TableFormat {
+    /// For people: tables and a conclusion
+    #[default]
+    Text,
+    /// One JSON object on one line; its JSON Schema is in schema/
+    #[value(alias = "jsonl")]
+    Json,
+    /// The tables as comma-separated values (RFC 4180) with a header
+    Csv,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct TableFormatArgs {
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
+    format: TableFormat,
+}
+
+impl TableFormatArgs {
+    pub(super) fn print<T: Serialize>(
+        self,
+        result: &T,
+        text: impl FnOnce(&T) -> String,
+        csv: impl FnOnce(&T) -> String,
+    ) -> Result<Outcome, CliError> {
+        match self.format {
+            TableFormat::Text => print(&text(result))?,
+            TableFormat::Json => print_json(result)?,
+            TableFormat::Csv => print(&csv(result))?,
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+/// The state in a line.
+pub(super) fn state_line(state: &StateView) -> String {
+    format!(
+        "state after batch {}: {} pages ({} crawled), {} links\n",
+        state.batch, state.pages, state.crawled, state.links
+    )
+}
+
+/// A list in a line, and what of it takes no part.
+pub(super) fn list_lines(list: &ListView) -> String {
+    let mut text = format!("{}: {} seeds", plain(&list.name), list.seeds);
+    // Writing to a String cannot fail.
+    if let Some(batch) = list.batch {
+        let _ = write!(text, " selected after batch {batch}");
+    }
+    if list.repeated > 0 {
+        let _ = write!(text, ", {} given again", list.repeated);
+    }
+    if list.dead > 0 {
+        let _ = write!(text, ", {} have died since", list.dead);
+        if let Some(succeeded) = list.succeeded {
+            let _ = write!(text, " and {succeeded} of them have successors here");
+        }
+    }
+    if list.unknown > 0 {
+        let _ = write!(text, ", {} are not in the bank", list.unknown);
+    }
+    text.push('\n');
+    for seed in list.absent.iter().take(SHOWN) {
+        let why = match seed.why {
+            AbsentWhy::Gone => "gone",
+            AbsentWhy::Spam => "spam",
+            AbsentWhy::Unlinked => "unlinked",
+            AbsentWhy::NotInBank => "not in the bank",
+            AbsentWhy::NoUrl => "no URL of a page",
+        };
+        let _ = write!(text, "  {why}: {}", plain(&seed.url));
+        if let Some(successor) = &seed.successor {
+            let _ = write!(text, ", succeeded by {successor}");
+        }
+        text.push('\n');
+    }
+    if list.absent.len() > SHOWN {
+        let more = list.absent.len() - SHOWN;
+        let _ = writeln!(text, "  {more} more; --format json has all");
+    }
+    text
+}
+
+/// What is claimed and whether it holds, a line each.
+pub(super) fn claim_lines(claims: &[Claim]) -> String {
+    let line = |claim: &Claim| {
+        let holds = if claim.holds { "yes" } else { "no" };
+        format!("{holds}: {}\n", plain(&claim.text))
+    };
+    claims.iter().map(line).collect()
+}
+
+/// Tells what takes no part where the output has no place for it.
+pub(super) fn warn_of_absent(list: &ListView, format: TableFormatArgs, session: &Session) {
+    if format.format == TableFormat::Csv && !list.absent.is_empty() {
+        session.warn(format_args!(
+            "{} of {} seeds of {} take no part: {} died, {} are not in the bank",
+            list.absent.len(),
+            list.given,
+            list.name,
+            list.dead,
+            list.unknown
+        ));
+    }
+}

@@ -1,0 +1,163 @@
+//! What to do about an error of the library, in the words of the command line.
+
+use seedbank::engine::{BadRecords, Hint, StoreHint};
+use seedbank::ingest::MOST_LISTED;
+use seedbank::shown::shortened;
+
+/// What to do about an older state than the one that is stored.
+pub(crate) const UNPUBLISHED: &str =
+    "the next command that writes, or `seedbank repair`, publishes them";
+/// What to do where nothing says which state is the latest.
+pub(crate) const UNACKNOWLEDGED: &str = "`seedbank repair` mends it";
+
+const DAMAGE: &str = "run `seedbank check`; `seedbank repair` mends it if another copy in the bank is good, else restore the bank from a copy or ingest a snapshot into a new one";
+
+/// A hint that stands on the error's own line.
+pub(super) const fn beside(hint: &Hint) -> Option<&'static str> {
+    Some(match hint {
+        Hint::RefreshCold => "`refresh --cold` makes it anew",
+        Hint::Check => "run `seedbank check`",
+        Hint::NameRejectsFile => "name a file with --rejects",
+        Hint::RemoveOrNameRejectsFile => {
+            "remove the lists that nobody needs, or name a file with --rejects"
+        }
+        Hint::SmallerValues => "lower the weight settings, or give fewer uncrawled outlinks",
+        Hint::LowerMinPages => "lower --min-pages",
+        Hint::PlanByCores => "name a plan by cores",
+        Hint::OtherSeeds => "refresh the plan, or give other URLs",
+        _ => return None,
+    })
+}
+
+/// A hint that stands on a line of its own.
+pub(super) fn line(hint: &Hint) -> Option<String> {
+    let text = match hint {
+        Hint::Store(hint) => of_store(*hint)?,
+        Hint::RefreshCold => DAMAGE,
+        Hint::MendRecords(bad) => {
+            return Some(format!(
+                "{}mend the input, or raise --max-rejects",
+                listed(bad)
+            ));
+        }
+        Hint::MendOrNameFormat(bad) => {
+            return Some(format!(
+                "{}mend the input, or say with --input which format it has",
+                listed(bad)
+            ));
+        }
+        Hint::CheckExport => {
+            "check the export; to report pages as gone, ingest a delta with \"gone\": true"
+        }
+        Hint::DeltaOrAllowLoss => {
+            "a batch of changes is ingested without --snapshot; if the loss is meant, pass --max-loss 100"
+        }
+        Hint::CheckExportOrAllowLoss => {
+            "check the export; if the loss is meant, pass --max-loss 100"
+        }
+        Hint::SameBuild => {
+            "use the build that made the bank, or make a new bank and ingest a snapshot"
+        }
+        Hint::NearestPages(pages) => {
+            let pages: Vec<_> = pages.iter().map(|url| shortened(url)).collect();
+            return Some(format!(
+                "the nearest pages that it knows: {}",
+                pages.join(", ")
+            ));
+        }
+        Hint::UnknownSite => "it knows no page of that site either",
+        Hint::NameSite => {
+            "give the name of a host (of a registrable domain where the bank was made with --site domain)"
+        }
+        Hint::ListPlans => {
+            "`seedbank history` lists the plans; where there is none, `seedbank ingest` and then `seedbank refresh` make one"
+        }
+        Hint::ListRefreshes => "`seedbank history` lists plans and refreshes",
+        Hint::RefreshAgain => {
+            "refresh the plan again after the next batch, or name two refreshes or `--against` another plan"
+        }
+        Hint::OneUrlALine => "give one URL a line; lines that begin with # are passed over",
+        Hint::Report => "please report this with the command that led to it",
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+const fn of_store(hint: StoreHint) -> Option<&'static str> {
+    Some(match hint {
+        StoreHint::OtherFolder => "name a folder that does not exist yet or is empty",
+        StoreHint::CheckPathOrCreate => "check the path, or make a bank there with `seedbank init`",
+        StoreHint::NewerBuild => "use a newer seedbank; the bank was not touched",
+        StoreHint::NewBank => "make a new bank and ingest a snapshot; the old bank was not touched",
+        StoreHint::Wait => "try again when it has finished, or add --wait",
+        StoreHint::Repair => {
+            "`seedbank repair` mends what can be mended without loss; `seedbank check` tells what is good"
+        }
+        StoreHint::CheckAndRepair => DAMAGE,
+        StoreHint::Publish => {
+            "make room if the disk is full; `seedbank repair`, or the next command that writes, publishes it"
+        }
+        StoreHint::SeveralBanks => "cut the crawl into several banks",
+        StoreHint::MakeRoom => "make room and run the same command again; the bank is as it was",
+        StoreHint::MakeRoomInStore => {
+            "make room and run the same command again; nothing half done is visible"
+        }
+        _ => return None,
+    })
+}
+
+/// The beginning of a hint: where bad records are listed.
+fn listed(bad: &BadRecords) -> String {
+    match &bad.file {
+        Some(file) if bad.count > MOST_LISTED => {
+            format!("the first {MOST_LISTED} are listed in {}; ", file.display())
+        }
+        Some(file) => format!("they are listed in {}; ", file.display()),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::failure::CliError;
+    use seedbank::engine::{EngineError, ExperimentError};
+    use seedbank::storage::StoreError;
+
+    #[test]
+    fn some_hints_stand_beside_the_error_and_some_below() {
+        let of = |error: EngineError| {
+            let error = CliError::from(error);
+            (error.text(), error.hint(), error.exit_status())
+        };
+        let few = ExperimentError::SmallSites { min_pages: 9 };
+        let (text, hint, status) = of(few.into());
+        assert_eq!(text, "no site has 9 crawled pages; lower --min-pages");
+        assert_eq!((hint, status), (None, 2));
+        let ledger = EngineError::Ledger(StoreError::Damaged {
+            table: "components",
+            key: "series 1".to_owned(),
+            what: "it is in another order".to_owned(),
+        });
+        let (text, hint, status) = of(ledger);
+        assert_eq!(
+            text,
+            "damaged bank: table components, key series 1: it is in another order; `refresh --cold` makes it anew"
+        );
+        assert_eq!((hint.as_deref(), status), (Some(DAMAGE), 4));
+        let (text, hint, status) = of(EngineError::TooManyRejects {
+            rejected: 100_001,
+            records: 200_000,
+            limit: 1.0,
+            listed: Some("bad.jsonl".into()),
+        });
+        assert!(text.ends_with("at most 1 % may be"), "{text}");
+        assert_eq!(
+            hint.as_deref(),
+            Some(
+                "the first 100000 are listed in bad.jsonl; mend the input, or raise --max-rejects"
+            )
+        );
+        assert_eq!(status, 3);
+    }
+}

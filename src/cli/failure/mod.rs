@@ -1,0 +1,190 @@
+//! What can go wrong on the command line, with the exit status and the words for it.
+
+mod hints;
+mod words;
+
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+
+use clap::error::{ContextKind, ContextValue};
+use seedbank::engine::{EngineError, Failure, PlanError};
+use seedbank::shown::{plain, shortened};
+use seedbank::synth::SynthError;
+
+pub(super) use hints::{UNACKNOWLEDGED, UNPUBLISHED};
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CliError {
+    /// The engine failed or refused.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The arguments contradict each other.
+    #[error("{0}")]
+    Usage(String),
+    /// The plan file cannot be read.
+    #[error("cannot read the plan file {}", path.display())]
+    PlanFile {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The plan file is no plan.
+    #[error("{}", path.display())]
+    PlanText {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong. Its causes say where, in several lines.
+        source: PlanError,
+    },
+    /// A list of seeds cannot be read.
+    #[error("cannot read the list of seeds {}", path.display())]
+    SeedsFile {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// Standard output failed.
+    #[error("cannot write to standard output")]
+    Output(#[source] io::Error),
+    /// A file of the user's could not be written.
+    #[error("cannot write {}", path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// What came back cannot be written as JSON.
+    #[error("cannot write the result as JSON")]
+    Json(#[source] serde_json::Error),
+    /// No crawl was generated.
+    #[error(transparent)]
+    Synth(#[from] SynthError),
+    /// The threads could not be started.
+    #[error("cannot start the threads")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// Ctrl-C could not be caught.
+    #[error("cannot watch for Ctrl-C")]
+    Signals(#[source] std::io::Error),
+}
+
+impl CliError {
+    pub(super) fn exit_status(&self) -> u8 {
+        match self {
+            Self::Engine(e) => match e.failure() {
+                Failure::Failed => 1,
+                Failure::Usage => 2,
+                Failure::Refused => 3,
+                Failure::Unavailable => 4,
+                Failure::Interrupted => 130,
+            },
+            Self::Usage(_)
+            | Self::PlanFile { .. }
+            | Self::PlanText { .. }
+            | Self::SeedsFile { .. } => 2,
+            Self::Synth(e) => match e {
+                SynthError::Interrupted => 130,
+                SynthError::Write { .. } => 1,
+                _ => 2,
+            },
+            Self::Output(_)
+            | Self::File { .. }
+            | Self::Json(_)
+            | Self::Threads(_)
+            | Self::Signals(_) => 1,
+        }
+    }
+
+    /// What the user can do about it.
+    pub(super) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Engine(e) => hints::line(&e.hint()?),
+            Self::Threads(_) => Some("give a smaller number of --threads".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Whether the reader of standard output went away.
+    pub(super) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// The error and its causes in one line; of a plan file in several, which show where.
+    pub(super) fn text(&self) -> String {
+        let text = match self {
+            Self::PlanText { path, source } => {
+                let text = words::plan(source).unwrap_or_else(|| chain(source));
+                let lines: Vec<_> = text.lines().map(plain).collect();
+                return format!("{}: {}", plain(&path.to_string_lossy()), lines.join("\n"));
+            }
+            Self::Engine(e) => {
+                let text = words::engine(e).unwrap_or_else(|| chain(e));
+                match e.hint().as_ref().and_then(hints::beside) {
+                    Some(hint) => format!("{text}; {hint}"),
+                    None => text,
+                }
+            }
+            _ => chain(self),
+        };
+        plain(&text).into_owned()
+    }
+}
+
+/// An error and its causes.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        // A transparent error says what its cause says.
+        if !text.ends_with(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// What was typed stays on its line in an error of the command line's own, and short.
+pub(super) fn make_plain(error: &mut clap::Error) {
+    let shown = |text: &String| plain(&shortened(text)).into_owned();
+    let typed: Vec<(ContextKind, ContextValue)> = error
+        .context()
+        .filter_map(|(kind, value)| {
+            let value = match value {
+                ContextValue::String(text) => ContextValue::String(shown(text)),
+                ContextValue::Strings(texts) => {
+                    ContextValue::Strings(texts.iter().map(shown).collect())
+                }
+                _ => return None,
+            };
+            Some((kind, value))
+        })
+        .collect();
+    for (kind, value) in typed {
+        error.insert(kind, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_told_once() {
+        let error = CliError::from(EngineError::Write {
+            path: "a/b".into(),
+            source: io::Error::other("no"),
+        });
+        assert_eq!(error.text(), "cannot write a/b: no");
+        assert_eq!(error.exit_status(), 1);
+        let error = CliError::from(EngineError::NoPlan("x".to_owned()));
+        assert_eq!(error.text(), "the bank has no plan \"x\"");
+        assert_eq!(error.exit_status(), 2);
+    }
+}

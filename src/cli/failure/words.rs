@@ -1,0 +1,149 @@
+//! Errors of the library that name parameters, in the words of the command line: by their flags.
+
+use seedbank::engine::{BadCover, EngineError, Family, PlanError, RequestError};
+
+/// The whole text of an error; `None` where the library's own words and those of its causes serve.
+pub(super) fn engine(error: &EngineError) -> Option<String> {
+    match error {
+        EngineError::Plan(e) => plan(e),
+        EngineError::Request(RequestError::KeepsNothing) => {
+            Some("--keep 0 would delete the refresh itself; keep at least 1".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// The whole text of an error of a plan; `None` as in [`engine`].
+pub(super) fn plan(error: &PlanError) -> Option<String> {
+    let text = match error {
+        PlanError::File(source) => return Some(format!("the plan file: {source}")),
+        PlanError::Kept(source) => {
+            return Some(format!(
+                "the plan was kept by another version of seedbank ({source}); name a new plan"
+            ));
+        }
+        PlanError::OtherFamily {
+            method,
+            parameters,
+            family,
+        } => return Some(other_family(method, parameters, *family)),
+        PlanError::NoCoreSize => "--new-members goes with --core-size; give that too",
+        PlanError::TwoRules => {
+            "a core is extracted by density or by size; give --density and --growth, or --core-size and --new-members"
+        }
+        PlanError::NoIterations => {
+            "--iterations goes with --hits classic; converged HITS iterates until it is certain"
+        }
+        PlanError::TwoPicks => {
+            "--succeed keeps seeds and --pick best does not; give one of the two"
+        }
+        PlanError::Cover(e) => return covering(e),
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+fn other_family(method: &str, parameters: &[&str], family: Family) -> String {
+    let flags: Vec<String> = parameters.iter().map(|name| format!("--{name}")).collect();
+    let ending = if flags.len() > 1 { "" } else { "s" };
+    let other = match family {
+        Family::Cores => "--method cores",
+        Family::Cover => "a cover method (--method max-weight, say)",
+    };
+    format!(
+        "the plan's method is {method}, and {} belong{ending} to {other}; leave out what does not fit, or name the method",
+        flags.join(", ")
+    )
+}
+
+/// Of parameters of a cover method.
+fn covering(error: &BadCover) -> Option<String> {
+    Some(match error {
+        BadCover::CannotRemove(method) => format!(
+            "`--covered remove` makes no sense for {method}; leave it out, or take max-out, max-weight or max-scc"
+        ),
+        BadCover::CannotZero => {
+            "max-out always removes the pages it has covered; leave `--covered zero` out, or take `max-weight --depth 1`"
+                .to_owned()
+        }
+        BadCover::NoDepth(method) => format!(
+            "{method} takes no `--depth`; leave it out, or take max-weight, max-scc or root-scc"
+        ),
+        BadCover::GreedyDepth { depth, hops } => format!(
+            "greedy always looks {hops} hops deep, as far as it covers; leave `--depth {depth}` out, or take `max-weight --depth {depth}`"
+        ),
+        BadCover::TooDeep { depth, hops } => format!(
+            "a depth of {depth} is more than the {hops} hops that a seed covers; take `--depth {hops}` or less, or raise `--hops`"
+        ),
+        BadCover::TooManyHops { hops, most } => {
+            format!("{hops} hops are more than any site has; take `--hops {most}` or less")
+        }
+        BadCover::TwoCounts => {
+            "`--per-site` and `--seeds` contradict each other; give one of them".to_owned()
+        }
+        BadCover::NothingToShare => {
+            "`--share` needs a total to share out; add `--seeds N`".to_owned()
+        }
+        BadCover::WeightTooLarge {
+            setting,
+            value,
+            most,
+        } => format!("`--{setting}` {value} is too large; take one from -{most} to {most}"),
+        BadCover::NoProbability(value) => {
+            format!("`--p-uniq {value}` is no probability; take one from 0 to 1")
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::failure::CliError;
+    use seedbank::engine::PlanOptions;
+
+    #[test]
+    fn parameters_are_named_by_their_flags() {
+        let cases = [
+            (
+                "hops = 3\ndepth = 1",
+                "the plan's method is cores, and --hops, --depth belong to a cover method (--method max-weight, say); leave out what does not fit, or name the method",
+            ),
+            (
+                "method = 'greedy'\ndensity = 60",
+                "the plan's method is greedy, and --density belongs to --method cores; leave out what does not fit, or name the method",
+            ),
+            (
+                "method = 'random'\nshare = 'value'",
+                "`--share` needs a total to share out; add `--seeds N`",
+            ),
+            (
+                "method = 'max-out'\nvalue-spam = 1000001",
+                "`--value-spam` 1000001 is too large; take one from -1000000 to 1000000",
+            ),
+            (
+                "new-members = 2",
+                "--new-members goes with --core-size; give that too",
+            ),
+            ("seeds = 0", "0 seeds are asked for; ask for at least 1"),
+        ];
+        for (options, text) in cases {
+            let error = PlanOptions::from_toml(options).unwrap().decide();
+            let error = CliError::from(EngineError::from(error.unwrap_err()));
+            assert_eq!(error.text(), text);
+            assert_eq!((error.exit_status(), error.hint()), (2, None));
+        }
+    }
+
+    #[test]
+    fn a_plan_file_shows_where_it_is_wrong() {
+        let error = CliError::PlanText {
+            path: "a\nb.toml".into(),
+            source: PlanOptions::from_toml("sedes = 3\n").unwrap_err(),
+        };
+        let text = error.text();
+        let head = "a\\nb.toml: the plan file: TOML parse error at line 1";
+        assert!(text.starts_with(head), "{text}");
+        assert!(text.lines().count() > 3, "{text}");
+    }
+}

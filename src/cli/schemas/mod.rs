@@ -1,0 +1,234 @@
+//! `schema/*.schema.json` is what the printed types give: their fields, and their doc comments as
+//! descriptions. Only the schema of the records that are read is written by hand.
+//!
+//! After a type or a doc comment changed, the files are written anew with
+//!
+//! ```text
+//! SEEDBANK_WRITE_SCHEMA=1 cargo test --bin seedbank schemas
+//! ```
+//!
+//! It is a test of the command line, since what it prints is partly its own types.
+
+mod ordered;
+mod shape;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use seedbank::{engine, report, storage};
+use serde_json::{Value, json};
+
+use super::{check, diff, synth};
+
+/// The schema of one kind of output.
+type Give = fn(&mut SchemaGenerator) -> Schema;
+
+/// A file of `schema/`.
+struct File {
+    /// Its name, which is the command's.
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    /// What is printed: one type, or one of several, then each with its title.
+    kinds: &'static [(Option<&'static str>, Give)],
+}
+
+const fn file(
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    kinds: &'static [(Option<&'static str>, Give)],
+) -> File {
+    File {
+        name,
+        title,
+        description,
+        kinds,
+    }
+}
+
+fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    T::json_schema(generator)
+}
+
+const FILES: &[File] = &[
+    file(
+        "check",
+        "Seedbank check",
+        "What `seedbank check --format json` prints.",
+        &[(None, of::<check::CheckResult<'_>>)],
+    ),
+    file(
+        "cores",
+        "Seedbank core",
+        "One line of `seedbank cores --format jsonl`: a core, in the order of extraction.",
+        &[(None, of::<engine::CoreView>)],
+    ),
+    file(
+        "diff",
+        "Seedbank diff",
+        "One line of `seedbank diff --format jsonl`: first the counts, then every seed of the two \
+         lists.",
+        &[
+            (
+                Some("the counts, on the first line"),
+                of::<diff::SummaryLine<'_>>,
+            ),
+            (Some("a seed"), of::<engine::SeedChange>),
+        ],
+    ),
+    file(
+        "evaluate-budget",
+        "Seedbank evaluation: budget",
+        "What `seedbank evaluate BANK budget --format json` prints: what a crawl of at most so many \
+         pages gives from each of several lists.",
+        &[(None, of::<engine::BudgetEvaluation>)],
+    ),
+    file(
+        "evaluate-coverage",
+        "Seedbank evaluation: coverage",
+        "What `seedbank evaluate BANK coverage --format json` prints: what every cover method \
+         covers of the same sites, beside random seeds. Means over sites with standard errors.",
+        &[(None, of::<engine::CoverageEvaluation>)],
+    ),
+    file(
+        "evaluate-crawl",
+        "Seedbank evaluation: crawl",
+        "What `seedbank evaluate BANK crawl --format json` prints: a breadth-first crawl from seeds \
+         beside crawls from random seeds. PageRank adds up to 1 over the whole graph; values are \
+         in units.",
+        &[(None, of::<engine::CrawlEvaluation>)],
+    ),
+    file(
+        "evaluate-distances",
+        "Seedbank evaluation: distances",
+        "What `seedbank evaluate BANK distances --format json` prints: directed distances between \
+         the cores of a refresh, beside the average distance between pages.",
+        &[(None, of::<engine::DistancesEvaluation>)],
+    ),
+    file(
+        "explain",
+        "Seedbank explanation",
+        "What `seedbank explain --format json` prints: why a page is a seed of a refresh, or why \
+         not; with --site, what became of a site.",
+        &[
+            (None, of::<engine::Explanation>),
+            (None, of::<engine::SiteExplanation>),
+        ],
+    ),
+    file(
+        "history",
+        "Seedbank history",
+        "What `seedbank history --format json` prints; with a URL, what it prints of the page.",
+        &[
+            (Some("of the bank"), of::<engine::History>),
+            (Some("of a page"), of::<engine::PageHistory>),
+        ],
+    ),
+    file(
+        "ingest",
+        "Seedbank ingest",
+        "What `seedbank ingest --format json` prints.",
+        &[(None, of::<engine::IngestReport>)],
+    ),
+    file(
+        "refresh",
+        "Seedbank refresh",
+        "What `seedbank refresh --format json` prints.",
+        &[(None, of::<engine::RefreshReport>)],
+    ),
+    file(
+        "repair",
+        "Seedbank repair",
+        "What `seedbank repair --format json` prints.",
+        &[(None, of::<storage::RepairReport>)],
+    ),
+    file(
+        "report",
+        "Seedbank report",
+        "The JSON file that `seedbank report` writes beside the page, and what `seedbank report \
+         --format json` prints.",
+        &[(None, of::<report::Report>)],
+    ),
+    file(
+        "seeds",
+        "Seedbank seed",
+        "One line of `seedbank seeds --format jsonl`: a seed, best first, with its evidence.",
+        &[(None, of::<engine::Seed>)],
+    ),
+    file(
+        "status",
+        "Seedbank status",
+        "What `seedbank status --format json` prints.",
+        &[(None, of::<engine::Status>)],
+    ),
+    file(
+        "synth",
+        "Seedbank synth",
+        "What `seedbank synth --format json` prints.",
+        &[(None, of::<synth::SynthResult>)],
+    ),
+];
+
+/// The schema that a file should hold.
+fn schema(file: &File) -> Value {
+    let mut generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
+    let mut kinds = Vec::new();
+    for (title, give) in file.kinds {
+        let mut kind = give(&mut generator);
+        // What the file says of itself says more than the doc comment of the type.
+        kind.remove("description");
+        if let Some(title) = title {
+            kind.insert("title".to_owned(), json!(title));
+        }
+        kinds.push(kind.to_value());
+    }
+    let mut schema = shape::shaped(kinds, &generator.take_definitions(false));
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!(file.title);
+    schema["description"] = json!(file.description);
+    schema
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("schema")
+}
+
+#[test]
+fn the_schemas_are_what_the_types_give() {
+    let mut stale = Vec::new();
+    for file in FILES {
+        let path = folder().join(format!("{}.schema.json", file.name));
+        let text = ordered::text(&schema(file));
+        if std::env::var_os("SEEDBANK_WRITE_SCHEMA").is_some() {
+            fs::write(&path, &text).unwrap();
+        }
+        if fs::read_to_string(&path).unwrap_or_default() != text {
+            stale.push(file.name);
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "not what the types give: {stale:?}; write them anew with\n  \
+         SEEDBANK_WRITE_SCHEMA=1 cargo test --bin seedbank schemas"
+    );
+}
+
+#[test]
+fn no_schema_is_left_over() {
+    let there: BTreeSet<String> = fs::read_dir(folder())
+        .unwrap()
+        .filter_map(|entry| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            name.strip_suffix(".schema.json").map(str::to_owned)
+        })
+        .collect();
+    let made = FILES.iter().map(|file| file.name);
+    let named: BTreeSet<String> = made.chain(["record"]).map(str::to_owned).collect();
+    assert_eq!(there, named);
+}

@@ -1,0 +1,311 @@
+//! What `diff` answers with. As JSON it has a schema, `schema/diff.schema.json`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::engine::ask::answers::SuccessorView;
+use crate::engine::plan::NAME_PATTERN;
+use crate::ingest::{URL_PATTERN, counts_by};
+use crate::storage::records::{BatchId, RefreshId};
+
+/// Which seed lists are compared.
+///
+/// ```
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+/// use seedbank::engine::{DiffRequest, UrlList};
+///
+/// // What the crawler starts from today, beside the last refresh.
+/// let mut list = UrlList { name: "today".to_owned(), ..UrlList::default() };
+/// list.push_line(1, "http://b.example/");
+/// let request = DiffRequest { list: Some(list), ..DiffRequest::default() };
+/// let diff = bank.diff(&request, &Unwatched)?;
+/// assert_eq!((diff.summary.gained, diff.summary.lost), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DiffRequest {
+    /// The plan; the default plan where `None`. Not looked at where two refreshes are named.
+    pub plan: Option<String>,
+    /// Refreshes by number: none for the plan's last two; one, to compare it with its plan's last;
+    /// or two, of the same or of different plans.
+    pub refreshes: Vec<RefreshId>,
+    /// Compare the plan's last refresh with this plan's last one.
+    pub against: Option<String>,
+    /// Compare this list with the plan's last refresh, or the one given.
+    pub list: Option<UrlList>,
+}
+
+/// A list of seeds from outside the bank.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UrlList {
+    /// What it is called.
+    pub name: String,
+    /// Its URLs with their places in it, as they are written.
+    pub urls: Vec<(u64, String)>,
+}
+
+impl UrlList {
+    /// Takes a line of a text, by its number from 1: a URL at its beginning, as seed lists for any
+    /// crawler have them. An empty line, or one that begins with `#`, says nothing.
+    pub fn push_line(&mut self, number: u64, line: &str) {
+        let line = match number {
+            1 => line.trim_start_matches('\u{feff}').trim(),
+            _ => line.trim(),
+        };
+        if !line.starts_with('#')
+            && let Some(url) = line.split_whitespace().next()
+        {
+            self.urls.push((number, url.to_owned()));
+        }
+    }
+}
+
+/// What happened to a seed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Only the second list has it.
+    Gained,
+    /// Only the first list has it.
+    Lost,
+    /// Both have it, at different ranks.
+    Moved,
+    /// Both have it, at the same rank.
+    Kept,
+}
+
+/// Why a seed came, went or moved. *First* and *second* are the two refreshes; a page *takes part*
+/// in a refresh that may select it: it is crawled or, for cores with `--pages all`, known, and for
+/// cores without `--keep-spam` it is no spam. Of several the first that holds is told.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Lost: the page is reported as gone at the second.
+    Gone,
+    /// Lost: it is no page at the second: nobody links to it, and it has no record.
+    Unlinked,
+    /// Lost: it got the spam mark (cores: and the second leaves spam out).
+    Spam,
+    /// Lost: it is not crawled, and the second selects crawled pages only.
+    NotCrawled,
+    /// Lost: the bank does not have the URL of the list.
+    Unknown,
+    /// Gained: the page was first seen after the first.
+    NewPage,
+    /// Gained: at the first it was gone, or no page.
+    Revived,
+    /// Gained: it lost the spam mark (cores: and the first left spam out).
+    SpamCleared,
+    /// Gained: it was not crawled, and the first selected crawled pages only.
+    BecameCrawled,
+    /// Gained: the list does not have it.
+    NotListed,
+    /// Gained or lost: method or parameters differ, and none of the above holds.
+    Settings,
+    /// Lost, cores: it has no inter-site link to a page that takes part in the second.
+    NoLinks,
+    /// Gained, cores: it had no inter-site link to a page that took part in the first.
+    BecameHub,
+    /// Lost, cores: it is a hub of a core of the second whose seed is another hub.
+    AnotherHub,
+    /// Gained, cores: it was a hub of a core of the first whose seed was another hub.
+    TookOver,
+    /// Lost, cores: it left the graph as an authority of a core of the second.
+    AsAuthority,
+    /// Gained, cores: it left the graph as an authority of a core of the first.
+    WasAuthority,
+    /// Lost, cores: the second has all its seeds from cores of a larger sigma than its core had; or
+    /// of no smaller one, where its core is there whole.
+    Displaced,
+    /// Gained, cores: the first had all its seeds from cores of a larger sigma than its core has; or
+    /// of no smaller one, where its core was there whole.
+    MovedUp,
+    /// Lost, cores: links of its core are not there at the second.
+    LinksLost,
+    /// Gained, cores: links of its core were not there at the first.
+    LinksGained,
+    /// Lost, cores: all links of its core are there, and other cores took pages of it.
+    TakenApart,
+    /// Gained, cores: all links of its core were there, and other cores had pages of it.
+    SetFree,
+    /// Lost, cores: its core is there whole; the region around it lost links or pages.
+    RegionWeakened,
+    /// Gained, cores: its core was there whole; the region around it won links or pages.
+    RegionGrown,
+    /// Lost, cores: no core of the second has it (told of a list, which has no cores).
+    NoCore,
+    /// Lost, cover: another seed of its site covers it.
+    Covered,
+    /// Gained, cover: another seed of its site covered it.
+    Uncovered,
+    /// Lost, cover: its site has fewer seats than its place among the site's picks.
+    FewerSeats,
+    /// Gained, cover: its site had fewer seats than its place among the site's picks.
+    MoreSeats,
+    /// Lost, cover: its site has seats left, and the page would add no value.
+    NoValue,
+    /// Gained, cover: its site had seats left, and the page would have added no value.
+    GainedValue,
+    /// Lost, cover: all seats of its site went to pages of a better score.
+    Outweighed,
+    /// Gained, cover: all seats of its site went to pages of a better score.
+    Outweighs,
+    /// Moved: the kept seeds before it are the same; others came or went there.
+    Shifted,
+    /// Moved: the kept seeds before it are others.
+    Reordered,
+}
+
+/// A list that is compared.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct DiffSide {
+    /// The refresh; none of a list from outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub refresh: Option<RefreshId>,
+    /// Its plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = NAME_PATTERN))]
+    pub plan: Option<String>,
+    /// The last batch of the state that it ran on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchId>,
+    /// The name of a list from outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list: Option<String>,
+    /// How many seeds it has; of a list, distinct pages.
+    pub seeds: u32,
+}
+
+/// The counts of a diff.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct DiffSummary {
+    /// The first list.
+    pub from: DiffSide,
+    /// The second list.
+    pub to: DiffSide,
+    /// Seeds that only the second list has.
+    pub gained: u32,
+    /// Seeds that only the first list has.
+    pub lost: u32,
+    /// Seeds that both have.
+    pub kept: u32,
+    /// Those of them whose rank is another.
+    pub moved: u32,
+    /// Whether method or parameters differ.
+    pub settings_differ: bool,
+    /// How often each cause is told.
+    #[schemars(schema_with = "counts_by::<Cause>")]
+    pub causes: BTreeMap<Cause, u32>,
+    /// Lost seeds that are dead today and have a successor.
+    pub successors: u32,
+}
+
+/// What happened to one seed, and why.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct SeedChange {
+    /// What happened to it.
+    pub change: Change,
+    /// The page; of a list it may be one that the bank does not have.
+    #[schemars(regex(pattern = URL_PATTERN))]
+    pub url: String,
+    /// Its rank in the first list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub rank_before: Option<u32>,
+    /// Its rank in the second list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub rank_after: Option<u32>,
+    /// Why; none where nothing happened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// The batch that brought it; where no single one did, the last that changed a page of the core
+    /// or site.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub batch: Option<BatchId>,
+    /// The core that the cause speaks of: of a lost seed one of the second refresh, of a gained one
+    /// of the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub core: Option<u32>,
+    /// The seed that the cause speaks of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = URL_PATTERN))]
+    pub by: Option<String>,
+    /// How far that seed is, for `covered` and `uncovered`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hop: Option<u32>,
+    /// Links of its core that went or came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub links: Option<u64>,
+    /// How many links its core has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub links_of: Option<u64>,
+    /// The old seed that it succeeds, where the plan says `succeed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub succeeds: Option<SuccessorView>,
+    /// Who may follow it as things stand today, where it is gone, spam or no hub any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub successor: Option<SuccessorView>,
+}
+
+/// Two lists compared.
+///
+/// ```
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+/// use seedbank::engine::{Cause, Change, DiffRequest};
+///
+/// ingest(&bank, "day-1.jsonl", r#"{"url": "http://a.example/", "gone": true}"#)?;
+/// bank.refresh(&RefreshRequest::default(), &Unwatched)?;
+/// let diff = bank.diff(&DiffRequest::default(), &Unwatched)?;
+/// let lost = diff.seeds.iter().find(|seed| seed.change == Change::Lost);
+/// let lost = lost.ok_or("no seed was lost")?;
+/// assert_eq!((lost.url.as_str(), lost.cause), ("http://a.example/", Some(Cause::Gone)));
+/// assert_eq!(lost.batch, Some(2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct SeedDiff {
+    /// The counts.
+    pub summary: DiffSummary,
+    /// Gained seeds by rank, then lost, moved and kept ones.
+    pub seeds: Vec<SeedChange>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_any_crawler_are_read() {
+        let text = "\u{feff}http://a.example/\r\n\n# comment\n http://b.example/ # rank 2\n\
+            http://c.example/\tseed.rank=3\n";
+        let mut list = UrlList::default();
+        for (number, line) in (1..).zip(text.lines()) {
+            list.push_line(number, line);
+        }
+        let read: Vec<(u64, &str)> = list
+            .urls
+            .iter()
+            .map(|(line, url)| (*line, url.as_str()))
+            .collect();
+        assert_eq!(
+            read,
+            [
+                (1, "http://a.example/"),
+                (4, "http://b.example/"),
+                (5, "http://c.example/")
+            ]
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! Why a page is a seed of one refresh and not of another, from what is kept of both.
+//!
+//! One question answers both lost and gained seeds: of two refreshes, why has the one not the
+//! page that the other has? A gained seed asks it the other way round, and the cause has the name
+//! of the reverse. The definitions are those of [`Cause`], tried in their order.
+
+use super::answers::Cause;
+use super::side::{KeptRefresh, Side};
+use crate::engine::EngineError;
+use crate::engine::ask::views::Views;
+use crate::engine::history::past::{Past, Standing};
+use crate::engine::plan::Plan;
+use crate::page::{PageId, PageSet, SiteId};
+use crate::storage::records::{BatchId, PageState};
+use crate::storage::tables::{self, BitmapKey};
+
+/// Two lists, and what lies between them.
+pub(in crate::engine) struct Pair<'a> {
+    pub(super) views: &'a Views,
+    pub(super) from: &'a Side,
+    pub(super) to: &'a Side,
+    pub(super) past: Past<'a>,
+    pub(super) settings_differ: bool,
+    /// The batches above the one and up to the other lie between the two states.
+    pub(super) low: BatchId,
+    pub(super) high: BatchId,
+    /// What these batches changed, the last one first.
+    changed: Vec<(BatchId, PageSet)>,
+}
+
+/// A cause with what it speaks of.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::engine) struct Because {
+    pub(in crate::engine) cause: Cause,
+    pub(in crate::engine) batch: Option<BatchId>,
+    pub(in crate::engine) core: Option<u32>,
+    pub(in crate::engine) by: Option<PageId>,
+    pub(super) hop: Option<u32>,
+    /// Of so many links so many are lost: `(lost, all)`.
+    pub(super) links: Option<(u64, u64)>,
+}
+
+impl Because {
+    pub(super) fn new(cause: Cause, batch: Option<BatchId>) -> Self {
+        Self {
+            cause,
+            batch,
+            core: None,
+            by: None,
+            hop: None,
+            links: None,
+        }
+    }
+}
+
+impl<'a> Pair<'a> {
+    /// Reads the sets of what the batches between the two changed.
+    pub(in crate::engine) fn new(
+        views: &'a Views,
+        from: &'a Side,
+        to: &'a Side,
+    ) -> Result<Self, EngineError> {
+        let batch = |side: &Side| side.run.as_ref().map_or(0, |run| run.record.batch);
+        let (low, high) = (batch(from).min(batch(to)), batch(from).max(batch(to)));
+        let mut changed = Vec::new();
+        // A list from outside has no time: only states are told with the batch that brought them.
+        if from.run.is_some() {
+            for batch in (low + 1..=high).rev() {
+                let pages = views
+                    .reader
+                    .need(&tables::BITMAPS, &BitmapKey::Changed(batch))?;
+                changed.push((batch, pages));
+            }
+        }
+        let settings_differ = match (&from.run, &to.run) {
+            (Some(from), Some(to)) => from.plan != to.plan,
+            _ => false,
+        };
+        Ok(Self {
+            views,
+            from,
+            to,
+            past: Past::open(&views.reader, low)?,
+            settings_differ,
+            low,
+            high,
+            changed,
+        })
+    }
+
+    /// Why the second list has not a seed of the first.
+    pub(in crate::engine) fn lost(&self, page: PageId) -> Result<Because, EngineError> {
+        match &self.to.run {
+            Some(to) => Ok(self.dated(self.absent(page, self.from, to)?)),
+            None => Err(EngineError::Internal("the second list is no refresh")),
+        }
+    }
+
+    /// Why the second list has a seed that the first has not.
+    pub(in crate::engine) fn gained(&self, page: PageId) -> Result<Because, EngineError> {
+        let Some(from) = &self.from.run else {
+            return Ok(Because::new(Cause::NotListed, None));
+        };
+        let mut because = self.dated(self.absent(page, self.to, from)?);
+        let before = self.past.timeline(page)?.after(from.record.batch).state;
+        because.cause = match because.cause {
+            Cause::Unlinked if before.is_none() => Cause::NewPage,
+            Cause::Gone | Cause::Unlinked => Cause::Revived,
+            Cause::Spam => Cause::SpamCleared,
+            Cause::NotCrawled => Cause::BecameCrawled,
+            Cause::NoLinks => Cause::BecameHub,
+            Cause::AnotherHub => Cause::TookOver,
+            Cause::AsAuthority => Cause::WasAuthority,
+            Cause::Displaced => Cause::MovedUp,
+            Cause::LinksLost => Cause::LinksGained,
+            Cause::TakenApart => Cause::SetFree,
+            Cause::RegionWeakened => Cause::RegionGrown,
+            Cause::Covered => Cause::Uncovered,
+            Cause::FewerSeats => Cause::MoreSeats,
+            Cause::NoValue => Cause::GainedValue,
+            Cause::Outweighed => Cause::Outweighs,
+            other => other,
+        };
+        Ok(because)
+    }
+
+    /// Between two refreshes with the same parameters and one batch between them, that batch brought
+    /// whatever came: also what no page of the core or site shows.
+    fn dated(&self, because: Because) -> Because {
+        match self.changed.as_slice() {
+            [(only, _)] if !self.settings_differ => Because {
+                batch: because.batch.or(Some(*only)),
+                ..because
+            },
+            _ => because,
+        }
+    }
+
+    /// Why `run` has not a seed of `has`.
+    fn absent(&self, page: PageId, has: &Side, run: &KeptRefresh) -> Result<Because, EngineError> {
+        let line = self.past.timeline(page)?;
+        let at = line.after(run.record.batch);
+        let there = has.run.as_ref();
+        let was = there.map(|there| line.after(there.record.batch));
+        let part = run.part();
+        let by_cores = matches!(run.plan, Plan::Cores(_));
+        let became = |holds: fn(Standing) -> bool| {
+            (holds(at) && !was.is_some_and(holds)).then(|| line.flip(self.low, self.high, holds))
+        };
+        let spam = |page: Standing| page.spam;
+        // Cover methods take spam as any page: only its becoming spam tells something.
+        let spam_counts = if by_cores { !part.spam } else { was.is_some() };
+        let gone = |page: Standing| page.state == Some(PageState::Gone);
+        let unlinked = |page: Standing| matches!(page.state, None | Some(PageState::Unlinked));
+        let known = |page: Standing| page.state == Some(PageState::Known);
+        for (cause, counts, holds) in [
+            (Cause::Gone, true, gone as fn(Standing) -> bool),
+            (Cause::Unlinked, true, unlinked),
+            (Cause::Spam, spam_counts, spam),
+            (Cause::NotCrawled, !part.known, known),
+        ] {
+            if let Some(batch) = became(holds).filter(|_| counts) {
+                return Ok(Because::new(cause, batch));
+            }
+        }
+        if self.settings_differ {
+            // Where it is a page of a core, that is worth telling.
+            let core = run.in_cores.get(&page).map(|(rank, _)| *rank);
+            let by = core.map(|rank| self.core(run, rank)).transpose()?;
+            return Ok(Because {
+                core,
+                by: by.map(|core| core.seed),
+                ..Because::new(Cause::Settings, None)
+            });
+        }
+        if by_cores {
+            self.absent_from_cores(page, there, run, &line)
+        } else {
+            self.absent_from_cover(page, there, run)
+        }
+    }
+
+    /// The last batch between the two that changed one of these pages.
+    pub(super) fn touched(&self, pages: &[PageId]) -> Option<BatchId> {
+        let mut changed = self.changed.iter();
+        let last = changed.find(|(_, set)| pages.iter().any(|page| set.contains(page.0)));
+        last.map(|(batch, _)| *batch)
+    }
+
+    /// The last batch between the two that changed a page of this site.
+    pub(super) fn touched_site(&self, site: SiteId) -> Option<BatchId> {
+        let mut changed = self.changed.iter();
+        let last = changed.find(|(_, set)| set.bitmaps().any(|(high, _)| high == site.0));
+        last.map(|(batch, _)| *batch)
+    }
+}

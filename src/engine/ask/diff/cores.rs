@@ -1,0 +1,221 @@
+//! Causes by cores: where the page went, or what became of the core whose hub it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::answers::Cause;
+use super::causes::{Because, Pair};
+use super::side::KeptRefresh;
+use crate::engine::EngineError;
+use crate::engine::history::past::{Standing, TakesPart, Timeline};
+use crate::page::PageId;
+use crate::rank::TIED;
+use crate::storage::records::{BatchId, CoreRecord, SeedEvidence};
+use crate::storage::tables;
+
+/// What became of the links of a core.
+struct Links {
+    all: u64,
+    lost: u64,
+    /// The last batch that took one.
+    batch: Option<BatchId>,
+}
+
+/// A hub over time.
+struct Hub {
+    line: Timeline,
+    /// The targets of every row that it had.
+    rows: BTreeMap<Option<u32>, Vec<PageId>>,
+}
+
+impl Hub {
+    fn links_to(&self, at: Standing, target: PageId, part: TakesPart) -> bool {
+        let targets = self.rows.get(&at.row);
+        part.has(at) && targets.is_some_and(|row| row.binary_search(&target).is_ok())
+    }
+}
+
+impl Pair<'_> {
+    pub(super) fn absent_from_cores(
+        &self,
+        page: PageId,
+        there: Option<&KeptRefresh>,
+        run: &KeptRefresh,
+        line: &Timeline,
+    ) -> Result<Because, EngineError> {
+        let at = line.after(run.record.batch);
+        if !self.is_hub(page, at, run)? {
+            let was = there.map(|there| line.after(there.record.batch));
+            let batch = was.map_or(Ok(None), |was| self.link_gone(page, line, was, run.part()))?;
+            return Ok(Because::new(Cause::NoLinks, batch));
+        }
+        if let Some(&(rank, as_hub)) = run.in_cores.get(&page) {
+            let core = self.core(run, rank)?;
+            let cause = if as_hub {
+                Cause::AnotherHub
+            } else {
+                Cause::AsAuthority
+            };
+            return Ok(Because {
+                core: Some(rank),
+                by: Some(core.seed),
+                ..Because::new(cause, self.touched(&pages_of(&core)))
+            });
+        }
+        match there {
+            None => Ok(Because::new(Cause::NoCore, None)),
+            Some(there) => self.core_absent(page, there, run),
+        }
+    }
+
+    /// Why `run` has not the core of `there` that the page was the seed of.
+    fn core_absent(
+        &self,
+        page: PageId,
+        there: &KeptRefresh,
+        run: &KeptRefresh,
+    ) -> Result<Because, EngineError> {
+        let seed = there.seeds.get(&page);
+        let Some(SeedEvidence::Core { core: rank, .. }) = seed.map(|seed| &seed.evidence) else {
+            return Err(EngineError::Internal("a seed by cores has no core"));
+        };
+        let core = self.core(there, *rank)?;
+        if run
+            .full_down_to
+            .is_some_and(|last| core.sigma < last * (1.0 - TIED))
+        {
+            return Ok(Because::new(Cause::Displaced, self.newcomers(there, run)));
+        }
+        let links = self.links(&core, there, run)?;
+        if links.lost > 0 {
+            return Ok(Because {
+                links: Some((links.lost, links.all)),
+                ..Because::new(Cause::LinksLost, links.batch)
+            });
+        }
+        let pages = pages_of(&core);
+        let elsewhere = pages.iter().filter_map(|page| run.in_cores.get(page));
+        let batch = self.touched(&pages);
+        match elsewhere.map(|(rank, _)| *rank).min() {
+            // Of the same sigma, the order of the best authorities' URLs decided.
+            None if run
+                .full_down_to
+                .is_some_and(|last| core.sigma <= last * (1.0 + TIED)) =>
+            {
+                Ok(Because::new(Cause::Displaced, self.newcomers(there, run)))
+            }
+            None => Ok(Because::new(Cause::RegionWeakened, batch)),
+            Some(rank) => {
+                let taker = self.core(run, rank)?;
+                Ok(Because {
+                    core: Some(rank),
+                    by: Some(taker.seed),
+                    ..Because::new(
+                        Cause::TakenApart,
+                        batch.max(self.touched(&pages_of(&taker))),
+                    )
+                })
+            }
+        }
+    }
+
+    pub(super) fn core(&self, run: &KeptRefresh, rank: u32) -> Result<CoreRecord, EngineError> {
+        let cores = &tables::CORES;
+        Ok(self.views.reader.need(cores, &(run.refresh, rank))?)
+    }
+
+    /// Whether a page links to one that takes part.
+    fn is_hub(&self, page: PageId, at: Standing, run: &KeptRefresh) -> Result<bool, EngineError> {
+        for target in self.past.targets(page, at.row)? {
+            let target = self.past.timeline(target)?.after(run.record.batch);
+            if run.part().has(target) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The last batch that changed the page's row, or whether a target that it had takes part.
+    fn link_gone(
+        &self,
+        page: PageId,
+        line: &Timeline,
+        was: Standing,
+        part: TakesPart,
+    ) -> Result<Option<BatchId>, EngineError> {
+        let mut last = line.flip(self.low, self.high, |page| page.row);
+        for target in self.past.targets(page, was.row)? {
+            let target = self.past.timeline(target)?;
+            last = last.max(target.flip(self.low, self.high, |page| part.has(page)));
+        }
+        Ok(last)
+    }
+
+    /// The last batch that changed a page of a core of `run` whose seed `there` has not.
+    fn newcomers(&self, there: &KeptRefresh, run: &KeptRefresh) -> Option<BatchId> {
+        let seeds = run.seeds.values();
+        let new = seeds.filter(|seed| !there.seeds.contains_key(&seed.page));
+        let new: BTreeSet<u32> = new
+            .filter_map(|seed| match seed.evidence {
+                SeedEvidence::Core { core, .. } => Some(core),
+                SeedEvidence::Cover(_) => None,
+            })
+            .collect();
+        let of_new = run
+            .in_cores
+            .iter()
+            .filter(|(_, (core, _))| new.contains(core));
+        let pages: Vec<PageId> = of_new.map(|(page, _)| *page).collect();
+        self.touched(&pages)
+    }
+
+    /// Which links of a core of `there` are not there in `run`.
+    fn links(
+        &self,
+        core: &CoreRecord,
+        there: &KeptRefresh,
+        run: &KeptRefresh,
+    ) -> Result<Links, EngineError> {
+        let (then, at) = (there.record.batch, run.record.batch);
+        let part = run.part();
+        let mut links = Links {
+            all: 0,
+            lost: 0,
+            batch: None,
+        };
+        let mut authorities = Vec::with_capacity(core.authorities.len());
+        for &page in &core.authorities {
+            authorities.push((page, self.past.timeline(page)?));
+        }
+        for &page in &core.hubs {
+            let line = self.past.timeline(page)?;
+            let mut rows = BTreeMap::new();
+            for row in line.rows() {
+                rows.insert(row, self.past.targets(page, row)?);
+            }
+            let hub = Hub { line, rows };
+            for (target, line) in &authorities {
+                if !hub.links_to(hub.line.after(then), *target, part) {
+                    continue;
+                }
+                links.all += 1;
+                let has_link = hub.links_to(hub.line.after(at), *target, part);
+                let has_target = part.has(line.after(at));
+                if has_link && has_target {
+                    continue;
+                }
+                links.lost += 1;
+                let links_to = |page| hub.links_to(page, *target, part);
+                let of_hub = hub.line.flip(self.low, self.high, links_to);
+                let of_target = line.flip(self.low, self.high, |page| part.has(page));
+                links.batch = links.batch.max(of_hub.filter(|_| !has_link));
+                links.batch = links.batch.max(of_target.filter(|_| !has_target));
+            }
+        }
+        Ok(links)
+    }
+}
+
+fn pages_of(core: &CoreRecord) -> Vec<PageId> {
+    let pages = core.hubs.iter().chain(&core.authorities);
+    pages.copied().collect()
+}

@@ -1,0 +1,81 @@
+//! Causes by cover: what became of the page's place on its site.
+
+use super::answers::Cause;
+use super::causes::{Because, Pair};
+use super::side::KeptRefresh;
+use crate::engine::EngineError;
+use crate::engine::plan::Plan;
+use crate::page::PageId;
+use crate::storage::records::{CoverRecord, CoverStop, SeedEvidence};
+use crate::storage::tables::{self, BitmapKey};
+
+impl Pair<'_> {
+    pub(super) fn absent_from_cover(
+        &self,
+        page: PageId,
+        there: Option<&KeptRefresh>,
+        run: &KeptRefresh,
+    ) -> Result<Because, EngineError> {
+        let site = page.site();
+        let batch = self.touched_site(site);
+        let covers = &tables::COVERS;
+        let Some(record) = self.views.reader.get(covers, &(run.refresh, site))? else {
+            // Sites without crawled pages have none.
+            return Ok(Because::new(Cause::NotCrawled, batch));
+        };
+        let seed = there.and_then(|there| there.seeds.get(&page));
+        if let Some(SeedEvidence::Cover(evidence)) = seed.map(|seed| &seed.evidence)
+            && evidence.pick > record.seats
+        {
+            return Ok(Because::new(Cause::FewerSeats, batch));
+        }
+        if let Some((pick, hop)) = self.covered(page, run, &record)? {
+            return Ok(Because {
+                by: self.picked(run, &record, pick),
+                hop: Some(hop),
+                ..Because::new(Cause::Covered, batch)
+            });
+        }
+        let cause = match record.stop {
+            CoverStop::Complete => Cause::Outweighed,
+            CoverStop::NoValueLeft | CoverStop::NoPageLeft | CoverStop::NotPositive => {
+                Cause::NoValue
+            }
+        };
+        Ok(Because::new(cause, batch))
+    }
+
+    /// The pick that covers the page, and at which hop. What the baselines pick does not depend on
+    /// what is covered, so of them it tells nothing.
+    fn covered(
+        &self,
+        page: PageId,
+        run: &KeptRefresh,
+        record: &CoverRecord,
+    ) -> Result<Option<(u32, u32)>, EngineError> {
+        let Plan::Cover(choice) = &run.plan else {
+            return Ok(None);
+        };
+        if choice.method.is_baseline() {
+            return Ok(None);
+        }
+        let prefix = BitmapKey::covered_prefix(record.since, page.site());
+        for entry in self.views.reader.scan_under(&tables::BITMAPS, &prefix)? {
+            if let (BitmapKey::Covered(key), pages) = entry?
+                && pages.contains(page.0)
+            {
+                return Ok(Some((key.pick, key.hop)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn picked(&self, run: &KeptRefresh, record: &CoverRecord, pick: u32) -> Option<PageId> {
+        let rank = *record.ranks.get(pick.checked_sub(1)? as usize)?;
+        let sides = [self.from, self.to];
+        let side = sides
+            .into_iter()
+            .find(|side| side.view.refresh == Some(run.refresh))?;
+        side.order.get(rank.checked_sub(1)? as usize).copied()
+    }
+}

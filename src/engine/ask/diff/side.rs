@@ -1,0 +1,156 @@
+//! One of the two lists that are compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::answers::{DiffSide, UrlList};
+use crate::engine::EngineError;
+use crate::engine::ask::nearest;
+use crate::engine::ask::views::Views;
+use crate::engine::history::past::TakesPart;
+use crate::engine::plan::{Plan, PlanOptions};
+use crate::ingest;
+use crate::page::PageId;
+use crate::storage::records::{RefreshId, RefreshRecord, SeedRecord};
+use crate::storage::tables;
+
+/// A seed list.
+pub(in crate::engine) struct Side {
+    pub(super) view: DiffSide,
+    /// By page, its rank.
+    pub(in crate::engine) ranks: BTreeMap<PageId, u32>,
+    /// By rank.
+    pub(super) order: Vec<PageId>,
+    /// Of a refresh.
+    pub(super) run: Option<KeptRefresh>,
+    /// URLs of a list that the bank does not have, with their ranks.
+    pub(super) unknown: Vec<(u32, String)>,
+}
+
+/// What a refresh keeps beside its seeds.
+pub(in crate::engine) struct KeptRefresh {
+    pub(super) refresh: RefreshId,
+    pub(super) record: RefreshRecord,
+    pub(super) plan: Plan,
+    pub(super) seeds: BTreeMap<PageId, SeedRecord>,
+    /// Of every page in a core: the core's rank, and whether it is a hub of it.
+    pub(super) in_cores: BTreeMap<PageId, (u32, bool)>,
+    /// The smallest sigma, where every seed that was asked for was found.
+    pub(super) full_down_to: Option<f64>,
+}
+
+impl KeptRefresh {
+    pub(super) fn part(&self) -> TakesPart {
+        TakesPart::of(&self.plan)
+    }
+}
+
+impl Side {
+    /// The seeds of a refresh. Cost: one scan of its seeds and cores.
+    pub(in crate::engine) fn of_refresh(
+        views: &Views,
+        refresh: RefreshId,
+        record: RefreshRecord,
+    ) -> Result<Self, EngineError> {
+        let store = &views.reader;
+        let plan = PlanOptions::from_kept(&record.settings)?.decide()?;
+        let prefix = refresh.to_be_bytes();
+        let mut side = Self {
+            view: DiffSide {
+                refresh: Some(refresh),
+                plan: Some(record.plan.clone()),
+                batch: Some(record.batch),
+                list: None,
+                seeds: record.seeds,
+            },
+            ranks: BTreeMap::new(),
+            order: Vec::new(),
+            run: None,
+            unknown: Vec::new(),
+        };
+        let mut seeds = BTreeMap::new();
+        for entry in store.scan_under(&tables::SEEDS, &prefix)? {
+            let ((_, rank), seed) = entry?;
+            side.ranks.insert(seed.page, rank);
+            side.order.push(seed.page);
+            seeds.insert(seed.page, seed);
+        }
+        let mut in_cores = BTreeMap::new();
+        let mut smallest = f64::INFINITY;
+        for entry in store.scan_under(&tables::CORES, &prefix)? {
+            let ((_, rank), core) = entry?;
+            smallest = smallest.min(core.sigma);
+            for page in core.authorities {
+                in_cores.insert(page, (rank, false));
+            }
+            for page in core.hubs {
+                in_cores.insert(page, (rank, true));
+            }
+        }
+        let full = match &plan {
+            Plan::Cores(plan) => record.cores == plan.params.seeds,
+            Plan::Cover(_) => false,
+        };
+        side.run = Some(KeptRefresh {
+            refresh,
+            record,
+            plan,
+            seeds,
+            in_cores,
+            full_down_to: full.then_some(smallest),
+        });
+        Ok(side)
+    }
+
+    /// A list from outside: what is empty or a comment (`#`) is passed over, of a line only what
+    /// stands before white space counts, URLs are normalised, and repeated ones count once.
+    pub(super) fn of_list(views: &Views, list: &UrlList) -> Result<Self, EngineError> {
+        let mut ranks = BTreeMap::new();
+        let mut order = Vec::new();
+        let mut unknown: Vec<(u32, String)> = Vec::new();
+        let mut strangers = BTreeSet::new();
+        let mut rank = 0;
+        for (line, text) in &list.urls {
+            let Some(url) = text.split_whitespace().next() else {
+                continue;
+            };
+            if url.starts_with('#') {
+                continue;
+            }
+            let at = ingest::parse(url, views.mode).map_err(|problem| EngineError::SeedList {
+                list: list.name.clone(),
+                line: *line,
+                problem,
+            })?;
+            let new = match nearest::find(views, &at)?.map(|found| found.0) {
+                Some(page) => {
+                    let new = !ranks.contains_key(&page);
+                    if new {
+                        ranks.insert(page, rank + 1);
+                        order.push(page);
+                    }
+                    new
+                }
+                None => strangers.insert(at.url(views.mode)),
+            };
+            if new {
+                rank += 1;
+                if order.len() + unknown.len() < rank as usize {
+                    unknown.push((rank, at.url(views.mode)));
+                }
+            }
+        }
+        Ok(Self {
+            view: DiffSide {
+                refresh: None,
+                plan: None,
+                batch: None,
+                list: Some(list.name.clone()),
+                seeds: rank,
+            },
+            ranks,
+            order,
+            run: None,
+            unknown,
+        })
+    }
+}

@@ -1,0 +1,385 @@
+//! What `explain` answers with. As JSON it has a schema in `schema/`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::engine::plan::{Method, NAME_PATTERN, by_cores, by_cover};
+use crate::ingest::URL_PATTERN;
+use crate::storage::records::{BatchId, CoverStop, PageState, RefreshId};
+
+/// Why a page is a seed of a refresh, or why not.
+///
+/// ```
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+/// use seedbank::engine::{Which, Why};
+///
+/// let explanation = bank.explain("http://x.example/", &Which::default())?;
+/// assert!(matches!(explanation.why, Why::CoreMember(_)));
+/// assert!(explanation.cost.reads <= 20);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The page, normalised.
+    #[schemars(regex(pattern = URL_PATTERN))]
+    pub url: String,
+    /// Its site.
+    pub site: String,
+    /// The refresh that is asked.
+    #[serde(flatten)]
+    pub asked: Asked,
+    /// The page as it is today, which may be later than the refresh.
+    pub page: PageToday,
+    /// The answer.
+    #[serde(flatten)]
+    pub why: Why,
+    /// What the answer took.
+    #[serde(skip)]
+    pub cost: ReadCost,
+}
+
+/// The refresh that an answer is about.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Asked {
+    /// Its plan.
+    #[schemars(regex(pattern = NAME_PATTERN))]
+    pub plan: String,
+    /// How its seeds were selected.
+    #[schemars(with = "Method")]
+    pub method: &'static str,
+    /// The refresh that is asked.
+    #[schemars(range(min = 1))]
+    pub refresh: RefreshId,
+    /// The last batch of the state that it ran on.
+    pub state_after: BatchId,
+    /// Seeds that it selected.
+    pub seeds: u32,
+    /// Whether its results were proven.
+    pub certified: bool,
+}
+
+/// Reads of the store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReadCost {
+    /// Point reads, and entries read in ranges.
+    pub reads: u64,
+    /// Bytes of keys and values.
+    pub bytes: u64,
+}
+
+/// A page as the published state has it, which may be later than the refresh.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct PageToday {
+    /// Known, crawled, gone, or unlinked: nobody links to it any more.
+    pub state: PageState,
+    /// The spam mark.
+    pub spam: bool,
+    /// The batch that first named it.
+    #[schemars(range(min = 1))]
+    pub first_seen: BatchId,
+    /// The last batch with a record for it; none for a page that is only linked to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub last_seen: Option<BatchId>,
+    /// Whether that batch came after the state that the refresh ran on.
+    pub recorded_since: bool,
+}
+
+/// The kinds of answers.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Why {
+    /// Cores: it is the hub that was chosen from a core.
+    #[schemars(transform = by_cores)]
+    CoreSeed(Box<CoreSeed>),
+    /// Cores: it is a hub or an authority of a core.
+    #[schemars(transform = by_cores)]
+    CoreMember(Box<CoreMember>),
+    /// Cores: it links to an authority of a core, or is linked from a hub of it, and was not taken.
+    #[schemars(transform = by_cores)]
+    NearCore(Box<NearCore>),
+    /// Cores: it was near no core; its row sums tell how far it was.
+    #[schemars(transform = by_cores)]
+    RowSum(RowSums),
+    /// Cores: it has no inter-site links that count.
+    #[schemars(transform = by_cores)]
+    Unlinked {
+        /// Whether it is on inter-site links, and only the pages at their other ends were left
+        /// out.
+        others_left_out: bool,
+    },
+    /// Cover: it was picked on its site.
+    #[schemars(transform = by_cover)]
+    CoverSeed(Box<CoverSeed>),
+    /// Cover: a seed covers it.
+    #[schemars(transform = by_cover)]
+    Covered {
+        /// The seed that covers it first.
+        by: SiteSeed,
+        /// Its distance from that seed.
+        hop: u32,
+    },
+    /// Cover: no seed covers it.
+    #[schemars(transform = by_cover)]
+    Uncovered(Box<Uncovered>),
+    /// Cover: its site got no seats when the seeds were shared out.
+    #[schemars(transform = by_cover)]
+    NoSeats {
+        /// Crawled pages of the site then.
+        #[schemars(range(min = 1))]
+        crawled: u32,
+    },
+    /// It took no part.
+    LeftOut {
+        /// Why it took no part.
+        reason: LeftOut,
+    },
+    /// The bank did not know it when the refresh ran.
+    Later,
+}
+
+/// Why a page took no part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeftOut {
+    /// It is spam.
+    Spam,
+    /// It is gone.
+    Gone,
+    /// It was not crawled, only linked to.
+    NotCrawled,
+    /// Nobody links to it any more, so it is no page.
+    NoPage,
+}
+
+/// A core in numbers.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CoreNumbers {
+    /// Its rank, from 1.
+    #[schemars(range(min = 1))]
+    pub rank: u32,
+    /// The singular value of the region that it came from.
+    pub sigma: f64,
+    /// Hubs.
+    #[schemars(range(min = 1))]
+    pub hubs: u32,
+    /// Authorities.
+    #[schemars(range(min = 1))]
+    pub authorities: u32,
+    /// Sites that its authorities are on.
+    #[schemars(range(min = 1))]
+    pub authority_sites: u32,
+    /// Links from its hubs to its authorities.
+    #[schemars(range(min = 1))]
+    pub edges: u64,
+}
+
+/// A page with a score.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct ScoredUrl {
+    /// The page.
+    #[schemars(regex(pattern = URL_PATTERN))]
+    pub url: String,
+    /// Its score.
+    pub score: f64,
+}
+
+/// A page's place on one side of a core.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct PlaceView {
+    /// Its score, L2-normalised over pages.
+    pub score: f64,
+    /// Its place by score, from 1; ties by URL.
+    #[schemars(range(min = 1))]
+    pub rank: u32,
+    /// Its place in the order in which the side was taken, from 1.
+    #[schemars(range(min = 1))]
+    pub taken: u32,
+}
+
+/// Why a page is the seed of a core.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CoreSeed {
+    /// Its rank among the seeds.
+    #[schemars(range(min = 1))]
+    pub rank: u32,
+    /// The refresh since which it is a seed, without a break.
+    #[schemars(range(min = 1))]
+    pub since: RefreshId,
+    /// The core.
+    pub core: CoreNumbers,
+    /// Its place among the hubs.
+    pub hub: PlaceView,
+    /// Authorities of the core that it links to.
+    pub leads_to: u32,
+    /// Sites that these are on.
+    pub leads_to_sites: u32,
+    /// The first of them that were taken, at most three.
+    #[schemars(length(max = 3), inner(regex(pattern = URL_PATTERN)))]
+    pub first: Vec<String>,
+    /// The best hub beside it, with its score; `None` where it is the only hub.
+    pub runner_up: Option<ScoredUrl>,
+}
+
+/// A page of a core that is not its seed.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CoreMember {
+    /// The core.
+    pub core: CoreNumbers,
+    /// Its place among the hubs; `None` where it is none.
+    pub hub: Option<PlaceView>,
+    /// Its place among the authorities; `None` where it is none.
+    pub authority: Option<PlaceView>,
+    /// The core's seed with its hub score.
+    pub seed: ScoredUrl,
+}
+
+/// Why a candidate was not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotTaken {
+    /// It has too few links with the core: it would have lowered the density.
+    LacksLinks,
+    /// The core had all the hubs that it may have.
+    HubsFull,
+    /// The core had its size.
+    CoreFull,
+    /// Growth is literal: the core was done when its best candidate did not fit.
+    Ended,
+}
+
+/// A side of a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Linking.
+    Hub,
+    /// Linked.
+    Authority,
+}
+
+/// A candidate of a core that was not taken.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct NearCore {
+    /// The first core that it was near.
+    pub core: CoreNumbers,
+    /// The core's seed with its hub score.
+    pub seed: ScoredUrl,
+    /// As what.
+    pub role: Role,
+    /// Its score there, in that role.
+    pub score: f64,
+    /// The page with the lowest score that was taken in this role.
+    pub weakest: ScoredUrl,
+    /// Links with the core's other side.
+    #[schemars(range(min = 1))]
+    pub links: u32,
+    /// Links that one more page in this role would have needed.
+    #[schemars(range(min = 1))]
+    pub needs: u64,
+    /// Why it was not taken.
+    pub reason: NotTaken,
+    /// Its row sums.
+    pub sums: RowSums,
+}
+
+/// How dense the neighbourhood of a page was in the graph that the refresh started from.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct RowSums {
+    /// The outdegrees of the hubs that link to it, summed.
+    pub as_authority: u64,
+    /// The indegrees of the authorities that it links to, summed.
+    pub as_hub: u64,
+    /// The square of the last core's sigma; `null` where there are no cores. The best page of a
+    /// region with this sigma has at least this row sum.
+    pub last_lambda: Option<f64>,
+    /// Whether a row sum reaches it, so that it alone does not rule the page out.
+    pub reaches: bool,
+}
+
+/// Value and what makes it up.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, JsonSchema)]
+pub struct Parts {
+    /// Pages.
+    pub pages: u64,
+    /// Those of them that are clicked and no spam.
+    pub clicked: u64,
+    /// Those of them that are spam.
+    pub spam: u64,
+    /// Their uncrawled outlinks.
+    pub uncrawled_outlinks: u64,
+    /// Their value.
+    pub value: f64,
+    /// The part of it that the uncrawled outlinks make up.
+    pub uncrawled_value: f64,
+}
+
+/// A pick of a site.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct SiteSeed {
+    /// Its rank among the seeds.
+    #[schemars(range(min = 1))]
+    pub rank: u32,
+    /// The page.
+    #[schemars(regex(pattern = URL_PATTERN))]
+    pub url: String,
+    /// Its place among the picks of the site, from 1.
+    #[schemars(range(min = 1))]
+    pub pick: u32,
+    /// The score that it was picked by; `null` where it was drawn.
+    pub gain: Option<f64>,
+}
+
+/// Why a page was picked on its site.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CoverSeed {
+    /// Its rank among the seeds.
+    #[schemars(range(min = 1))]
+    pub rank: u32,
+    /// The refresh that picked it; later ones took it over, the site being as it was.
+    #[schemars(range(min = 1))]
+    pub since: RefreshId,
+    /// Its place among the picks of the site, from 1.
+    #[schemars(range(min = 1))]
+    pub pick: u32,
+    /// The seeds that the site was to have.
+    #[schemars(range(min = 1))]
+    pub seats: u32,
+    /// The score that it was picked by; `null` where it was drawn.
+    pub gain: Option<f64>,
+    /// What it covers and no earlier pick of the site does.
+    pub covers: Parts,
+    /// What the seed covers first, by distance from it, from 0 hops on.
+    pub hops: Vec<Parts>,
+    /// The second best at that moment, where it was known.
+    pub runner_up: Option<ScoredUrl>,
+    /// The earlier pick that covers the page itself, and at which distance.
+    pub covered_by: Option<(SiteSeed, u32)>,
+}
+
+/// A crawled page that no seed covers.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Uncovered {
+    /// Its score after the site's last pick; `null` where pages are drawn.
+    pub score: Option<f64>,
+    /// Whether that is exact, or else an upper bound.
+    pub exact: bool,
+    /// The site's last pick.
+    pub last_pick: Option<SiteSeed>,
+    /// Picks of the site.
+    pub picks: u32,
+    /// The seeds that the site was to have.
+    #[schemars(range(min = 1))]
+    pub seats: u32,
+    /// Why it has no more.
+    pub stop: CoverStop,
+}

@@ -1,0 +1,113 @@
+//! A refresh that is asked, and what can be told of a page without what the refresh kept of it.
+
+use super::answers::{Asked, LeftOut, ReadCost, ScoredUrl};
+use crate::engine::ask::views::Views;
+use crate::engine::plan::{Pages, Plan, PlanOptions};
+use crate::engine::{Bank, EngineError, Which};
+use crate::page::PageId;
+use crate::storage::records::{PageRecord, PageState, RefreshId, RefreshRecord};
+use crate::storage::{StoreError, tables};
+
+/// How many batches are looked back over for what a page was.
+const LOOKED_BACK: usize = 10;
+
+/// A refresh that is asked, with the state that it is read from.
+pub(super) struct Case {
+    pub(super) views: Views,
+    pub(super) refresh: RefreshId,
+    pub(super) record: RefreshRecord,
+    pub(super) plan: Plan,
+    pub(super) method: &'static str,
+}
+
+impl Case {
+    pub(super) fn open(bank: &Bank, which: &Which) -> Result<Self, EngineError> {
+        let views = Views::open(bank)?;
+        let (refresh, record) = match views.find(which) {
+            Err(EngineError::NoRefresh(refresh))
+                if (1..=views.reader.counters()?.refresh).contains(&refresh) =>
+            {
+                return Err(EngineError::Forgotten(refresh));
+            }
+            found => found?,
+        };
+        let options = PlanOptions::from_kept(&record.settings)?;
+        Ok(Self {
+            views,
+            refresh,
+            plan: options.decide()?,
+            method: options.method.unwrap_or_default().name(),
+            record,
+        })
+    }
+
+    pub(super) fn asked(&self) -> Asked {
+        Asked {
+            plan: self.record.plan.clone(),
+            method: self.method,
+            refresh: self.refresh,
+            state_after: self.record.batch,
+            seeds: self.record.seeds,
+            certified: self.record.certified,
+        }
+    }
+
+    pub(super) fn url(&self, page: PageId) -> Result<String, StoreError> {
+        Ok(self.views.name(page)?.1)
+    }
+
+    pub(super) fn scored(&self, (page, score): (PageId, f64)) -> Result<ScoredUrl, StoreError> {
+        let url = self.url(page)?;
+        Ok(ScoredUrl { url, score })
+    }
+
+    pub(super) fn cost(&self) -> ReadCost {
+        ReadCost {
+            reads: self.views.reader.reads(),
+            bytes: self.views.reader.bytes_read(),
+        }
+    }
+
+    /// Why the page took no part, where the refresh kept nothing of it: by what it was when the
+    /// refresh ran, where that can be told.
+    pub(super) fn without_evidence(
+        &self,
+        page: PageId,
+        record: &PageRecord,
+    ) -> Result<Option<LeftOut>, StoreError> {
+        let (crawled_only, no_spam) = match self.plan {
+            Plan::Cores(plan) => (plan.pages == Pages::Crawled, !plan.keep_spam),
+            Plan::Cover(_) => (true, false),
+        };
+        let Some((state, spam)) = self.then(page, record)? else {
+            return Ok(None);
+        };
+        Ok(match state {
+            PageState::Gone => Some(LeftOut::Gone),
+            PageState::Unlinked => Some(LeftOut::NoPage),
+            _ if spam && no_spam => Some(LeftOut::Spam),
+            PageState::Known if crawled_only => Some(LeftOut::NotCrawled),
+            PageState::Known | PageState::Crawled => None,
+        })
+    }
+
+    /// The state of a page and its spam mark when the refresh ran; `None` where too many batches
+    /// have come in since for a bounded number of reads.
+    fn then(
+        &self,
+        page: PageId,
+        record: &PageRecord,
+    ) -> Result<Option<(PageState, bool)>, StoreError> {
+        let store = &self.views.reader;
+        let since = self.record.batch + 1..=store.counters()?.batch;
+        if since.clone().count() > LOOKED_BACK {
+            return Ok(None);
+        }
+        for batch in since {
+            if let Some(former) = store.get(&tables::FORMER_PAGES, &(batch, page))? {
+                return Ok(Some((former.state, former.spam)));
+            }
+        }
+        Ok(Some((record.state, record.spam)))
+    }
+}

@@ -1,0 +1,108 @@
+//! `explain`: why a page is a seed of a refresh, or why not.
+//!
+//! Answers come from what the refresh kept, in a bounded number of point reads whatever the size
+//! of the bank: records of one page, one core or one site, and one block of neighbouring pages.
+//! Nothing is computed from links. What the page is today is told beside it, since batches may
+//! have come in after the refresh.
+//!
+//! A refresh keeps nothing of a page that has no inter-site links (cores) or is not crawled
+//! (cover), and that is what is told of it. That it was gone or spam besides is told from what
+//! batches overwrote of its record, while at most ten have come in since.
+
+mod answers;
+mod case;
+mod cores;
+mod cover;
+mod site;
+
+pub use answers::{
+    Asked, CoreMember, CoreNumbers, CoreSeed, CoverSeed, Explanation, LeftOut, NearCore, NotTaken,
+    PageToday, Parts, PlaceView, ReadCost, Role, RowSums, ScoredUrl, SiteSeed, Uncovered, Why,
+};
+pub use site::{
+    CoresOfSite, CoverOfSite, PagesOfCore, SeedOfCore, SeedOfSite, SiteExplanation, SiteWhy,
+};
+
+use super::nearest;
+use crate::engine::plan::Plan;
+use crate::engine::{Bank, EngineError, Which};
+use case::Case;
+
+/// A refresh that can be asked about many pages, all in one published state.
+///
+/// ```
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+/// use seedbank::engine::{Which, Why};
+///
+/// let explainer = bank.explainer(&Which::default())?;
+/// for url in ["http://a.example/", "http://b.example/"] {
+///     match explainer.page(url)?.why {
+///         Why::CoreSeed(seed) => println!("{url} is a seed, of {} hubs", seed.core.hubs),
+///         why => println!("{url} is no seed: {why:?}"),
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Explainer {
+    case: Case,
+    /// What opening took.
+    opened: ReadCost,
+}
+
+impl Bank {
+    /// A refresh to be asked; one that `--keep` deleted is [`EngineError::Forgotten`].
+    pub fn explainer(&self, which: &Which) -> Result<Explainer, EngineError> {
+        let case = Case::open(self, which)?;
+        let opened = case.cost();
+        Ok(Explainer { case, opened })
+    }
+
+    /// Why a page is a seed of a refresh, or why not: [`Explainer::page`] on the published state.
+    pub fn explain(&self, url: &str, which: &Which) -> Result<Explanation, EngineError> {
+        self.explainer(which)?.page(url)
+    }
+}
+
+impl Explainer {
+    /// Why a page is a seed of the refresh, or why not.
+    ///
+    /// The URL is normalised as ingest does. One that is no URL is [`EngineError::NoUrl`], one that
+    /// the bank does not know [`EngineError::NotKnown`], with the nearest that it knows.
+    ///
+    /// Cost, opening included: at most 20 point reads, and well below 1 MB, whatever the size of
+    /// the bank.
+    pub fn page(&self, url: &str) -> Result<Explanation, EngineError> {
+        let case = &self.case;
+        let before = case.cost();
+        let views = &case.views;
+        let (location, page, record) = nearest::named(views, url)?;
+        let why = match &case.plan {
+            _ if record.first_seen > case.record.batch => Why::Later,
+            Plan::Cores(plan) => cores::why(case, plan, page, &record)?,
+            Plan::Cover(_) => cover::why(case, page, &record)?,
+        };
+        Ok(Explanation {
+            url: location.url(views.mode),
+            site: location.site,
+            asked: case.asked(),
+            page: PageToday {
+                state: record.state,
+                spam: record.spam,
+                first_seen: record.first_seen,
+                last_seen: record.last_seen,
+                recorded_since: record.last_seen > Some(case.record.batch),
+            },
+            why,
+            cost: self.cost_since(before),
+        })
+    }
+
+    /// What an answer took that began with this cost, as if it were the only one.
+    fn cost_since(&self, before: ReadCost) -> ReadCost {
+        let now = self.case.cost();
+        ReadCost {
+            reads: self.opened.reads + now.reads - before.reads,
+            bytes: self.opened.bytes + now.bytes - before.bytes,
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! `explain --site`: the seeds of a site, what they cover, and what no seed reaches.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::answers::{Asked, CoreSeed, Parts, ReadCost, ScoredUrl};
+use super::case::Case;
+use super::{Explainer, cores, cover};
+use crate::engine::plan::{Plan, by_cores, by_cover};
+use crate::engine::{Bank, EngineError, Which};
+use crate::ingest::{self, URL_PATTERN};
+use crate::page::{PageId, SiteId};
+use crate::storage::blocks::BLOCK;
+use crate::storage::evidence::{Links, Standings};
+use crate::storage::records::{CoverRecord, CoverStop, RefreshId, SiteRecord};
+use crate::storage::{Key, tables};
+
+/// How many pages that no seed covers are named.
+const NAMED: usize = 10;
+
+/// What a refresh made of a site.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct SiteExplanation {
+    /// The site.
+    pub site: String,
+    /// The refresh that is asked.
+    #[serde(flatten)]
+    pub asked: Asked,
+    /// Known pages, today.
+    pub known: u32,
+    /// Crawled pages, today.
+    pub crawled: u32,
+    /// Gone pages, today.
+    pub gone: u32,
+    /// Known and crawled pages with the spam mark, today.
+    pub spam: u32,
+    /// The answer.
+    #[serde(flatten)]
+    pub why: SiteWhy,
+    /// What the answer took.
+    #[serde(skip)]
+    pub cost: ReadCost,
+}
+
+/// What is told of a site.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum SiteWhy {
+    /// The refresh is one by cores.
+    #[schemars(transform = by_cores)]
+    CoresOfSite(CoresOfSite),
+    /// The refresh is one of a cover method.
+    #[schemars(transform = by_cover)]
+    CoverOfSite(CoverOfSite),
+    /// The refresh is one of a cover method, and the site had no crawled page.
+    #[schemars(transform = by_cover)]
+    NothingCrawled,
+}
+
+/// Pages of a site in a core.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct PagesOfCore {
+    /// The core's rank.
+    #[schemars(range(min = 1))]
+    pub core: u32,
+    /// Hubs.
+    pub hubs: u32,
+    /// Authorities.
+    pub authorities: u32,
+}
+
+/// A site in a refresh by cores.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CoresOfSite {
+    /// Its seeds.
+    pub site_seeds: Vec<SeedOfCore>,
+    /// Its pages in cores, by core.
+    pub in_cores: Vec<PagesOfCore>,
+    /// Its pages that were near a core and in none.
+    pub near: u64,
+    /// Its other pages with inter-site links that count.
+    pub with_row_sums: u64,
+    /// Its pages on inter-site links that do not count: they, or the pages at the other ends, were
+    /// left out.
+    pub left_out: u64,
+}
+
+/// A seed of a site.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct SeedOfCore {
+    /// The page.
+    #[schemars(regex(pattern = URL_PATTERN))]
+    pub url: String,
+    /// Why it is one.
+    #[serde(flatten)]
+    pub why: CoreSeed,
+}
+
+/// A site in a refresh of a cover method.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CoverOfSite {
+    /// The refresh that picked the seeds; later ones took them over, the site being as it was.
+    #[schemars(range(min = 1))]
+    pub since: RefreshId,
+    /// The seeds that it was to have.
+    pub seats: u32,
+    /// Why it has no more.
+    pub stop: CoverStop,
+    /// Crawled pages then.
+    #[schemars(range(min = 1))]
+    pub crawled_then: u32,
+    /// Their value; `null` where it was not read.
+    pub value: Option<f64>,
+    /// Its seeds, in the order in which they were picked.
+    pub site_seeds: Vec<SeedOfSite>,
+    /// What they cover together.
+    pub covers: Parts,
+    /// Crawled pages that no seed covers.
+    pub uncovered: u64,
+    /// Those of them with the best scores, at most ten, ties by URL.
+    #[schemars(length(max = NAMED))]
+    pub best_uncovered: Vec<ScoredUrl>,
+    /// Whether their scores are exact, or else upper bounds.
+    pub exact: bool,
+}
+
+/// A seed of a site.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct SeedOfSite {
+    /// Its rank among the seeds.
+    #[schemars(range(min = 1))]
+    pub rank: u32,
+    /// The page.
+    #[schemars(regex(pattern = URL_PATTERN))]
+    pub url: String,
+    /// Its place among the picks of the site, from 1.
+    #[schemars(range(min = 1))]
+    pub pick: u32,
+    /// The score that it was picked by; `null` where it was drawn.
+    pub gain: Option<f64>,
+    /// What it covers and no earlier pick does.
+    pub covers: Parts,
+}
+
+impl Bank {
+    /// What a refresh made of a site: [`Explainer::site`] on the published state.
+    pub fn explain_site(&self, site: &str, which: &Which) -> Result<SiteExplanation, EngineError> {
+        self.explainer(which)?.site(site)
+    }
+}
+
+impl Explainer {
+    /// What the refresh made of a site: its seeds, what they cover, and what no seed reaches.
+    ///
+    /// The site is given by its name, or by a URL of one of its pages; one that the bank does not
+    /// know is [`EngineError::NoSite`].
+    ///
+    /// Cost: what is kept of the site.
+    pub fn site(&self, site: &str) -> Result<SiteExplanation, EngineError> {
+        let case = &self.case;
+        let before = case.cost();
+        let mode = case.views.mode;
+        let url = if site.contains("://") {
+            site.to_owned()
+        } else {
+            format!("http://{site}/")
+        };
+        let location = ingest::parse(&url, mode).map_err(|problem| EngineError::NoUrl {
+            url: site.to_owned(),
+            problem,
+        })?;
+        let name = location.site;
+        let store = &case.views.reader;
+        let Some(id) = store.get(&tables::SITE_IDS, &name)? else {
+            return Err(EngineError::NoSite(name));
+        };
+        let today: SiteRecord = store.need(&tables::SITES, &id)?;
+        let why = match case.plan {
+            Plan::Cores(_) => SiteWhy::CoresOfSite(of_cores(case, id)?),
+            Plan::Cover(_) => match store.get(&tables::COVERS, &(case.refresh, id))? {
+                Some(record) => SiteWhy::CoverOfSite(of_cover(case, id, &record)?),
+                None => SiteWhy::NothingCrawled,
+            },
+        };
+        Ok(SiteExplanation {
+            site: name,
+            asked: case.asked(),
+            known: today.known,
+            crawled: today.crawled,
+            gone: today.gone,
+            spam: today.spam,
+            why,
+            cost: self.cost_since(before),
+        })
+    }
+}
+
+fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
+    let store = &case.views.reader;
+    let mut in_cores: BTreeMap<u32, PagesOfCore> = BTreeMap::new();
+    let mut members = Vec::new();
+    for entry in store.scan_under(&tables::MEMBERS, &(case.refresh, site).bytes())? {
+        let ((_, page), member) = entry?;
+        let core = member.core;
+        let of_core = in_cores.entry(core).or_insert(PagesOfCore {
+            core,
+            hubs: 0,
+            authorities: 0,
+        });
+        of_core.hubs += u32::from(member.hub.is_some());
+        of_core.authorities += u32::from(member.authority.is_some());
+        members.push(page);
+    }
+    let mut site_seeds = Vec::new();
+    for &core in in_cores.keys() {
+        let evidence = store.need(&tables::CORE_EVIDENCE, &(case.refresh, core))?;
+        if evidence.seed.site() == site {
+            site_seeds.push(SeedOfCore {
+                url: case.url(evidence.seed)?,
+                why: cores::seed(case, core, &evidence)?,
+            });
+        }
+    }
+    let mut of_site = CoresOfSite {
+        site_seeds,
+        in_cores: in_cores.into_values().collect(),
+        near: 0,
+        with_row_sums: 0,
+        left_out: 0,
+    };
+    let series = case.record.standings.map_or(0, |of| of.series);
+    let mut origins = BTreeSet::new();
+    for entry in store.scan_under(&tables::CORE_ORIGINS, &case.refresh.bytes())? {
+        let (key, _) = entry?;
+        origins.insert(key.origin);
+    }
+    let mut last = None;
+    for entry in store.scan_under(&tables::STANDINGS, &(series, site).bytes())? {
+        let (key, Standings(block)) = entry?;
+        // The newest of a block comes first.
+        if key.refresh > case.refresh || last.replace(key.block) == Some(key.block) {
+            continue;
+        }
+        for (place, standing) in block.map(|block| block.0).unwrap_or_default() {
+            let page = PageId::new(site, key.block.saturating_mul(BLOCK).saturating_add(place));
+            let near = standing.near.filter(|near| origins.contains(&near.core));
+            match (standing.links, near) {
+                _ if members.binary_search(&page).is_ok() => {}
+                (Links::Counted { .. }, Some(_)) => of_site.near += 1,
+                (Links::Counted { .. }, None) => of_site.with_row_sums += 1,
+                _ => of_site.left_out += 1,
+            }
+        }
+    }
+    Ok(of_site)
+}
+
+fn of_cover(case: &Case, site: SiteId, record: &CoverRecord) -> Result<CoverOfSite, EngineError> {
+    let mut site_seeds = Vec::new();
+    let mut hops = Vec::new();
+    for (_, pick) in record.ranks.iter().zip(1..) {
+        let (seed, evidence) = cover::site_seed(case, record, pick)?;
+        site_seeds.push(SeedOfSite {
+            rank: seed.rank,
+            url: seed.url,
+            pick,
+            gain: seed.gain,
+            covers: cover::total(&evidence.hops),
+        });
+        hops.extend(evidence.hops);
+    }
+    let mut uncovered: Vec<(PageId, Option<f64>)> = Vec::new();
+    let mut exact = true;
+    let prefix = (record.since, site).bytes();
+    for entry in case.views.reader.scan_under(&tables::REACH, &prefix)? {
+        let (key, block) = entry?;
+        for (place, reach) in block.0 {
+            if reach.pick.is_none() && reach.covered.is_none() {
+                let index = key.block.saturating_mul(BLOCK).saturating_add(place);
+                uncovered.push((PageId::new(site, index), reach.score));
+                exact &= reach.exact;
+            }
+        }
+    }
+    Ok(CoverOfSite {
+        since: record.since,
+        seats: record.seats,
+        stop: record.stop,
+        crawled_then: record.crawled,
+        value: record.value.map(|value| value as f64 / 1e6),
+        site_seeds,
+        covers: cover::total(&hops),
+        uncovered: uncovered.len() as u64,
+        best_uncovered: best(case, uncovered)?,
+        exact,
+    })
+}
+
+/// The pages with the best scores, ties by URL.
+fn best(case: &Case, pages: Vec<(PageId, Option<f64>)>) -> Result<Vec<ScoredUrl>, EngineError> {
+    let scored = pages.into_iter();
+    let mut scored: Vec<(f64, PageId)> = scored.filter_map(|(p, s)| Some((s?, p))).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // All that are tied with the last one that is named: the URL decides between them.
+    let last = scored.get(NAMED - 1).map(|(score, _)| *score);
+    let end = last.map_or(scored.len(), |last| {
+        scored.partition_point(|(score, _)| *score >= last)
+    });
+    let mut named = Vec::with_capacity(end);
+    for &(score, page) in &scored[..end] {
+        named.push(case.scored((page, score))?);
+    }
+    named.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.url.cmp(&b.url)));
+    named.truncate(NAMED);
+    Ok(named)
+}

@@ -1,0 +1,22 @@
+//! What a bank is asked: seeds, cores, history, status; why a page is a seed, or why not; and what
+//! changed between two lists.
+
+pub(crate) mod answers;
+pub(crate) mod diff;
+pub(crate) mod explain;
+pub(crate) mod nearest;
+pub(crate) mod page_history;
+pub(crate) mod views;
+
+pub use answers::{
+    BatchSummary, BatchView, CoreView, CounterView, Evidence, History, PageView, PlanView,
+    RefreshView, Seed, Status, SuccessorView, TableSize, Which,
+};
+pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
+pub use explain::{
+    Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
+    Explanation, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, ReadCost,
+    Role, RowSums, ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy,
+    Uncovered, Why,
+};
+pub use page_history::{Appearance, PageHistory, PlanHistory};

@@ -1,0 +1,363 @@
+//! What a bank tells: seeds, cores, history, status. All of it from the published state, so it
+//! can be asked while another process writes.
+
+use super::answers::{
+    BatchSummary, BatchView, CoreView, Evidence, History, PageView, PlanView, RefreshView, Seed,
+    Status, SuccessorView, TableSize, Which,
+};
+use crate::engine::plan::{DEFAULT_PLAN, PlanOptions};
+use crate::engine::{Bank, EngineError, site_mode};
+use crate::ingest::{self, SiteMode};
+use crate::page::PageId;
+use crate::storage::records::{
+    BatchId, BatchRecord, CoreRecord, PageState, RefreshId, RefreshRecord, SeedEvidence, Succession,
+};
+use crate::storage::tables::{self, VectorKey, VectorSide};
+use crate::storage::{
+    self, BankCheck, Holds, Reader, RepairReport, Store, StoreError, TableInfo, Writer, sides,
+};
+use crate::watch::Watch;
+
+/// The published state, with URLs.
+pub(crate) struct Views {
+    pub(crate) reader: Reader,
+    pub(crate) mode: SiteMode,
+}
+
+impl Views {
+    pub(crate) fn open(bank: &Bank) -> Result<Self, EngineError> {
+        let reader = Reader::open(bank.path())?;
+        let mode = site_mode(&reader.settings()?)?;
+        Ok(Self { reader, mode })
+    }
+
+    /// A page's site and URL.
+    pub(crate) fn name(&self, page: PageId) -> Result<(String, String), StoreError> {
+        let (site, url, _) = self.name_and_state(page)?;
+        Ok((site, url))
+    }
+
+    fn name_and_state(&self, page: PageId) -> Result<(String, String, PageState), StoreError> {
+        let site = self.reader.need(&tables::SITES, &page.site())?.name;
+        let record = self.reader.need(&tables::PAGES, &page)?;
+        let url = ingest::url(&site, &record.local, self.mode);
+        Ok((site, url, record.state))
+    }
+
+    fn urls(&self, pages: &[PageId]) -> Result<Vec<String>, StoreError> {
+        pages.iter().map(|page| Ok(self.name(*page)?.1)).collect()
+    }
+
+    /// The refresh that is meant.
+    pub(crate) fn find(&self, which: &Which) -> Result<(RefreshId, RefreshRecord), EngineError> {
+        let Some(refresh) = which.refresh else {
+            let plan = which.plan.as_deref().unwrap_or(DEFAULT_PLAN);
+            let found = self.reader.get(&tables::PLANS, &plan.to_owned())?;
+            let found = found.ok_or_else(|| EngineError::NoPlan(plan.to_owned()))?;
+            let refresh = found.last_refresh;
+            return Ok((refresh, self.reader.need(&tables::REFRESHES, &refresh)?));
+        };
+        let record = self.reader.get(&tables::REFRESHES, &refresh)?;
+        let Some(record) = record else {
+            let given = self.reader.counters()?.refresh;
+            return Err(if (1..=given).contains(&refresh) {
+                EngineError::Forgotten(refresh)
+            } else {
+                EngineError::NoRefresh(refresh)
+            });
+        };
+        match &which.plan {
+            Some(plan) if *plan != record.plan => Err(EngineError::OtherPlan {
+                refresh,
+                found: record.plan,
+                asked: plan.clone(),
+            }),
+            _ => Ok((refresh, record)),
+        }
+    }
+}
+
+impl Bank {
+    /// The seeds of a refresh, best first: by cores in the order of the cores; by cover first the
+    /// first pick of every site, then the second ones, and so on, each round by the value that the
+    /// seeds cover, ties by site name.
+    pub fn seeds(&self, which: &Which) -> Result<Vec<Seed>, EngineError> {
+        let views = Views::open(self)?;
+        let (refresh, record) = views.find(which)?;
+        let options = PlanOptions::from_kept(&record.settings)?;
+        let method = options.method.unwrap_or_default().name();
+        let mut seeds = Vec::new();
+        for entry in views
+            .reader
+            .scan_under(&tables::SEEDS, &refresh.to_be_bytes())?
+        {
+            let ((_, rank), seed) = entry?;
+            let (site, url, state) = views.name_and_state(seed.page)?;
+            let succeeds = seed.succeeds.map(|of| successor_view(&views, of.page, of));
+            let succeeds = succeeds.transpose()?;
+            seeds.push(Seed {
+                rank,
+                url,
+                alive: state.is_live(),
+                site,
+                method: method.to_owned(),
+                plan: record.plan.clone(),
+                refresh,
+                evidence: evidence(&seed.evidence),
+                succeeds,
+            });
+        }
+        Ok(seeds)
+    }
+
+    /// Hands the cores of a refresh to `each`, in order, one at a time.
+    pub fn cores<E: From<EngineError>>(
+        &self,
+        which: &Which,
+        mut each: impl FnMut(CoreView) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let views = Views::open(self)?;
+        let (refresh, _) = views.find(which)?;
+        let prefix = refresh.to_be_bytes();
+        let cores = views.reader.scan_under(&tables::CORES, &prefix);
+        for entry in cores.map_err(EngineError::from)? {
+            let ((_, rank), core) = entry.map_err(EngineError::from)?;
+            each(core_view(&views, refresh, rank, &core)?)?;
+        }
+        Ok(())
+    }
+
+    /// Batches and refreshes, in order.
+    pub fn history(&self) -> Result<History, EngineError> {
+        let views = Views::open(self)?;
+        let mut history = History {
+            batches: Vec::new(),
+            refreshes: Vec::new(),
+        };
+        for entry in views.reader.scan(&tables::BATCHES)? {
+            let (batch, record) = entry?;
+            history.batches.push(batch_view(batch, record));
+        }
+        for entry in views.reader.scan(&tables::REFRESHES)? {
+            let (refresh, record) = entry?;
+            history.refreshes.push(refresh_view(refresh, record)?);
+        }
+        Ok(history)
+    }
+
+    /// What the bank holds.
+    ///
+    /// Cost: one scan of the sites.
+    pub fn status(&self) -> Result<Status, EngineError> {
+        let views = Views::open(self)?;
+        let store: &Store = &views.reader;
+        let settings = store.settings()?;
+        let mut sites = 0;
+        for entry in store.scan(&tables::SITES)? {
+            let (_, site) = entry?;
+            sites += u64::from(site.known + site.crawled + site.gone > 0);
+        }
+        let mut plans = Vec::new();
+        for entry in store.scan(&tables::PLANS)? {
+            let (plan, record) = entry?;
+            plans.push(PlanView {
+                plan,
+                parameters: PlanOptions::from_kept(&record.settings)?,
+                last_refresh: record.last_refresh,
+            });
+        }
+        let size = |(table, size): (&TableInfo, storage::TableSize)| TableSize {
+            table: table.name,
+            holds: table.holds,
+            bytes: size.bytes,
+            entries: size.keys,
+            compacted: size.is_compacted,
+        };
+        let tables: Vec<TableSize> = store.sizes()?.into_iter().map(size).collect();
+        let counters = store.counters()?;
+        let of_links = tables.iter().filter(|table| table.holds == Holds::Links);
+        let link_bytes: u64 = of_links.map(|table| table.bytes).sum();
+        let links = counters.intra_links + counters.inter_links;
+        Ok(Status {
+            format: tables::FORMAT,
+            site_mode: views.mode,
+            suffix_list: settings.suffix_list,
+            sites,
+            counters: counters.into(),
+            plans,
+            link_bits: (links > 0).then(|| 8.0 * link_bytes as f64 / links as f64),
+            compacted: tables
+                .iter()
+                .all(|table| table.compacted || table.holds == Holds::Bank),
+            tables,
+        })
+    }
+
+    /// Merges the files of the bank, so that nothing that was overwritten takes room. That goes on
+    /// by itself as batches come; this does the rest of it now.
+    ///
+    /// Cost: reads and writes the whole bank once; needs its room again meanwhile.
+    pub fn compact(&self, watch: &dyn Watch) -> Result<(), EngineError> {
+        Ok(Writer::open(self.path(), false, watch)?.compact()?)
+    }
+
+    /// Walks every table of the live and of the published state against its mirrors, and changes
+    /// nothing. Waits for nobody: while another process writes, the live state is not looked at.
+    pub fn check(&self, watch: &dyn Watch) -> Result<BankCheck, EngineError> {
+        Ok(storage::check_bank(self.path(), watch)?)
+    }
+
+    /// Mends what can be mended without loss: of the live and the published state the one that is
+    /// good takes the place of the other. What is replaced is moved aside, nothing is deleted.
+    ///
+    /// With `wait` it waits for another writer to finish.
+    pub fn repair(&self, wait: bool, watch: &dyn Watch) -> Result<RepairReport, EngineError> {
+        Ok(storage::repair(self.path(), wait, watch)?)
+    }
+
+    /// Hands every page that is known, crawled or gone to `each`, site by site.
+    pub fn pages<E: From<EngineError>>(
+        &self,
+        mut each: impl FnMut(PageView) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let views = Views::open(self)?;
+        let pages = views.reader.scan(&tables::PAGES);
+        for entry in pages.map_err(EngineError::from)? {
+            let (page, record) = entry.map_err(EngineError::from)?;
+            if record.state != PageState::Unlinked {
+                each(page_view(&views, page, &record)?)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn evidence(kept: &SeedEvidence) -> Evidence {
+    match kept {
+        SeedEvidence::Core {
+            core,
+            sigma,
+            hub_score,
+        } => Evidence::Core {
+            core: *core,
+            sigma: *sigma,
+            hub_score: *hub_score,
+        },
+        SeedEvidence::Cover(cover) => Evidence::Cover {
+            gain: cover.gain,
+            covered_pages: cover.covered_pages(),
+            covered_value: cover.covered_value() as f64 / 1e6,
+            pick: cover.pick,
+            since: cover.since,
+            seats: cover.seats,
+        },
+    }
+}
+
+fn core_view(
+    views: &Views,
+    refresh: RefreshId,
+    rank: u32,
+    core: &CoreRecord,
+) -> Result<CoreView, EngineError> {
+    let scores = |side| {
+        let key = VectorKey {
+            refresh,
+            rank,
+            side,
+        };
+        views.reader.need(&tables::VECTORS, &key)
+    };
+    let pairs = core.hubs.len() as f64 * core.authorities.len() as f64;
+    Ok(CoreView {
+        rank,
+        refresh,
+        sigma: core.sigma,
+        density: 100.0 * core.edges as f64 / pairs,
+        edges: core.edges,
+        seed: views.name(core.seed)?.1,
+        hubs: views.urls(&core.hubs)?,
+        authorities: views.urls(&core.authorities)?,
+        hub_scores: scores(VectorSide::Hubs)?,
+        authority_scores: scores(VectorSide::Authorities)?,
+        sides: sides::unpack(&core.sides, core.hubs.len() + core.authorities.len()),
+    })
+}
+
+fn batch_view(batch: BatchId, record: BatchRecord) -> BatchView {
+    BatchView {
+        batch,
+        record: BatchSummary {
+            name: record.name,
+            kind: record.kind,
+            inputs: record.inputs,
+            at: record.at,
+            seconds: record.seconds,
+            counts: record.counts,
+        },
+    }
+}
+
+fn refresh_view(refresh: RefreshId, record: RefreshRecord) -> Result<RefreshView, EngineError> {
+    Ok(RefreshView {
+        refresh,
+        plan: record.plan,
+        parameters: PlanOptions::from_kept(&record.settings)?,
+        batch: record.batch,
+        at: record.at,
+        seconds: record.seconds,
+        seeds: record.seeds,
+        cores: record.cores,
+        cold: record.cold,
+        steps_reused: record.steps_reused,
+        steps_recomputed: record.steps_recomputed,
+        certified: record.certified,
+        doubt: record.doubt,
+        link_visits: record.link_visits,
+        page_visits: record.page_visits,
+    })
+}
+
+fn page_view(
+    views: &Views,
+    page: PageId,
+    record: &crate::storage::records::PageRecord,
+) -> Result<PageView, EngineError> {
+    let site = views.reader.need(&tables::SITES, &page.site())?.name;
+    let url = ingest::url(&site, &record.local, views.mode);
+    let intra = views.reader.intra(page)?;
+    let mut targets: Vec<PageId> = intra
+        .into_iter()
+        .map(|index| PageId::new(page.site(), index))
+        .collect();
+    let mut uncrawled = u64::from(record.uncrawled_intra);
+    if let Some(row) = record.row {
+        let row = crate::page::RowId::new(page.site(), row);
+        targets.extend(views.reader.need_row(row)?);
+        uncrawled += u64::from(views.reader.need(&tables::ROW_MEMBERS, &row)?.uncrawled);
+    }
+    let mut outlinks = views.urls(&targets)?;
+    outlinks.sort_unstable();
+    Ok(PageView {
+        url,
+        site,
+        state: record.state,
+        spam: record.spam,
+        clicks: record.clicks,
+        uncrawled_outlinks: record.uncrawled_given.map_or(uncrawled, u64::from),
+        uncrawled_given: record.uncrawled_given.is_some(),
+        outlinks,
+    })
+}
+
+pub(crate) fn successor_view(
+    views: &Views,
+    page: PageId,
+    succession: Succession,
+) -> Result<SuccessorView, EngineError> {
+    Ok(SuccessorView {
+        url: views.name(page)?.1,
+        same_core: succession.same_core,
+        similarity: succession.similarity,
+    })
+}

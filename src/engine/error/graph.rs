@@ -1,0 +1,100 @@
+//! What it means for a bank, or for the engine, that what was loaded is no graph.
+//!
+//! Whoever asked has nothing to do with it: lists come sorted and checked from the store, and their
+//! pages get their numbers from the engine. What two records say of one page may still contradict
+//! each other, and then the bank is damaged; all else is a contradiction within the engine.
+
+use super::EngineError;
+use super::plan::PlanError;
+use crate::cover::SiteGraphError;
+use crate::graph::GraphError;
+use crate::page::PageId;
+use crate::storage::{StoreError, tables};
+
+/// The rows of inter-site links are no graph; `pages` are those that its numbers stand for.
+pub(crate) fn no_rows(error: GraphError, pages: &[PageId]) -> EngineError {
+    match error {
+        GraphError::TwoRows(number) => match pages.get(number as usize) {
+            Some(page) => EngineError::Store(StoreError::Damaged {
+                table: tables::ROW_MEMBERS.name,
+                key: format!("of {page}"),
+                what: "two rows say that the page carries them".to_owned(),
+            }),
+            None => EngineError::Internal("a page of two rows has no number"),
+        },
+        GraphError::TooLarge => EngineError::Store(StoreError::Full("row to rank")),
+        GraphError::Unsorted => EngineError::Internal("the pages of a row are out of order"),
+    }
+}
+
+/// The links of the whole web are no graph.
+pub(crate) const fn no_whole(error: GraphError) -> EngineError {
+    EngineError::Internal(match error {
+        GraphError::TwoRows(_) => "a page of the whole graph has two rows",
+        GraphError::TooLarge => "the whole graph has links beyond its pages",
+        GraphError::Unsorted => "the pages of the whole graph are out of order",
+    })
+}
+
+/// The pages and links of a site are no graph.
+pub(crate) fn no_site(error: SiteGraphError, site: &str) -> EngineError {
+    match error {
+        SiteGraphError::ValuesTooLarge => EngineError::Plan(PlanError::Values {
+            site: site.to_owned(),
+            source: error,
+        }),
+        SiteGraphError::TooManyPages(_) => EngineError::Store(StoreError::Full("page of a site")),
+        SiteGraphError::NoSuchPage { .. } => {
+            EngineError::Internal("a link of a site leads beyond its pages")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Failure, Hint};
+    use super::*;
+    use crate::page::SiteId;
+    use crate::storage::StoreHint;
+
+    #[test]
+    fn a_graph_that_is_none_is_never_wrong_usage() {
+        let pages = [PageId::new(SiteId(7), 3), PageId::new(SiteId(1), 4)];
+        let damaged = no_rows(GraphError::TwoRows(1), &pages);
+        assert_eq!(damaged.failure(), Failure::Unavailable);
+        assert_eq!(damaged.hint(), Some(Hint::Store(StoreHint::CheckAndRepair)));
+        assert_eq!(
+            damaged.to_string(),
+            "damaged bank: table row_members, key of page 1.4: two rows say that the page carries them"
+        );
+        let full = no_rows(GraphError::TooLarge, &pages);
+        assert_eq!(full.hint(), Some(Hint::Store(StoreHint::SeveralBanks)));
+        let contradictions = [
+            no_rows(GraphError::TwoRows(2), &pages),
+            no_rows(GraphError::Unsorted, &pages),
+            no_whole(GraphError::TwoRows(0)),
+            no_whole(GraphError::TooLarge),
+            no_whole(GraphError::Unsorted),
+            no_site(
+                SiteGraphError::NoSuchPage { page: 1, pages: 1 },
+                "a.example",
+            ),
+        ];
+        for error in &contradictions {
+            assert!(matches!(error, EngineError::Internal(_)), "{error}");
+        }
+        let full = [full, no_site(SiteGraphError::TooManyPages(9), "a.example")];
+        for error in contradictions.into_iter().chain(full) {
+            assert_eq!(error.failure(), Failure::Failed, "{error}");
+            assert!(!error.to_string().contains("sort"), "{error}");
+        }
+    }
+
+    #[test]
+    fn values_that_a_plan_makes_too_large_are_the_plan_s() {
+        let error = no_site(SiteGraphError::ValuesTooLarge, "a.example");
+        assert_eq!(error.failure(), Failure::Usage);
+        assert_eq!(error.hint(), Some(Hint::SmallerValues));
+        assert_eq!(error.to_string(), "site a.example");
+    }
+}

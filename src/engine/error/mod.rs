@@ -1,0 +1,301 @@
+//! What can go wrong in the engine.
+
+mod graph;
+mod hint;
+mod plan;
+mod request;
+
+use std::path::PathBuf;
+
+pub(crate) use graph::{no_rows, no_site, no_whole};
+pub use hint::{BadRecords, Hint};
+pub use plan::{Family, PlanError};
+pub use request::{ExperimentError, RequestError};
+
+use crate::cores::CoresError;
+use crate::ingest::{InputError, UrlProblem};
+use crate::shown::shortened;
+use crate::storage::StoreError;
+use crate::watch::Interrupted;
+
+/// An error of the engine; its text says what, [`EngineError::hint`] what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The store failed, is damaged, busy, or of another version.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// An input could not be read to its end, so nothing of the batch was taken.
+    #[error("the batch was refused, the bank is as it was")]
+    Input(#[from] InputError),
+    /// Too many records were bad, so nothing of the batch was taken.
+    #[error(
+        "the batch was refused, the bank is as it was: {rejected} of {records} records are bad, and at most {limit} % may be"
+    )]
+    TooManyRejects {
+        /// Bad records.
+        rejected: u64,
+        /// All records.
+        records: u64,
+        /// The limit in per cent.
+        limit: f64,
+        /// Where the bad records are listed.
+        listed: Option<PathBuf>,
+    },
+    /// Most records were bad, and so many that reading stopped; nothing of the batch was taken.
+    #[error(
+        "the batch was refused, the bank is as it was: {rejected} of the first {records} records are bad, and reading stopped there"
+    )]
+    MostAreBad {
+        /// Bad records up to there.
+        rejected: u64,
+        /// All records up to there.
+        records: u64,
+        /// Where the first of the bad records are listed.
+        listed: Option<PathBuf>,
+    },
+    /// A snapshot without a single good record would make every page gone.
+    #[error(
+        "the batch was refused, the bank is as it was: a snapshot without records would make every crawled page gone"
+    )]
+    EmptySnapshot,
+    /// The batch would take away too much of what the bank has, so nothing of it was taken.
+    #[error(
+        "the batch was refused, the bank is as it was: crawled pages would go from {pages_before} to {pages_after}, links of the pages that it names and that stay crawled from {links_before} to {links_after}, and at most {limit} % may be lost"
+    )]
+    TooMuchLost {
+        /// Crawled pages before the batch.
+        pages_before: u64,
+        /// Crawled pages after it.
+        pages_after: u64,
+        /// Links before the batch of the pages that have a record in it and stay crawled.
+        links_before: u64,
+        /// Links of the same pages after it.
+        links_after: u64,
+        /// The limit in per cent.
+        limit: f64,
+        /// Whether the batch is a snapshot.
+        snapshot: bool,
+    },
+    /// The bank's sites were cut with another public suffix list.
+    #[error("the bank's sites were cut with public suffix list {bank}, this build has {build}")]
+    SuffixList {
+        /// The list that the bank was made with.
+        bank: String,
+        /// The list of this build.
+        build: String,
+    },
+    /// A plan makes no sense.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// What was asked for makes no sense, whatever the bank holds.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// An experiment cannot be made.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// There is no such plan.
+    #[error("the bank has no plan {:?}", shortened(.0))]
+    NoPlan(String),
+    /// There is no such refresh.
+    #[error("the bank has no refresh {0}")]
+    NoRefresh(u32),
+    /// The refresh was deleted: a later one of its plan was to keep fewer.
+    #[error("refresh {0} was forgotten: a later refresh of its plan kept fewer")]
+    Forgotten(u32),
+    /// A diff needs two refreshes.
+    #[error("plan {plan:?} has no refresh but {only}, and a diff compares two")]
+    OneRefresh {
+        /// The plan.
+        plan: String,
+        /// Its one refresh.
+        only: u32,
+    },
+    /// What was given is no URL of a page.
+    #[error("{:?} is no URL of a page: {problem}", shortened(url))]
+    NoUrl {
+        /// As it was given.
+        url: String,
+        /// What is wrong.
+        problem: UrlProblem,
+    },
+    /// The bank does not know the page.
+    #[error("the bank does not know {}", shortened(url))]
+    NotKnown {
+        /// The page.
+        url: String,
+        /// The nearest pages that it knows.
+        nearest: Vec<String>,
+    },
+    /// A list of seeds has a line that is no URL.
+    #[error("line {line} of {list} is no URL of a page: {problem}")]
+    SeedList {
+        /// The list.
+        list: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong.
+        problem: UrlProblem,
+    },
+    /// The bank does not know the site.
+    #[error("the bank knows no page of site {:?}", shortened(.0))]
+    NoSite(String),
+    /// The plan has no refresh yet, or another plan's was asked for.
+    #[error("refresh {refresh} is one of plan {found:?}, not of {asked:?}")]
+    OtherPlan {
+        /// The refresh asked for.
+        refresh: u32,
+        /// Its plan.
+        found: String,
+        /// The plan asked for.
+        asked: String,
+    },
+    /// A core could not be extracted.
+    #[error(transparent)]
+    Cores(CoresError),
+    /// What the plan's earlier refresh left to be reused is damaged; the rest of the bank may be good.
+    #[error(transparent)]
+    Ledger(StoreError),
+    /// The bank's folder of bad records leads out of the bank.
+    #[error(
+        "cannot write {}: it is a symbolic link, and a bank writes only in its own folders",
+        folder.display()
+    )]
+    RejectsLink {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Too many attempts at a batch have left lists of bad records.
+    #[error("cannot write {}: {attempts} attempts at batch {batch} are listed there", folder.display())]
+    RejectsFull {
+        /// The folder of the lists.
+        folder: PathBuf,
+        /// How many there are, which is the most.
+        attempts: u32,
+        /// The number that the batch would have.
+        batch: u32,
+    },
+    /// A file outside the bank could not be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The caller asked for the work to stop.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+    /// Two parts of the engine contradict each other.
+    #[error("internal contradiction: {0}")]
+    Internal(&'static str),
+}
+
+/// What kind of failure an error is; the command line has an exit status for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// Something failed that is nobody's input: a full disk, say.
+    Failed,
+    /// What was asked for makes no sense.
+    Usage,
+    /// The input was refused.
+    Refused,
+    /// The bank is busy, damaged, missing, or of another version.
+    Unavailable,
+    /// The caller asked for the work to stop.
+    Interrupted,
+}
+
+impl EngineError {
+    /// The kind of failure.
+    #[must_use]
+    pub fn failure(&self) -> Failure {
+        match self {
+            Self::Store(e) => match e {
+                StoreError::Occupied(_) => Failure::Usage,
+                StoreError::NoBank(_) | StoreError::OtherFormat { .. } | StoreError::Busy(_) => {
+                    Failure::Unavailable
+                }
+                e if e.is_damage() => Failure::Unavailable,
+                StoreError::Interrupted(_) => Failure::Interrupted,
+                _ => Failure::Failed,
+            },
+            Self::Input(_)
+            | Self::TooManyRejects { .. }
+            | Self::MostAreBad { .. }
+            | Self::EmptySnapshot
+            | Self::TooMuchLost { .. }
+            | Self::SeedList { .. } => Failure::Refused,
+            Self::SuffixList { .. } | Self::Ledger(_) => Failure::Unavailable,
+            Self::Plan(_)
+            | Self::Request(_)
+            | Self::Experiment(_)
+            | Self::NoPlan(_)
+            | Self::NoRefresh(_)
+            | Self::Forgotten(_)
+            | Self::OneRefresh { .. }
+            | Self::NoUrl { .. }
+            | Self::NotKnown { .. }
+            | Self::NoSite(_)
+            | Self::OtherPlan { .. } => Failure::Usage,
+            Self::Cores(_)
+            | Self::RejectsLink { .. }
+            | Self::RejectsFull { .. }
+            | Self::Write { .. }
+            | Self::Internal(_) => Failure::Failed,
+            Self::Interrupted(_) => Failure::Interrupted,
+        }
+    }
+
+    /// What the caller can do about it; `None` where there is nothing but to read the error.
+    #[must_use]
+    pub fn hint(&self) -> Option<Hint> {
+        let bad = |count: &u64, file: &Option<PathBuf>| BadRecords {
+            count: *count,
+            file: file.clone(),
+        };
+        Some(match self {
+            Self::Store(e) => Hint::Store(e.hint()?),
+            Self::TooManyRejects {
+                rejected, listed, ..
+            } => Hint::MendRecords(bad(rejected, listed)),
+            Self::MostAreBad {
+                rejected, listed, ..
+            } => Hint::MendOrNameFormat(bad(rejected, listed)),
+            Self::EmptySnapshot => Hint::CheckExport,
+            Self::TooMuchLost {
+                pages_before,
+                pages_after,
+                snapshot,
+                ..
+            } => {
+                if *snapshot && pages_after < pages_before {
+                    Hint::DeltaOrAllowLoss
+                } else {
+                    Hint::CheckExportOrAllowLoss
+                }
+            }
+            Self::RejectsLink { .. } => Hint::NameRejectsFile,
+            Self::RejectsFull { .. } => Hint::RemoveOrNameRejectsFile,
+            Self::SuffixList { .. } => Hint::SameBuild,
+            Self::NotKnown { nearest, .. } if nearest.is_empty() => Hint::UnknownSite,
+            Self::NotKnown { nearest, .. } => Hint::NearestPages(nearest.clone()),
+            Self::NoSite(_) => Hint::NameSite,
+            Self::NoPlan(_) => Hint::ListPlans,
+            Self::NoRefresh(_) | Self::Forgotten(_) => Hint::ListRefreshes,
+            Self::OneRefresh { .. } => Hint::RefreshAgain,
+            Self::SeedList { .. } => Hint::OneUrlALine,
+            Self::Ledger(_) => Hint::RefreshCold,
+            Self::Cores(CoresError::NoHub { .. }) => Hint::Check,
+            Self::Plan(PlanError::Values { .. }) => Hint::SmallerValues,
+            Self::Experiment(e) => match e {
+                ExperimentError::SmallSites { .. } => Hint::LowerMinPages,
+                ExperimentError::NoCores { .. } => Hint::PlanByCores,
+                ExperimentError::NoLiveSeeds { .. } => Hint::OtherSeeds,
+                _ => return None,
+            },
+            Self::Internal(_) => Hint::Report,
+            _ => return None,
+        })
+    }
+}

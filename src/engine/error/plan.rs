@@ -1,0 +1,92 @@
+//! What makes a plan no plan.
+
+use crate::cores;
+use crate::cover::{self, SiteGraphError};
+use crate::shown::shortened;
+
+/// Why a plan cannot be run. The texts name parameters as a plan file does.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The text of a plan file is no TOML, or says what no plan has.
+    #[error("the plan file cannot be understood")]
+    File(#[from] toml::de::Error),
+    /// Another version of Seedbank kept the plan, and this one cannot read it.
+    #[error("the plan was kept by another version of seedbank; name a new plan")]
+    Kept(#[source] serde_json::Error),
+    /// A name that no plan can have: it is written into seed lists and file names.
+    #[error(
+        "{:?} cannot be a plan's name; use 1 to 64 letters, digits, dots, dashes and underscores",
+        shortened(.0)
+    )]
+    Name(String),
+    /// Parameters of the other family of methods.
+    #[error(
+        "the plan's method is {method}, and {} belong{} to {family}; leave out what does not fit, or name the method",
+        parameters.join(", "),
+        if parameters.len() > 1 { "" } else { "s" }
+    )]
+    OtherFamily {
+        /// The plan's method.
+        method: &'static str,
+        /// The parameters that do not fit it; at least one.
+        parameters: Vec<&'static str>,
+        /// Whose parameters they are.
+        family: Family,
+    },
+    /// Members of a round where no core size is given.
+    #[error("`new-members` goes with `core-size`; give that too")]
+    NoCoreSize,
+    /// Both a density and a size of cores.
+    #[error(
+        "a core is extracted by density or by size; give `density` and `growth`, or `core-size` and `new-members`"
+    )]
+    TwoRules,
+    /// A number of iterations for HITS that iterates until it is certain.
+    #[error("`iterations` goes with `hits` = classic; converged HITS iterates until it is certain")]
+    NoIterations,
+    /// Seeds are to be kept and not to be kept.
+    #[error("`succeed` keeps seeds and `pick` = best does not; give one of the two")]
+    TwoPicks,
+    /// Parameters of a plan by cores.
+    #[error(transparent)]
+    Cores(#[from] cores::BadParams),
+    /// Parameters of a plan by cover.
+    #[error(transparent)]
+    Cover(#[from] cover::BadParams),
+    /// The plan's values are too large for what a site has.
+    #[error("site {site}")]
+    Values {
+        /// The site.
+        site: String,
+        /// By how much.
+        source: SiteGraphError,
+    },
+    /// More seeds than a refresh can rank.
+    #[error(
+        "the plan selects {seeds} seeds, more than the {} that a refresh can rank; take fewer per site",
+        u32::MAX
+    )]
+    TooManySeeds {
+        /// The seeds of all sites.
+        seeds: u64,
+    },
+}
+
+/// Methods that have the same parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// The method cores.
+    Cores,
+    /// The methods that pick seeds on each site.
+    Cover,
+}
+
+impl std::fmt::Display for Family {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Cores => "the method cores",
+            Self::Cover => "a cover method (max-weight, say)",
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! What makes a request no request, apart from its plan.
+
+/// Why a request makes no sense, whatever the bank holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// A refresh that is to keep none of its plan's refreshes.
+    #[error("to keep 0 refreshes would delete the refresh itself; keep at least 1")]
+    KeepsNothing,
+    /// A list compared with more than one refresh.
+    #[error(
+        "a list is compared with one refresh; give at most one, and no plan to compare against"
+    )]
+    ListAndMore,
+    /// Refreshes by number and a plan to compare against.
+    #[error(
+        "two plans are compared by their last refreshes; give numbers or a plan to compare against, not both"
+    )]
+    NumbersAndPlan,
+    /// More than two refreshes to compare.
+    #[error("more than two refreshes are given; a diff compares two")]
+    TooManyRefreshes,
+}
+
+/// Why an experiment cannot be made: it asks for nothing, or the bank has nothing to measure.
+///
+/// A report leaves such an experiment out, and says why.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExperimentError {
+    /// A crawl without a random one beside it.
+    #[error("give at least one random draw to compare with")]
+    NoDraws,
+    /// Distances of no cores, or averages over no pages.
+    #[error("distances need at least one core and one sample")]
+    NoDistances,
+    /// No list, or no page to fetch.
+    #[error("a budget needs at least one list and one page")]
+    NoBudget,
+    /// Coverage by nothing, or of nothing.
+    #[error("coverage needs at least one seed, hop, draw and site")]
+    NoCoverage,
+    /// No site is large enough to measure coverage on.
+    #[error("no site has {min_pages} crawled pages")]
+    SmallSites {
+        /// Crawled pages that a site must have.
+        min_pages: u32,
+    },
+    /// The refresh is by a method without cores, or found none.
+    #[error("refresh {refresh} of plan {plan} has no cores, and distances are between cores")]
+    NoCores {
+        /// The refresh.
+        refresh: u32,
+        /// Its plan.
+        plan: String,
+    },
+    /// The refresh has no seeds.
+    #[error("refresh {refresh} of plan {plan} selected nothing, so there is nothing to judge")]
+    NothingSelected {
+        /// The refresh.
+        refresh: u32,
+        /// Its plan.
+        plan: String,
+    },
+    /// A list has no line.
+    #[error("{list} names no seeds")]
+    EmptyList {
+        /// The list's name.
+        list: String,
+    },
+    /// No seed of a list takes part any more.
+    #[error(
+        "none of the {given} seeds of {list} is a page today ({dead} died, {unknown} are not in the bank)"
+    )]
+    NoLiveSeeds {
+        /// The list's name.
+        list: String,
+        /// Its seeds.
+        given: u64,
+        /// Seeds that are gone, spam or linked to by nobody today.
+        dead: u64,
+        /// Seeds that the bank never knew, and lines that are no URL.
+        unknown: u64,
+    },
+}

@@ -1,0 +1,302 @@
+//! What pages were after an earlier batch: their state, spam mark and row.
+//!
+//! A batch keeps what it overwrites (`former_pages`, `former_rows`), so the standing of a page
+//! after batch b is that before the first later batch which changed it, else the present one.
+//! Refreshes that are deleted take with them what only they could ask for: nothing is known of
+//! batches before the oldest kept refresh then.
+
+use std::collections::BTreeMap;
+
+use crate::engine::plan::Pages;
+use crate::engine::{EngineError, Plan};
+use crate::page::{PageId, PageSet, RowId};
+use crate::storage::records::{BatchId, FormerPage, PageState, RefreshId};
+use crate::storage::tables::{self, BitmapKey};
+use crate::storage::{Changes, Store, StoreError};
+
+/// What a page is to the crawler, at some time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Standing {
+    /// `None` before it was first seen.
+    pub(crate) state: Option<PageState>,
+    pub(crate) spam: bool,
+    /// The index of its row on its site.
+    pub(crate) row: Option<u32>,
+}
+
+impl Standing {
+    const UNSEEN: Self = Self {
+        state: None,
+        spam: false,
+        row: None,
+    };
+
+    fn of(former: FormerPage) -> Self {
+        Self {
+            state: Some(former.state),
+            spam: former.spam,
+            row: former.row,
+        }
+    }
+}
+
+/// Which pages a plan selects from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TakesPart {
+    /// Pages with the spam mark too.
+    pub(crate) spam: bool,
+    /// Pages that are only known too.
+    pub(crate) known: bool,
+}
+
+impl TakesPart {
+    /// As the plan says; cover methods take spam for pages of little value.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        match plan {
+            Plan::Cores(plan) => Self {
+                spam: plan.keep_spam,
+                known: plan.pages == Pages::All,
+            },
+            Plan::Cover(_) => Self {
+                spam: true,
+                known: false,
+            },
+        }
+    }
+
+    /// Whether a page takes part.
+    pub(crate) fn has(self, page: Standing) -> bool {
+        let state = match page.state {
+            Some(PageState::Crawled) => true,
+            Some(PageState::Known) => self.known,
+            _ => false,
+        };
+        state && (self.spam || !page.spam)
+    }
+}
+
+/// The standing of a page over time: from each batch on, the last for good.
+pub(crate) struct Timeline(Vec<(BatchId, Standing)>);
+
+impl Timeline {
+    /// After a batch.
+    pub(crate) fn after(&self, batch: BatchId) -> Standing {
+        let steps = self.0.iter().rev();
+        let mut steps = steps.skip_while(|(from, _)| *from > batch);
+        steps.next().map_or(Standing::UNSEEN, |step| step.1)
+    }
+
+    /// The last batch of those above `low` and up to `high` that changed what `what` says.
+    pub(crate) fn flip<T: PartialEq>(
+        &self,
+        low: BatchId,
+        high: BatchId,
+        what: impl Fn(Standing) -> T,
+    ) -> Option<BatchId> {
+        let mut before = Standing::UNSEEN;
+        let mut last = None;
+        for (batch, standing) in &self.0 {
+            if (low + 1..=high).contains(batch) && what(before) != what(*standing) {
+                last = Some(*batch);
+            }
+            before = *standing;
+        }
+        last
+    }
+
+    /// The last row that it had, the present one included.
+    pub(crate) fn last_row(&self) -> Option<u32> {
+        self.0.iter().rev().find_map(|(_, standing)| standing.row)
+    }
+
+    /// Whether a batch brought it, or changed how it stood.
+    pub(crate) fn is_changed_by(&self, batch: BatchId) -> bool {
+        self.0.iter().any(|(from, _)| *from == batch)
+    }
+
+    /// The rows that it had; `None` for none.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Option<u32>> {
+        self.0.iter().map(|(_, standing)| standing.row)
+    }
+}
+
+/// Reads the past of a bank.
+pub(crate) struct Past<'a> {
+    store: &'a Store,
+    /// The first batch of which everything is known.
+    since: BatchId,
+    /// By batch, the pages whose standing it changed.
+    sets: BTreeMap<BatchId, PageSet>,
+}
+
+impl<'a> Past<'a> {
+    /// The past after batch `from`. Reads one set for each later batch.
+    pub(crate) fn open(store: &'a Store, from: BatchId) -> Result<Self, EngineError> {
+        let since = from.max(known_since(store)?);
+        let last = store.counters()?.batch;
+        let mut sets = BTreeMap::new();
+        for batch in (since..last).map(|batch| batch + 1) {
+            if let Some(pages) = store.get(&tables::BITMAPS, &BitmapKey::Former(batch))? {
+                sets.insert(batch, pages);
+            }
+        }
+        Ok(Self { store, since, sets })
+    }
+
+    /// By batch, the pages of which it changed anything.
+    pub(crate) fn changed(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
+        let mut changed = BTreeMap::new();
+        for batch in self.batches()? {
+            let key = BitmapKey::Changed(batch);
+            changed.insert(batch, self.store.need(&tables::BITMAPS, &key)?);
+        }
+        Ok(changed)
+    }
+
+    /// The later batches.
+    fn batches(&self) -> Result<impl Iterator<Item = BatchId>, StoreError> {
+        let last = self.store.counters()?.batch;
+        Ok((self.since..last).map(|batch| batch + 1))
+    }
+
+    /// By batch, pages among which are all that it brought and all whose standing it changed. Where
+    /// it brought none, that is them, and nothing is read but its record.
+    pub(crate) fn stirred(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
+        let mut stirred = BTreeMap::new();
+        for batch in self.batches()? {
+            let pages = if self.store.need(&tables::BATCHES, &batch)?.counts.born == 0 {
+                self.sets.get(&batch).cloned().unwrap_or_default()
+            } else {
+                let key = BitmapKey::Changed(batch);
+                self.store.need(&tables::BITMAPS, &key)?
+            };
+            stirred.insert(batch, pages);
+        }
+        Ok(stirred)
+    }
+
+    /// How a page stood over time.
+    pub(crate) fn timeline(&self, page: PageId) -> Result<Timeline, StoreError> {
+        let record = self.store.need(&tables::PAGES, &page)?;
+        let mut steps = Vec::new();
+        // Where the oldest is not known, it counts as if it had always been so.
+        let mut from = if record.first_seen > self.since {
+            record.first_seen
+        } else {
+            0
+        };
+        for (&batch, _) in self.sets.iter().filter(|(_, set)| set.contains(page.0)) {
+            let former = self.store.need(&tables::FORMER_PAGES, &(batch, page))?;
+            steps.push((from, Standing::of(former)));
+            from = batch;
+        }
+        let now = Standing {
+            state: Some(record.state),
+            spam: record.spam,
+            row: record.row,
+        };
+        steps.push((from, now));
+        Ok(Timeline(steps))
+    }
+
+    /// The targets of a row, present or former; none of no row.
+    pub(crate) fn targets(
+        &self,
+        page: PageId,
+        row: Option<u32>,
+    ) -> Result<Vec<PageId>, StoreError> {
+        let Some(row) = row.map(|row| RowId::new(page.site(), row)) else {
+            return Ok(Vec::new());
+        };
+        match self.store.row(row)? {
+            Some(targets) => Ok(targets),
+            None => Ok(self.store.need(&tables::FORMER_ROWS, &row)?.targets),
+        }
+    }
+}
+
+/// How many refreshes there are but for some, and the last batch of the oldest state that one of them
+/// ran on.
+fn kept(store: &Store, but: &[RefreshId]) -> Result<(u32, Option<BatchId>), StoreError> {
+    let (mut kept, mut oldest) = (0_u32, None);
+    for entry in store.scan(&tables::REFRESHES)? {
+        let (number, record) = entry?;
+        if !but.contains(&number) {
+            kept = kept.saturating_add(1);
+            oldest = Some(oldest.map_or(record.batch, |oldest: BatchId| oldest.min(record.batch)));
+        }
+    }
+    Ok((kept, oldest))
+}
+
+/// The batch after which all of the past is known: once a refresh was deleted, what came before the
+/// oldest state that one of the others ran on may be forgotten.
+pub(crate) fn known_since(store: &Store) -> Result<BatchId, StoreError> {
+    let counters = store.counters()?;
+    let (kept, oldest) = kept(store, &[])?;
+    let oldest = oldest.map_or(counters.batch, |oldest| oldest.min(counters.batch));
+    Ok(if kept < counters.refresh { oldest } else { 0 })
+}
+
+/// Deletes what no refresh can ask for any more once some are deleted, and one that ran on the state
+/// after `batch` has come: all that was overwritten up to the oldest state. As long as no refresh
+/// was ever deleted all of it stays, as [`known_since`] has it.
+pub(crate) fn forget(
+    store: &Store,
+    changes: &mut Changes,
+    pruned: &[RefreshId],
+    batch: BatchId,
+) -> Result<(), StoreError> {
+    let (kept, oldest) = kept(store, pruned)?;
+    if kept == store.counters()?.refresh {
+        return Ok(());
+    }
+    let oldest = oldest.map_or(batch, |oldest| oldest.min(batch));
+    for entry in store.scan(&tables::FORMER_PAGES)? {
+        let (key, _) = entry?;
+        // In the order of batches.
+        if key.0 > oldest {
+            break;
+        }
+        changes.delete(&tables::FORMER_PAGES, &key)?;
+        changes.delete(&tables::BITMAPS, &BitmapKey::Former(key.0))?;
+    }
+    for entry in store.scan(&tables::FORMER_ROWS)? {
+        let (row, former) = entry?;
+        if former.until <= oldest {
+            changes.delete(&tables::FORMER_ROWS, &row)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(state: PageState, spam: bool) -> Standing {
+        Standing {
+            state: Some(state),
+            spam,
+            row: None,
+        }
+    }
+
+    #[test]
+    fn a_timeline_tells_what_was_when_and_which_batch_changed_it() {
+        let line = Timeline(vec![
+            (2, step(PageState::Known, false)),
+            (4, step(PageState::Crawled, true)),
+            (7, step(PageState::Gone, true)),
+        ]);
+        assert_eq!(line.after(1), Standing::UNSEEN);
+        assert_eq!(line.after(3).state, Some(PageState::Known));
+        assert_eq!(line.after(99).state, Some(PageState::Gone));
+        let gone = |s: Standing| s.state == Some(PageState::Gone);
+        assert_eq!(line.flip(0, 9, gone), Some(7));
+        assert_eq!(line.flip(0, 6, gone), None);
+        assert_eq!(line.flip(7, 9, gone), None);
+        assert_eq!(line.flip(0, 9, |s| s.spam), Some(4));
+        assert_eq!(line.flip(1, 9, |s| s.state.is_some()), Some(2));
+    }
+}

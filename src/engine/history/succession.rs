@@ -1,0 +1,335 @@
+//! Who follows a seed that is dead: gone, spam where the plan leaves spam out, or no hub any more.
+//!
+//! First choice is another hub of its core: of those that still link to an authority of the core
+//! that takes part, the one with the best hub score there. Else it is the page with the most
+//! similar row: Jaccard similarity of inter-site targets, exact, against the last row that the dead
+//! seed had. That row is kept by the batch that took it away; where the batch is older than what
+//! the bank keeps, the authorities of the core stand in for it. Ties go to the smallest URL. All of
+//! it as the bank stands now, which is why a proposal may change with the next batch.
+//!
+//! Cost: for the core its hubs and their rows; for similar rows the citers of the old targets, and
+//! of the rows found there, those that could still be the most similar.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::past::{Past, TakesPart};
+use crate::engine::EngineError;
+use crate::engine::plan::{CorePlan, Plan};
+use crate::ingest::{self, SiteMode};
+use crate::page::{PageId, RowId};
+use crate::rank::TIED;
+use crate::storage::links::LinkKey;
+use crate::storage::records::{PageState, RefreshId, SeedEvidence, Succession};
+use crate::storage::tables::{self, VectorKey, VectorSide};
+use crate::storage::{Store, StoreError};
+use crate::watch::Watch;
+
+/// Finds successors as the bank stands now.
+pub(crate) struct Successors<'a> {
+    store: &'a Store,
+    mode: SiteMode,
+    part: TakesPart,
+    by_cores: bool,
+    past: &'a Past<'a>,
+}
+
+/// A seed as it was selected.
+#[derive(Clone, Copy)]
+pub(crate) struct OldSeed {
+    pub(crate) page: PageId,
+    /// The refresh and the rank of its core there.
+    pub(crate) core: Option<(RefreshId, u32)>,
+}
+
+impl<'a> Successors<'a> {
+    pub(crate) fn new(store: &'a Store, mode: SiteMode, plan: &Plan, past: &'a Past<'a>) -> Self {
+        let by_cores = matches!(plan, Plan::Cores(_));
+        let mut of_plan = TakesPart::of(plan);
+        // Cover methods take spam as any page, and yet nobody wants to begin there.
+        of_plan.spam &= by_cores;
+        Self {
+            store,
+            mode,
+            part: of_plan,
+            by_cores,
+            past,
+        }
+    }
+
+    /// The successor of a seed; none where the seed is not dead or nobody is like it.
+    pub(crate) fn of(&self, seed: OldSeed) -> Result<Option<(PageId, Succession)>, EngineError> {
+        if !self.is_dead(seed.page)? {
+            return Ok(None);
+        }
+        let core = match seed.core {
+            Some(key) => Some((key, self.store.need(&tables::CORES, &key)?)),
+            None => None,
+        };
+        let last = self.past.timeline(seed.page)?.last_row();
+        let mut targets = self.past.targets(seed.page, last)?;
+        if let (true, Some((_, core))) = (targets.is_empty(), &core) {
+            targets.clone_from(&core.authorities);
+            targets.sort_unstable();
+        }
+        if let Some(((refresh, rank), core)) = core {
+            let key = VectorKey {
+                refresh,
+                rank,
+                side: VectorSide::Hubs,
+            };
+            let scores = self.store.need(&tables::VECTORS, &key)?;
+            let authorities: BTreeSet<PageId> = core.authorities.into_iter().collect();
+            let hubs = core.hubs.into_iter().zip(scores);
+            if let Some((page, row)) = self.best_hub(seed.page, hubs, &authorities)? {
+                let succession = Succession {
+                    page: seed.page,
+                    same_core: true,
+                    similarity: jaccard(&targets, &row),
+                };
+                return Ok(Some((page, succession)));
+            }
+        }
+        let similar = self.most_similar(seed.page, &targets)?;
+        Ok(similar.map(|(page, similarity)| {
+            let succession = Succession {
+                page: seed.page,
+                same_core: false,
+                similarity,
+            };
+            (page, succession)
+        }))
+    }
+
+    /// Whether a page cannot be a seed any more.
+    fn is_dead(&self, page: PageId) -> Result<bool, EngineError> {
+        if !self.takes_part(page)? {
+            return Ok(true);
+        }
+        Ok(self.by_cores && !self.any_takes_part(&self.row(page)?)?)
+    }
+
+    fn takes_part(&self, page: PageId) -> Result<bool, StoreError> {
+        let record = self.store.need(&tables::PAGES, &page)?;
+        let state = match record.state {
+            PageState::Crawled => true,
+            PageState::Known => self.part.known,
+            PageState::Gone | PageState::Unlinked => false,
+        };
+        Ok(state && (self.part.spam || !record.spam))
+    }
+
+    fn any_takes_part(&self, pages: &[PageId]) -> Result<bool, StoreError> {
+        for page in pages {
+            if self.takes_part(*page)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The inter-site targets of a page.
+    fn row(&self, page: PageId) -> Result<Vec<PageId>, StoreError> {
+        let record = self.store.need(&tables::PAGES, &page)?;
+        self.past.targets(page, record.row)
+    }
+
+    fn url(&self, page: PageId) -> Result<String, StoreError> {
+        let site = self.store.need(&tables::SITES, &page.site())?.name;
+        let local = self.store.need(&tables::PAGES, &page)?.local;
+        Ok(ingest::url(&site, &local, self.mode))
+    }
+
+    /// The best of the hubs that still link to one of the authorities, with its row.
+    fn best_hub(
+        &self,
+        seed: PageId,
+        hubs: impl Iterator<Item = (PageId, f64)>,
+        authorities: &BTreeSet<PageId>,
+    ) -> Result<Option<(PageId, Vec<PageId>)>, EngineError> {
+        let mut hubs: Vec<(PageId, f64)> = hubs.filter(|(page, _)| *page != seed).collect();
+        hubs.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut limit = f64::NEG_INFINITY;
+        let mut best: Option<(String, PageId, Vec<PageId>)> = None;
+        for (page, score) in hubs {
+            if score < limit {
+                break;
+            }
+            if !self.takes_part(page)? {
+                continue;
+            }
+            let row = self.row(page)?;
+            let of_core: Vec<PageId> = row
+                .iter()
+                .copied()
+                .filter(|target| authorities.contains(target))
+                .collect();
+            if !self.any_takes_part(&of_core)? {
+                continue;
+            }
+            if best.is_none() {
+                limit = score * (1.0 - TIED);
+            }
+            let url = self.url(page)?;
+            if best.as_ref().is_none_or(|best| url < best.0) {
+                best = Some((url, page, row));
+            }
+        }
+        Ok(best.map(|(_, page, row)| (page, row)))
+    }
+
+    /// The page whose row is most similar to these targets, if any row shares one.
+    fn most_similar(
+        &self,
+        seed: PageId,
+        targets: &[PageId],
+    ) -> Result<Option<(PageId, f64)>, EngineError> {
+        let mut shared: BTreeMap<RowId, u64> = BTreeMap::new();
+        for target in targets {
+            let (key, place) = LinkKey::of_page(*target);
+            let citers = self.store.links(&tables::CITERS, key)?;
+            for row in self.store.citing_rows(*target, citers.at(place))? {
+                *shared.entry(row).or_default() += 1;
+            }
+        }
+        // A row of any length that shares n targets has at most n of all of them.
+        let mut by_shared: Vec<(u64, RowId)> = shared.into_iter().map(|(r, n)| (n, r)).collect();
+        by_shared.sort_unstable_by(|a, b| b.cmp(a));
+        let mut best: Option<(Ratio, String, PageId)> = None;
+        for (common, row) in by_shared {
+            let most = Ratio(common, targets.len() as u64);
+            if best.as_ref().is_some_and(|best| most < best.0) {
+                break;
+            }
+            let length = self.store.need_row(row)?.len() as u64;
+            let ratio = Ratio(common, targets.len() as u64 + length - common);
+            if best.as_ref().is_some_and(|best| ratio < best.0) {
+                continue;
+            }
+            let Some((url, page)) = self.first_page(row, seed)? else {
+                continue;
+            };
+            if best
+                .as_ref()
+                .is_none_or(|best| ratio > best.0 || url < best.1)
+            {
+                best = Some((ratio, url, page));
+            }
+        }
+        Ok(best.map(|(ratio, _, page)| (page, ratio.value())))
+    }
+
+    /// Of the pages that carry a row and take part, the one with the smallest URL.
+    fn first_page(&self, row: RowId, but: PageId) -> Result<Option<(String, PageId)>, StoreError> {
+        let members = self.store.need(&tables::ROW_MEMBERS, &row)?;
+        let mut first = None;
+        for index in members.pages {
+            let page = PageId::new(row.site(), index);
+            if page != but && self.takes_part(page)? {
+                let found = Some((self.url(page)?, page));
+                first = if first.is_none() || found < first {
+                    found
+                } else {
+                    first
+                };
+            }
+        }
+        Ok(first)
+    }
+}
+
+/// The seeds of a refresh in order, each dead one replaced by its successor; and the successors.
+///
+/// A successor that is a seed already, or follows a better seed, does not count again.
+pub(crate) fn stable_list(
+    store: &Store,
+    plan: &CorePlan,
+    refresh: RefreshId,
+    watch: &dyn Watch,
+) -> Result<(Vec<PageId>, BTreeMap<PageId, Succession>), EngineError> {
+    let record = store.need(&tables::REFRESHES, &refresh)?;
+    let mut old = Vec::new();
+    for entry in store.scan_under(&tables::SEEDS, &refresh.to_be_bytes())? {
+        let (_, seed) = entry?;
+        let core = match seed.evidence {
+            SeedEvidence::Core { core, .. } => Some((refresh, core)),
+            SeedEvidence::Cover(_) => None,
+        };
+        old.push(OldSeed {
+            page: seed.page,
+            core,
+        });
+    }
+    let seeds: BTreeSet<PageId> = old.iter().map(|seed| seed.page).collect();
+    let past = Past::open(store, record.batch)?;
+    let mode = crate::engine::site_mode(&store.settings()?)?;
+    let successors = Successors::new(store, mode, &Plan::Cores(*plan), &past);
+    watch.stage("successors", Some(old.len() as u64));
+    let mut list = Vec::with_capacity(old.len());
+    let mut of_dead = BTreeMap::new();
+    for seed in old {
+        watch.proceed()?;
+        match successors.of(seed)? {
+            None => list.push(seed.page),
+            Some((page, _)) if seeds.contains(&page) || of_dead.contains_key(&page) => {}
+            Some((page, succession)) => {
+                list.push(page);
+                of_dead.insert(page, succession);
+            }
+        }
+        watch.advance(1);
+    }
+    Ok((list, of_dead))
+}
+
+/// A fraction, compared exactly.
+#[derive(Clone, Copy)]
+struct Ratio(u64, u64);
+
+impl Ratio {
+    fn value(self) -> f64 {
+        self.0 as f64 / self.1 as f64
+    }
+}
+
+impl PartialEq for Ratio {
+    fn eq(&self, other: &Self) -> bool {
+        self.partial_cmp(other) == Some(std::cmp::Ordering::Equal)
+    }
+}
+
+impl PartialOrd for Ratio {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        let left = u128::from(self.0) * u128::from(other.1);
+        let right = u128::from(other.0) * u128::from(self.1);
+        left.partial_cmp(&right)
+    }
+}
+
+/// Jaccard similarity of two ascending lists; 0 of two empty ones.
+fn jaccard(a: &[PageId], b: &[PageId]) -> f64 {
+    let common = a
+        .iter()
+        .filter(|page| b.binary_search(page).is_ok())
+        .count();
+    let all = a.len() + b.len() - common;
+    if all == 0 {
+        0.0
+    } else {
+        common as f64 / all as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similarity_counts_what_is_shared() {
+        let pages = |ids: &[u64]| -> Vec<PageId> { ids.iter().map(|id| PageId(*id)).collect() };
+        let similarity = |a: &[u64], b: &[u64]| jaccard(&pages(a), &pages(b));
+        assert!((similarity(&[1, 2, 3], &[2, 3, 4]) - 0.5).abs() < 1e-12);
+        assert!((similarity(&[1, 2], &[1, 2]) - 1.0).abs() < 1e-12);
+        assert!(similarity(&[1], &[2]) + similarity(&[], &[]) < 1e-12);
+        assert!(Ratio(1, 3) == Ratio(2, 6) && Ratio(1, 3) < Ratio(3, 8));
+    }
+}

@@ -1,0 +1,154 @@
+//! From input events to canonical records: one per URL, in the order of page ids.
+//!
+//! Of several records for one URL the one with the latest fetch time wins, else the last. Links
+//! and attribute lines of the TSV formats are gathered into one record per page. Such a record
+//! replaces the page's links where a line has it as the source, and in a snapshot; in a delta a page
+//! that is only pointed to, or only has a line of attributes, keeps its links.
+
+use super::claim::Claim;
+use super::fields::{Bytes, Fields, group};
+use super::portions::{Gaps, Said, put_said, take_said};
+use crate::engine::EngineError;
+use crate::page::PageId;
+use crate::storage::{self, Sorted};
+use crate::watch::Watch;
+
+/// A canonical record, its page and targets found.
+pub(super) struct Canonical {
+    pub(super) page: PageId,
+    /// Whether the bank did not have the page.
+    pub(super) born: bool,
+    pub(super) claim: Claim,
+    /// When the record was fetched, as a number that grows with the time; 0 without one.
+    pub(super) order: u64,
+    /// Distinct targets other than the page itself, ascending.
+    pub(super) targets: Vec<PageId>,
+}
+
+/// The site and the rest of the URL that a URL's key stands for: the site, a NUL byte, and the rest.
+///
+/// Sites contain no NUL byte, so the keys of a site are neighbours and order as its URLs do.
+pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str), EngineError> {
+    let broken = EngineError::Internal("a URL between two passes is broken");
+    let middle = key.iter().position(|byte| *byte == 0);
+    let parts = middle.map(|at| {
+        (
+            std::str::from_utf8(&key[..at]),
+            std::str::from_utf8(&key[at + 1..]),
+        )
+    });
+    match parts {
+        Some((Ok(site), Ok(local))) => Ok((site, local)),
+        _ => Err(broken),
+    }
+}
+
+/// What is known of a record's page.
+pub(super) const PAGE: u8 = 0;
+/// A piece of what is said of it.
+pub(super) const PIECE: u8 = 1;
+
+/// The key of a record's parts: what is known of its page comes before its pieces, which come by
+/// fetch time.
+pub(super) fn by_record(page: PageId) -> Bytes {
+    Bytes::default().u64(page.0)
+}
+
+/// The canonical records, in the order of their pages.
+pub(super) struct Winners {
+    parts: Sorted,
+    pub(super) snapshot: bool,
+    /// Whether every one so far says when it was fetched.
+    pub(super) dated: bool,
+}
+
+impl Winners {
+    pub(super) fn new(parts: Sorted, snapshot: bool) -> Self {
+        Self {
+            parts,
+            snapshot,
+            dated: true,
+        }
+    }
+
+    pub(super) fn next_record(
+        &mut self,
+        watch: &dyn Watch,
+    ) -> Result<Option<Canonical>, EngineError> {
+        watch.proceed()?;
+        let lost = || EngineError::Internal("a record lost its page between two passes");
+        let Some(first) = self.parts.peek()? else {
+            return Ok(None);
+        };
+        let of_page: [u8; 8] = group(first)?;
+        let page = PageId(u64::from_be_bytes(of_page));
+        let (key, value) = self.parts.next_under(&of_page)?.ok_or_else(lost)?;
+        if key[of_page.len()..] != [PAGE] {
+            return Err(lost());
+        }
+        let born = Fields(value).byte()? == 1;
+        let mut record: Option<Claim> = None;
+        let mut order = 0;
+        let mut attributes = Claim::NAMED;
+        // The whole state has a page's links even where that is none.
+        let mut has_links = self.snapshot;
+        let mut targets = Vec::new();
+        while let Some((key, mut value)) = self.parts.next_under(&of_page)? {
+            order = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
+            let said = storage::unpack(take_said(&mut value)?)?;
+            let is_record = matches!(said, Said::Record(_));
+            if is_record {
+                targets.clear();
+            }
+            if is_record || record.is_none() {
+                targets.extend(Gaps::new(value).map(PageId));
+            }
+            match said {
+                Said::Record(claim) => {
+                    record = Some(claim);
+                }
+                Said::Links => has_links = true,
+                Said::Attributes(claim) => {
+                    has_links |= claim.links;
+                    // A page that is merely named says nothing of its attributes.
+                    let claim = Claim {
+                        links: false,
+                        ..claim
+                    };
+                    if claim != Claim::NAMED {
+                        attributes = claim;
+                    }
+                }
+            }
+        }
+        self.dated &= order > 0;
+        attributes.links = has_links;
+        targets.sort_unstable();
+        targets.dedup();
+        targets.retain(|target| *target != page);
+        Ok(Some(Canonical {
+            page,
+            born,
+            claim: record.unwrap_or(attributes),
+            order,
+            targets,
+        }))
+    }
+}
+
+/// Adds a record to the batch's digest, which is of the canonical records, whatever the order of
+/// the input was. Within a bank an id stands for a URL, also before the URL has come in.
+pub(super) fn digest(record: &Canonical, hasher: &mut blake3::Hasher) -> Result<(), EngineError> {
+    let claim = storage::pack(&record.claim)?;
+    let mut bytes = Vec::with_capacity(64 + record.targets.len() * 8);
+    bytes.extend_from_slice(&record.page.0.to_le_bytes());
+    // The same words at another time are no repetition: a page may change and change back.
+    bytes.extend_from_slice(&record.order.to_le_bytes());
+    put_said(&claim, &mut bytes)?;
+    bytes.extend_from_slice(&(record.targets.len() as u64).to_le_bytes());
+    for target in &record.targets {
+        bytes.extend_from_slice(&target.0.to_le_bytes());
+    }
+    hasher.update(&bytes);
+    Ok(())
+}

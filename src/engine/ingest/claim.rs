@@ -1,0 +1,44 @@
+//! What a canonical record says of its page, without its URL and outlinks.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ingest::UncrawledOutlinks;
+use crate::storage::Hash128;
+
+/// A canonical record without its URL and outlinks.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Claim {
+    /// Whether the outlinks are replaced.
+    pub(super) links: bool,
+    /// Whether the record makes its page crawled.
+    pub(super) crawled: bool,
+    pub(super) gone: bool,
+    pub(super) spam: Option<bool>,
+    pub(super) clicks: Option<u64>,
+    pub(super) uncrawled: UncrawledOutlinks,
+    pub(super) digest: Option<Hash128>,
+}
+
+impl Claim {
+    /// What a record says of a page that is gone.
+    pub(super) const GONE: Self = Self {
+        links: true,
+        crawled: false,
+        gone: true,
+        spam: None,
+        clicks: None,
+        uncrawled: UncrawledOutlinks::Absent,
+        digest: None,
+    };
+
+    /// A page that a list of links points to: that says nothing of its own links.
+    pub(super) const NAMED: Self = Self {
+        links: false,
+        crawled: true,
+        gone: false,
+        spam: None,
+        clicks: None,
+        uncrawled: UncrawledOutlinks::Absent,
+        digest: None,
+    };
+}

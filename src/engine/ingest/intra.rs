@@ -1,0 +1,64 @@
+//! Intra-site links, a block of neighbouring pages at a time, in the order of pages.
+
+use super::passes::{PageEvent, Passes, intra_event, page_event};
+use super::replaced::{Left, Replaced, change, write_blocks};
+use crate::engine::EngineError;
+use crate::page::PageId;
+use crate::storage::links::LinkKey;
+use crate::storage::{Store, tables};
+
+/// The block of `intra` that the pass is at, and blocks that it has left.
+#[derive(Default)]
+pub(super) struct IntraBlocks {
+    at: Option<Replaced<u32>>,
+    left: Left<u32>,
+}
+
+impl IntraBlocks {
+    /// Replaces the links of a page within its site; by how many it has more than before. Pages come
+    /// in ascending order.
+    pub(super) fn replace(
+        &mut self,
+        store: &Store,
+        page: PageId,
+        targets: Vec<u32>,
+        passes: &mut Passes<'_>,
+    ) -> Result<i64, EngineError> {
+        let (key, place) = LinkKey::of_page(page);
+        if self.at.as_ref().is_none_or(|at| at.key != key) {
+            self.leave();
+            if self.left.is_full() {
+                self.write(passes)?;
+            }
+            self.at = Some(Replaced::new(key, store.links(&tables::INTRA, key)?));
+        }
+        let Some(at) = &mut self.at else {
+            return Ok(0);
+        };
+        let [gained, lost] = at.replace(place, targets);
+        if gained + lost > 0 {
+            passes.counts.links_added += gained as u64;
+            passes.counts.links_removed += lost as u64;
+            let event = PageEvent::Intra(change(lost, gained));
+            page_event(&mut passes.pages, page, &event)?;
+        }
+        Ok(change(lost, gained))
+    }
+
+    fn leave(&mut self) {
+        if let Some(block) = self.at.take().filter(|block| !block.is_unchanged()) {
+            self.left.push(block);
+        }
+    }
+
+    /// Writes the blocks, and tells their targets.
+    pub(super) fn write(&mut self, passes: &mut Passes<'_>) -> Result<(), EngineError> {
+        self.leave();
+        write_blocks(
+            &tables::INTRA,
+            std::mem::take(&mut self.left),
+            passes,
+            intra_event,
+        )
+    }
+}

@@ -1,0 +1,396 @@
+//! Ingest: a batch of records is worked into the bank, all of it or nothing.
+//!
+//! The passes and what goes between them are drawn in `passes`.
+
+mod canonical;
+mod claim;
+mod fields;
+mod intra;
+mod links;
+mod loss;
+mod overruled;
+mod pages;
+mod passes;
+mod portions;
+mod rejects;
+mod replaced;
+mod resolve;
+mod row_blocks;
+mod rows;
+mod targets;
+mod urls;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::engine::clock::now;
+use crate::engine::{Bank, EngineError};
+pub use crate::ingest::Format;
+use crate::ingest::{
+    Event, Input, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, read_pieces, within_limit,
+};
+use crate::storage::records::{BatchCounts, BatchId, BatchKind, BatchRecord};
+use crate::storage::tables::{self, BitmapKey};
+use crate::storage::{StoreError, Writer};
+use crate::watch::Watch;
+use canonical::Winners;
+use passes::Passes;
+use portions::Gather;
+use rejects::{Listed, RejectList};
+
+/// What to ingest, and how.
+///
+/// ```
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+/// use seedbank::engine::IngestRequest;
+/// use seedbank::ingest::Input;
+///
+/// let delta = folder.path().join("day-1.jsonl");
+/// std::fs::write(&delta, r#"{"url": "http://a.example/", "gone": true}"#)?;
+/// let request = IngestRequest {
+///     inputs: vec![Input::named(delta)],
+///     name: Some("day 1".to_owned()),
+///     ..IngestRequest::default()
+/// };
+/// let report = bank.ingest(&request, &Unwatched)?;
+/// assert_eq!(report.batch, Some(2));
+/// // The same batch a second time changes nothing.
+/// assert_eq!(bank.ingest(&request, &Unwatched)?.same_as, Some(2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches of one command"
+)]
+pub struct IngestRequest {
+    /// The inputs; together one batch.
+    pub inputs: Vec<Input>,
+    /// Their format.
+    pub format: Format,
+    /// Whether crawled pages without a record become gone.
+    pub snapshot: bool,
+    /// The batch's name; the first input's where `None`.
+    pub name: Option<String>,
+    /// At most so many per cent of the records may be bad.
+    pub max_rejects: f64,
+    /// At most so many per cent may be lost, net, of all crawled pages, and of the links of the pages
+    /// that have a record and stay crawled. Less than 100 pages or 1,000 links are never too much;
+    /// 100 takes every batch.
+    pub max_loss: f64,
+    /// Where bad records are listed; in a file of its own in the bank's folder where `None`.
+    pub rejects: Option<PathBuf>,
+    /// Do everything but change the bank.
+    pub dry_run: bool,
+    /// Wait while another process writes to the bank.
+    pub wait: bool,
+    /// Apply the batch also where an earlier batch had the same records.
+    pub again: bool,
+    /// Bytes of memory for sorting, beside the store's own.
+    pub memory: usize,
+}
+
+impl Default for IngestRequest {
+    fn default() -> Self {
+        Self {
+            inputs: Vec::new(),
+            format: Format::default(),
+            snapshot: false,
+            name: None,
+            max_rejects: 1.0,
+            max_loss: 20.0,
+            rejects: None,
+            dry_run: false,
+            wait: false,
+            again: false,
+            memory: 512 << 20,
+        }
+    }
+}
+
+/// What an ingest did.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct IngestReport {
+    /// The batch's number; `None` where the bank was not changed.
+    #[schemars(range(min = 1))]
+    pub batch: Option<BatchId>,
+    /// Its name.
+    pub name: String,
+    /// Whether the batch is the whole state or changes.
+    pub kind: BatchKind,
+    /// The earlier batch that had the same records; then nothing was changed.
+    #[schemars(range(min = 1))]
+    pub same_as: Option<BatchId>,
+    /// An earlier batch that had the same records without saying when they were fetched; other
+    /// batches came since, so this one was applied.
+    #[schemars(range(min = 1))]
+    pub repeats: Option<BatchId>,
+    /// Whether it was only tried.
+    pub dry_run: bool,
+    /// What reading counted.
+    pub read: ReadSummary,
+    /// What the batch changed, or would change.
+    pub counts: BatchCounts,
+    /// Where bad records are listed; `None` where there are none.
+    #[serde(serialize_with = "readable")]
+    pub rejects_file: Option<PathBuf>,
+    /// How many bad records are listed there: the first ones, at most 100,000. All are counted.
+    #[schemars(range(max = crate::ingest::MOST_LISTED))]
+    pub rejects_listed: u64,
+    /// How long it took, in seconds.
+    #[schemars(range(min = 0))]
+    pub seconds: f64,
+}
+
+/// A path as a text, also where it is not UTF-8: the batch is in, so the report must not fail.
+#[expect(clippy::ref_option, reason = "serde hands the field as it is declared")]
+fn readable<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+    match path {
+        Some(path) => to.serialize_some(&path.to_string_lossy()),
+        None => to.serialize_none(),
+    }
+}
+
+impl Bank {
+    /// Ingests a batch: all of it, or nothing where an error comes back.
+    ///
+    /// The same records as an earlier batch's change nothing, unless asked for [`again`]. Records
+    /// that do not all say when they were fetched are the same only right after that batch: a page
+    /// may change and change back.
+    ///
+    /// Cost: sorts of the batch's records and links, in `memory` bytes or outside memory; one
+    /// lookup for every distinct URL and every changed page, row and target; for a snapshot also
+    /// a scan of all pages.
+    ///
+    /// [`again`]: IngestRequest::again
+    pub fn ingest(
+        &self,
+        request: &IngestRequest,
+        watch: &dyn Watch,
+    ) -> Result<IngestReport, EngineError> {
+        let begun = Instant::now();
+        let writer = Writer::open(self.path(), request.wait, watch)?;
+        let mode = writable_mode(&writer)?;
+        let last = writer.counters()?.batch;
+        let batch = last.checked_add(1).ok_or(StoreError::Full("batch"))?;
+        let spill = writer.spill_folder();
+        let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch);
+        let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
+        let (gather, read, listed) = read(request, mode, passes.gather(), rejects, watch)?;
+        let kind = if request.snapshot {
+            BatchKind::Snapshot
+        } else {
+            BatchKind::Delta
+        };
+        let mut report = IngestReport {
+            batch: None,
+            name: request.name.clone().unwrap_or_else(|| first_name(request)),
+            kind,
+            same_as: None,
+            repeats: None,
+            dry_run: request.dry_run,
+            counts: BatchCounts::default(),
+            rejects_file: listed.file,
+            rejects_listed: listed.count,
+            read,
+            seconds: 0.0,
+        };
+        let digest = work_in(&writer, gather, request, &mut passes, &mut report, watch)?;
+        report.seconds = begun.elapsed().as_secs_f64();
+        if report.same_as.is_some() || request.dry_run {
+            return Ok(report);
+        }
+        let record = BatchRecord {
+            name: report.name.clone(),
+            kind,
+            inputs: request.inputs.iter().map(ToString::to_string).collect(),
+            digest: *digest.as_bytes(),
+            at: now(),
+            seconds: report.seconds,
+            counts: report.counts.clone(),
+        };
+        watch.stage("commit", None);
+        watch.proceed()?;
+        let Passes {
+            mut changes,
+            mut counters,
+            changed,
+            former,
+            ..
+        } = passes;
+        changes.put(&tables::BATCHES, &batch, &record)?;
+        changes.put(&tables::BITMAPS, &BitmapKey::Changed(batch), &changed)?;
+        if !former.is_empty() {
+            changes.put(&tables::BITMAPS, &BitmapKey::Former(batch), &former)?;
+        }
+        counters.batch = batch;
+        let committed = writer.commit(changes, counters);
+        let is_in = matches!(&committed, Ok(()) | Err(StoreError::Unpublished(_)));
+        if is_in && request.rejects.is_none() {
+            let attempt = report.rejects_file.take();
+            report.rejects_file = attempt.map(|path| rejects::name_after(batch, path));
+        }
+        committed?;
+        report.batch = Some(batch);
+        report.seconds = begun.elapsed().as_secs_f64();
+        Ok(report)
+    }
+}
+
+/// Reads the inputs and checks that few enough records are bad.
+fn read(
+    request: &IngestRequest,
+    mode: SiteMode,
+    mut gather: Gather,
+    mut rejects: RejectList,
+    watch: &dyn Watch,
+) -> Result<(Gather, ReadSummary, Listed), EngineError> {
+    let mut sources = request.format.sources(&request.inputs);
+    let read = read_pieces(&mut sources, mode, watch, &mut |piece| {
+        for (_, event) in &piece.events {
+            if let Event::Rejected(reject) = event {
+                rejects.list(reject)?;
+            }
+        }
+        // After the inputs comes the file of pages.
+        let of_links = (piece.source as usize) < request.inputs.len();
+        gather.add(piece, of_links)
+    });
+    let read = match read {
+        Err(error @ ReadError::MostAreBad(_)) => {
+            return Err(refused(error, rejects.finish()?.file));
+        }
+        read => read.map_err(|error| refused(error, None))?,
+    };
+    let listed = rejects.finish()?;
+    if !within_limit(read.rejected(), read.records, request.max_rejects) {
+        return Err(EngineError::TooManyRejects {
+            rejected: read.rejected(),
+            records: read.records,
+            limit: request.max_rejects,
+            listed: listed.file,
+        });
+    }
+    Ok((gather, read, listed))
+}
+
+/// The error of a batch that was not read to its end; `listed` is the file of its bad records.
+fn refused(error: ReadError<EngineError>, listed: Option<PathBuf>) -> EngineError {
+    match error {
+        ReadError::Input(error) => error.into(),
+        ReadError::Interrupted(error) => error.into(),
+        ReadError::Sink(error) => error,
+        ReadError::MostAreBad(read) => EngineError::MostAreBad {
+            rejected: read.rejected(),
+            records: read.records,
+            listed,
+        },
+    }
+}
+
+fn first_name(request: &IngestRequest) -> String {
+    match request.inputs.first() {
+        Some(Input::File(path)) => path.file_name().map_or_else(
+            || path.display().to_string(),
+            |name| name.to_string_lossy().into_owned(),
+        ),
+        _ => "stdin".to_owned(),
+    }
+}
+
+/// How the bank cuts sites, if this build cuts them in the same way.
+fn writable_mode(writer: &Writer) -> Result<SiteMode, EngineError> {
+    let settings = writer.settings()?;
+    let mode = crate::engine::site_mode(&settings)?;
+    if mode == SiteMode::Domain && settings.suffix_list != SUFFIX_LIST {
+        return Err(EngineError::SuffixList {
+            bank: settings.suffix_list,
+            build: SUFFIX_LIST.to_owned(),
+        });
+    }
+    Ok(mode)
+}
+
+/// The last batch with this digest.
+fn earlier(writer: &Writer, digest: &blake3::Hash) -> Result<Option<BatchId>, StoreError> {
+    let mut last = None;
+    for entry in writer.scan(&tables::BATCHES)? {
+        let (number, record) = entry?;
+        if record.digest == *digest.as_bytes() {
+            last = Some(number);
+        }
+    }
+    Ok(last)
+}
+
+/// All passes; what they come to is in `passes` and `report`. Returns the batch's digest.
+fn work_in(
+    writer: &Writer,
+    gather: Gather,
+    request: &IngestRequest,
+    passes: &mut Passes<'_>,
+    report: &mut IngestReport,
+    watch: &dyn Watch,
+) -> Result<blake3::Hash, EngineError> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&[u8::from(request.snapshot)]);
+    watch.stage("sort", None);
+    let settled = overruled::settle(gather.finish()?, passes, watch)?;
+    watch.stage("find", None);
+    let resolved = resolve::resolve(writer, settled.urls, &settled.unnamed, passes, watch)?;
+    let records = resolved.records;
+    if request.snapshot && records == 0 {
+        return Err(EngineError::EmptySnapshot);
+    }
+    resolve::place(settled.pieces, resolved, passes, watch)?;
+    watch.stage("links", Some(records));
+    let parts = passes.take(|passes| &mut passes.records)?;
+    let mut records = Winners::new(parts, request.snapshot);
+    links::links_pass(writer, &mut records, passes, &mut hasher, watch)?;
+    let digest = hasher.finalize();
+    if !request.again
+        && let Some(number) = earlier(writer, &digest)?
+    {
+        // Records that say their time are the same only if they are. Without it a page may have
+        // changed, and changed back: only right after itself a batch is sure to say nothing new.
+        if records.dated || number == passes.counters.batch {
+            report.same_as = Some(number);
+            return Ok(digest);
+        }
+        report.repeats = Some(number);
+    }
+    let crawled = passes.counters.crawled;
+    let limit = (request.max_loss, request.snapshot);
+    passes.loss.weigh(writer, crawled, limit, watch)?;
+    watch.stage("rows", None);
+    let rows = passes.take(|passes| &mut passes.new_rows)?;
+    rows::rows_pass(writer, rows, passes, watch)?;
+    let members = passes.take(|passes| &mut passes.members)?;
+    rows::members_pass(writer, members, passes, watch)?;
+    let of_blocks = passes.take(|passes| &mut passes.rows)?;
+    row_blocks::row_blocks_pass(writer, of_blocks, passes, watch)?;
+    watch.stage("targets", None);
+    let targets = passes.take(|passes| &mut passes.targets)?;
+    targets::targets_pass(writer, targets, passes, watch)?;
+    let counts = passes.take(|passes| &mut passes.row_counts)?;
+    rows::row_counts_pass(writer, counts, passes, watch)?;
+    let of_hashes = passes.take(|passes| &mut passes.row_hashes)?;
+    rows::row_hashes_pass(writer, of_hashes, passes, watch)?;
+    watch.stage("pages", None);
+    let pages = passes.take(|passes| &mut passes.pages)?;
+    pages::pages_pass(writer, pages, passes, watch)?;
+    let digests = passes.take(|passes| &mut passes.digests)?;
+    pages::digests_pass(writer, digests, passes, watch)?;
+    let sites = passes.take(|passes| &mut passes.sites)?;
+    pages::sites_pass(writer, sites, passes, watch)?;
+    passes.counts.records = report.read.records;
+    passes.counts.rejected = report.read.rejected();
+    passes.counts.overruled = settled.overruled;
+    passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
+    report.counts = passes.counts.clone();
+    Ok(digest)
+}

@@ -1,0 +1,409 @@
+//! The pages pass writes the records of pages; the digests and sites passes what follows from
+//! them.
+
+use super::claim::Claim;
+use super::fields::{Bytes, Fields, group};
+use super::passes::{PageEvent, PagesEvent, Passes, SiteDelta, read_page};
+use crate::engine::EngineError;
+use crate::ingest::UncrawledOutlinks;
+use crate::page::{PageId, SiteId};
+use crate::storage::links::{LinkKey, NEIGHBOURS};
+use crate::storage::records::{FormerPage, PageRecord, PageState, SiteRecord};
+use crate::storage::{self, Hash128, Sorted, Store, StoreError, tables};
+use crate::watch::Watch;
+
+/// Writes the pages' records, and hands on what changes for their sites.
+pub(super) fn pages_pass(
+    store: &Store,
+    mut events: Sorted,
+    passes: &mut Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    let mut delta = SiteDelta::default();
+    let mut site = None;
+    let mut changes: Vec<Option<PageChange>> = Vec::new();
+    while let Some(key) = events.peek()? {
+        watch.proceed()?;
+        let (of_block, _) = LinkKey::of_page(Fields(key).page()?);
+        if site != Some(of_block.site) {
+            if let Some(site) = site {
+                passes.site(site, &std::mem::take(&mut delta))?;
+            }
+            site = Some(of_block.site);
+        }
+        changes.clear();
+        changes.resize_with(NEIGHBOURS as usize, || None);
+        while let Some(key) = events.peek()? {
+            let (block, place) = LinkKey::of_page(Fields(key).page()?);
+            if block != of_block {
+                break;
+            }
+            let Some((key, value)) = events.next_entry()? else {
+                break;
+            };
+            take(&mut changes, place as usize, read_page(key, value)?);
+        }
+        for (place, change) in (0..).zip(&mut changes) {
+            let Some(change) = change.take() else {
+                continue;
+            };
+            let page = PageId::new(of_block.site, of_block.index(place));
+            change.work_in(store, page, &mut delta, passes)?;
+        }
+    }
+    if let Some(site) = site {
+        passes.site(site, &delta)?;
+    }
+    Ok(())
+}
+
+/// Adds an event to what is known of a block's pages, by place.
+fn take(changes: &mut [Option<PageChange>], place: usize, event: PagesEvent<'_>) {
+    match event {
+        PagesEvent::Uncrawled { places, by } => {
+            for (place, change) in changes.iter_mut().enumerate() {
+                if places & (1 << place) != 0 {
+                    change.get_or_insert_default().uncrawled += by;
+                }
+            }
+        }
+        PagesEvent::Page(event) => {
+            if let Some(change) = changes.get_mut(place) {
+                change.get_or_insert_default().take(event);
+            }
+        }
+    }
+}
+
+/// The row that a page carries from now on, or none.
+struct NewRow(Option<u32>);
+
+/// What a batch does to one page's record.
+#[derive(Default)]
+struct PageChange {
+    born: Option<String>,
+    claim: Option<Claim>,
+    state: Option<PageState>,
+    row: Option<NewRow>,
+    intra: Option<i64>,
+    inter: i64,
+    uncrawled: i64,
+}
+
+impl PageChange {
+    fn take(&mut self, event: PageEvent<'_>) {
+        match event {
+            PageEvent::Born(local) => self.born = Some(local.to_owned()),
+            PageEvent::Claim(claim) => self.claim = Some(claim),
+            PageEvent::State(state) => self.state = Some(state),
+            PageEvent::Row(row) => self.row = Some(NewRow(row)),
+            PageEvent::Intra(by) => self.intra = Some(self.intra.unwrap_or(0) + by),
+            PageEvent::Inter(by) => self.inter += by,
+        }
+    }
+
+    fn work_in(
+        mut self,
+        store: &Store,
+        page: PageId,
+        delta: &mut SiteDelta,
+        passes: &mut Passes<'_>,
+    ) -> Result<(), EngineError> {
+        let local = self.born.take();
+        let old = match local {
+            Some(_) => None,
+            None => Some(store.need(&tables::PAGES, &page)?),
+        };
+        let new = self.apply(page, old.as_ref(), local, passes.batch)?;
+        account(page, old.as_ref(), &new, &self, delta, passes)?;
+        keep_former(page, old.as_ref(), &new, passes)?;
+        if old.as_ref() != Some(&new) {
+            passes.changes.put(&tables::PAGES, &page, &new)?;
+        }
+        Ok(())
+    }
+
+    fn apply(
+        &self,
+        page: PageId,
+        old: Option<&PageRecord>,
+        local: Option<String>,
+        batch: u32,
+    ) -> Result<PageRecord, EngineError> {
+        let mut record = old.cloned().unwrap_or_else(|| PageRecord {
+            local: local.unwrap_or_default(),
+            state: PageState::Known,
+            spam: false,
+            clicks: 0,
+            uncrawled_given: None,
+            uncrawled_intra: 0,
+            digest: None,
+            row: None,
+            first_seen: batch,
+            last_seen: None,
+        });
+        if let Some(claim) = &self.claim {
+            record.last_seen = Some(batch);
+            if claim.gone {
+                record.state = PageState::Gone;
+            } else {
+                attributes(&mut record, claim);
+            }
+        }
+        if let Some(state) = self.state {
+            record.state = state;
+        }
+        if let Some(NewRow(row)) = self.row {
+            record.row = row;
+        }
+        let uncrawled = i64::from(record.uncrawled_intra) + self.uncrawled;
+        record.uncrawled_intra = u32::try_from(uncrawled).map_err(|_| StoreError::Damaged {
+            table: tables::PAGES.name,
+            key: page.to_string(),
+            what: "its count of uncrawled targets does not fit its links".to_owned(),
+        })?;
+        Ok(record)
+    }
+}
+
+/// What a record that is not `gone` says; what it leaves out stays.
+fn attributes(record: &mut PageRecord, claim: &Claim) {
+    record.state = match record.state {
+        PageState::Crawled => PageState::Crawled,
+        _ if claim.crawled => PageState::Crawled,
+        _ => PageState::Known,
+    };
+    if let Some(spam) = claim.spam {
+        record.spam = spam;
+    }
+    if let Some(clicks) = claim.clicks {
+        record.clicks = clicks;
+    }
+    match claim.uncrawled {
+        UncrawledOutlinks::Absent => {}
+        UncrawledOutlinks::Counted => record.uncrawled_given = None,
+        UncrawledOutlinks::Given(count) => record.uncrawled_given = Some(count),
+    }
+    if claim.digest.is_some() {
+        record.digest = claim.digest;
+    }
+}
+
+/// The digest that counts for P_uniq: that of a crawled page.
+fn counted_digest(record: &PageRecord) -> Option<Hash128> {
+    record.digest.filter(|_| record.state == PageState::Crawled)
+}
+
+fn account(
+    page: PageId,
+    old: Option<&PageRecord>,
+    new: &PageRecord,
+    change: &PageChange,
+    delta: &mut SiteDelta,
+    passes: &mut Passes<'_>,
+) -> Result<(), EngineError> {
+    for (record, by) in old.into_iter().map(|old| (old, -1)).chain([(new, 1)]) {
+        match record.state {
+            PageState::Known => delta.known += by,
+            PageState::Crawled => delta.crawled += by,
+            PageState::Gone => delta.gone += by,
+            PageState::Unlinked => {}
+        }
+        if record.state.is_live() && record.spam {
+            delta.spam += by;
+        }
+    }
+    delta.intra_links += change.intra.unwrap_or(0);
+    delta.inter_links += change.inter;
+    let (lost, gained) = (old.and_then(counted_digest), counted_digest(new));
+    if lost != gained {
+        for (digest, by) in [(lost, -1), (gained, 1)] {
+            if let Some(digest) = digest {
+                let key = Bytes::default().u32(page.site().0).array(digest);
+                passes.digests.push(&key, &Bytes::default().i64(by))?;
+            }
+        }
+    }
+    let was = old.map(|old| old.state);
+    if was != Some(new.state) {
+        match new.state {
+            PageState::Crawled => passes.counts.became_crawled += 1,
+            PageState::Gone => passes.counts.became_gone += 1,
+            PageState::Known | PageState::Unlinked => {}
+        }
+    }
+    passes.counts.born += u64::from(old.is_none());
+    let other = old.is_none_or(|old| {
+        let same_batch = PageRecord {
+            last_seen: old.last_seen,
+            uncrawled_intra: old.uncrawled_intra,
+            ..new.clone()
+        };
+        same_batch != *old
+    });
+    if other || change.intra.is_some() {
+        passes.counts.changed += 1;
+        passes.changed.insert(page.0);
+    }
+    if other || change.intra.is_some() || change.uncrawled != 0 {
+        delta.changed = true;
+    }
+    if seen_by_cover(old) != seen_by_cover(Some(new))
+        || (new.state == PageState::Crawled && (change.intra.is_some() || change.uncrawled != 0))
+    {
+        delta.cover_changed = true;
+    }
+    Ok(())
+}
+
+/// Keeps what the page was, where that is other than what it is now.
+fn keep_former(
+    page: PageId,
+    old: Option<&PageRecord>,
+    new: &PageRecord,
+    passes: &mut Passes<'_>,
+) -> Result<(), EngineError> {
+    let standing = |record: &PageRecord| FormerPage {
+        state: record.state,
+        spam: record.spam,
+        row: record.row,
+    };
+    if let Some(was) = old.map(standing).filter(|was| *was != standing(new)) {
+        passes.former.insert(page.0);
+        let key = (passes.batch, page);
+        passes.changes.put(&tables::FORMER_PAGES, &key, &was)?;
+    }
+    Ok(())
+}
+
+/// What cover methods see of a page in its own record, where it is crawled: what its value follows
+/// from, links between pages of the site aside. Its digest counts for the site as a whole.
+fn seen_by_cover(record: Option<&PageRecord>) -> Option<(bool, bool, Option<u32>, Option<u32>)> {
+    let record = record.filter(|record| record.state == PageState::Crawled)?;
+    let clicked = record.clicks > 0;
+    Some((record.spam, clicked, record.uncrawled_given, record.row))
+}
+
+/// Writes how many pages have each content digest.
+pub(super) fn digests_pass(
+    store: &Store,
+    mut events: Sorted,
+    passes: &mut Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    while let Some(key) = events.peek()? {
+        watch.proceed()?;
+        let of_digest: [u8; 20] = group(key)?;
+        let mut fields = Fields(&of_digest);
+        let address = (fields.site()?, fields.hash()?);
+        let old = store.get(&tables::DIGESTS, &address)?.unwrap_or(0);
+        let mut count = i64::from(old);
+        while let Some((_, value)) = events.next_under(&of_digest)? {
+            count += Fields(value).i64()?;
+        }
+        let new = u32::try_from(count).map_err(|_| StoreError::Damaged {
+            table: tables::DIGESTS.name,
+            key: format!("{}", address.0),
+            what: "its count does not fit the pages".to_owned(),
+        })?;
+        if new == old {
+            continue;
+        }
+        if new == 0 {
+            passes.changes.delete(&tables::DIGESTS, &address)?;
+        } else {
+            passes.changes.put(&tables::DIGESTS, &address, &new)?;
+        }
+        let delta = SiteDelta {
+            changed: true,
+            with_digest: i64::from(new) - i64::from(old),
+            distinct_digests: i64::from(new > 0) - i64::from(old > 0),
+            ..SiteDelta::default()
+        };
+        passes.site(address.0, &delta)?;
+    }
+    Ok(())
+}
+
+/// Writes the sites' records and sums up the bank's counters.
+pub(super) fn sites_pass(
+    store: &Store,
+    mut deltas: Sorted,
+    passes: &mut Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    while let Some(key) = deltas.peek()? {
+        watch.proceed()?;
+        let of_site: [u8; 4] = group(key)?;
+        let site = SiteId(u32::from_be_bytes(of_site));
+        let old = store.get(&tables::SITES, &site)?;
+        let mut new = old.clone().unwrap_or_default();
+        while let Some((_, value)) = deltas.next_under(&of_site)? {
+            add(site, &mut new, storage::unpack(value)?, passes)?;
+        }
+        let digests = |site: &SiteRecord| (site.with_digest, site.distinct_digests);
+        if old
+            .as_ref()
+            .is_some_and(|old| digests(old) != digests(&new))
+        {
+            // P_uniq is another, and with it the values of all pages.
+            new.cover_changed = passes.batch;
+        }
+        if old.as_ref() != Some(&new) {
+            passes.changes.put(&tables::SITES, &site, &new)?;
+        }
+    }
+    Ok(())
+}
+
+fn add(
+    site: SiteId,
+    record: &mut SiteRecord,
+    delta: SiteDelta,
+    passes: &mut Passes<'_>,
+) -> Result<(), EngineError> {
+    let misfit = || StoreError::Damaged {
+        table: tables::SITES.name,
+        key: site.to_string(),
+        what: "its counts do not fit its pages".to_owned(),
+    };
+    let narrow = |count: &mut u32, by: i64| -> Result<(), StoreError> {
+        *count = u32::try_from(i64::from(*count) + by).map_err(|_| misfit())?;
+        Ok(())
+    };
+    let wide = |count: &mut u64, by: i64| -> Result<(), StoreError> {
+        *count = count.checked_add_signed(by).ok_or_else(misfit)?;
+        Ok(())
+    };
+    if let Some(name) = delta.name {
+        record.name = name;
+    }
+    record.next_page = record.next_page.max(delta.next_page);
+    record.next_row = record.next_row.max(delta.next_row);
+    if delta.changed {
+        record.changed = passes.batch;
+    }
+    if delta.cover_changed {
+        record.cover_changed = passes.batch;
+    }
+    narrow(&mut record.known, delta.known)?;
+    narrow(&mut record.crawled, delta.crawled)?;
+    narrow(&mut record.gone, delta.gone)?;
+    narrow(&mut record.spam, delta.spam)?;
+    narrow(&mut record.with_digest, delta.with_digest)?;
+    narrow(&mut record.distinct_digests, delta.distinct_digests)?;
+    narrow(&mut record.rows, delta.rows)?;
+    wide(&mut record.row_links, delta.row_links)?;
+    wide(&mut record.intra_links, delta.intra_links)?;
+    wide(&mut record.inter_links, delta.inter_links)?;
+    let totals = &mut passes.counters;
+    wide(&mut totals.known, delta.known)?;
+    wide(&mut totals.crawled, delta.crawled)?;
+    wide(&mut totals.gone, delta.gone)?;
+    wide(&mut totals.spam, delta.spam)?;
+    wide(&mut totals.rows, delta.rows)?;
+    wide(&mut totals.row_links, delta.row_links)?;
+    wide(&mut totals.intra_links, delta.intra_links)?;
+    wide(&mut totals.inter_links, delta.inter_links)?;
+    Ok(())
+}

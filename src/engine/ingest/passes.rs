@@ -1,0 +1,413 @@
+//! What goes from pass to pass while a batch is worked into the bank.
+//!
+//! ```text
+//! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by page]
+//!   canonical records by page -> links pass -> targets, new rows, members, pages
+//!   new rows by hash  -> rows pass   -> members, rows
+//!   members by row    -> members pass-> rows, row counts
+//!   rows by row       -> blocks pass -> targets
+//!   targets by page   -> targets pass-> pages, row counts   (in-links, uncrawled counts)
+//!   pages by page     -> pages pass  -> digests, sites
+//!   row counts, row hashes, digests, sites -> the last passes
+//! ```
+//!
+//! Every arrow is a [`Sorter`], so memory is bounded by the budget, every table is read and
+//! written in key order, every key is written once, and the result does not depend on the order
+//! of the input. Beside a portion of the input what is held whole is: one record's outlinks, some
+//! blocks of links, the blocks that link to one page, one row's pages. The batch is applied when all
+//! passes are through, by one atomic commit.
+//!
+//! The counts of uncrawled targets are kept by difference: with u = 1 for a known page and 0
+//! otherwise, a source gains `u_new` for a target that it gained, loses `u_old` for one that it
+//! lost, and changes by `u_new - u_old` for one that it kept. What a block of pages or rows has in
+//! common is told once, with the places in it that it holds for.
+
+use std::path::Path;
+
+use roaring::RoaringTreemap;
+use serde::{Deserialize, Serialize};
+
+use super::claim::Claim;
+use super::fields::{Bytes, Fields};
+use super::loss::Loss;
+use super::portions::Gather;
+use crate::engine::EngineError;
+use crate::page::{PageId, RowId, SiteId};
+use crate::storage::links::{LinkKey, NEIGHBOURS};
+use crate::storage::records::{BatchCounts, BatchId, Counters, PageState};
+use crate::storage::{self, Changes, Sorted, Sorter};
+
+/// The budget is cut into so many shares. What is held at the same time comes to two thirds of them:
+/// the rest is for what the allocator cannot give back, and for what is read ahead.
+const SHARES: usize = 44;
+
+/// Shares of a sorter through which every link goes, of one for every row, and of most others.
+const LARGE: usize = 5;
+const MEDIUM: usize = 2;
+const SMALL: usize = 1;
+
+/// Shares that a portion of the input may take while nothing but it is collected.
+const GATHER_SHARES: usize = 14;
+
+/// The most bytes of a portion: its URLs and links are numbered in 32 bits.
+const MOST_PORTION: usize = 2 << 30;
+
+/// The sorters between the passes, and what the batch has come to so far.
+pub(super) struct Passes<'a> {
+    folder: &'a Path,
+    share: usize,
+    pub(super) changes: Changes,
+    pub(super) counters: Counters,
+    pub(super) counts: BatchCounts,
+    pub(super) batch: BatchId,
+    /// Pages whose links, state or attributes changed.
+    pub(super) changed: RoaringTreemap,
+    /// Pages whose state, spam mark or row changed.
+    pub(super) former: RoaringTreemap,
+    /// What the batch takes away; complete when the links pass is through.
+    pub(super) loss: Loss,
+    /// Records by page: whether the page is new, and pieces of what is said of it.
+    pub(super) records: Sorter,
+    /// Rows that the bank does not have yet, by hash; and pages that shall carry them.
+    pub(super) new_rows: Sorter,
+    /// Rows that are made, with their targets, or deleted.
+    pub(super) rows: Sorter,
+    /// Pages that a row gains or loses.
+    pub(super) members: Sorter,
+    /// What happens to a page as a target.
+    pub(super) targets: Sorter,
+    /// New members and uncrawled counts of rows.
+    pub(super) row_counts: Sorter,
+    /// Rows that a hash gains or loses.
+    pub(super) row_hashes: Sorter,
+    /// What happens to a page's record.
+    pub(super) pages: Sorter,
+    /// Pages that a content digest gains or loses.
+    pub(super) digests: Sorter,
+    /// Changes of site records.
+    pub(super) sites: Sorter,
+}
+
+impl<'a> Passes<'a> {
+    pub(super) fn new(folder: &'a Path, memory: usize, counters: Counters, batch: BatchId) -> Self {
+        let share = memory / SHARES;
+        let sorter = || Sorter::new(folder, SMALL * share);
+        let medium = || Sorter::new(folder, MEDIUM * share);
+        let large = || Sorter::new(folder, LARGE * share);
+        Self {
+            folder,
+            share,
+            changes: Changes::new(folder, LARGE * share),
+            counters,
+            counts: BatchCounts::default(),
+            batch,
+            changed: RoaringTreemap::new(),
+            former: RoaringTreemap::new(),
+            loss: Loss::default(),
+            records: large(),
+            new_rows: medium(),
+            rows: medium(),
+            members: sorter(),
+            targets: large(),
+            row_counts: sorter(),
+            row_hashes: sorter(),
+            pages: large(),
+            digests: sorter(),
+            sites: sorter(),
+        }
+    }
+
+    /// Collects the input, before there is anything else to hold.
+    pub(super) fn gather(&self) -> Gather {
+        let portion = (self.share * GATHER_SHARES).min(MOST_PORTION);
+        Gather::new(portion, [0; 3].map(|_| self.large_sorter()))
+    }
+
+    /// A sorter for every link of the batch.
+    pub(super) fn large_sorter(&self) -> Sorter {
+        Sorter::new(self.folder, LARGE * self.share)
+    }
+
+    /// Ends one of the sorters and gives what it collected.
+    pub(super) fn take(
+        &mut self,
+        which: impl FnOnce(&mut Self) -> &mut Sorter,
+    ) -> Result<Sorted, EngineError> {
+        // Nobody adds to it any more.
+        let fresh = Sorter::new(self.folder, 0);
+        Ok(std::mem::replace(which(self), fresh).finish()?)
+    }
+
+    pub(super) fn site(&mut self, site: SiteId, delta: &SiteDelta) -> Result<(), EngineError> {
+        Ok(self
+            .sites
+            .push(&site.0.to_be_bytes(), &storage::pack(delta)?)?)
+    }
+}
+
+/// What happens to a page's record, in the order in which it is applied.
+pub(super) enum PageEvent<'a> {
+    /// The page is new; the rest of its URL.
+    Born(&'a str),
+    /// It has a record.
+    Claim(Claim),
+    /// Links came or went that make it a page, or none.
+    State(PageState),
+    /// Its row is another.
+    Row(Option<u32>),
+    /// Its intra-site links changed: by so many in number.
+    Intra(i64),
+    /// Its inter-site links changed: by so many in number.
+    Inter(i64),
+}
+
+/// Events of `pages`: one for several pages of a block comes before those of its first page.
+const UNCRAWLED: u8 = 0;
+const BORN: u8 = 1;
+const CLAIM: u8 = 2;
+const STATE: u8 = 3;
+const ROW: u8 = 4;
+const INTRA: u8 = 5;
+const INTER: u8 = 6;
+
+pub(super) fn page_event(
+    pages: &mut Sorter,
+    page: PageId,
+    event: &PageEvent<'_>,
+) -> Result<(), EngineError> {
+    let key = |order: u8| Bytes::default().u64(page.0).byte(order);
+    match event {
+        PageEvent::Born(local) => pages.push(&key(BORN), local.as_bytes()),
+        PageEvent::Claim(claim) => pages.push(&key(CLAIM), &storage::pack(claim)?),
+        PageEvent::State(state) => pages.push(&key(STATE), &[state_byte(Some(*state))]),
+        PageEvent::Row(Some(row)) => pages.push(&key(ROW), &row.to_be_bytes()),
+        PageEvent::Row(None) => pages.push(&key(ROW), &[]),
+        PageEvent::Intra(by) => pages.push(&key(INTRA), &by.to_be_bytes()),
+        PageEvent::Inter(by) => pages.push(&key(INTER), &by.to_be_bytes()),
+    }?;
+    Ok(())
+}
+
+/// Pages of a block have more or fewer intra-site targets that are known and not crawled: those at
+/// `places`, by so many each.
+pub(super) fn uncrawled_event(
+    pages: &mut Sorter,
+    site: SiteId,
+    block: u32,
+    places: u64,
+    by: i64,
+) -> Result<(), EngineError> {
+    if places == 0 || by == 0 {
+        return Ok(());
+    }
+    let first = PageId::new(site, LinkKey { site, block }.index(0));
+    let key = Bytes::default().u64(first.0).byte(UNCRAWLED);
+    Ok(pages.push(&key, &Bytes::default().u64(places).i64(by))?)
+}
+
+/// What an event of `pages` says.
+pub(super) enum PagesEvent<'a> {
+    /// Of the page of its key.
+    Page(PageEvent<'a>),
+    /// Of the places in the block of the page of its key: more or fewer uncrawled targets.
+    Uncrawled { places: u64, by: i64 },
+}
+
+/// Reads an event of `pages`; the key's first eight bytes are the page.
+pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a>, EngineError> {
+    let mut key = Fields(key);
+    key.page()?;
+    let mut fields = Fields(value);
+    let broken = |_| EngineError::Internal("a URL between two passes is broken");
+    Ok(PagesEvent::Page(match key.byte()? {
+        UNCRAWLED => {
+            return Ok(PagesEvent::Uncrawled {
+                places: fields.u64()?,
+                by: fields.i64()?,
+            });
+        }
+        BORN => PageEvent::Born(std::str::from_utf8(value).map_err(broken)?),
+        CLAIM => PageEvent::Claim(storage::unpack(value)?),
+        STATE => PageEvent::State(read_state(fields.byte()?)?),
+        ROW if value.is_empty() => PageEvent::Row(None),
+        ROW => PageEvent::Row(Some(fields.u32()?)),
+        INTRA => PageEvent::Intra(fields.i64()?),
+        _ => PageEvent::Inter(fields.i64()?),
+    }))
+}
+
+const _: () = assert!(NEIGHBOURS <= u64::BITS, "a place of a block is a bit");
+
+const STATES: [PageState; 4] = [
+    PageState::Known,
+    PageState::Crawled,
+    PageState::Gone,
+    PageState::Unlinked,
+];
+
+fn state_byte(state: Option<PageState>) -> u8 {
+    match state {
+        Some(PageState::Known) => 0,
+        Some(PageState::Crawled) => 1,
+        Some(PageState::Gone) => 2,
+        Some(PageState::Unlinked) => 3,
+        None => 4,
+    }
+}
+
+fn read_state(byte: u8) -> Result<PageState, EngineError> {
+    let state = STATES.get(usize::from(byte)).copied();
+    state.ok_or(EngineError::Internal("an event has no state"))
+}
+
+/// What a block of pages or rows does to a target: the places in it that gain or lose a link, one
+/// bit each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Places {
+    pub(super) gained: u64,
+    pub(super) lost: u64,
+    /// Whether the block has its first link to the target now, or its last no more.
+    pub(super) block: Option<bool>,
+}
+
+/// What happens to a page as a target.
+pub(super) enum TargetEvent {
+    /// Its state before and after the batch's records, and whether it ever had a record.
+    State {
+        old: Option<PageState>,
+        new: PageState,
+        has_record: bool,
+    },
+    /// Pages of a block of `intra` gain or lose a link to it.
+    Intra { block: u32, places: Places },
+    /// Rows of a block of `rows` do.
+    Citers { block: LinkKey, places: Places },
+}
+
+pub(super) fn target_event(
+    targets: &mut Sorter,
+    page: PageId,
+    old: Option<PageState>,
+    new: PageState,
+    has_record: bool,
+) -> Result<(), EngineError> {
+    let key = Bytes::default().u64(page.0).byte(0);
+    let value = [state_byte(old), state_byte(Some(new)), u8::from(has_record)];
+    Ok(targets.push(&key, &value)?)
+}
+
+pub(super) fn intra_event(
+    targets: &mut Sorter,
+    target: u32,
+    block: LinkKey,
+    places: Places,
+) -> Result<(), EngineError> {
+    let target = PageId::new(block.site, target);
+    let key = Bytes::default().u64(target.0).byte(1).u32(block.block);
+    Ok(targets.push(&key, &put_places(places))?)
+}
+
+pub(super) fn citers_event(
+    targets: &mut Sorter,
+    target: PageId,
+    block: LinkKey,
+    places: Places,
+) -> Result<(), EngineError> {
+    let key = Bytes::default().u64(target.0).byte(2);
+    let key = key.u32(block.site.0).u32(block.block);
+    Ok(targets.push(&key, &put_places(places))?)
+}
+
+fn put_places(places: Places) -> Bytes {
+    let block = match places.block {
+        None => 0,
+        Some(false) => 1,
+        Some(true) => 2,
+    };
+    let bytes = Bytes::default().byte(block).u64(places.gained);
+    // Most blocks only gain.
+    if places.lost == 0 {
+        bytes
+    } else {
+        bytes.u64(places.lost)
+    }
+}
+
+fn read_places(value: &[u8]) -> Result<Places, EngineError> {
+    let mut fields = Fields(value);
+    let block = match fields.byte()? {
+        0 => None,
+        block => Some(block == 2),
+    };
+    let gained = fields.u64()?;
+    let lost = if fields.0.is_empty() {
+        0
+    } else {
+        fields.u64()?
+    };
+    Ok(Places {
+        gained,
+        lost,
+        block,
+    })
+}
+
+/// Reads an event of `targets`; the key's first eight bytes are the page.
+pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent, EngineError> {
+    let mut key = Fields(key);
+    key.page()?;
+    Ok(match key.byte()? {
+        0 => {
+            let mut value = Fields(value);
+            TargetEvent::State {
+                old: STATES.get(usize::from(value.byte()?)).copied(),
+                new: read_state(value.byte()?)?,
+                has_record: value.byte()? == 1,
+            }
+        }
+        1 => TargetEvent::Intra {
+            block: key.u32()?,
+            places: read_places(value)?,
+        },
+        _ => TargetEvent::Citers {
+            block: LinkKey {
+                site: key.site()?,
+                block: key.u32()?,
+            },
+            places: read_places(value)?,
+        },
+    })
+}
+
+/// Gives a row a page, or takes it away.
+pub(super) fn member_event(
+    members: &mut Sorter,
+    row: RowId,
+    page: u32,
+    gained: bool,
+) -> Result<(), EngineError> {
+    let key = Bytes::default().u64(row.0).u32(page);
+    Ok(members.push(&key, &[u8::from(gained)])?)
+}
+
+/// Changes of a site's record; sums, but for the name and the last numbers.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct SiteDelta {
+    pub(super) name: Option<String>,
+    pub(super) next_page: u32,
+    pub(super) next_row: u32,
+    /// Whether a page of the site, its links or its value changed.
+    pub(super) changed: bool,
+    /// Whether a crawled page of the site, its links or its value changed.
+    pub(super) cover_changed: bool,
+    pub(super) known: i64,
+    pub(super) crawled: i64,
+    pub(super) gone: i64,
+    pub(super) spam: i64,
+    pub(super) with_digest: i64,
+    pub(super) distinct_digests: i64,
+    pub(super) rows: i64,
+    pub(super) row_links: i64,
+    pub(super) intra_links: i64,
+    pub(super) inter_links: i64,
+}

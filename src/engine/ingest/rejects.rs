@@ -1,0 +1,154 @@
+//! Where the bad records of a batch are listed.
+//!
+//! ```text
+//! BANK/rejects/batch-000003-attempt-1.jsonl   of what was refused or only tried as batch 3
+//! BANK/rejects/batch-000003.jsonl             of batch 3, which is in
+//! ```
+//!
+//! Every attempt has a file of its own, so that what one refusal listed is there when the next one
+//! comes; it gets the batch's name when the batch is in. Nothing that is there is replaced, and
+//! nothing is written through a link. Only a file that the user named is.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::engine::EngineError;
+use crate::ingest::{Reject, RejectWriter};
+use crate::storage::records::BatchId;
+
+/// How many attempts at one batch may have files.
+const MOST_ATTEMPTS: u32 = 1_000;
+
+/// Bad records on their way to their file, which is made when the first one comes.
+pub(super) struct RejectList {
+    place: ListedIn,
+    open: Option<(PathBuf, RejectWriter<BufWriter<File>>)>,
+    count: u64,
+}
+
+enum ListedIn {
+    /// A file that the user named.
+    Named(PathBuf),
+    /// The bank's folder, and the number that the batch would have.
+    Folder(PathBuf, BatchId),
+}
+
+/// What was listed.
+pub(super) struct Listed {
+    /// The file; `None` where there was nothing to list.
+    pub(super) file: Option<PathBuf>,
+    /// Records in it.
+    pub(super) count: u64,
+}
+
+impl RejectList {
+    /// A list in the file that the user named, else in the bank's folder.
+    ///
+    /// A file that is there is removed at once, so that it never tells of an earlier batch.
+    pub(super) fn new(
+        named: Option<&Path>,
+        bank: &Path,
+        batch: BatchId,
+    ) -> Result<Self, EngineError> {
+        let place = match named {
+            Some(file) => {
+                if file.is_file() {
+                    fs::remove_file(file).map_err(write_error(file))?;
+                }
+                ListedIn::Named(file.to_path_buf())
+            }
+            None => ListedIn::Folder(bank.join("rejects"), batch),
+        };
+        Ok(Self {
+            place,
+            open: None,
+            count: 0,
+        })
+    }
+
+    pub(super) fn list(&mut self, reject: &Reject) -> Result<(), EngineError> {
+        if self.open.is_none() {
+            let (path, file) = match &self.place {
+                ListedIn::Named(path) => {
+                    (path.clone(), File::create(path).map_err(write_error(path))?)
+                }
+                ListedIn::Folder(folder, batch) => attempt(folder, *batch)?,
+            };
+            self.open = Some((path, RejectWriter::new(BufWriter::new(file))));
+        }
+        if let Some((path, writer)) = &mut self.open {
+            writer.write(reject).map_err(write_error(path))?;
+            self.count += 1;
+        }
+        Ok(())
+    }
+
+    /// Ends the list; in the bank's folder it is on disk before the batch is.
+    pub(super) fn finish(self) -> Result<Listed, EngineError> {
+        let file = match self.open {
+            Some((path, writer)) => {
+                let out = writer.finish().map_err(write_error(&path))?;
+                if let ListedIn::Folder(folder, _) = &self.place {
+                    out.get_ref().sync_all().map_err(write_error(&path))?;
+                    sync(folder).map_err(write_error(folder))?;
+                }
+                Some(path)
+            }
+            None => None,
+        };
+        Ok(Listed {
+            file,
+            count: self.count,
+        })
+    }
+}
+
+/// Makes the names in a folder durable.
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// The file of an attempt of which there is none yet.
+fn attempt(folder: &Path, batch: BatchId) -> Result<(PathBuf, File), EngineError> {
+    let kind = fs::symlink_metadata(folder).map_err(write_error(folder))?;
+    if kind.is_symlink() {
+        let folder = folder.to_path_buf();
+        return Err(EngineError::RejectsLink { folder });
+    }
+    for number in 1..=MOST_ATTEMPTS {
+        let path = folder.join(format!("batch-{batch:06}-attempt-{number}.jsonl"));
+        match File::create_new(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(write_error(&path)(error)),
+        }
+    }
+    Err(EngineError::RejectsFull {
+        folder: folder.to_path_buf(),
+        attempts: MOST_ATTEMPTS,
+        batch,
+    })
+}
+
+/// Gives the list of a batch that is in the batch's name; the path that it has then.
+///
+/// It keeps its name where that cannot be done, which is no reason to fail: the batch is in.
+pub(super) fn name_after(batch: BatchId, attempt: PathBuf) -> PathBuf {
+    let path = attempt.with_file_name(format!("batch-{batch:06}.jsonl"));
+    // A link that leads nowhere is something too.
+    if fs::symlink_metadata(&path).is_ok() || fs::rename(&attempt, &path).is_err() {
+        return attempt;
+    }
+    // Best effort: under its other name it is there.
+    let _ = path.parent().map(sync);
+    path
+}
+
+fn write_error(path: &Path) -> impl Fn(io::Error) -> EngineError {
+    let path = path.to_path_buf();
+    move |source| EngineError::Write {
+        path: path.clone(),
+        source,
+    }
+}

@@ -1,0 +1,135 @@
+//! From what was said of a plan to a plan with every parameter decided, or to what makes no sense.
+
+use super::{CorePlan, Plan, PlanOptions};
+use crate::cores::{CoreParams, Density, Hits, Pick, Rule};
+use crate::cover::{self, Choice, CoverParams};
+use crate::engine::{Family, PlanError};
+
+impl PlanOptions {
+    /// Decides every parameter.
+    pub fn decide(&self) -> Result<Plan, PlanError> {
+        let method = self.method.unwrap_or_default();
+        let (parameters, family) = match method.cover() {
+            None => (given(&self.of_cover()), Family::Cover),
+            Some(_) => (given(&self.of_cores()), Family::Cores),
+        };
+        if !parameters.is_empty() {
+            return Err(PlanError::OtherFamily {
+                method: method.name(),
+                parameters,
+                family,
+            });
+        }
+        match method.cover() {
+            None => self.decide_cores().map(Plan::Cores),
+            Some(method) => self.decide_cover(method).map(Plan::Cover),
+        }
+    }
+
+    fn of_cores(&self) -> [(&'static str, bool); 11] {
+        [
+            ("hits", self.hits.is_some()),
+            ("iterations", self.iterations.is_some()),
+            ("density", self.density.is_some()),
+            ("growth", self.growth.is_some()),
+            ("core-size", self.core_size.is_some()),
+            ("new-members", self.new_members.is_some()),
+            ("max-hubs", self.max_hubs.is_some()),
+            ("pick", self.pick.is_some()),
+            ("succeed", self.succeed.is_some()),
+            ("keep-spam", self.keep_spam.is_some()),
+            ("pages", self.pages.is_some()),
+        ]
+    }
+
+    fn of_cover(&self) -> [(&'static str, bool); 11] {
+        [
+            ("per-site", self.per_site.is_some()),
+            ("share", self.share.is_some()),
+            ("hops", self.hops.is_some()),
+            ("depth", self.depth.is_some()),
+            ("covered", self.covered.is_some()),
+            ("value-base", self.value_base.is_some()),
+            ("value-spam", self.value_spam.is_some()),
+            ("value-clicked", self.value_clicked.is_some()),
+            ("p-uniq", self.p_uniq.is_some()),
+            ("positive-only", self.positive_only.is_some()),
+            ("rng-seed", self.rng_seed.is_some()),
+        ]
+    }
+
+    fn decide_cover(&self, method: cover::Method) -> Result<Choice, PlanError> {
+        let default = CoverParams::default();
+        let params = CoverParams {
+            method,
+            per_site: self.per_site,
+            seeds: self.seeds,
+            share: self.share,
+            hops: self.hops.unwrap_or(default.hops),
+            depth: self.depth,
+            covered: self.covered,
+            value_base: self.value_base.unwrap_or(default.value_base),
+            value_spam: self.value_spam.unwrap_or(default.value_spam),
+            value_clicked: self.value_clicked.unwrap_or(default.value_clicked),
+            p_uniq: self.p_uniq,
+            positive_only: self.positive_only.unwrap_or(default.positive_only),
+            rng_seed: self.rng_seed.unwrap_or(default.rng_seed),
+        };
+        Ok(params.choose()?)
+    }
+
+    fn decide_cores(&self) -> Result<CorePlan, PlanError> {
+        let by_size = match (self.core_size, self.new_members) {
+            (Some(size), members) => Some((size, members.unwrap_or(1))),
+            (None, Some(_)) => {
+                return Err(PlanError::NoCoreSize);
+            }
+            (None, None) => None,
+        };
+        let rule = match by_size {
+            Some((size, new_members)) => {
+                if self.density.is_some() || self.growth.is_some() {
+                    return Err(PlanError::TwoRules);
+                }
+                Rule::Size { size, new_members }
+            }
+            None => Rule::Density {
+                density: self.density.unwrap_or(Density::COMPLETE),
+                growth: self.growth.unwrap_or_default(),
+            },
+        };
+        let hits = self.hits.unwrap_or_default();
+        if self.iterations.is_some() && hits != Hits::Classic {
+            return Err(PlanError::NoIterations);
+        }
+        let succeed = self.succeed.unwrap_or(false);
+        if succeed && self.pick == Some(Pick::Best) {
+            return Err(PlanError::TwoPicks);
+        }
+        let default = CoreParams::default();
+        let params = CoreParams {
+            seeds: self.seeds.unwrap_or(default.seeds),
+            hits,
+            iterations: self.iterations.unwrap_or(default.iterations),
+            rule,
+            max_hubs: self.max_hubs,
+            pick: if succeed {
+                Pick::Stable
+            } else {
+                self.pick.unwrap_or_default()
+            },
+        };
+        params.validate()?;
+        Ok(CorePlan {
+            params,
+            succeed,
+            keep_spam: self.keep_spam.unwrap_or(false),
+            pages: self.pages.unwrap_or_default(),
+        })
+    }
+}
+
+/// The names of those that were given.
+fn given(parameters: &[(&'static str, bool)]) -> Vec<&'static str> {
+    parameters.iter().filter(|p| p.1).map(|p| p.0).collect()
+}

@@ -1,0 +1,293 @@
+//! Plans: a method and its parameters under a name.
+//!
+//! A plan's parameters come from flags, from a plan file and from what the plan kept, in this
+//! order; what none of them says has its default. The command line and the plan file both fill
+//! [`PlanOptions`], so they know the same parameters by the same names.
+
+mod decide;
+mod schema;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{EngineError, PlanError};
+use crate::cores::{CoreParams, Density, Growth, Hits, Pick};
+use crate::cover::{self, Choice, Covered, Share, Value};
+
+pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};
+
+/// The plan that is meant where none is named.
+pub const DEFAULT_PLAN: &str = "default";
+
+/// How seeds are selected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// One seed from each dense bipartite core.
+    #[default]
+    Cores,
+    /// Per site: drawn without replacement.
+    Random,
+    /// Per site: the best PageRank on the site's own graph.
+    Pagerank,
+    /// Per site: the most links to crawled pages of the site.
+    OutDegree,
+    /// Per site: the best out-degree in what remains.
+    MaxOut,
+    /// Per site: the best depth-d weight.
+    MaxWeight,
+    /// Per site: the best depth-d weight in the heaviest strongly connected component.
+    MaxScc,
+    /// Per site: the best depth-d weight in the heaviest root above the heaviest component.
+    RootScc,
+    /// Per site: the best weight within all h hops.
+    Greedy,
+}
+
+impl Method {
+    /// All methods.
+    pub const ALL: [Self; 9] = [
+        Self::Cores,
+        Self::Random,
+        Self::Pagerank,
+        Self::OutDegree,
+        Self::MaxOut,
+        Self::MaxWeight,
+        Self::MaxScc,
+        Self::RootScc,
+        Self::Greedy,
+    ];
+
+    /// The cover method, unless it is cores.
+    #[must_use]
+    pub const fn cover(self) -> Option<cover::Method> {
+        Some(match self {
+            Self::Cores => return None,
+            Self::Random => cover::Method::Random,
+            Self::Pagerank => cover::Method::Pagerank,
+            Self::OutDegree => cover::Method::OutDegree,
+            Self::MaxOut => cover::Method::MaxOut,
+            Self::MaxWeight => cover::Method::MaxWeight,
+            Self::MaxScc => cover::Method::MaxScc,
+            Self::RootScc => cover::Method::RootScc,
+            Self::Greedy => cover::Method::Greedy,
+        })
+    }
+
+    /// The method's name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.cover() {
+            None => "cores",
+            Some(method) => method.name(),
+        }
+    }
+}
+
+/// Which pages take part in ranking.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pages {
+    /// Crawled and known pages.
+    #[default]
+    All,
+    /// Crawled pages only.
+    Crawled,
+}
+
+/// A plan's parameters as far as they were said; names as on the command line.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PlanOptions {
+    /// How seeds are selected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<Method>,
+    /// How many seeds; for a cover method a total that is shared out over the sites.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<u32>,
+    /// How the graph is ranked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hits: Option<Hits>,
+    /// Iterations of classic HITS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<u32>,
+    /// Cover density of a core in per cent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub density: Option<Density>,
+    /// What happens to pages that would lower the density.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
+    /// Extraction by fixed size instead of density.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub core_size: Option<u32>,
+    /// New members of each side per round, with `core-size`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_members: Option<u32>,
+    /// The most hubs of a core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_hubs: Option<u32>,
+    /// Which hub of a core becomes the seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pick: Option<Pick>,
+    /// Whether the seed list is kept stable: as `pick` stable, with successors for dead seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub succeed: Option<bool>,
+    /// Whether spam pages take part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_spam: Option<bool>,
+    /// Which pages take part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<Pages>,
+    /// Cover: seeds per site.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_site: Option<u32>,
+    /// Cover: by what a total of seeds is shared out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<Share>,
+    /// Cover: how many hops from a seed a page is covered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hops: Option<u32>,
+    /// Cover: the depth of the weight that a page is picked by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Cover: what becomes of covered pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub covered: Option<Covered>,
+    /// Cover: the value of a page that is neither spam nor clicked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_base: Option<Value>,
+    /// Cover: the value of a spam page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_spam: Option<Value>,
+    /// Cover: the value of a clicked page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_clicked: Option<Value>,
+    /// Cover: the value of an uncrawled outlink, in the place of the `P_uniq` of every site.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_uniq: Option<Value>,
+    /// Cover: whether it stops before a pick whose score is not positive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positive_only: Option<bool>,
+    /// Cover: the seed of the streams of `random`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rng_seed: Option<u64>,
+}
+
+/// A plan with every parameter decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Plan {
+    /// Seeds by cores.
+    Cores(CorePlan),
+    /// Seeds by cover.
+    Cover(Choice),
+}
+
+/// A plan by cores with every parameter decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CorePlan {
+    /// The core method's parameters.
+    pub params: CoreParams,
+    /// Whether dead seeds of the previous refresh are followed by their successors.
+    pub succeed: bool,
+    /// Whether spam pages take part.
+    pub keep_spam: bool,
+    /// Which pages take part.
+    pub pages: Pages,
+}
+
+impl PlanOptions {
+    /// Reads a plan file (TOML).
+    pub fn from_toml(text: &str) -> Result<Self, PlanError> {
+        Ok(toml::from_str(text)?)
+    }
+
+    /// These options, and where they are silent those of `base`.
+    ///
+    /// - A stopping rule is taken whole: a density here sets aside a core size there, and the other
+    ///   way round. So is the seed count of a cover plan: per site, or a total with its sharing.
+    /// - A rule for picking hubs here sets aside `succeed` there, and the other way round.
+    /// - A method here that is another than there sets aside what is the business of that method
+    ///   alone: of another family everything, else `depth` and `covered`.
+    #[must_use]
+    pub fn over(self, base: &Self) -> Self {
+        let mut base = base.clone();
+        let (old, new) = (
+            base.method.unwrap_or_default(),
+            self.method.or(base.method).unwrap_or_default(),
+        );
+        if old.cover().is_some() != new.cover().is_some() {
+            base = Self::default();
+        } else if old != new {
+            (base.depth, base.covered) = (None, None);
+        }
+        if self.core_size.is_some() || self.new_members.is_some() {
+            (base.density, base.growth) = (None, None);
+        }
+        if self.density.is_some() || self.growth.is_some() {
+            (base.core_size, base.new_members) = (None, None);
+        }
+        if self.pick.is_some() {
+            base.succeed = None;
+        }
+        if self.succeed == Some(true) {
+            base.pick = None;
+        }
+        if self.per_site.is_some() {
+            (base.seeds, base.share) = (None, None);
+        }
+        if self.seeds.is_some() || self.share.is_some() {
+            base.per_site = None;
+        }
+        Self {
+            method: self.method.or(base.method),
+            seeds: self.seeds.or(base.seeds),
+            hits: self.hits.or(base.hits),
+            iterations: self.iterations.or(base.iterations),
+            density: self.density.or(base.density),
+            growth: self.growth.or(base.growth),
+            core_size: self.core_size.or(base.core_size),
+            new_members: self.new_members.or(base.new_members),
+            max_hubs: self.max_hubs.or(base.max_hubs),
+            pick: self.pick.or(base.pick),
+            succeed: self.succeed.or(base.succeed),
+            keep_spam: self.keep_spam.or(base.keep_spam),
+            pages: self.pages.or(base.pages),
+            per_site: self.per_site.or(base.per_site),
+            share: self.share.or(base.share),
+            hops: self.hops.or(base.hops),
+            depth: self.depth.or(base.depth),
+            covered: self.covered.or(base.covered),
+            value_base: self.value_base.or(base.value_base),
+            value_spam: self.value_spam.or(base.value_spam),
+            value_clicked: self.value_clicked.or(base.value_clicked),
+            p_uniq: self.p_uniq.or(base.p_uniq),
+            positive_only: self.positive_only.or(base.positive_only),
+            rng_seed: self.rng_seed.or(base.rng_seed),
+        }
+    }
+
+    /// The options of a plan as it is kept.
+    pub(crate) fn from_kept(settings: &str) -> Result<Self, PlanError> {
+        serde_json::from_str(settings).map_err(PlanError::Kept)
+    }
+
+    /// What is kept of a plan.
+    pub(crate) fn to_kept(&self) -> Result<String, EngineError> {
+        serde_json::to_string(self)
+            .map_err(|_| EngineError::Internal("a plan cannot be written as JSON"))
+    }
+}
+
+/// Whether a name may be a plan's: it is written into seed lists and file names.
+pub(crate) fn check_name(name: &str) -> Result<(), PlanError> {
+    let good = !name.is_empty()
+        && name.len() <= 64
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    if good {
+        Ok(())
+    } else {
+        Err(PlanError::Name(name.to_owned()))
+    }
+}

@@ -1,0 +1,499 @@
+//! Refresh by cores at the cost of what changed: loads the components of the graph that batches
+//! since the plan's previous refresh touched, by key, and takes the others as that refresh left
+//! them.
+//!
+//! What a batch changes about the graph is at pages whose state, spam mark or row it changed. Every
+//! link that came or went has such a page at one end; so at the other end is a page that its rows
+//! led or lead to, or that leads to it now (who led to it and does no more has changed its own row).
+//! The components that any of these pages was in are the ones that may be others now, and what hangs
+//! together with any of them now is what became of them. All the rest is as it was, and known by
+//! its steps and by a bound of what is left of it. Where the run comes to such a bound, it loads that
+//! component too, and begins again with what it found so far.
+//!
+//! Where what changed is a large part of the graph, one scan costs less.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::findings::{Changed, ahead};
+use super::kept::{Earlier, KeptCores};
+use super::load::{Hubs, Rules};
+use super::neighbourhood::Neighbourhood;
+use super::select::select;
+use super::standings::ChangedStandings;
+use crate::cores::{Core, KnownComponent, KnownCore, Ledger, NearPage, Selection};
+use crate::engine::EngineError;
+use crate::engine::history::past::Past;
+use crate::engine::plan::CorePlan;
+use crate::graph::{Fingerprint, WeakComponents, number};
+use crate::page::{PageId, PageSet, RowId, SiteId};
+use crate::storage::blocks::{PageBlock, place};
+use crate::storage::evidence::{Links, Standing, StandingKey, Standings};
+use crate::storage::ledger::ComponentRecord;
+use crate::storage::{Store, StoreError, tables};
+use crate::watch::Watch;
+
+/// With more than one of so many pages by key, one scan of all costs less.
+const SHARE: u64 = 2;
+
+/// Components that are named one by one below the last core's sigma, at first.
+const FEW: usize = 8;
+
+/// Sigmas are in order but for what is tied or proved less exactly.
+const ORDERED: f64 = 1.0 - 1e-5;
+
+/// What was found.
+pub(crate) struct ChangedSelection {
+    pub(crate) hubs: Hubs,
+    pub(crate) ledger: Ledger,
+    pub(crate) selection: Selection,
+    /// The components of the graph that are what they were.
+    pub(crate) verified: BTreeSet<u32>,
+    /// Components of the whole graph, and those that are what they were.
+    pub(crate) components: (u32, u32),
+    pub(crate) pages_loaded: u64,
+    pub(crate) changed: Changed,
+    pub(crate) standings: ChangedStandings,
+    /// The targets of the seeds of cores that were taken over without a look at their component.
+    pub(crate) targets: BTreeMap<PageId, Vec<PageId>>,
+}
+
+/// What became of the attempt to load no more than what changed.
+pub(crate) enum Attempt {
+    /// It came to a certain result.
+    Done(Box<ChangedSelection>),
+    /// Too much changed, or the result is not certain; with the link visits that were in vain.
+    GivenUp(u64),
+}
+
+/// The standings that the earlier refresh sees, as far as they were asked for.
+struct Before<'a> {
+    store: &'a Store,
+    earlier: Earlier,
+    blocks: BTreeMap<(SiteId, u32), Option<PageBlock<Standing>>>,
+}
+
+impl Before<'_> {
+    fn standing(&mut self, page: PageId) -> Result<Option<Standing>, StoreError> {
+        let (block, at) = place(page.index());
+        let site = page.site();
+        if !self.blocks.contains_key(&(site, block)) {
+            let key = StandingKey {
+                series: self.earlier.series,
+                site,
+                block,
+                refresh: self.earlier.refresh,
+            };
+            let mut found = self
+                .store
+                .scan_from(&tables::STANDINGS, &key, &key.of_block())?;
+            let Standings(found) = found.next().transpose()?.map_or(Standings(None), |f| f.1);
+            self.blocks.insert((site, block), found);
+        }
+        let block = self.blocks.get(&(site, block)).and_then(Option::as_ref);
+        Ok(block.and_then(|block| block.at(at).copied()))
+    }
+
+    /// The component that a page was in.
+    fn component(&mut self, page: PageId) -> Result<Option<PageId>, StoreError> {
+        Ok(match self.standing(page)?.map(|standing| standing.links) {
+            Some(Links::Counted { component, .. }) => Some(component),
+            _ => None,
+        })
+    }
+}
+
+/// Components that are not loaded, the densest first.
+type Absent = Vec<(PageId, ComponentRecord)>;
+
+/// What an attempt found in components of its graph, in its numbers.
+#[derive(Default)]
+struct Mine {
+    pages: Vec<PageId>,
+    components: BTreeMap<Fingerprint, KnownComponent>,
+}
+
+struct ChangedRun<'a> {
+    store: &'a Store,
+    earlier: Earlier,
+    near: Neighbourhood<'a>,
+    before: Before<'a>,
+    kept: KeptCores<'a>,
+    /// The components that were looked at, as they were.
+    old: BTreeMap<PageId, ComponentRecord>,
+    /// The most pages that are loaded, and those of `old`.
+    most: u64,
+    pages: u64,
+}
+
+/// Runs a plan on what changed.
+pub(crate) fn run(
+    store: &Store,
+    plan: &CorePlan,
+    earlier: Earlier,
+    previous: &[PageId],
+    watch: &dyn Watch,
+) -> Result<Attempt, EngineError> {
+    let most = earlier.counted / SHARE;
+    let kept = KeptCores::open(store, earlier)?;
+    let seeds = plan.params.seeds as usize;
+    if kept.len() > seeds || !earlier.certified || earlier.batch > store.counters()?.batch {
+        // What is kept of the cores beyond, or of those not certain, may be anywhere.
+        return Ok(Attempt::GivenUp(0));
+    }
+    watch.stage("load what changed", None);
+    let rules = Rules::new(store, plan.keep_spam, plan.pages, watch)?;
+    let mut run = ChangedRun {
+        store,
+        earlier,
+        near: Neighbourhood::new(rules, most),
+        before: Before {
+            store,
+            earlier,
+            blocks: BTreeMap::new(),
+        },
+        kept,
+        old: BTreeMap::new(),
+        most,
+        pages: 0,
+    };
+    let Some(touched) = run.touched(watch)? else {
+        return Ok(Attempt::GivenUp(0));
+    };
+    for &page in &touched {
+        let component = run.before.component(page)?;
+        if !run.open(component)? {
+            return Ok(Attempt::GivenUp(0));
+        }
+    }
+    if !run.near.spread(touched.iter().copied())? {
+        return Ok(Attempt::GivenUp(0));
+    }
+    run.select(plan, previous, &touched, watch)
+}
+
+impl ChangedRun<'_> {
+    /// The pages at which links may have come or gone, and those whose standing may be another;
+    /// nothing where there are too many.
+    fn touched(&mut self, watch: &dyn Watch) -> Result<Option<BTreeSet<PageId>>, EngineError> {
+        let past = Past::open(self.store, self.earlier.batch)?;
+        let stirred = past.stirred()?;
+        let count: u64 = stirred.values().map(PageSet::len).sum();
+        if count > self.most.saturating_mul(2) {
+            return Ok(None);
+        }
+        let mut touched = BTreeSet::new();
+        let (mut led, mut citing) = (BTreeSet::new(), BTreeSet::new());
+        for (batch, pages) in stirred {
+            for page in pages.into_iter().map(PageId) {
+                watch.proceed()?;
+                let timeline = past.timeline(page)?;
+                if !timeline.is_changed_by(batch) {
+                    continue;
+                }
+                touched.insert(page);
+                for row in timeline.rows().flatten() {
+                    if led.insert(RowId::new(page.site(), row)) {
+                        touched.extend(past.targets(page, Some(row))?);
+                    }
+                }
+                for row in self.near.citing(page)? {
+                    if citing.insert(row) {
+                        touched.extend(self.near.carriers(row)?);
+                    }
+                }
+                if touched.len() as u64 > self.most {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(touched))
+    }
+
+    /// Takes note that a component is looked at; `false` where that is too much.
+    fn open(&mut self, component: Option<PageId>) -> Result<bool, EngineError> {
+        if let Some(component) = component
+            && !self.old.contains_key(&component)
+        {
+            let key = (self.earlier.series, component);
+            let record = self.store.need(&tables::COMPONENTS, &key)?;
+            self.pages += u64::from(record.pages);
+            self.old.insert(component, record);
+        }
+        Ok(self.pages <= self.most)
+    }
+
+    /// The densest components that are not looked at: all with cores of the earlier refresh, and
+    /// more where one of them could come next; a bound of the rest; and the pages of those without
+    /// cores that are as dense as the last core, of which one has to be chosen.
+    fn absent(&self, more: usize) -> Result<(Absent, Option<f64>, u64), EngineError> {
+        let last = (self.earlier.refresh, number(self.kept.len()));
+        let last = self.store.get(&tables::CORE_EVIDENCE, &last)?;
+        let last = last.map_or(0.0, |core| core.sigma * ORDERED);
+        let mut absent = Vec::new();
+        let (mut below, mut tied) = (0, 0);
+        let prefix = self.earlier.series.to_be_bytes();
+        for entry in self.store.scan_under(&tables::COMPONENT_ORDER, &prefix)? {
+            let (key, ()) = entry?;
+            if self.old.contains_key(&key.component) {
+                continue;
+            }
+            if key.bound < last {
+                below += 1;
+                if below > more {
+                    return Ok((absent, Some(key.bound), tied));
+                }
+            }
+            let of = (self.earlier.series, key.component);
+            let record = self.store.need(&tables::COMPONENTS, &of)?;
+            if record.bound().to_bits() != key.bound.to_bits() {
+                return Err(self.damaged(tables::COMPONENT_ORDER.name, "it is in another order"));
+            }
+            if key.bound >= last && record.cores.is_empty() && record.ahead.is_none() {
+                tied += u64::from(record.pages);
+            }
+            absent.push((key.component, record));
+        }
+        Ok((absent, None, tied))
+    }
+
+    fn damaged(&self, table: &'static str, what: &str) -> EngineError {
+        EngineError::Ledger(StoreError::Damaged {
+            table,
+            key: format!("series {}", self.earlier.series),
+            what: what.to_owned(),
+        })
+    }
+
+    /// Selects, and loads more while that is wanted.
+    fn select(
+        mut self,
+        plan: &CorePlan,
+        previous: &[PageId],
+        touched: &BTreeSet<PageId>,
+        watch: &dyn Watch,
+    ) -> Result<Attempt, EngineError> {
+        let mut visits = 0;
+        let (mut more, mut load) = (FEW, 1);
+        let mut wanted = Vec::new();
+        let mut mine = Mine::default();
+        loop {
+            // A page that is loaded was in a component that is looked at.
+            for page in self.near.part().clone() {
+                let component = self.before.component(page)?;
+                if !self.open(component)? {
+                    return Ok(Attempt::GivenUp(visits));
+                }
+            }
+            let (absent, rest, tied) = self.absent(more)?;
+            if self.pages.saturating_add(tied) > self.most {
+                return Ok(Attempt::GivenUp(visits));
+            }
+            let mut others = BTreeSet::new();
+            let ahead = absent.iter().filter_map(|(_, record)| record.ahead);
+            others.extend(ahead.map(|ahead| ahead.best));
+            for core in absent.iter().flat_map(|(_, record)| &record.cores) {
+                let record = &self.kept.core(core.origin)?.record;
+                others.extend(record.hubs.iter().chain(&record.authorities));
+            }
+            let hubs = self.near.hubs(&others)?;
+            let components = WeakComponents::of(&hubs.graph, &hubs.pages);
+            let (mut known, verified) = self.known(&hubs, &components, &mine)?;
+            let loaded = components.fingerprints();
+            if !wanted.iter().all(|wanted| loaded.contains(wanted)) {
+                return Err(self.damaged(tables::COMPONENTS.name, "its pages have other links"));
+            }
+            let first = number(components.len());
+            for ((_, record), component) in absent.iter().zip(first..) {
+                let is_elsewhere = |page: u32| components.of_page(&hubs.graph, page).is_none();
+                let found = self.kept.absent(&hubs, record, &is_elsewhere)?;
+                known.insert(component, found);
+            }
+            let of_rest = first + number(absent.len());
+            if let Some(next) = rest {
+                let known_rest = KnownComponent {
+                    next,
+                    ..KnownComponent::default()
+                };
+                known.insert(of_rest, known_rest);
+            }
+            let ledger = Ledger::new(components, known);
+            let mut selection = select(&hubs, plan, previous, &ledger, watch)?;
+            visits += selection.link_visits;
+            if selection.absent.is_empty() {
+                if !selection.certified {
+                    // What is not certain is not built upon.
+                    return Ok(Attempt::GivenUp(visits));
+                }
+                selection.link_visits = visits;
+                let part = self.finish(hubs, ledger, selection, verified, absent, touched)?;
+                return Ok(Attempt::Done(Box::new(part)));
+            }
+            for &component in selection.absent.iter().take(load) {
+                let Some((name, record)) = absent.get((component - first) as usize) else {
+                    more *= 2;
+                    continue;
+                };
+                wanted.push(record.fingerprint);
+                if !self.open(Some(*name))? || !self.near.spread([*name])? {
+                    return Ok(Attempt::GivenUp(visits));
+                }
+            }
+            load *= 2;
+            mine = Mine::new(hubs, &ledger, &selection);
+        }
+    }
+
+    /// What is known of the components of the graph; and those that are what they were.
+    fn known(
+        &mut self,
+        hubs: &Hubs,
+        components: &WeakComponents,
+        mine: &Mine,
+    ) -> Result<(BTreeMap<u32, KnownComponent>, BTreeSet<u32>), EngineError> {
+        let old = self.old.values();
+        let old: BTreeMap<Fingerprint, &ComponentRecord> =
+            old.map(|record| (record.fingerprint, record)).collect();
+        let mut known = BTreeMap::new();
+        let mut verified = BTreeSet::new();
+        for (fingerprint, component) in components.fingerprints().iter().zip(0..) {
+            let is_in_it = |page: u32| components.of_page(&hubs.graph, page) == Some(component);
+            if let Some(record) = old.get(fingerprint) {
+                verified.insert(component);
+                known.insert(component, self.kept.component(hubs, record, &is_in_it)?);
+            }
+            let Some(found) = mine.component(fingerprint, hubs) else {
+                continue;
+            };
+            let cores = |known: &KnownComponent| known.cores.len();
+            if known
+                .get(&component)
+                .is_none_or(|kept| cores(kept) <= cores(&found))
+            {
+                known.insert(component, found);
+            }
+        }
+        Ok((known, verified))
+    }
+
+    fn finish(
+        mut self,
+        hubs: Hubs,
+        ledger: Ledger,
+        selection: Selection,
+        verified: BTreeSet<u32>,
+        absent: Absent,
+        touched: &BTreeSet<PageId>,
+    ) -> Result<ChangedSelection, EngineError> {
+        let present = number(ledger.components().len());
+        let all = self
+            .earlier
+            .components
+            .saturating_sub(number(self.old.len()))
+            .saturating_add(present);
+        let others = present.saturating_sub(number(verified.len()));
+        let mut cut = BTreeMap::new();
+        for ((name, record), component) in absent.into_iter().zip(present..) {
+            if let Some(found) = selection.found.get(&component)
+                && found.cores.len() < record.cores.len()
+            {
+                let mut less = record.clone();
+                less.cores.truncate(found.cores.len());
+                less.next = found.next;
+                less.ahead = ahead(&hubs, found);
+                cut.insert(name, (record, less));
+            }
+        }
+        let mut standings = BTreeMap::new();
+        for &page in self.near.part().clone().union(touched) {
+            self.before.standing(page)?;
+            let number = hubs.number(page);
+            let component = number.and_then(|n| ledger.components().of_page(&hubs.graph, n));
+            let links = match component {
+                Some(_) => Some(Links::Alone),
+                None => self.near.bare_standing(page)?,
+            };
+            standings.insert(page, links);
+        }
+        let mut targets = BTreeMap::new();
+        for core in &selection.cores {
+            let seed = hubs.pages[core.seed as usize];
+            if hubs.graph.hub_class(core.seed).is_none() {
+                targets.insert(seed, self.near.targets(seed)?);
+            }
+        }
+        Ok(ChangedSelection {
+            hubs,
+            ledger,
+            selection,
+            verified,
+            components: (all, all.saturating_sub(others)),
+            pages_loaded: self.near.part().len() as u64,
+            changed: Changed { old: self.old, cut },
+            standings: ChangedStandings {
+                pages: standings,
+                blocks: self.before.blocks,
+                earlier: self.earlier.pages,
+            },
+            targets,
+        })
+    }
+}
+
+impl Mine {
+    fn new(hubs: Hubs, ledger: &Ledger, selection: &Selection) -> Self {
+        let fingerprints = ledger.components().fingerprints();
+        let mut components = BTreeMap::new();
+        for (&component, found) in &selection.found {
+            let Some(fingerprint) = fingerprints.get(component as usize) else {
+                continue;
+            };
+            let core = |(rank, near): &(u32, Vec<NearPage>)| {
+                let at = *rank as usize - 1;
+                Some(KnownCore {
+                    core: selection.cores.get(at)?.clone(),
+                    near: near.clone(),
+                    origin: selection.origins.get(at).copied().flatten(),
+                })
+            };
+            let known = KnownComponent {
+                cores: found.cores.iter().map_while(core).collect(),
+                next: found.next,
+                ahead: None,
+            };
+            components.insert(*fingerprint, known);
+        }
+        Self {
+            pages: hubs.pages,
+            components,
+        }
+    }
+
+    /// What was found in a component, in the numbers of another graph.
+    fn component(&self, fingerprint: &Fingerprint, hubs: &Hubs) -> Option<KnownComponent> {
+        let found = self.components.get(fingerprint)?;
+        let number = |&page: &u32| hubs.number(*self.pages.get(page as usize)?);
+        let numbers = |pages: &[u32]| pages.iter().map(number).collect::<Option<Vec<u32>>>();
+        let core = |known: &KnownCore| {
+            let near = known.near.iter().map(|near| {
+                let page = number(&near.page)?;
+                Some(NearPage { page, ..*near })
+            });
+            Some(KnownCore {
+                core: Core {
+                    hubs: numbers(&known.core.hubs)?,
+                    authorities: numbers(&known.core.authorities)?,
+                    seed: number(&known.core.seed)?,
+                    ..known.core.clone()
+                },
+                near: near.collect::<Option<_>>()?,
+                origin: known.origin,
+            })
+        };
+        let cores: Option<_> = found.cores.iter().map(core).collect();
+        Some(KnownComponent {
+            cores: cores?,
+            next: found.next,
+            ahead: None,
+        })
+    }
+}

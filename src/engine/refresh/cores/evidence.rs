@@ -1,0 +1,253 @@
+//! What a refresh by cores keeps so that any page can be explained without a look at links: the
+//! pages of its cores, what each core is compared by, and the standing of every page on inter-site
+//! links. The layout is in [`storage::evidence`](crate::storage::evidence).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::load::Hubs;
+use super::standings::{ChangedStandings, NewStandings, Written};
+use crate::cores::{Core, Rule, Selection};
+use crate::engine::EngineError;
+use crate::graph::WeakComponents;
+use crate::page::{PageId, SiteId};
+use crate::rank::TIED;
+use crate::storage::evidence::{CoreEvidence, Member, SidePlace};
+use crate::storage::records::RefreshId;
+use crate::storage::{Changes, Store, StoreError, tables};
+
+/// How many authorities of a core are named where its seed is explained.
+const NAMED: usize = 3;
+
+/// Evidence on its way to the store.
+pub(crate) struct CoresEvidence {
+    members: Vec<(PageId, Member)>,
+    /// The refresh since which the seed is one is filled in when it is stored.
+    cores: Vec<CoreEvidence>,
+    standings: NewStandings,
+}
+
+/// Targets of the seeds whose component is not in the graph.
+type SeedTargets = BTreeMap<PageId, Vec<PageId>>;
+
+/// The evidence of a selection. Cost: passes over the graph's merged entries and its pages.
+pub(crate) fn gather(
+    hubs: &Hubs,
+    components: &WeakComponents,
+    selection: &Selection,
+    rule: Rule,
+) -> CoresEvidence {
+    let (members, cores) = of_cores(hubs, selection, rule, &SeedTargets::new());
+    let standings = NewStandings::all(hubs, components, selection);
+    CoresEvidence {
+        members,
+        cores,
+        standings,
+    }
+}
+
+/// The evidence of a selection on a part of the graph, with that of the rest as it was.
+pub(crate) fn gather_part(
+    hubs: &Hubs,
+    components: &WeakComponents,
+    selection: &Selection,
+    rule: Rule,
+    (changed, targets): (ChangedStandings, &SeedTargets),
+) -> CoresEvidence {
+    let (members, cores) = of_cores(hubs, selection, rule, targets);
+    let standings = changed.settle(hubs, components, selection);
+    CoresEvidence {
+        members,
+        cores,
+        standings,
+    }
+}
+
+/// The pages of the cores, and what the cores are compared by.
+fn of_cores(
+    hubs: &Hubs,
+    selection: &Selection,
+    rule: Rule,
+    targets: &SeedTargets,
+) -> (Vec<(PageId, Member)>, Vec<CoreEvidence>) {
+    let mut members = Vec::new();
+    let mut cores = Vec::new();
+    for (rank, core) in (1..).zip(&selection.cores) {
+        let of_hubs = places(&core.hubs, &core.hub_scores);
+        let of_authorities = places(&core.authorities, &core.authority_scores);
+        cores.push(core_evidence(hubs, core, &of_hubs, rule, targets));
+        let mut of_core: BTreeMap<u32, Member> = BTreeMap::new();
+        let nothing = Member {
+            core: rank,
+            hub: None,
+            authority: None,
+        };
+        for (&page, place) in core.hubs.iter().zip(of_hubs) {
+            of_core.entry(page).or_insert(nothing).hub = Some(place);
+        }
+        for (&page, place) in core.authorities.iter().zip(of_authorities) {
+            of_core.entry(page).or_insert(nothing).authority = Some(place);
+        }
+        let of_core = of_core.into_iter();
+        members.extend(of_core.map(|(page, member)| (hubs.pages[page as usize], member)));
+    }
+    (members, cores)
+}
+
+/// Places by score: those tied with the best first, in URL order, then by score, ties by URL.
+fn places(pages: &[u32], scores: &[f64]) -> Vec<SidePlace> {
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    let level = |at: usize| {
+        if scores[at] >= best * (1.0 - TIED) {
+            best
+        } else {
+            scores[at]
+        }
+    };
+    let mut order: Vec<usize> = (0..pages.len()).collect();
+    order.sort_by(|&a, &b| {
+        let by_score = level(b).total_cmp(&level(a));
+        by_score.then(pages[a].cmp(&pages[b]))
+    });
+    let mut ranks = vec![0; pages.len()];
+    for (at, rank) in order.into_iter().zip(1..) {
+        ranks[at] = rank;
+    }
+    let taken = (1..).zip(scores).zip(ranks);
+    taken
+        .map(|((taken, &score), rank)| SidePlace { taken, rank, score })
+        .collect()
+}
+
+fn core_evidence(
+    hubs: &Hubs,
+    core: &Core,
+    of_hubs: &[SidePlace],
+    rule: Rule,
+    targets: &SeedTargets,
+) -> CoreEvidence {
+    let page = |number: u32| hubs.pages[number as usize];
+    let sites = |numbers: &[u32]| -> u32 {
+        let sites: BTreeSet<SiteId> = numbers.iter().map(|&n| page(n).site()).collect();
+        count(sites.len())
+    };
+    let row = hubs.graph.hub_class(core.seed);
+    let row = row.map_or(&[][..], |class| hubs.graph.rows().list(class));
+    let targets = targets.get(&page(core.seed));
+    let linked = |number: &u32| {
+        if let Some(targets) = targets {
+            return targets.binary_search(&page(*number)).is_ok();
+        }
+        let class = hubs.graph.authority_class(*number);
+        class.is_some_and(|class| row.binary_search(&class).is_ok())
+    };
+    let leads_to: Vec<u32> = core.authorities.iter().copied().filter(linked).collect();
+    let at_seed = core.hubs.iter().position(|hub| *hub == core.seed);
+    let others = of_hubs
+        .iter()
+        .zip(&core.hubs)
+        .filter(|(_, hub)| **hub != core.seed);
+    let runner_up = others.min_by_key(|(place, _)| place.rank);
+    let weakest = |pages: &[u32], scores: &[f64]| -> (PageId, f64) {
+        let weaker = |a: &(&u32, &f64), b: &(&u32, &f64)| a.1.total_cmp(b.1).then(b.0.cmp(a.0));
+        let found = pages.iter().zip(scores).min_by(weaker);
+        found.map_or((page(core.seed), 0.0), |(&n, &score)| (page(n), score))
+    };
+    let (h, a) = (core.hubs.len() as u64, core.authorities.len() as u64);
+    let needs = |hubs: u64, authorities: u64| -> u64 {
+        let Rule::Density { density, .. } = rule else {
+            return 1;
+        };
+        let edges = density.edges_needed(hubs, authorities);
+        let missing = edges.saturating_sub(u128::from(core.edges)).max(1);
+        u64::try_from(missing).unwrap_or(u64::MAX)
+    };
+    CoreEvidence {
+        sigma: core.sigma,
+        edges: core.edges,
+        hubs: count(core.hubs.len()),
+        authorities: count(core.authorities.len()),
+        authority_sites: sites(&core.authorities),
+        seed: page(core.seed),
+        seed_place: at_seed.map_or(
+            SidePlace {
+                taken: 0,
+                rank: 0,
+                score: 0.0,
+            },
+            |at| of_hubs[at],
+        ),
+        since: 0,
+        leads_to: count(leads_to.len()),
+        leads_to_sites: sites(&leads_to),
+        first: leads_to.iter().take(NAMED).map(|&n| page(n)).collect(),
+        runner_up: runner_up.map(|(place, &hub)| (page(hub), place.score)),
+        weakest_hub: weakest(&core.hubs, &core.hub_scores),
+        weakest_authority: weakest(&core.authorities, &core.authority_scores),
+        hub_needs: needs(h + 1, a),
+        authority_needs: needs(h, a + 1),
+    }
+}
+
+impl CoresEvidence {
+    /// Hands the evidence to `changes`, standings only where they differ from those that the plan's
+    /// previous refresh sees; gives where they are, and the blocks written. So many pages are in
+    /// components.
+    ///
+    /// Cost beside writing: where all of the graph was looked at, one scan of the series.
+    pub(crate) fn put(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+        (plan, refresh): (&str, RefreshId),
+        counted: u64,
+    ) -> Result<Written, EngineError> {
+        for (page, member) in &self.members {
+            changes.put(&tables::MEMBERS, &(refresh, *page), member)?;
+        }
+        let plan = store.get(&tables::PLANS, &plan.to_owned())?;
+        let previous = plan.map(|plan| plan.last_refresh);
+        let since = previous.map_or_else(|| Ok(BTreeMap::new()), |p| seeds_since(store, p))?;
+        for (rank, core) in (1..).zip(&self.cores) {
+            let mut core = core.clone();
+            core.since = since.get(&core.seed).copied().unwrap_or(refresh);
+            changes.put(&tables::CORE_EVIDENCE, &(refresh, rank), &core)?;
+        }
+        let record = match previous {
+            Some(previous) => store.get(&tables::REFRESHES, &previous)?,
+            None => None,
+        };
+        let earlier = record.and_then(|record| record.standings);
+        let series = earlier.map_or(refresh, |earlier| earlier.series);
+        self.standings
+            .put(store, changes, (series, refresh), counted)
+    }
+}
+
+/// The seeds of a refresh, each with the refresh since which it is one.
+fn seeds_since(
+    store: &Store,
+    refresh: RefreshId,
+) -> Result<BTreeMap<PageId, RefreshId>, EngineError> {
+    let mut since = BTreeMap::new();
+    for entry in store.scan_under(&tables::CORE_EVIDENCE, &refresh.to_be_bytes())? {
+        let (_, core) = entry?;
+        since.insert(core.seed, core.since);
+    }
+    Ok(since)
+}
+
+/// Deletes the members and cores of a refresh.
+pub(crate) fn delete(
+    store: &Store,
+    changes: &mut Changes,
+    refresh: RefreshId,
+) -> Result<(), StoreError> {
+    let prefix = refresh.to_be_bytes();
+    changes.delete_under(store, &tables::MEMBERS, &prefix)?;
+    changes.delete_under(store, &tables::CORE_EVIDENCE, &prefix)?;
+    Ok(())
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,65 @@
+//! The pages on inter-site links, a bit each.
+//!
+//! Pages lie scattered over all sites, and the sites of a large crawl are many: sets of their own
+//! for the parts that are read side by side would hold most sites many times (1.6 GB for 18.5
+//! million pages on 513,888 sites). One array that all parts write to takes 2.3 MB for these, and 8
+//! bytes a site.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::engine::EngineError;
+use crate::page::PageId;
+use crate::storage::{Store, StoreError, tables};
+use crate::watch::Watch;
+
+/// A set of pages, with room for all that a bank has given ids to.
+pub(crate) struct LinkedPages {
+    /// For each site the place of its first page, and at the end the number of places.
+    firsts: Vec<u64>,
+    bits: Vec<AtomicU64>,
+}
+
+impl LinkedPages {
+    /// No page; ids of sites are below `sites`. Cost: one scan of sites.
+    pub(crate) fn none(store: &Store, sites: u32, watch: &dyn Watch) -> Result<Self, EngineError> {
+        let mut firsts = Vec::with_capacity(sites as usize + 1);
+        let mut next: u64 = 0;
+        for entry in store.scan(&tables::SITES)? {
+            watch.proceed()?;
+            let (site, record) = entry?;
+            // Sites without a record have no pages.
+            while firsts.len() <= site.0 as usize && firsts.len() < sites as usize {
+                firsts.push(next);
+            }
+            next += u64::from(record.next_page);
+        }
+        firsts.resize(sites as usize + 1, next);
+        let words = usize::try_from(next.div_ceil(64)).map_err(|_| StoreError::Full("page"))?;
+        let mut bits = Vec::new();
+        bits.resize_with(words, AtomicU64::default);
+        Ok(Self { firsts, bits })
+    }
+
+    /// The word of a page and its bit there; none where its site never gave out its id.
+    fn place(&self, page: PageId) -> Option<(&AtomicU64, u64)> {
+        let site = page.site().0 as usize;
+        let place = self.firsts.get(site)? + u64::from(page.index());
+        if place >= *self.firsts.get(site + 1)? {
+            return None;
+        }
+        let word = self.bits.get(usize::try_from(place / 64).ok()?)?;
+        Some((word, 1 << (place % 64)))
+    }
+
+    /// Takes a page in. Many threads may do so at a time.
+    pub(crate) fn insert(&self, page: PageId) {
+        if let Some((word, bit)) = self.place(page) {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn contains(&self, page: PageId) -> bool {
+        self.place(page)
+            .is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
+    }
+}

@@ -1,0 +1,264 @@
+//! Refresh by cores: loads the host-pruned graph, or what changed of it, selects, and keeps the
+//! ledger.
+
+mod changed;
+pub(crate) mod cost;
+pub(crate) mod evidence;
+mod findings;
+pub(crate) mod kept;
+pub(crate) mod linked;
+pub(crate) mod load;
+mod neighbourhood;
+mod select;
+pub(crate) mod standings;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cores::{Ledger, Pick, Selection};
+use crate::engine::EngineError;
+use crate::engine::history::succession;
+use crate::engine::plan::CorePlan;
+use crate::graph::number;
+use crate::page::{PageId, PageSet};
+use crate::storage::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
+use crate::storage::tables::{self, BitmapKey, VectorKey, VectorSide};
+use crate::storage::{Changes, Store, sides};
+use crate::watch::Watch;
+use changed::{Attempt, ChangedSelection};
+use cost::Cost;
+use evidence::CoresEvidence;
+use findings::Findings;
+use kept::Earlier;
+use load::Hubs;
+use select::select;
+use standings::Written;
+
+/// The cores that a refresh found, on their way to the store.
+pub(crate) struct CoresRun {
+    hubs: Hubs,
+    ledger: Ledger,
+    pub(crate) selection: Selection,
+    /// The refresh that was taken over from.
+    pub(crate) earlier: Option<Earlier>,
+    /// The refresh that was taken over from, or the one before where only its seeds matter; `None` on
+    /// a cold run.
+    pub(crate) leans_on: Option<RefreshId>,
+    /// Components of the whole graph, and those that are what they were then.
+    pub(crate) components: (u32, u32),
+    /// Pages of the graph that was loaded.
+    pub(crate) pages_loaded: u64,
+    /// The components of the loaded graph that are what they were.
+    verified: BTreeSet<u32>,
+    findings: Findings,
+    /// Successors of dead seeds, where the plan says so.
+    succeeding: BTreeMap<PageId, Succession>,
+    evidence: CoresEvidence,
+}
+
+/// With `cold` nothing is taken over from the plan's previous refresh but its seeds, where the
+/// plan says so.
+///
+/// Cost: the pages and rows of components that changed, by key, or where that is much one scan of
+/// pages and two of rows; then what [`select`](crate::cores::select) costs in components that changed.
+pub(crate) fn run(
+    store: &Store,
+    plan: &CorePlan,
+    previous: Option<RefreshId>,
+    cold: bool,
+    watch: &dyn Watch,
+) -> Result<CoresRun, EngineError> {
+    let mut earlier = match previous {
+        Some(refresh) if !cold => kept::earlier(store, refresh, plan)?,
+        _ => None,
+    };
+    let mut succeeding = BTreeMap::new();
+    let leans_on = earlier.map(|earlier| earlier.refresh);
+    let seeds_matter = plan.succeed || plan.params.pick == Pick::Stable;
+    let leans_on = leans_on.or(previous.filter(|_| seeds_matter));
+    let previous = match previous {
+        Some(refresh) if plan.succeed => {
+            let (seeds, of_dead) = succession::stable_list(store, plan, refresh, watch)?;
+            succeeding = of_dead;
+            seeds
+        }
+        Some(refresh) => seeds_of(store, refresh)?,
+        None => Vec::new(),
+    };
+    let mut visits = 0;
+    if let Some(earlier) = earlier {
+        match changed::run(store, plan, earlier, &previous, watch)? {
+            Attempt::Done(part) => {
+                let of_plan = (plan, succeeding, leans_on);
+                return Ok(of_part(*part, earlier, of_plan));
+            }
+            Attempt::GivenUp(in_vain) => visits = in_vain,
+        }
+    }
+    let hubs = Hubs::load(store, plan.keep_spam, plan.pages, watch)?;
+    let mut ledger = kept::load(store, &hubs, earlier)?;
+    let mut selection = select(&hubs, plan, &previous, &ledger, watch)?;
+    selection.link_visits += visits;
+    if !selection.certified && selection.reused.contains(&true) {
+        // What is not certain is not built upon.
+        earlier = None;
+        ledger = kept::load(store, &hubs, None)?;
+        let visits = selection.link_visits;
+        selection = select(&hubs, plan, &previous, &ledger, watch)?;
+        selection.link_visits += visits;
+    }
+    let components = ledger.components();
+    let count = number(components.len());
+    let verified: BTreeSet<u32> = (0..count).filter(|c| ledger.knows(*c)).collect();
+    Ok(CoresRun {
+        evidence: evidence::gather(&hubs, components, &selection, plan.params.rule),
+        findings: Findings::new(&hubs, components, &selection, None),
+        components: (count, number(verified.len())),
+        pages_loaded: hubs.pages.len() as u64,
+        hubs,
+        ledger,
+        selection,
+        earlier,
+        leans_on,
+        verified,
+        succeeding,
+    })
+}
+
+/// A run on what changed.
+fn of_part(
+    part: ChangedSelection,
+    earlier: Earlier,
+    (plan, succeeding, leans_on): (&CorePlan, BTreeMap<PageId, Succession>, Option<RefreshId>),
+) -> CoresRun {
+    let ChangedSelection {
+        hubs,
+        ledger,
+        selection,
+        verified,
+        components,
+        pages_loaded,
+        changed,
+        standings,
+        targets,
+    } = part;
+    let of_graph = ledger.components();
+    let gather = evidence::gather_part;
+    let of_part = (standings, &targets);
+    CoresRun {
+        evidence: gather(&hubs, of_graph, &selection, plan.params.rule, of_part),
+        findings: Findings::new(&hubs, of_graph, &selection, Some(changed)),
+        components,
+        pages_loaded,
+        hubs,
+        ledger,
+        selection,
+        earlier: Some(earlier),
+        leans_on,
+        verified,
+        succeeding,
+    }
+}
+
+/// The seeds of a refresh in order.
+fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineError> {
+    let mut seeds = Vec::new();
+    for entry in store.scan_under(&tables::SEEDS, &refresh.to_be_bytes())? {
+        let (_, seed) = entry?;
+        seeds.push(seed.page);
+    }
+    Ok(seeds)
+}
+
+impl CoresRun {
+    /// Why cores had to be computed.
+    pub(crate) fn costs(&self, store: &Store) -> Result<Vec<Cost>, EngineError> {
+        let run = cost::Computed {
+            store,
+            hubs: &self.hubs,
+            components: self.ledger.components(),
+            verified: &self.verified,
+            selection: &self.selection,
+            earlier: self.earlier.map(|earlier| earlier.refresh),
+        };
+        run.costs()
+    }
+
+    /// Hands the seeds, cores, vectors, the removed set, the evidence and what later refreshes may
+    /// take over to `changes`; gives what was written of standings.
+    pub(crate) fn put(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+        (plan, refresh): (&str, RefreshId),
+    ) -> Result<Written, EngineError> {
+        put_cores(
+            changes,
+            refresh,
+            &self.hubs,
+            &self.selection,
+            &self.succeeding,
+        )?;
+        let counted = self.findings.counted(self.earlier);
+        let written = self
+            .evidence
+            .put(store, changes, (plan, refresh), counted)?;
+        let series = written.record.series;
+        self.findings.put(store, changes, (series, refresh))?;
+        Ok(written)
+    }
+}
+
+fn put_cores(
+    changes: &mut Changes,
+    refresh: RefreshId,
+    hubs: &Hubs,
+    selection: &Selection,
+    succeeding: &BTreeMap<PageId, Succession>,
+) -> Result<(), EngineError> {
+    let page = |number: &u32| hubs.pages[*number as usize];
+    let mut removed = PageSet::new();
+    for (rank, core) in (1_u32..).zip(&selection.cores) {
+        let record = CoreRecord {
+            sigma: core.sigma,
+            edges: core.edges,
+            hubs: core.hubs.iter().map(page).collect(),
+            authorities: core.authorities.iter().map(page).collect(),
+            sides: sides::pack(&core.sides),
+            seed: page(&core.seed),
+        };
+        removed.extend(
+            record
+                .hubs
+                .iter()
+                .chain(&record.authorities)
+                .map(|page| page.0),
+        );
+        changes.put(&tables::CORES, &(refresh, rank), &record)?;
+        for (side, scores) in [
+            (VectorSide::Hubs, &core.hub_scores),
+            (VectorSide::Authorities, &core.authority_scores),
+        ] {
+            let key = VectorKey {
+                refresh,
+                rank,
+                side,
+            };
+            changes.put(&tables::VECTORS, &key, scores)?;
+        }
+        let of_seed = core.hubs.iter().position(|hub| *hub == core.seed);
+        let seed = SeedRecord {
+            page: record.seed,
+            evidence: SeedEvidence::Core {
+                core: rank,
+                sigma: core.sigma,
+                hub_score: of_seed
+                    .and_then(|at| core.hub_scores.get(at))
+                    .copied()
+                    .ok_or(EngineError::Internal("a seed is no hub of its core"))?,
+            },
+            succeeds: succeeding.get(&record.seed).copied(),
+        };
+        changes.put(&tables::SEEDS, &(refresh, rank), &seed)?;
+    }
+    Ok(changes.put(&tables::BITMAPS, &BitmapKey::Removed(refresh), &removed)?)
+}

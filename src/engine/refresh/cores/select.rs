@@ -1,0 +1,29 @@
+//! Runs the selection of cores on a loaded graph, and tells its errors in the engine's words.
+
+use super::load::Hubs;
+use crate::cores::{self, CoresError, Ledger, Selection};
+use crate::engine::plan::CorePlan;
+use crate::engine::{EngineError, PlanError};
+use crate::page::PageId;
+use crate::watch::Watch;
+
+/// Cores and seeds of the loaded graph; `previous` are the seeds of the refresh before, best first,
+/// and the ledger is what is known of components that did not change.
+pub(crate) fn select(
+    hubs: &Hubs,
+    plan: &CorePlan,
+    previous: &[PageId],
+    ledger: &Ledger,
+    watch: &dyn Watch,
+) -> Result<Selection, EngineError> {
+    let previous: Vec<u32> = previous
+        .iter()
+        .filter_map(|page| hubs.number(*page))
+        .collect();
+    let selection = cores::select_again(&hubs.graph, &plan.params, &previous, ledger, watch);
+    selection.map_err(|e| match e {
+        CoresError::Interrupted(e) => e.into(),
+        CoresError::Params(e) => PlanError::from(e).into(),
+        e @ CoresError::NoHub { .. } => EngineError::Cores(e),
+    })
+}

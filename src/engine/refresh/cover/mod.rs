@@ -1,0 +1,360 @@
+//! Refresh by cover: seeds for each site with crawled pages, and what is kept of them.
+//!
+//! A site of which nothing changed that cover methods see ([`SiteRecord::cover_changed`]), and that
+//! has the seats it had, keeps its seeds: its records in `seeds` and `covers` are written again
+//! under the new number, since ranks run through all sites, but the site is not read, and the sets
+//! of pages that its seeds cover stay where they are, under the refresh that picked the seeds. So
+//! beside reading and selecting on the sites that changed, a refresh costs one scan of the sites
+//! and one small record for each site and seed.
+//!
+//! Seeds are ordered so that any head of the list is a good list: first the first pick of every
+//! site, then the second ones, and so on; among those of one round by the value that they cover
+//! first (it compares across sites, which a PageRank on one site and a weight on another do not),
+//! the highest first, ties by site name. Within a site that is the order of the picks. Both lists,
+//! what is taken over and what is new, have this order, so they are merged.
+//!
+//! [`SiteRecord::cover_changed`]: crate::storage::records::SiteRecord::cover_changed
+
+pub(crate) mod evidence;
+pub(crate) mod reach;
+mod seats;
+pub(crate) mod sites;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use roaring::RoaringBitmap;
+
+use crate::cover::{Choice, Seats, SiteCover, Stop, select_chosen};
+use crate::engine::{EngineError, PlanError};
+use crate::page::{PageSet, SiteId};
+use crate::storage::records::{
+    BatchId, CoverEvidence, CoverRecord, CoverStop, RefreshId, SeedEvidence, SeedRecord,
+};
+use crate::storage::tables::{self, BitmapKey, CoveredKey};
+use crate::storage::{Changes, Store};
+use crate::watch::Watch;
+use evidence::Picked;
+use reach::{Uncovered, put_reach};
+use seats::{Assigned, seats};
+use sites::{CoverSite, LoadedSite, cover_sites, in_groups};
+
+/// An earlier refresh of the plan with the same parameters.
+#[derive(Clone, Copy)]
+pub(crate) struct Earlier {
+    pub(crate) refresh: RefreshId,
+    /// The last batch of the state that it ran on.
+    pub(crate) batch: BatchId,
+}
+
+/// The seeds of all sites, on their way to the store. Memory: what the new seeds cover, at most
+/// some bits a page, and some 100 bytes a site.
+pub(crate) struct CoverRun {
+    earlier: Option<RefreshId>,
+    /// By site name.
+    sites: Vec<(SiteId, Kept)>,
+    pub(crate) page_visits: u64,
+}
+
+/// What a site keeps, or has newly.
+enum Kept {
+    /// Of the earlier refresh.
+    Taken(CoverRecord),
+    /// Picked now; the numbers of refresh and rank are filled in when it is stored.
+    New(CoverRecord, Vec<Picked>, Uncovered),
+}
+
+/// Selects on all sites that changed since `earlier`, on all sites where there is none.
+pub(crate) fn run(
+    store: &Store,
+    choice: &Choice,
+    earlier: Option<Earlier>,
+    watch: &dyn Watch,
+) -> Result<CoverRun, EngineError> {
+    let sites = cover_sites(store, choice, watch)?;
+    let mut kept = Vec::with_capacity(sites.len());
+    let mut records = earlier.map_or_else(|| Ok(BTreeMap::new()), |e| records(store, e.refresh))?;
+    for site in &sites {
+        let record = records.remove(&site.id);
+        let unchanged = earlier.is_some_and(|earlier| site.changed <= earlier.batch);
+        kept.push(record.filter(|_| unchanged));
+    }
+    let seats = seats(store, &sites, &kept, choice, watch)?;
+    let mut page_visits = seats.visits;
+    for (kept, seats) in kept.iter_mut().zip(&seats.of_sites) {
+        *kept = kept.take().filter(|record| record.seats == *seats);
+    }
+    let again: Vec<usize> = (0..sites.len()).filter(|&at| kept[at].is_none()).collect();
+    watch.stage("select", Some(again.len() as u64));
+    let mut new = select(store, &sites, &again, &seats, choice, watch)?;
+    let mut all = Vec::with_capacity(sites.len());
+    for (at, (site, kept)) in sites.iter().zip(kept).enumerate() {
+        let of_site = match kept {
+            Some(record) => Kept::Taken(record),
+            None => new
+                .remove(&at)
+                .ok_or(EngineError::Internal("a site was left out"))?,
+        };
+        if let Kept::New(record, ..) = &of_site {
+            page_visits += record.page_visits;
+        }
+        all.push((site.id, of_site));
+    }
+    Ok(CoverRun {
+        earlier: earlier.map(|earlier| earlier.refresh),
+        sites: all,
+        page_visits,
+    })
+}
+
+/// What a refresh keeps of its sites.
+pub(crate) fn records(
+    store: &Store,
+    refresh: RefreshId,
+) -> Result<BTreeMap<SiteId, CoverRecord>, EngineError> {
+    let mut records = BTreeMap::new();
+    for entry in store.scan_under(&tables::COVERS, &refresh.to_be_bytes())? {
+        let ((_, site), record) = entry?;
+        records.insert(site, record);
+    }
+    Ok(records)
+}
+
+/// Selects on some of the sites; gives what came out by their places in `sites`.
+fn select(
+    store: &Store,
+    sites: &[CoverSite],
+    again: &[usize],
+    seats: &Assigned,
+    choice: &Choice,
+    watch: &dyn Watch,
+) -> Result<BTreeMap<usize, Kept>, EngineError> {
+    let shared = matches!(choice.seats, Seats::Shared(..));
+    let (again, without): (Vec<usize>, Vec<usize>) =
+        again.iter().partition(|&&at| seats.of_sites[at] > 0);
+    // A site without seats is not read.
+    let without = without.into_iter().map(|at| {
+        let record = CoverRecord {
+            since: 0,
+            seats: 0,
+            ranks: Vec::new(),
+            stop: CoverStop::Complete,
+            crawled: sites[at].crawled,
+            value: seats.values[at],
+            page_visits: 0,
+        };
+        (at, Kept::New(record, Vec::new(), Uncovered::default()))
+    });
+    let mut new: BTreeMap<usize, Kept> = without.collect();
+    let to_read: Vec<&CoverSite> = again.iter().map(|&at| &sites[at]).collect();
+    in_groups(store, &to_read, choice, watch, |group, loaded| {
+        let of_site = |at: &usize| seats.of_sites[again[*at]];
+        let selectable: Vec<_> = loaded
+            .iter()
+            .zip(group)
+            .map(|(site, at)| (site.selectable(), of_site(at)))
+            .collect();
+        let covers = select_chosen(&selectable, choice, watch)?;
+        let kept: Result<Vec<(usize, Kept)>, EngineError> = loaded
+            .par_iter()
+            .zip(&covers)
+            .zip(group)
+            .map(|((site, cover), at)| {
+                let seats = of_site(at);
+                let picks = cover.picks.iter().zip(1..).map(|(pick, place)| {
+                    let seats = shared.then_some(seats);
+                    Picked::new(site, pick, place, seats, &choice.weights)
+                });
+                let record = record(site, cover, seats);
+                let uncovered = Uncovered::of(site, cover, choice, watch)?;
+                Ok((again[*at], Kept::New(record, picks.collect(), uncovered)))
+            })
+            .collect();
+        new.extend(kept?);
+        Ok(())
+    })?;
+    Ok(new)
+}
+
+fn record(site: &LoadedSite<'_>, cover: &SiteCover, seats: u32) -> CoverRecord {
+    CoverRecord {
+        since: 0,
+        seats,
+        // The numbers are filled in when it is stored; how many there are is known.
+        ranks: vec![0; cover.picks.len()],
+        stop: match cover.stop {
+            Stop::NoValueLeft => CoverStop::NoValueLeft,
+            Stop::NoPageLeft => CoverStop::NoPageLeft,
+            Stop::Complete => CoverStop::Complete,
+            Stop::NotPositive => CoverStop::NotPositive,
+        },
+        crawled: site.graph.pages(),
+        value: Some(site.graph.value()),
+        page_visits: cover.page_visits,
+    }
+}
+
+impl CoverRun {
+    /// The refresh whose records are taken over where a site did not change.
+    pub(crate) fn leans_on(&self) -> Option<RefreshId> {
+        self.earlier
+    }
+
+    /// Sites whose seeds are taken over, and sites that were selected on.
+    pub(crate) fn steps(&self) -> (u64, u64) {
+        let taken = self.sites.iter().filter(|s| matches!(s.1, Kept::Taken(_)));
+        let taken = taken.count() as u64;
+        (taken, self.sites.len() as u64 - taken)
+    }
+
+    /// How many seeds there are.
+    pub(crate) fn seeds(&self) -> Result<u32, EngineError> {
+        let seeds: u64 = self
+            .sites
+            .iter()
+            .map(|s| s.1.record().ranks.len() as u64)
+            .sum();
+        u32::try_from(seeds).map_err(|_| PlanError::TooManySeeds { seeds }.into())
+    }
+
+    /// The refresh that picked a site's seeds, by site, once this one is stored as `refresh`.
+    pub(crate) fn picked_by(&self, refresh: RefreshId) -> BTreeMap<SiteId, RefreshId> {
+        let sites = self.sites.iter();
+        sites
+            .map(|(site, kept)| match kept {
+                Kept::Taken(record) => (*site, record.since),
+                Kept::New(..) => (*site, refresh),
+            })
+            .collect()
+    }
+
+    /// Hands sites, seeds and covered sets to `changes`; `store` has the earlier refresh.
+    pub(crate) fn put(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+        refresh: RefreshId,
+    ) -> Result<(), EngineError> {
+        let mut ranks: BTreeMap<SiteId, Vec<u32>> = BTreeMap::new();
+        let places = self.sites.iter().map(|s| s.0).zip(0..).collect();
+        let mut new = self.new_seeds();
+        new.sort_unstable_by_key(|(order, _)| *order);
+        let mut new = new.into_iter().peekable();
+        let mut taken = self.taken_seeds(store, &places)?.peekable();
+        for rank in 1.. {
+            let new_first = match (new.peek(), taken.peek()) {
+                (None, None) => break,
+                (Some((a, _)), Some(Ok((b, _)))) => a < b,
+                (new, _) => new.is_some(),
+            };
+            let site = if let Some((_, picked)) = new.next_if(|_| new_first) {
+                put_pick(changes, refresh, rank, picked)?;
+                picked.page.site()
+            } else if let Some(seed) = taken.next() {
+                let (_, seed) = seed?;
+                changes.put(&tables::SEEDS, &(refresh, rank), &seed)?;
+                seed.page.site()
+            } else {
+                break;
+            };
+            ranks.entry(site).or_default().push(rank);
+        }
+        for (site, kept) in &self.sites {
+            let mut record = kept.record().clone();
+            record.ranks = ranks.remove(site).unwrap_or_default();
+            if let Kept::New(_, picks, uncovered) = kept {
+                record.since = refresh;
+                put_reach(changes, (refresh, *site), picks, uncovered)?;
+            }
+            changes.put(&tables::COVERS, &(refresh, *site), &record)?;
+        }
+        Ok(())
+    }
+
+    fn new_seeds(&self) -> Vec<(Order, &Picked)> {
+        let mut seeds = Vec::new();
+        for (place, (_, kept)) in self.sites.iter().enumerate() {
+            if let Kept::New(_, picks, _) = kept {
+                let ordered = picks.iter().map(|p| (order(&p.evidence, place), p));
+                seeds.extend(ordered);
+            }
+        }
+        seeds
+    }
+
+    /// The seeds of the earlier refresh that are taken over, in order.
+    fn taken_seeds<'a>(
+        &'a self,
+        store: &'a Store,
+        places: &'a BTreeMap<SiteId, usize>,
+    ) -> Result<impl Iterator<Item = Result<(Order, SeedRecord), EngineError>> + 'a, EngineError>
+    {
+        let prefix = self.earlier.map(u32::to_be_bytes);
+        let seeds = match &prefix {
+            Some(prefix) => Some(store.scan_under(&tables::SEEDS, prefix)?),
+            None => None,
+        };
+        Ok(seeds.into_iter().flatten().filter_map(|entry| {
+            let seed = match entry {
+                Ok((_, seed)) => seed,
+                Err(e) => return Some(Err(e.into())),
+            };
+            let place = *places.get(&seed.page.site())?;
+            match (&self.sites[place].1, &seed.evidence) {
+                (Kept::Taken(_), SeedEvidence::Cover(cover)) => {
+                    Some(Ok((order(cover, place), seed)))
+                }
+                _ => None,
+            }
+        }))
+    }
+}
+
+/// What seeds are ordered by: the pick, the value covered, the site's place by name.
+type Order = (u32, Reverse<i64>, usize);
+
+fn order(evidence: &CoverEvidence, place: usize) -> Order {
+    (evidence.pick, Reverse(evidence.covered_value()), place)
+}
+
+impl Kept {
+    fn record(&self) -> &CoverRecord {
+        match self {
+            Self::Taken(record) | Self::New(record, ..) => record,
+        }
+    }
+}
+
+fn put_pick(
+    changes: &mut Changes,
+    refresh: RefreshId,
+    rank: u32,
+    picked: &Picked,
+) -> Result<(), EngineError> {
+    let site = picked.page.site();
+    let mut evidence = picked.evidence.clone();
+    evidence.since = refresh;
+    for (hop, pages) in (0..).zip(&picked.covered) {
+        if !pages.is_empty() {
+            let key = CoveredKey {
+                refresh,
+                site,
+                pick: evidence.pick,
+                hop,
+            };
+            let pages = on_site(site, pages);
+            changes.put(&tables::BITMAPS, &BitmapKey::Covered(key), &pages)?;
+        }
+    }
+    let seed = SeedRecord {
+        page: picked.page,
+        evidence: SeedEvidence::Cover(evidence),
+        succeeds: None,
+    };
+    Ok(changes.put(&tables::SEEDS, &(refresh, rank), &seed)?)
+}
+
+fn on_site(site: SiteId, indexes: &RoaringBitmap) -> PageSet {
+    PageSet::from_bitmaps([(site.0, indexes.clone())])
+}

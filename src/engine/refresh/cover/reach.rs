@@ -1,0 +1,101 @@
+//! What a refresh of a cover method keeps of every crawled page of a site that it selected on: the
+//! pick that it is, the pick that covers it first and at which hop, or its score after the last
+//! pick.
+
+use std::collections::BTreeMap;
+
+use super::evidence::{Picked, gain};
+use super::sites::LoadedSite;
+use crate::cover::{Choice, SiteCover, rest};
+use crate::engine::EngineError;
+use crate::page::SiteId;
+use crate::storage::blocks::{PageBlock, place};
+use crate::storage::evidence::{Covered, Reach, ReachKey};
+use crate::storage::records::RefreshId;
+use crate::storage::{Changes, Key, Store, StoreError, tables};
+use crate::watch::Watch;
+
+/// The pages that no pick covers, with their scores.
+#[derive(Default)]
+pub(crate) struct Uncovered {
+    /// Page indexes.
+    pages: Vec<(u32, Option<f64>)>,
+    exact: bool,
+}
+
+impl Uncovered {
+    /// Cost: see [`rest`](mod@crate::cover::rest).
+    pub(crate) fn of(
+        site: &LoadedSite<'_>,
+        cover: &SiteCover,
+        choice: &Choice,
+        watch: &dyn Watch,
+    ) -> Result<Self, EngineError> {
+        let rest = rest(&site.graph, cover, choice, watch)?;
+        let index = |number: u32| site.pages[number as usize];
+        let pages = rest.pages.into_iter();
+        Ok(Self {
+            pages: pages.map(|page| (index(page.page), gain(page))).collect(),
+            exact: rest.exact,
+        })
+    }
+}
+
+/// Hands what the crawled pages of a site came to to `changes`, under the refresh that picked.
+pub(crate) fn put_reach(
+    changes: &mut Changes,
+    (refresh, site): (RefreshId, SiteId),
+    picks: &[Picked],
+    uncovered: &Uncovered,
+) -> Result<(), EngineError> {
+    let mut blocks: BTreeMap<u32, BTreeMap<u32, Reach>> = BTreeMap::new();
+    let nothing = Reach {
+        pick: None,
+        covered: None,
+        score: None,
+        exact: true,
+    };
+    for picked in picks {
+        let pick = picked.evidence.pick;
+        for (hop, pages) in (0..).zip(&picked.covered) {
+            for index in pages {
+                let (block, place) = place(index);
+                let reach = blocks.entry(block).or_default().entry(place);
+                reach.or_insert(nothing).covered = Some(Covered { pick, hop });
+            }
+        }
+        let (block, place) = place(picked.page.index());
+        let reach = blocks.entry(block).or_default().entry(place);
+        reach.or_insert(nothing).pick = Some(pick);
+    }
+    for &(index, score) in &uncovered.pages {
+        let (block, place) = place(index);
+        let reach = blocks.entry(block).or_default().entry(place);
+        let reach = reach.or_insert(nothing);
+        reach.score = score;
+        reach.exact = uncovered.exact;
+    }
+    for (block, pages) in blocks {
+        let key = ReachKey {
+            refresh,
+            site,
+            block,
+        };
+        changes.put(
+            &tables::REACH,
+            &key,
+            &PageBlock(pages.into_iter().collect()),
+        )?;
+    }
+    Ok(())
+}
+
+/// Deletes what is kept of a site under the refresh that picked its seeds.
+pub(crate) fn delete(
+    store: &Store,
+    changes: &mut Changes,
+    of_site: (RefreshId, SiteId),
+) -> Result<(), StoreError> {
+    changes.delete_under(store, &tables::REACH, &of_site.bytes())?;
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! Loads sites as the cover methods see them: crawled pages in URL order, links between them, and
+//! what their values follow from.
+//!
+//! Sites are loaded and worked on in groups, so that memory is bounded by the largest site and
+//! [`GROUP_PAGES`], not by the bank. Large sites each get a group with small ones beside it: while
+//! one large site is searched, its own searches and the small sites fill the threads.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use crate::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, Weights, page_value};
+use crate::engine::EngineError;
+use crate::engine::error::no_site;
+use crate::page::{PageId, SiteId};
+use crate::storage::records::{BatchId, PageRecord, PageState};
+use crate::storage::{Store, tables};
+use crate::watch::Watch;
+
+/// Small sites are taken into a group until they have so many crawled pages together.
+const GROUP_PAGES: u64 = 1 << 18;
+
+/// A site with crawled pages.
+pub(crate) struct CoverSite {
+    pub(crate) id: SiteId,
+    pub(crate) name: String,
+    pub(crate) crawled: u32,
+    /// The last batch that changed what cover methods see of it.
+    pub(crate) changed: BatchId,
+    p_uniq: PUniq,
+}
+
+/// All sites with crawled pages, by name.
+pub(crate) fn cover_sites(
+    store: &Store,
+    choice: &Choice,
+    watch: &dyn Watch,
+) -> Result<Vec<CoverSite>, EngineError> {
+    watch.stage("find sites", None);
+    let mut sites = Vec::new();
+    for entry in store.scan(&tables::SITES)? {
+        watch.proceed()?;
+        let (id, record) = entry?;
+        if record.crawled > 0 {
+            let (distinct, with_digest) = (record.distinct_digests, record.with_digest);
+            sites.push(CoverSite {
+                id,
+                name: record.name,
+                crawled: record.crawled,
+                changed: record.cover_changed,
+                p_uniq: choice.p_uniq_of(distinct.into(), with_digest.into()),
+            });
+        }
+    }
+    sites.par_sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    Ok(sites)
+}
+
+/// A site in memory; its pages by number, that is in URL order.
+pub(crate) struct LoadedSite<'a> {
+    pub(crate) site: &'a CoverSite,
+    /// Page indexes.
+    pub(crate) pages: Vec<u32>,
+    pub(crate) facts: Vec<PageFacts>,
+    pub(crate) graph: SiteGraph,
+}
+
+impl LoadedSite<'_> {
+    /// The site as selection takes it.
+    pub(crate) fn selectable(&self) -> Site<'_> {
+        Site {
+            id: self.site.id,
+            name: &self.site.name,
+            graph: &self.graph,
+        }
+    }
+
+    /// A page by number.
+    pub(crate) fn page(&self, number: u32) -> PageId {
+        PageId::new(self.site.id, self.pages[number as usize])
+    }
+}
+
+/// The targets that are known and not crawled, of each row of a site.
+pub(crate) fn uncrawled_of_rows(
+    store: &Store,
+    site: SiteId,
+) -> Result<HashMap<u32, u32>, EngineError> {
+    let mut of_rows = HashMap::new();
+    for entry in store.scan_under(&tables::ROW_MEMBERS, &site.0.to_be_bytes())? {
+        let (row, members) = entry?;
+        of_rows.insert(row.index(), members.uncrawled);
+    }
+    Ok(of_rows)
+}
+
+/// What a page's value follows from; `of_rows` is of its site.
+pub(crate) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFacts {
+    let of_row = record.row.and_then(|row| of_rows.get(&row)).copied();
+    let counted = record.uncrawled_intra.saturating_add(of_row.unwrap_or(0));
+    PageFacts {
+        spam: record.spam,
+        clicks: record.clicks,
+        uncrawled_outlinks: record.uncrawled_given.unwrap_or(counted),
+    }
+}
+
+/// Loads one site.
+///
+/// Cost: one scan each of the site's pages, row members and intra-site links. Memory: the URLs of
+/// its crawled pages while they are sorted, 4 bytes for each page that is not crawled, and what
+/// [`SiteGraph`] and the facts take: some 50 bytes a page and 8 a link, twice while it is built.
+fn load<'a>(
+    store: &Store,
+    site: &'a CoverSite,
+    weights: &Weights,
+    watch: &dyn Watch,
+) -> Result<LoadedSite<'a>, EngineError> {
+    let prefix = site.id.0.to_be_bytes();
+    let of_rows = uncrawled_of_rows(store, site.id)?;
+    watch.proceed()?;
+    let mut crawled = Vec::new();
+    for entry in store.scan_under(&tables::PAGES, &prefix)? {
+        let (page, record) = entry?;
+        if record.state != PageState::Crawled {
+            continue;
+        }
+        let facts = facts(&record, &of_rows);
+        crawled.push((record.local, page.index(), facts));
+    }
+    watch.proceed()?;
+    crawled.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    let (pages, facts): (Vec<u32>, Vec<PageFacts>) = crawled
+        .into_iter()
+        .map(|(_, index, facts)| (index, facts))
+        .unzip();
+    let numbers = SiteNumbers::of(&pages);
+    let mut links = Vec::new();
+    for entry in store.intra_of(site.id)? {
+        let (page, targets) = entry?;
+        if let Some(source) = numbers.number(page.index()) {
+            let targets = targets.into_iter().filter_map(|to| numbers.number(to));
+            links.extend(targets.map(|target| (source, target)));
+        }
+    }
+    watch.proceed()?;
+    let value = |facts: &PageFacts| page_value(*facts, site.p_uniq, weights);
+    let graph = SiteGraph::new(facts.iter().map(value).collect(), links)
+        .map_err(|e| no_site(e, &site.name))?;
+    Ok(LoadedSite {
+        site,
+        pages,
+        facts,
+        graph,
+    })
+}
+
+/// From page indexes to numbers.
+struct SiteNumbers(Vec<u32>);
+
+impl SiteNumbers {
+    const NONE: u32 = u32::MAX;
+
+    fn of(pages: &[u32]) -> Self {
+        let length = pages.iter().max().map_or(0, |last| *last as usize + 1);
+        let mut numbers = vec![Self::NONE; length];
+        for (number, page) in (0..).zip(pages) {
+            numbers[*page as usize] = number;
+        }
+        Self(numbers)
+    }
+
+    fn number(&self, page: u32) -> Option<u32> {
+        let number = self.0.get(page as usize).copied();
+        number.filter(|&number| number != Self::NONE)
+    }
+}
+
+/// Loads sites group by group and hands each group to `work`, with the places of its sites in
+/// `sites`; in no particular order.
+pub(crate) fn in_groups<'a>(
+    store: &Store,
+    sites: &[&'a CoverSite],
+    choice: &Choice,
+    watch: &dyn Watch,
+    mut work: impl FnMut(&[usize], &[LoadedSite<'a>]) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    for group in groups(sites) {
+        let loaded: Result<Vec<_>, EngineError> = group
+            .par_iter()
+            .with_max_len(1)
+            .map(|&at| load(store, sites[at], &choice.weights, watch))
+            .collect();
+        work(&group, &loaded?)?;
+    }
+    Ok(())
+}
+
+/// The largest site that is left, and the smallest ones beside it.
+fn groups(sites: &[&CoverSite]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..sites.len()).collect();
+    order.sort_by_key(|&at| sites[at].crawled);
+    let mut left = order.as_slice();
+    let mut groups = Vec::new();
+    while let Some((&largest, rest)) = left.split_last() {
+        let mut group = vec![largest];
+        let mut pages = 0;
+        left = rest;
+        while let Some((&smallest, rest)) = left.split_first() {
+            pages += u64::from(sites[smallest].crawled);
+            if pages > GROUP_PAGES {
+                break;
+            }
+            group.push(smallest);
+            left = rest;
+        }
+        groups.push(group);
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_sites_are_loaded_one_at_a_time_and_small_ones_beside_them() {
+        let sites: Vec<CoverSite> = [5, 1 << 20, 1 << 18, 7, 1 << 19]
+            .into_iter()
+            .zip(0..)
+            .map(|(crawled, id)| CoverSite {
+                id: SiteId(id),
+                name: id.to_string(),
+                crawled,
+                changed: 1,
+                p_uniq: PUniq::of_digests(0, 0),
+            })
+            .collect();
+        let sites: Vec<&CoverSite> = sites.iter().collect();
+        assert_eq!(groups(&sites), [vec![1, 0, 3], vec![4, 2]]);
+        assert!(groups(&[]).is_empty());
+    }
+}

@@ -1,0 +1,364 @@
+//! Refresh: one run of a plan.
+//!
+//! It computes on the published state and takes the writer's lock only to store what came out,
+//! so an ingest can go on meanwhile. What a refresh does beside that is the business of its
+//! family: [`cores`] or [`cover`].
+
+pub(crate) mod cores;
+pub(crate) mod cover;
+mod memory;
+mod prune;
+
+pub use cores::cost::{Cost, Reason, SiteChange};
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::clock::now;
+use super::plan::{DEFAULT_PLAN, Method, NAME_PATTERN, Plan, PlanOptions, check_name};
+use super::{Bank, EngineError, RequestError};
+use crate::engine::history::past;
+use crate::page::SiteId;
+use crate::storage::records::{BatchId, PlanRecord, RefreshId, RefreshRecord};
+use crate::storage::tables;
+use crate::storage::{Changes, Reader, Store, Writer};
+use crate::watch::Watch;
+use cores::standings::Written;
+use cores::{CoresRun, standings};
+use cover::{CoverRun, Earlier};
+
+/// What to refresh, and how.
+///
+/// ```
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+/// use seedbank::engine::{Method, PlanOptions, RefreshRequest};
+///
+/// let request = RefreshRequest {
+///     plan: Some("sites".to_owned()),
+///     options: PlanOptions {
+///         method: Some(Method::MaxWeight),
+///         per_site: Some(3),
+///         ..PlanOptions::default()
+///     },
+///     ..RefreshRequest::default()
+/// };
+/// // One crawled page on each of two sites. The plan keeps its parameters.
+/// assert_eq!(bank.refresh(&request, &Unwatched)?.seeds, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RefreshRequest {
+    /// The plan; the default plan where `None`.
+    pub plan: Option<String>,
+    /// Parameters; where they are silent the plan's own are taken, then the defaults.
+    pub options: PlanOptions,
+    /// Take nothing over from earlier refreshes.
+    pub cold: bool,
+    /// Keep only so many refreshes of the plan, this one included.
+    pub keep: Option<u32>,
+    /// Wait while another process writes to the bank.
+    pub wait: bool,
+    /// Tell why cores had to be computed.
+    pub explain_cost: bool,
+}
+
+/// What a refresh did.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RefreshReport {
+    /// Its number.
+    #[schemars(range(min = 1))]
+    pub refresh: RefreshId,
+    /// The plan.
+    #[schemars(regex(pattern = NAME_PATTERN))]
+    pub plan: String,
+    /// How seeds are selected.
+    #[schemars(with = "Method")]
+    pub method: &'static str,
+    /// The plan's parameters as far as they were said, named as the flags; the others have their
+    /// defaults.
+    pub parameters: PlanOptions,
+    /// Whether the plan had other parameters before.
+    pub plan_changed: bool,
+    /// The last batch of the state that it ran on; 0 before the first.
+    pub batch: BatchId,
+    /// Seeds selected.
+    pub seeds: u32,
+    /// Cores found.
+    pub cores: u32,
+    /// Whether nothing of an earlier refresh was reused.
+    pub cold: bool,
+    /// Steps taken over from the previous refresh: cores, or sites. Cores only from components that
+    /// are verified, so every reused step is.
+    pub steps_reused: u64,
+    /// Steps computed: cores, or sites.
+    pub steps_recomputed: u64,
+    /// By cores: weakly connected components of the graph; 0 by cover.
+    pub components: u32,
+    /// By cores: those among them that are, page for page and link for link, what they were in the
+    /// previous refresh: no batch touched them, or what it changed came to the same.
+    pub components_verified: u32,
+    /// By cores: pages of the graph that were loaded, those of components that batches touched or
+    /// that could come first, or all; 0 by cover.
+    pub pages_loaded: u64,
+    /// Whether every result was proven.
+    pub certified: bool,
+    /// Why not, where it was not.
+    pub doubt: Option<String>,
+    /// Entries of rows or citers read while ranking.
+    pub link_visits: u64,
+    /// Pages settled plus adjacency entries scanned.
+    pub page_visits: u64,
+    /// Bytes of keys and values read from the store, but for what telling `costs` took.
+    pub bytes_read: u64,
+    /// Those of them that were read while the result was stored: what it is told from and replaces.
+    pub bytes_read_storing: u64,
+    /// How long it took, in seconds.
+    #[schemars(range(min = 0))]
+    pub seconds: f64,
+    /// The most memory that the process has used so far, in bytes; `None` where the system does not
+    /// tell it.
+    pub peak_memory: Option<u64>,
+    /// By cores: why they had to be computed; only where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub costs: Option<Vec<Cost>>,
+    /// Older refreshes of the plan that were deleted.
+    #[schemars(inner(range(min = 1)))]
+    pub pruned: Vec<RefreshId>,
+}
+
+/// What a family's run hands to the frame.
+enum Outcome {
+    Cores(Box<CoresRun>),
+    Cover(CoverRun),
+}
+
+impl Outcome {
+    /// The earlier refresh whose records or seeds this one takes over.
+    fn leans_on(&self) -> Option<RefreshId> {
+        match self {
+            Self::Cores(run) => run.leans_on,
+            Self::Cover(run) => run.leans_on(),
+        }
+    }
+
+    /// Hands what is to be stored to `changes`; gives what was written of standings.
+    fn put(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+        (plan, refresh): (&str, RefreshId),
+    ) -> Result<Option<Written>, EngineError> {
+        match self {
+            Self::Cores(run) => run.put(store, changes, (plan, refresh)).map(Some),
+            Self::Cover(run) => {
+                run.put(store, changes, refresh)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The refresh that picked each site's seeds.
+    fn picked_by(&self, refresh: RefreshId) -> BTreeMap<SiteId, RefreshId> {
+        match self {
+            Self::Cores(_) => BTreeMap::new(),
+            Self::Cover(run) => run.picked_by(refresh),
+        }
+    }
+}
+
+impl Bank {
+    /// Runs a plan on the published state and keeps what came out.
+    ///
+    /// A refresh without seeds is kept too. Where the plan was refreshed by somebody else
+    /// meanwhile, and what this run takes over may be deleted, it runs again; so it does where what
+    /// happened since its state was forgotten by somebody else's `--keep`.
+    ///
+    /// Cost: by cores the pages and rows of components that changed, by key, or one scan of pages and
+    /// two of rows, then what [`cores::select`] costs in what changed; by cover one scan of sites,
+    /// the pages and links of those that changed, then what [`cover::select_chosen`] costs on them.
+    ///
+    /// [`cores::select`]: crate::cores::select
+    /// [`cover::select_chosen`]: crate::cover::select_chosen
+    pub fn refresh(
+        &self,
+        request: &RefreshRequest,
+        watch: &dyn Watch,
+    ) -> Result<RefreshReport, EngineError> {
+        let begun = Instant::now();
+        let plan = request.plan.as_deref().unwrap_or(DEFAULT_PLAN);
+        check_name(plan)?;
+        if request.keep == Some(0) {
+            return Err(RequestError::KeepsNothing.into());
+        }
+        if !request.wait {
+            Writer::probe(self.path())?;
+        }
+        loop {
+            let (outcome, mut report) = self.run(plan, request, watch)?;
+            watch.stage("commit", None);
+            // What was computed is worth waiting for.
+            let writer = Writer::open(self.path(), true, watch)?;
+            let kept = writer.get(&tables::PLANS, &report.plan)?;
+            let last = kept.map(|kept| kept.last_refresh);
+            let leans_well = outcome
+                .leans_on()
+                .is_none_or(|earlier| last == Some(earlier));
+            // Else what changed since could not be told any more.
+            let is_known = report.batch >= past::known_since(&writer)?;
+            if leans_well && is_known {
+                keep(&writer, request, &outcome, &mut report, begun, watch)?;
+                return Ok(report);
+            }
+        }
+    }
+
+    /// Computes; stores nothing.
+    fn run(
+        &self,
+        plan: &str,
+        request: &RefreshRequest,
+        watch: &dyn Watch,
+    ) -> Result<(Outcome, RefreshReport), EngineError> {
+        let plan = plan.to_owned();
+        let reader = Reader::open(self.path())?;
+        let kept = reader.get(&tables::PLANS, &plan)?;
+        let base = match &kept {
+            Some(kept) => PlanOptions::from_kept(&kept.settings)?,
+            None => PlanOptions::default(),
+        };
+        let options = request.options.clone().over(&base);
+        let decided = options.decide()?;
+        let plan_changed = kept.is_some() && base.decide().ok() != Some(decided);
+        let previous = kept.map(|kept| kept.last_refresh);
+        let mut report = RefreshReport {
+            refresh: 0,
+            plan,
+            method: options.method.unwrap_or_default().name(),
+            parameters: options,
+            plan_changed,
+            batch: reader.counters()?.batch,
+            seeds: 0,
+            cores: 0,
+            cold: true,
+            steps_reused: 0,
+            steps_recomputed: 0,
+            components: 0,
+            components_verified: 0,
+            pages_loaded: 0,
+            certified: true,
+            doubt: None,
+            link_visits: 0,
+            page_visits: 0,
+            bytes_read: 0,
+            bytes_read_storing: 0,
+            seconds: 0.0,
+            peak_memory: None,
+            costs: None,
+            pruned: Vec::new(),
+        };
+        let outcome = match decided {
+            Plan::Cores(plan) => {
+                let run = cores::run(&reader, &plan, previous, request.cold, watch)?;
+                let selection = &run.selection;
+                report.cores = count(selection.cores.len());
+                report.seeds = report.cores;
+                report.cold = run.earlier.is_none();
+                let reused = selection.reused.iter().filter(|reused| **reused);
+                report.steps_reused = reused.count() as u64;
+                report.steps_recomputed = u64::from(report.cores) - report.steps_reused;
+                report.certified = selection.certified;
+                let doubt = selection.uncertified_reason.as_ref();
+                report.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
+                report.link_visits = selection.link_visits;
+                (report.components, report.components_verified) = run.components;
+                report.pages_loaded = run.pages_loaded;
+                report.bytes_read = reader.bytes_read();
+                if request.explain_cost {
+                    report.costs = Some(run.costs(&reader)?);
+                }
+                Outcome::Cores(Box::new(run))
+            }
+            Plan::Cover(choice) => {
+                let earlier = match previous.filter(|_| !request.cold && !plan_changed) {
+                    Some(refresh) => Some(Earlier {
+                        refresh,
+                        batch: reader.need(&tables::REFRESHES, &refresh)?.batch,
+                    }),
+                    None => None,
+                };
+                let run = cover::run(&reader, &choice, earlier, watch)?;
+                report.cold = earlier.is_none();
+                report.seeds = run.seeds()?;
+                (report.steps_reused, report.steps_recomputed) = run.steps();
+                report.page_visits = run.page_visits;
+                report.bytes_read = reader.bytes_read();
+                Outcome::Cover(run)
+            }
+        };
+        Ok((outcome, report))
+    }
+}
+
+/// Stores a refresh, and deletes what `--keep` says.
+fn keep(
+    writer: &Writer,
+    request: &RefreshRequest,
+    outcome: &Outcome,
+    report: &mut RefreshReport,
+    begun: Instant,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    let mut counters = writer.counters()?;
+    counters.refresh += 1;
+    report.refresh = counters.refresh;
+    // Small beside the ledger's own records, and a bulk load where there is more.
+    let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
+    let of_plan = (report.plan.as_str(), report.refresh);
+    let standings = outcome.put(writer, &mut changes, of_plan)?;
+    let settings = report.parameters.to_kept()?;
+    let plan = PlanRecord {
+        settings: settings.clone(),
+        last_refresh: report.refresh,
+    };
+    changes.put(&tables::PLANS, &report.plan, &plan)?;
+    if let Some(keep) = request.keep {
+        let picked_by = outcome.picked_by(report.refresh);
+        report.pruned = prune::prune(writer, &mut changes, &report.plan, keep, picked_by)?;
+        past::forget(writer, &mut changes, &report.pruned, report.batch)?;
+        let new = (report.refresh, standings.as_ref());
+        standings::forget(writer, &mut changes, &report.pruned, new)?;
+    }
+    report.bytes_read_storing = writer.bytes_read();
+    report.bytes_read += report.bytes_read_storing;
+    report.seconds = begun.elapsed().as_secs_f64();
+    report.peak_memory = memory::peak();
+    let record = RefreshRecord {
+        plan: report.plan.clone(),
+        settings,
+        batch: report.batch,
+        at: now(),
+        seconds: report.seconds,
+        cold: report.cold,
+        certified: report.certified,
+        doubt: report.doubt.clone(),
+        seeds: report.seeds,
+        cores: report.cores,
+        steps_reused: report.steps_reused,
+        steps_recomputed: report.steps_recomputed,
+        link_visits: report.link_visits,
+        page_visits: report.page_visits,
+        standings: standings.map(|written| written.record),
+        components: report.components,
+    };
+    changes.put(&tables::REFRESHES, &report.refresh, &record)?;
+    watch.proceed()?;
+    Ok(writer.commit(changes, counters)?)
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

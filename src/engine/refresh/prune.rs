@@ -1,0 +1,63 @@
+//! Deletes refreshes of a plan that are not to be kept.
+
+use std::collections::BTreeMap;
+
+use super::cores::{evidence, kept};
+use super::cover::{self, reach};
+use crate::engine::EngineError;
+use crate::page::SiteId;
+use crate::storage::records::RefreshId;
+use crate::storage::tables::{self, BitmapKey};
+use crate::storage::{Changes, Store};
+
+/// Deletes all but the newest `keep` refreshes of a plan, the one being stored included.
+///
+/// Covered sets that a deleted refresh picked stay where a refresh that stays took them over. A
+/// site's sets are taken over by consecutive refreshes, so the oldest that stays decides;
+/// `picked_by` says it for the one being stored.
+pub(super) fn prune(
+    store: &Store,
+    changes: &mut Changes,
+    plan: &str,
+    keep: u32,
+    picked_by: BTreeMap<SiteId, RefreshId>,
+) -> Result<Vec<RefreshId>, EngineError> {
+    let mut old = Vec::new();
+    for entry in store.scan(&tables::REFRESHES)? {
+        let (number, record) = entry?;
+        if record.plan == plan {
+            old.push(number);
+        }
+    }
+    let stay = (keep as usize).saturating_sub(1);
+    let oldest = old
+        .split_off(old.len().saturating_sub(stay))
+        .first()
+        .copied();
+    let picked_by = match oldest {
+        Some(refresh) => cover::records(store, refresh)?
+            .into_iter()
+            .map(|(site, record)| (site, record.since))
+            .collect(),
+        None => picked_by,
+    };
+    for &refresh in &old {
+        let prefix = refresh.to_be_bytes();
+        changes.delete(&tables::REFRESHES, &refresh)?;
+        changes.delete(&tables::BITMAPS, &BitmapKey::Removed(refresh))?;
+        changes.delete_under(store, &tables::CORES, &prefix)?;
+        changes.delete_under(store, &tables::VECTORS, &prefix)?;
+        changes.delete_under(store, &tables::SEEDS, &prefix)?;
+        kept::delete(store, changes, refresh)?;
+        evidence::delete(store, changes, refresh)?;
+        for (site, record) in cover::records(store, refresh)? {
+            changes.delete(&tables::COVERS, &(refresh, site))?;
+            if picked_by.get(&site) != Some(&record.since) {
+                let sets = BitmapKey::covered_prefix(record.since, site);
+                changes.delete_under(store, &tables::BITMAPS, &sets)?;
+                reach::delete(store, changes, (record.since, site))?;
+            }
+        }
+    }
+    Ok(old)
+}

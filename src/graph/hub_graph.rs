@@ -1,0 +1,71 @@
+//! Classes of equal pages, with the links between them.
+
+use super::csr::Csr;
+use super::number::{NONE, number};
+
+/// The host-pruned graph as classes of equal pages.
+///
+/// Memory: 8 bytes a merged entry, 4 bytes a page and role, 8 bytes a page number.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct HubGraph {
+    pub(super) hub_members: Csr,
+    pub(super) authority_members: Csr,
+    pub(super) rows: Csr,
+    pub(super) citers: Csr,
+    pub(super) hub_class: Vec<u32>,
+    pub(super) authority_class: Vec<u32>,
+}
+
+impl HubGraph {
+    /// The pages of each hub class, ascending.
+    #[must_use]
+    pub const fn hub_members(&self) -> &Csr {
+        &self.hub_members
+    }
+
+    /// The pages of each authority class, ascending.
+    #[must_use]
+    pub const fn authority_members(&self) -> &Csr {
+        &self.authority_members
+    }
+
+    /// For each hub class the authority classes that its pages link to, ascending.
+    #[must_use]
+    pub const fn rows(&self) -> &Csr {
+        &self.rows
+    }
+
+    /// For each authority class the hub classes whose pages link to it, ascending.
+    #[must_use]
+    pub const fn citers(&self) -> &Csr {
+        &self.citers
+    }
+
+    /// The hub class of a page, if it is a hub.
+    #[must_use]
+    pub fn hub_class(&self, page: u32) -> Option<u32> {
+        let class = self.hub_class.get(page as usize).copied();
+        class.filter(|&class| class != NONE)
+    }
+
+    /// The authority class of a page, if it is an authority.
+    #[must_use]
+    pub fn authority_class(&self, page: u32) -> Option<u32> {
+        let class = self.authority_class.get(page as usize).copied();
+        class.filter(|&class| class != NONE)
+    }
+
+    /// The number of links between pages, before merging.
+    #[must_use]
+    pub fn links(&self) -> u64 {
+        let targets = |class: u32| -> u64 {
+            let classes = self.rows.list(class).iter();
+            classes
+                .map(|&c| self.authority_members.list(c).len() as u64)
+                .sum()
+        };
+        (0..number(self.rows.len()))
+            .map(|class| self.hub_members.list(class).len() as u64 * targets(class))
+            .sum()
+    }
+}

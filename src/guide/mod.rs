@@ -1,0 +1,38 @@
+//! The guide: what Seedbank does and why, a page for each part. The first is the [map].
+//!
+//! The pages are the Markdown files of this folder, so they read the same in the repository. They
+//! say what the code does today: whoever changes a rule changes its page in the same commit.
+
+/// A page of the guide is a module without items.
+///
+/// The names in brackets lead to modules here and to files in the repository: of several
+/// definitions of a link the first counts, and those of the files stand at their ends.
+macro_rules! pages {
+    ($($page:ident = $file:literal;)+) => {$(
+        #[doc = concat!(
+            "[map]: crate::guide::map\n",
+            "[design]: crate::guide::design\n",
+            "[formats]: crate::guide::formats\n",
+            "[cores]: crate::guide::cores\n",
+            "[cover]: crate::guide::cover\n",
+            "[refresh]: crate::guide::refresh\n",
+            "[answers]: crate::guide::answers\n",
+            "[evaluation]: crate::guide::evaluation\n",
+            "[operation]: crate::guide::operation\n\n",
+            include_str!($file),
+        )]
+        pub mod $page {}
+    )+};
+}
+
+pages! {
+    map = "map.md";
+    design = "design.md";
+    formats = "formats.md";
+    cores = "cores.md";
+    cover = "cover.md";
+    refresh = "refresh.md";
+    answers = "answers.md";
+    evaluation = "evaluation.md";
+    operation = "operation.md";
+}

@@ -1,0 +1,211 @@
+//! Cutting a text into blocks of whole lines.
+
+use std::collections::VecDeque;
+
+use super::open::Opened;
+use super::progress::Progress;
+use super::reject::{Fault, REJECTED_TEXT, RejectReason};
+use super::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
+
+/// A line longer than this many bytes, its end not counted, is refused; it is never held whole.
+pub const MAX_LINE: usize = 16 << 20;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Whole lines, and perhaps, after them, one line too long to be held.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    /// Number of the first line, from 1.
+    pub first_line: u64,
+    /// The lines with their ends; the last may have none. One may pass [`MAX_LINE`] by less than
+    /// [`PIECE_SIZE`].
+    pub text: Vec<u8>,
+    /// The line after them.
+    pub overlong: Option<Overlong>,
+    /// How many lines there are, at most [`PIECE_RECORDS`].
+    pub lines: usize,
+}
+
+/// A line that was skipped.
+#[derive(Debug)]
+pub(super) struct Overlong {
+    /// Its beginning.
+    pub head: Vec<u8>,
+    /// Its length without the line end.
+    pub bytes: u64,
+}
+
+/// The blocks of one input, in order.
+pub(super) struct Blocks<'a> {
+    input: Opened,
+    progress: Progress<'a>,
+    /// Read already, and not yet part of a block.
+    rest: Vec<u8>,
+    /// Cut off already; they come before the rest.
+    ready: VecDeque<Block>,
+    next_line: u64,
+    started: bool,
+    ended: bool,
+    failed: Option<Stop>,
+}
+
+impl<'a> Blocks<'a> {
+    pub(super) const fn new(input: Opened, progress: Progress<'a>) -> Self {
+        Self {
+            input,
+            progress,
+            rest: Vec::new(),
+            ready: VecDeque::new(),
+            next_line: 1,
+            started: false,
+            ended: false,
+            failed: None,
+        }
+    }
+
+    /// The next block, or none at the end. What stopped the reading is told once, after all lines
+    /// that were whole before it.
+    fn cut(&mut self) -> Result<Option<Block>, Stop> {
+        if let Some(block) = self.ready.pop_front() {
+            return Ok(Some(block));
+        }
+        let mut text = std::mem::take(&mut self.rest);
+        let mut searched = 0;
+        loop {
+            self.read_more(&mut text);
+            let fresh = text.get(searched..).unwrap_or_default();
+            if let Some(end) = fresh.iter().rposition(|b| *b == b'\n') {
+                self.rest = text.split_off(searched + end + 1);
+                return Ok(Some(self.first_of(text)));
+            }
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
+            if self.ended {
+                return Ok((!text.is_empty()).then(|| self.block(text, None)));
+            }
+            if text.len() > MAX_LINE {
+                return self.skip_line(text).map(Some);
+            }
+            searched = text.len();
+        }
+    }
+
+    /// A block of whole lines; where they are too many, of the first of them.
+    fn first_of(&mut self, text: Vec<u8>) -> Block {
+        if line_ends(&text) <= PIECE_RECORDS {
+            return self.block(text, None);
+        }
+        let mut rest = &text[..];
+        while !rest.is_empty() {
+            let mut ends = rest.iter().enumerate().filter(|(_, b)| **b == b'\n');
+            let end = ends
+                .nth(PIECE_RECORDS - 1)
+                .map_or(rest.len(), |(at, _)| at + 1);
+            let (piece, after) = rest.split_at(end);
+            let block = self.block(piece.to_vec(), None);
+            self.ready.push_back(block);
+            rest = after;
+        }
+        self.ready.pop_front().unwrap_or_default()
+    }
+
+    fn block(&mut self, text: Vec<u8>, overlong: Option<Overlong>) -> Block {
+        let first_line = self.next_line;
+        let ends = line_ends(&text);
+        let open = usize::from(text.last().is_some_and(|b| *b != b'\n'));
+        let lines = ends + open + usize::from(overlong.is_some());
+        self.next_line += lines as u64;
+        Block {
+            first_line,
+            text,
+            overlong,
+            lines,
+        }
+    }
+
+    /// Passes over the rest of a line whose beginning this is.
+    fn skip_line(&mut self, mut text: Vec<u8>) -> Result<Block, Stop> {
+        let mut bytes = text.len() as u64;
+        let head = text.get(..REJECTED_TEXT * 4).unwrap_or_default().to_vec();
+        loop {
+            text.clear();
+            self.read_more(&mut text);
+            if let Some(end) = text.iter().position(|b| *b == b'\n') {
+                self.rest = text.split_off(end + 1);
+                bytes += end as u64;
+                break;
+            }
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
+            bytes += text.len() as u64;
+            if self.ended {
+                break;
+            }
+        }
+        Ok(self.block(Vec::new(), Some(Overlong { head, bytes })))
+    }
+
+    /// Appends the next [`PIECE_SIZE`] bytes, less at the end or at an error.
+    fn read_more(&mut self, text: &mut Vec<u8>) {
+        if self.ended {
+            return;
+        }
+        // Here and not once per block: a line or a stream may have no end.
+        if let Err(interrupted) = self.progress.proceed() {
+            self.failed = Some(interrupted.into());
+            self.ended = true;
+            return;
+        }
+        let before = text.len();
+        text.resize(before + PIECE_SIZE, 0);
+        let (read, error) = self.input.fill(text.get_mut(before..).unwrap_or_default());
+        text.truncate(before + read);
+        self.ended = read < PIECE_SIZE;
+        if let Some(source) = error {
+            // Lines that are whole so far: those of earlier blocks, and those in `text`.
+            let whole = line_ends(text) as u64;
+            let lines = self.next_line - 1 + whole;
+            self.failed = Some(self.input.error(source, lines).into());
+        }
+        if !self.started {
+            self.started = true;
+            if text.starts_with(BYTE_ORDER_MARK) {
+                text.drain(..BYTE_ORDER_MARK.len());
+            }
+        }
+    }
+}
+
+impl Iterator for Blocks<'_> {
+    type Item = Result<Block, Stop>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.cut().transpose()
+    }
+}
+
+/// Why a line of so many bytes is refused.
+pub(super) fn line_too_long(bytes: u64) -> Fault {
+    Fault::new(
+        RejectReason::LineTooLong,
+        format!("a line of {bytes} bytes; at most {MAX_LINE} are read"),
+    )
+}
+
+#[expect(
+    clippy::naive_bytecount,
+    reason = "the compiler vectorises it, and parsing costs a hundred times as much"
+)]
+fn line_ends(text: &[u8]) -> usize {
+    text.iter().filter(|b| **b == b'\n').count()
+}
+
+/// The lines of a block's text, without their ends (LF or CRLF).
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|b| *b == b'\n').map(|line| {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    })
+}

@@ -1,0 +1,89 @@
+//! All formats that a user can name: one entry each.
+//!
+//! A new format is a file (or folder) with a function that makes sources of inputs, and an entry
+//! here: its variant with what goes beside its inputs, its name, what it is in a sentence, and that
+//! function. The command line lists what is here.
+
+use std::path::PathBuf;
+
+use super::open::Input;
+use super::source::Sources;
+use super::{bvgraph, json_lines, tsv};
+
+macro_rules! formats {
+    ($(
+        $(#[$about:meta])*
+        $format:ident $({ $($(#[$of:meta])* $beside:ident: $kind:ty),+ $(,)? })?
+            = $name:literal, $sentence:literal, $sources:path;
+    )+) => {
+        /// The format of the files of a batch.
+        #[derive(Clone, PartialEq, Eq, Debug, Default)]
+        #[non_exhaustive]
+        pub enum Format {
+            $($(#[$about])* $format $({ $($(#[$of])* $beside: $kind),+ })?,)+
+        }
+
+        impl Format {
+            /// The name of every format, and what its inputs are.
+            pub const NAMES: &[(&str, &str)] = &[$(($name, $sentence)),+];
+
+            /// The format of this name, with nothing beside its inputs.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$format $({ $($beside: Default::default()),+ })?),)+
+                    _ => None,
+                }
+            }
+
+            /// What a batch of these inputs is read from: first the inputs, in order, then what is
+            /// beside them and has records.
+            #[must_use]
+            pub fn sources(&self, inputs: &[Input]) -> Sources {
+                match self {
+                    $(Self::$format $({ $($beside),+ })? => {
+                        $sources(inputs $($(, $beside.clone())+)?)
+                    })+
+                }
+            }
+        }
+    };
+}
+
+formats! {
+    /// One record a page, as JSON Lines.
+    #[default]
+    JsonLines = "jsonl", "One record a line, as JSON", json_lines::sources;
+
+    /// Links as TSV, with the pages in another TSV if there is one.
+    Links {
+        /// `url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks`
+        pages: Option<PathBuf>,
+    } = "links",
+        "One link a line: `from_url<TAB>to_url`; every page named counts as crawled",
+        tsv::sources;
+
+    /// A graph in the BV format; the input is its basename.
+    BvGraph {
+        /// A URL for each node, one a line; without it node n is `http://n<n>.invalid/`.
+        urls: Option<Input>,
+    } = "bvgraph",
+        "A graph as LAW publishes them: BASENAME.graph beside BASENAME.properties; every node counts as crawled",
+        bvgraph::sources;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_a_format() {
+        assert!(
+            Format::NAMES
+                .iter()
+                .all(|(name, _)| Format::named(name).is_some())
+        );
+        assert_eq!(Format::named("jsonl"), Some(Format::default()));
+        assert_eq!(Format::named("json"), None);
+    }
+}

@@ -1,0 +1,213 @@
+//! The list of outlinks of a JSON record.
+//!
+//! An element is a URL as a string, or an object that has it as `url` or `href`, as extractors write
+//! that keep a link's text beside it. The list is never held: each URL becomes a number, or is
+//! dropped and counted, where it is read.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::strings::decode;
+use crate::ingest::interner::UrlNumber;
+use crate::ingest::reading::Reading;
+use crate::ingest::reject::{Fault, RejectReason};
+use crate::ingest::summary::DropReason;
+
+/// What an element must be.
+const EXPECTED: &str = "write a URL as a string, or an object with the URL as its url or href";
+
+/// The links that a list says: ascending, each once; what is dropped is counted. The text is known to
+/// be JSON.
+///
+/// A fault rejects the record, of which nothing is counted then.
+pub(super) fn outlinks(
+    raw: &str,
+    page: UrlNumber,
+    reading: &mut Reading,
+) -> Result<Vec<UrlNumber>, Fault> {
+    let mut list = Outlinks {
+        page,
+        reading,
+        read: 0,
+        fault: None,
+    };
+    let targets = match list.simple(raw) {
+        Some(targets) => targets,
+        None => list.parsed(raw)?,
+    };
+    Ok(reading.outlinks(targets))
+}
+
+struct Outlinks<'a> {
+    page: UrlNumber,
+    reading: &'a mut Reading,
+    /// Elements read by the parser so far.
+    read: usize,
+    /// What was wrong with the last of them.
+    fault: Option<Fault>,
+}
+
+impl Outlinks<'_> {
+    /// Reads a list of strings without escapes, and nothing of any other: only quotes have to be
+    /// looked for.
+    fn simple(&mut self, raw: &str) -> Option<Vec<UrlNumber>> {
+        let is = |between: &str, expected: &str| {
+            between.trim_matches([' ', '\t', '\n', '\r']) == expected
+        };
+        if raw.contains('\\') {
+            return None;
+        }
+        // What is between strings and what is in them come in turn.
+        let mut between = raw.split('"').step_by(2).peekable();
+        let mut expected = "[";
+        while let Some(piece) = between.next() {
+            let last = between.peek().is_none();
+            let end = if expected == "[" { "[]" } else { "]" };
+            if !is(piece, if last { end } else { expected }) {
+                return None;
+            }
+            expected = ",";
+        }
+        let texts = raw.split('"').skip(1).step_by(2);
+        Some(
+            texts
+                .filter_map(|text| self.reading.target(self.page, text))
+                .collect(),
+        )
+    }
+
+    /// Reads any list.
+    fn parsed(&mut self, raw: &str) -> Result<Vec<UrlNumber>, Fault> {
+        // Counted apart, since an element may reject the record that those before it belong to. The
+        // numbers that their URLs got do no harm: a number counts for nothing until an event has it.
+        let before = std::mem::take(&mut self.reading.summary);
+        let targets = self.deserialize(&mut serde_json::Deserializer::from_str(raw));
+        let counted = std::mem::replace(&mut self.reading.summary, before);
+        let targets = targets.map_err(|error| {
+            let fault = self.fault.take();
+            fault.unwrap_or_else(|| Fault::new(RejectReason::InvalidJson, error.to_string()))
+        })?;
+        self.reading.summary.merge(&counted);
+        Ok(targets)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Outlinks<'_> {
+    type Value = Vec<UrlNumber>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Outlinks<'_> {
+    type Value = Vec<UrlNumber>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of links")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut targets = Vec::new();
+        while let Some(raw) = list.next_element::<&RawValue>()? {
+            self.read += 1;
+            match url_of(raw.get(), self.read) {
+                Ok(Some(text)) => targets.extend(self.reading.target(self.page, &text)),
+                Ok(None) => self.reading.summary.dropped(DropReason::Invalid),
+                Err(fault) => {
+                    self.fault = Some(fault);
+                    return Err(serde::de::Error::custom("an element is no link"));
+                }
+            }
+        }
+        Ok(targets)
+    }
+}
+
+/// The URL that an element of the list gives; none where it is a string with half a surrogate pair.
+fn url_of(element: &str, number: usize) -> Result<Option<Cow<'_, str>>, Fault> {
+    let found = match element.as_bytes().first() {
+        Some(b'"') => return Ok(decode(element)),
+        Some(b'{') => {
+            let object = LinkObject::parse(element, number)?;
+            match object.text() {
+                Some(raw) if raw.starts_with('"') => return Ok(decode(raw)),
+                Some(_) => "an object whose url or href is no string",
+                None => "an object without url and href",
+            }
+        }
+        Some(b'[') => "a list",
+        Some(b'n') => "null",
+        Some(b't' | b'f') => "true or false",
+        _ => "a number",
+    };
+    Err(Fault::new(
+        RejectReason::WrongType,
+        format!("outlinks: element {number} is {found}; {EXPECTED}"),
+    ))
+}
+
+/// What counts of an object that stands for a link.
+#[derive(Default)]
+struct LinkObject<'a> {
+    url: Option<&'a RawValue>,
+    href: Option<&'a RawValue>,
+    twice: Option<&'static str>,
+}
+
+impl<'a> LinkObject<'a> {
+    fn parse(element: &'a str, number: usize) -> Result<Self, Fault> {
+        let parsed = serde_json::Deserializer::from_str(element).deserialize_map(LinkVisitor);
+        let object =
+            parsed.map_err(|error| Fault::new(RejectReason::InvalidJson, error.to_string()))?;
+        match object.twice {
+            Some(name) => Err(Fault::new(
+                RejectReason::DuplicateField,
+                format!("outlinks: element {number} gives {name} twice"),
+            )),
+            None => Ok(object),
+        }
+    }
+
+    /// The JSON text of `url`, else of `href`; null is absent, as in a record.
+    fn text(&self) -> Option<&'a str> {
+        let given = [self.url, self.href].into_iter().flatten();
+        given.map(RawValue::get).find(|raw| *raw != "null")
+    }
+}
+
+struct LinkVisitor;
+
+impl<'de> Visitor<'de> for LinkVisitor {
+    type Value = LinkObject<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with a url")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut object = LinkObject::default();
+        // As text, since a name that is ignored may be one that cannot be decoded.
+        while let Some(name) = map.next_key::<&RawValue>()? {
+            let (slot, name) = match decode(name.get()).as_deref() {
+                Some("url") => (&mut object.url, "url"),
+                Some("href") => (&mut object.href, "href"),
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            if slot.replace(map.next_value()?).is_some() {
+                object.twice = Some(name);
+            }
+        }
+        Ok(object)
+    }
+}
+
+#[cfg(test)]
+#[path = "outlinks_tests.rs"]
+mod tests;

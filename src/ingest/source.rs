@@ -1,0 +1,148 @@
+//! What every format is behind: a source of records, cut into pieces.
+//!
+//! ```text
+//! Source --open--> Pieces --next, one after another--> Piece --read, in parallel--> Reading
+//! ```
+//!
+//! Two designs were weighed. In the other one a format drove the reading and called a sink for every
+//! record: shorter to write for one format, but then each would have to bring its own threads, bounds
+//! and order. Here a format only cuts, in order, and reads pieces, in any order; how many are held,
+//! which thread reads them, what is listed of the refused and when there is no point in going on is
+//! decided once, in [`read_pieces`](super::read_pieces).
+
+use super::open::InputError;
+use super::progress::Progress;
+use super::reading::Reading;
+use crate::watch::{Interrupted, Watch};
+
+/// A piece is cut from about so many bytes of decompressed input. It decides nothing but speed: no
+/// record is in two pieces.
+pub const PIECE_SIZE: usize = 512 << 10;
+
+/// A piece has at most so many records, since what one says takes memory however short it is. Where
+/// records have 32 bytes or more, as all but odd inputs do, it is never reached.
+pub const PIECE_RECORDS: usize = PIECE_SIZE / 32;
+
+/// What a batch is read from: an input in its format, or records that a caller has.
+///
+/// A format is a source. It opens its input itself, since that may be one file, two that belong
+/// together, or none at all; it cuts the input into pieces, one after another, and says what is in
+/// a piece, of which many are read at the same time. It knows where its records stand
+/// ([`Position`](super::Position)), and leaves it to the caller how many pieces are held, in which
+/// order they are read, and which of the refused records are listed.
+///
+/// # Example
+///
+/// Pages that a crawler has in memory, a thousand in a piece:
+///
+/// ```
+/// use seedbank::ingest::{
+///     Event, PageRecord, Piece, Pieces, Position, Progress, ReadError, Reading, SiteMode, Source,
+///     Stop, read_batch,
+/// };
+/// use seedbank::watch::Unwatched;
+///
+/// struct Pages(Vec<(String, Vec<String>)>);
+///
+/// impl Source for Pages {
+///     fn name(&self) -> String {
+///         "pages of my crawler".to_owned()
+///     }
+///
+///     fn open<'a>(&'a mut self, _: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
+///         let pieces = self.0.chunks(1_000).zip((1..).step_by(1_000));
+///         Ok(Box::new(pieces.map(|(pages, first)| {
+///             Ok(Piece {
+///                 bytes: 0,
+///                 records: pages.len(),
+///                 memory: pages.len() * 1_000,
+///                 read: Box::new(move |reading| read(pages, first, reading)),
+///             })
+///         })))
+///     }
+/// }
+///
+/// fn read(pages: &[(String, Vec<String>)], first: u64, reading: &mut Reading) {
+///     for ((url, links), number) in pages.iter().zip(first..) {
+///         // A page that is none is refused; a link that is none is left out and counted.
+///         let said = reading.page(url).map(|page| {
+///             let links = links.iter().filter_map(|link| reading.target(page, link));
+///             let links = links.collect();
+///             let mut record = PageRecord::new(page);
+///             record.outlinks = Some(reading.outlinks(links));
+///             Event::Record(record)
+///         });
+///         reading.add(Position::Record(number), said, url.as_bytes());
+///     }
+/// }
+///
+/// let links = ["https://example.net/", "mailto:x@example.net"].map(str::to_owned);
+/// let pages = Pages(vec![
+///     ("https://example.org/".to_owned(), links.to_vec()),
+///     ("example.com".to_owned(), Vec::new()),
+/// ]);
+/// let mut events = Vec::new();
+/// let summary = read_batch(
+///     &mut [Box::new(pages)],
+///     SiteMode::Host,
+///     &Unwatched,
+///     &mut |_, event| {
+///         events.push(event);
+///         Ok(())
+///     },
+/// )?;
+/// assert_eq!((summary.records, summary.rejected()), (2, 1));
+/// assert!(matches!(&events[0], Event::Record(page) if page.outlinks.as_ref().unwrap().len() == 1));
+/// assert!(matches!(&events[1], Event::Rejected(reject) if reject.at == Position::Record(2)));
+/// # Ok::<(), ReadError<std::convert::Infallible>>(())
+/// ```
+pub trait Source: Send {
+    /// The name that its refused records are listed under: the file, for people.
+    fn name(&self) -> String;
+
+    /// Looks the input up, and reads what stands beside it and is held while it is read. Returns the
+    /// bytes that will be told as progress; `None` where they are not known.
+    ///
+    /// It is called for all sources of a batch before the first is opened, so that a file that is
+    /// not there is told at once.
+    fn prepare(&mut self, _watch: &dyn Watch) -> Result<Option<u64>, Stop> {
+        Ok(None)
+    }
+
+    /// Opens the input; called once, when all sources before are at their end.
+    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop>;
+}
+
+/// All sources of a batch, in order.
+pub type Sources = Vec<Box<dyn Source>>;
+
+/// The pieces of an open source, in order. After an error nothing more is asked for; all records
+/// that were whole before it have been in pieces.
+pub type Pieces<'a> = Box<dyn Iterator<Item = Result<Piece<'a>, Stop>> + Send + 'a>;
+
+/// Some neighbouring records of a source, not yet parsed.
+///
+/// Where a source is cut must depend on nothing but the source: reading ends after a piece where
+/// most records are bad.
+pub struct Piece<'a> {
+    /// Bytes of decompressed input, as the summary counts them.
+    pub bytes: u64,
+    /// How many records it has, at most; [`PIECE_RECORDS`] or fewer.
+    pub records: usize,
+    /// Roughly the bytes of memory that it takes, and what it says will take. Pieces are read
+    /// together until they come to some megabytes.
+    pub memory: usize,
+    /// Parses the records and [adds](Reading::add) each, in order. Never panics, whatever the input.
+    pub read: Box<dyn FnOnce(&mut Reading) + Send + 'a>,
+}
+
+/// Why reading stopped before the end.
+#[derive(Debug, thiserror::Error)]
+pub enum Stop {
+    /// The input cannot be read; the batch is refused.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The watch asked to stop.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}

@@ -1,0 +1,88 @@
+//! The densest place of what remains: its region, its scores, and how certain they are.
+
+use crate::graph::{HubGraph, NONE, Remaining};
+
+use super::region::Region;
+use super::vectors::largest;
+
+/// Scores within this relative distance of the best are tied ([cores](crate::guide::cores), *Ties*).
+pub const TIED: f64 = 1e-9;
+
+/// Why a result is not certified.
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+pub enum Doubt {
+    /// Nothing larger was found, but that nothing larger exists could not be proved.
+    #[error("no proof that the largest sigma was found (relative gap to the next one {gap:.1e})")]
+    Value {
+        /// `1 - (sigma_2 / sigma_1)^2` as far as it was seen.
+        gap: f64,
+    },
+    /// Sigma is proved, but the scores are not accurate enough to tell ties.
+    #[error("scores uncertain by {error:.1e}: two places nearly as dense (relative gap {gap:.1e})")]
+    Vector {
+        /// `1 - (sigma_2 / sigma_1)^2`, from below.
+        gap: f64,
+        /// Bound of the relative error of the scores.
+        error: f64,
+    },
+    /// Two scores, or two sigmas, are as far apart as the bound of a tie.
+    #[error("two candidates differ by just what bounds a tie, within the error of {error:.1e}")]
+    Comparison {
+        /// Bound of the relative error of the scores compared.
+        error: f64,
+    },
+}
+
+/// Where the next core is: a region with its scores, one for each page of a class.
+#[derive(Clone, Debug)]
+pub struct Principal {
+    /// The region; scores are by its positions.
+    pub region: Region,
+    /// The largest singular value of the region's links between pages.
+    pub sigma: f64,
+    /// Proved bound of the largest singular value of the region (infinite where none was).
+    pub upper: f64,
+    /// `1 - (sigma_2 / sigma_1)^2` within the region, from below.
+    pub gap: f64,
+    /// Hub score of one page of each hub class; L2-normalised over pages.
+    pub hub_scores: Vec<f64>,
+    /// Authority score of one page of each authority class; L2-normalised over pages.
+    pub authority_scores: Vec<f64>,
+    /// Bounds of the errors of the hub scores, absolute.
+    pub hub_errors: Vec<f64>,
+    /// Bounds of the errors of the authority scores, absolute.
+    pub authority_errors: Vec<f64>,
+    /// Why this is not certified, if it is not.
+    pub doubt: Option<Doubt>,
+    /// Whether nothing more accurate can be computed.
+    pub(crate) is_exact: bool,
+    /// Whether [`large`](super::large) can do no better.
+    pub(super) is_deep: bool,
+    /// Further Ritz vectors: good starts once pages have left the region.
+    pub(crate) kept: Vec<Vec<f64>>,
+}
+
+impl Principal {
+    /// Whether the scores are those of a singular pair, each the sum of what it is linked with over
+    /// sigma, but for their errors.
+    pub(crate) const fn is_eigenpair(&self) -> bool {
+        self.upper.is_finite()
+    }
+
+    /// The smallest page among the authorities tied for the best score.
+    pub(super) fn best_authority(&self, graph: &HubGraph, left: &Remaining) -> u32 {
+        let limit = largest(&self.authority_scores) * (1.0 - TIED);
+        let classes = self.region.authorities().iter();
+        let tied = classes
+            .zip(&self.authority_scores)
+            .filter(|(_, score)| **score >= limit);
+        let pages = tied.filter_map(|(&class, _)| left.next_authority_page(graph, class, None));
+        pages.min().unwrap_or(NONE)
+    }
+
+    /// Whether sigma is proved less exactly than ties are told, and might be.
+    pub(super) fn is_loose(&self) -> bool {
+        let is_proved = self.upper <= self.sigma * (1.0 + TIED);
+        !is_proved && !self.is_exact && self.doubt.is_none()
+    }
+}

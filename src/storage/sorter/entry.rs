@@ -1,0 +1,20 @@
+//! An entry of a sort, and what decides most comparisons of keys.
+
+/// A key and its value.
+pub type Entry<'a> = (&'a [u8], &'a [u8]);
+
+/// The first 16 bytes of a key as numbers that order as the bytes do, zeros after its end.
+pub(super) type Head = [u64; 2];
+
+pub(super) fn head_of(key: &[u8]) -> Head {
+    let mut bytes = [0_u8; 16];
+    let length = key.len().min(16);
+    bytes[..length].copy_from_slice(&key[..length]);
+    let both = u128::from_be_bytes(bytes);
+    [low(both >> 64), low(both)]
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+fn low(both: u128) -> u64 {
+    both as u64
+}

@@ -1,0 +1,26 @@
+//! A site of a generated web.
+
+use super::draw::Draw;
+
+/// What pages of one site have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site {
+    pub(super) number: u32,
+    pub(super) key: Draw,
+    /// Pages on day 0.
+    pub(super) size: u32,
+    /// Pages 1 to `sections` are the section pages; page 0 is the home page.
+    pub(super) sections: u32,
+    pub(super) spam: bool,
+}
+
+impl Site {
+    pub(super) const fn stays(&self, page: u32) -> bool {
+        page <= self.sections
+    }
+
+    /// The section of a page; the home page has the first one's.
+    pub(super) fn section(&self, page: u32) -> u32 {
+        page.saturating_sub(1) % self.sections.max(1)
+    }
+}

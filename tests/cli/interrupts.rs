@@ -1,0 +1,148 @@
+//! Readers that go away, Ctrl-C, and a disk without room: no panic, and the bank as it was.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::support::command::{Place, clean, names, record, wait};
+
+#[test]
+fn a_broken_pipe_ends_quietly() {
+    let place = Place::with_seeds();
+    let cases: &[&[&str]] = &[
+        &["seeds", "bank"],
+        &["cores", "bank", "--format", "jsonl"],
+        &["status", "bank"],
+        &["history", "bank", "--format", "json"],
+        &["check", "bank"],
+        &["refresh", "bank"],
+        &["evaluate", "bank", "crawl"],
+        &["completions", "bash"],
+        &["man"],
+        &["--help"],
+    ];
+    for args in cases {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let child = place
+            .command(args)
+            .stdout(writer)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let ended = wait(child);
+        assert_eq!((ended.status, &*ended.err), (Some(0), ""), "{args:?}");
+    }
+}
+
+/// Sends a signal, and that is all that this asks of the system.
+fn signal(name: &str, process: u32) {
+    let sent = Command::new("kill")
+        .args([name, &process.to_string()])
+        .status();
+    assert!(sent.is_ok_and(|sent| sent.success()));
+}
+
+#[test]
+fn signals_leave_the_bank_as_it_was() {
+    let place = Place::with_seeds();
+    let before = place.state();
+    for name in ["-INT", "-TERM"] {
+        let mut child = place.spawn(&["ingest", "bank", "-"]);
+        let mut pipe = child.stdin.take().unwrap();
+        let mut records =
+            (0..u64::MAX).map(|page| record(&format!("http://new.example/{page}"), &[]));
+        // More than a pipe holds, so the command is reading by now.
+        let mut sent = 0;
+        while sent < 1 << 20 {
+            let record = records.next().unwrap();
+            pipe.write_all(record.as_bytes()).unwrap();
+            sent += record.len();
+        }
+        signal(name, child.id());
+        // It looks up when data come, and ends then.
+        while pipe.write_all(records.next().unwrap().as_bytes()).is_ok() {}
+        let ended = wait(child);
+        assert_eq!(ended.status, Some(130), "{ended:?}");
+        assert_eq!(ended.err, "error: interrupted; the bank is as it was\n");
+        assert_eq!(ended.out, "");
+        assert_eq!(place.state(), before);
+        assert_eq!(names(&place.path("bank/spill")), [""; 0]);
+    }
+}
+
+#[test]
+fn a_second_signal_ends_at_once_and_the_bank_survives_it() {
+    let place = Place::with_seeds();
+    let before = place.state();
+    let mut child = place.spawn(&["ingest", "bank", "-"]);
+    let mut pipe = child.stdin.take().unwrap();
+    let record = "{\"url\": \"http://new.example/\", \"clicks\": 1}\n";
+    for _ in 0..(1 << 20) / record.len() {
+        pipe.write_all(record.as_bytes()).unwrap();
+    }
+    // It waits for data that never come, so the first signal is not noticed. Two that come
+    // together may be one to the system, hence again and again.
+    while child.try_wait().unwrap().is_none() {
+        signal("-INT", child.id());
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    drop(pipe);
+    let ended = wait(child);
+    assert_eq!(ended.status, Some(130), "{ended:?}");
+    assert_eq!(place.state(), before);
+}
+
+#[test]
+fn synth_leaves_nothing_when_interrupted() {
+    let place = Place::new();
+    let child = place.spawn(&["synth", "crawl", "--pages", "50000000", "--days", "0"]);
+    while !place.path("crawl").exists() {
+        std::thread::yield_now();
+    }
+    signal("-INT", child.id());
+    let error = wait(child).fails(130);
+    assert_eq!(
+        error,
+        "error: interrupted; the files written so far were removed\n"
+    );
+    assert!(!place.path("crawl").exists());
+}
+
+/// A file size limit is what comes closest to a full disk without being root.
+#[test]
+fn no_space_left_is_1_and_the_bank_is_as_it_was() {
+    let place = Place::with_seeds();
+    let records: String = (0..12_000)
+        .map(|page| {
+            record(
+                &format!("http://n{page}.example/"),
+                &[&format!("http://a{page}.example/")],
+            )
+        })
+        .collect();
+    place.write("big.jsonl", records);
+    let before = place.state();
+    // In KiB: while the bank is opened, outside memory, in one write.
+    for (limit, memory, places) in [
+        ("16", "512M", ["opening", "opening"]),
+        ("192", "1M", ["spill", "loads"]),
+        ("192", "512M", ["", ""]),
+    ] {
+        let script = format!(
+            "ulimit -f {limit}; exec '{}' ingest bank big.jsonl --memory {memory}",
+            env!("CARGO_BIN_EXE_seedbank")
+        );
+        let mut command = clean("bash");
+        let error = place.run_command(command.args(["-c", &script])).fails(1);
+        assert!(
+            error.contains("File too large") && places.iter().any(|at| error.contains(at)),
+            "{limit}: {error}"
+        );
+        assert!(error.contains("hint: make room"), "{limit}: {error}");
+        assert_eq!(place.state(), before, "{limit}");
+        assert_eq!(names(&place.path("bank/spill")), [""; 0]);
+        assert_eq!(names(&place.path("bank/loads")), [""; 0]);
+    }
+    place.run(&["ingest", "bank", "big.jsonl"]).done();
+    place.state();
+}

@@ -1,0 +1,35 @@
+//! The command as a user types it: what each prints, in which status it ends, what it refuses, and
+//! the page of a report.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+#![expect(
+    unreachable_pub,
+    reason = "what is shared here is reachable by nobody outside"
+)]
+
+mod bad_inputs;
+mod commands;
+mod cover;
+mod diff;
+mod evaluate;
+mod explain;
+mod failures;
+#[cfg(unix)]
+mod interrupts;
+mod limits;
+mod made_up_reports;
+mod malformed;
+mod memory;
+mod refresh;
+mod rejects;
+mod report;
+mod report_browser;
+mod report_page;
+mod schemas;
+mod seeds;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,153 @@
+//! Plans: where their parameters come from, and what is kept of their refreshes.
+
+use crate::support::command::Place;
+use serde_json::{Value, json};
+
+#[test]
+fn a_plan_keeps_its_parameters_and_flags_win_over_the_file() {
+    let place = Place::with_seeds();
+    place.write("plan.toml", "seeds = 1\nkeep-spam = true\ndensity = 99.5\n");
+    let refresh = |args: &[&str]| {
+        let ended = place.run(&[&["refresh", "bank", "--format", "json"], args].concat());
+        let noted = ended.err.contains("had other parameters before");
+        let report = ended.json();
+        assert_eq!(report["plan_changed"], noted);
+        (report["parameters"].clone(), noted)
+    };
+    assert_eq!(refresh(&[]), (json!({}), false));
+    let one = json!({"seeds": 1, "keep-spam": true, "density": 99.5});
+    assert_eq!(refresh(&["--plan-file", "plan.toml"]), (one.clone(), true));
+    assert_eq!(refresh(&[]), (one, false));
+    let two = json!({"seeds": 2, "keep-spam": false, "density": 99.5});
+    let flags = [
+        "--plan-file",
+        "plan.toml",
+        "--seeds",
+        "2",
+        "--keep-spam",
+        "false",
+    ];
+    assert_eq!(refresh(&flags), (two, true));
+    // The stopping rule is taken whole.
+    let three = json!({"seeds": 2, "keep-spam": true, "core-size": 4, "new-members": 2});
+    let flags = ["--keep-spam", "--core-size", "4", "--new-members", "2"];
+    assert_eq!(refresh(&flags), (three, true));
+    let all = json!({"seeds": 3, "hits": "classic", "iterations": 9, "growth": "literal",
+        "density": 80.0, "max-hubs": 5, "pick": "stable", "keep-spam": true, "pages": "crawled",
+        "method": "cores"});
+    let flags = [
+        "--plan",
+        "all",
+        "--method",
+        "cores",
+        "--seeds",
+        "3",
+        "--hits",
+        "classic",
+        "--iterations",
+        "9",
+        "--growth",
+        "literal",
+        "--density",
+        "80",
+        "--max-hubs",
+        "5",
+        "--pick",
+        "stable",
+        "--keep-spam",
+        "--pages",
+        "crawled",
+    ];
+    let ended = place.run(&[&["refresh", "bank", "--format", "json"], &flags[..]].concat());
+    // Hubs and authorities must both be crawled then, and no authority is.
+    assert_eq!(ended.status, Some(5), "{ended:?}");
+    let report: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(
+        (&report["parameters"], &report["plan_changed"]),
+        (&all, &json!(false))
+    );
+    assert!(ended.err.contains("nothing could be selected"), "{ended:?}");
+}
+
+#[test]
+fn old_refreshes_are_forgotten_when_asked() {
+    let place = Place::with_seeds();
+    place.run(&["refresh", "bank", "--seeds", "1"]).done();
+    let report = place
+        .run(&["refresh", "bank", "--keep", "2", "--cold"])
+        .done();
+    assert!(report.ends_with("forgotten: refresh 1\n"), "{report}");
+    assert_eq!(
+        place
+            .run(&["seeds", "bank", "--refresh", "2"])
+            .done()
+            .lines()
+            .count(),
+        1
+    );
+    place.run(&["seeds", "bank", "--refresh", "1"]).fails(2);
+    place.state();
+}
+
+#[test]
+fn settings_come_from_the_environment_too() {
+    let place = Place::with_seeds();
+    let run = |settings: &[(&str, &str)], args: &[&str]| {
+        let mut command = place.command(args);
+        command.envs(settings.iter().copied());
+        place.run_command(&mut command)
+    };
+    let settings = [
+        ("SEEDBANK_PLAN", "weekly"),
+        ("SEEDBANK_THREADS", "1"),
+        ("SEEDBANK_FORMAT", "json"),
+        ("SEEDBANK_NO_PROGRESS", "1"),
+        ("SEEDBANK_WAIT", "yes"),
+    ];
+    let report = run(&settings, &["refresh", "bank", "--seeds", "1"]).json();
+    assert_eq!(
+        (&report["plan"], &report["seeds"]),
+        (&json!("weekly"), &json!(1))
+    );
+    assert_eq!(run(&settings, &["seeds", "bank"]).json()["plan"], "weekly");
+    // A flag wins.
+    let seeds = run(
+        &settings,
+        &["seeds", "bank", "--plan", "default", "--format", "text"],
+    );
+    assert_eq!(seeds.done().lines().count(), 2);
+    let logs = run(&[("SEEDBANK_LOG", "trace")], &["status", "bank"]);
+    logs.done();
+    let error = run(&[("SEEDBANK_LOG", "=x=")], &["status", "bank"]).fails(2);
+    assert!(error.contains("SEEDBANK_LOG"), "{error}");
+    let error = run(
+        &[("SEEDBANK_MEMORY", "much")],
+        &["ingest", "bank", "day0.jsonl"],
+    )
+    .fails(2);
+    assert!(error.contains("512M"), "{error}");
+}
+
+#[test]
+fn output_does_not_depend_on_threads() {
+    let place = Place::with_bank();
+    place
+        .run(&["synth", "crawl", "--pages", "300", "--days", "0"])
+        .done();
+    place
+        .run(&["ingest", "bank", "crawl/day-000.jsonl.zst"])
+        .done();
+    let cores = |threads| {
+        place
+            .run(&["refresh", "bank", "--seeds", "5", "--threads", threads])
+            .done();
+        let cores = place.run(&["cores", "bank", "--format", "jsonl", "--threads", threads]);
+        let mut cores = cores.json_lines();
+        for core in &mut cores {
+            core.as_object_mut().unwrap().remove("refresh");
+        }
+        assert!(!cores.is_empty());
+        cores
+    };
+    assert_eq!(cores("1"), cores("4"));
+}

@@ -1,0 +1,260 @@
+//! `report` as a command: what it writes, what it refuses, and that it leaves no half file.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::support::command::{Place, TWO_CORES, names, record};
+use seedbank::engine::{Bank, Failure, ReportRequest};
+use seedbank::watch::Watch;
+use serde_json::Value;
+
+#[track_caller]
+fn fits(report: &Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/report.schema.json");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let faults: Vec<String> = validator
+        .iter_errors(report)
+        .map(|e| e.to_string())
+        .collect();
+    assert!(faults.is_empty(), "{faults:?}\n{report}");
+}
+
+fn read(place: &Place, name: &str) -> String {
+    fs::read_to_string(place.path(name)).unwrap()
+}
+
+#[test]
+fn a_report_is_a_page_and_a_json_file() {
+    let place = Place::with_seeds();
+    let out = place.run(&["report", "bank", "--out", "r.html"]).done();
+    assert_eq!(
+        out,
+        "report on refresh 1 of plan default (cores), 2 seeds: r.html\n\
+         everything in it as JSON: r.json\n"
+    );
+    assert_eq!(
+        names(place.path("").as_path()),
+        ["bank", "day0.jsonl", "r.html", "r.json"]
+    );
+    let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
+    fits(&json);
+    assert_eq!(json["bank"], "bank");
+    assert_eq!(json["web"]["crawled"], 5);
+    assert_eq!(json["seeds"][0]["url"], "http://h1.example/");
+    assert_eq!(json["seeds"][0]["reason"]["core"], 1);
+    assert_eq!(json["cores"][0]["authority_sites"][0]["site"], "a1.example");
+    assert_eq!(json["cores"][1]["hubs"], 2);
+    assert!(json["changes"].is_null());
+    // From the two seeds all five authorities are one link away.
+    assert_eq!(json["crawl"]["depths"][1]["reached"], 7);
+    assert_eq!(json["crawl"]["draws"], 20);
+    // No site is large enough to compare cover methods on.
+    assert!(json["coverage"].is_null());
+    assert_eq!(
+        json["left_out"],
+        serde_json::json!(["no site has 10 crawled pages"])
+    );
+    let page = read(&place, "r.html");
+    assert!(page.contains("2 pages to start the next crawl from"));
+    assert!(page.contains("href=\"http://k1.example/x,y\""));
+    // The same again is the same to the byte, on any number of threads.
+    place
+        .run(&["report", "bank", "--out", "again.html", "--threads", "1"])
+        .done();
+    let again = read(&place, "again.html").replace("again.json", "r.json");
+    assert_eq!(again, page);
+    let printed = place.run(&["report", "bank", "--out", "r.html", "--format", "json"]);
+    assert_eq!(printed.json(), json);
+}
+
+#[test]
+fn what_changed_is_told() {
+    let place = Place::with_seeds();
+    let gone = "{\"url\": \"http://h1.example/\", \"gone\": true}\n".to_owned();
+    place.write(
+        "day1.jsonl",
+        gone + &record("http://h2.example/", &["http://a1.example/"]),
+    );
+    place.run(&["ingest", "bank", "day1.jsonl"]).done();
+    let report = ["report", "bank", "--out", "r.html", "--no-evaluate"];
+    place.run(&report).done();
+    assert!(
+        read(&place, "r.html")
+            .contains("Selected after batch 1; the bank has taken batches up to 2")
+    );
+    place.run(&["refresh", "bank"]).done();
+    place.run(&report).done();
+    let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
+    fits(&json);
+    let changes = &json["changes"];
+    assert_eq!(changes["refresh"], 1);
+    let lost = serde_json::json!([{
+        "url": "http://h1.example/",
+        "because": "the page is gone",
+        "batch": 2,
+        "successor": "http://h2.example/",
+    }]);
+    assert_eq!(changes["lost"], lost);
+    assert_eq!(
+        changes["kept"],
+        serde_json::json!(["http://k1.example/x,y"])
+    );
+    assert_eq!(json["costs"].as_array().unwrap().len(), 2);
+    let page = read(&place, "r.html");
+    assert!(
+        page.contains("Not measured") && page.contains("<b>1 kept</b>"),
+        "{page}"
+    );
+    assert!(page.contains("the page is gone (batch 2)"), "{page}");
+    let old = ["--refresh", "1"];
+    place.run(&[&report[..], &old].concat()).done();
+    let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
+    assert_eq!((&json["refresh"], &json["batch"]), (&1.into(), &1.into()));
+    assert!(json["changes"].is_null());
+    assert_eq!(json["costs"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_cover_plan_and_an_empty_one_have_reports_too() {
+    let place = Place::with_bank();
+    let site: String = (0..12_u32)
+        .map(|page| {
+            let links = [page + 1, page * 2 + 1].map(|to| format!("http://s.example/{}", to % 12));
+            record(&format!("http://s.example/{page}"), &[&links[0], &links[1]])
+        })
+        .collect();
+    place.write("day0.jsonl", TWO_CORES.to_owned() + &site);
+    place
+        .run(&["ingest", "bank", "--snapshot", "day0.jsonl"])
+        .done();
+    place
+        .run(&[
+            "refresh",
+            "bank",
+            "--method",
+            "greedy",
+            "--per-site",
+            "2",
+            "--plan",
+            "g",
+        ])
+        .done();
+    place
+        .run(&["report", "bank", "--out", "g.html", "--plan", "g"])
+        .done();
+    let json: Value = serde_json::from_str(&read(&place, "g.json")).unwrap();
+    fits(&json);
+    assert_eq!(json["seeds"][0]["reason"]["by"], "cover");
+    assert_eq!(json["coverage"]["sites"], 1);
+    assert_eq!(json["parameters"][0]["name"], "per-site");
+    assert!(read(&place, "g.html").contains("Value covered, by the number of seeds"));
+    let empty = place.run(&["refresh", "bank", "--plan", "e", "--pages", "crawled"]);
+    assert_eq!(empty.status, Some(5));
+    place
+        .run(&["report", "bank", "--out", "e.html", "--plan", "e"])
+        .done();
+    fits(&serde_json::from_str(&read(&place, "e.json")).unwrap());
+    assert!(read(&place, "e.html").contains("There are no seeds to judge."));
+}
+
+/// A watch that stops the work the n-th time it is asked.
+struct Stopping(AtomicU32);
+
+impl Watch for Stopping {
+    fn stopped(&self) -> bool {
+        let left = self.0.load(Ordering::SeqCst);
+        self.0.store(left.saturating_sub(1), Ordering::SeqCst);
+        left == 0
+    }
+}
+
+/// The files are written after the report came back, so an interrupted one leaves none.
+#[test]
+fn it_stops_wherever_it_is_asked_to() {
+    let place = Place::with_seeds();
+    let bank = Bank::at(&place.path("bank"));
+    let request = ReportRequest {
+        draws: 2,
+        ..ReportRequest::default()
+    };
+    let mut stops = 0;
+    loop {
+        let watch = Stopping(AtomicU32::new(stops));
+        match bank.report(&request, &watch) {
+            Ok(report) => break assert_eq!(report.seeds.len(), 2),
+            Err(e) => assert_eq!(e.failure(), Failure::Interrupted, "{e}"),
+        }
+        stops = stops * 2 + 1;
+    }
+    assert!(stops > 5, "{stops}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_nothing_is_written() {
+    let place = Place::with_seeds();
+    let before = names(place.path("").as_path());
+    for (out, said) in [
+        ("nowhere/r.html", "there is no folder nowhere"),
+        ("bank", "bank is a folder"),
+        ("r.json", "both the page and the JSON file"),
+        ("-", "names none"),
+    ] {
+        let error = place.run(&["report", "bank", "--out", out]).fails(2);
+        assert!(error.contains(said), "{out}: {error}");
+    }
+    for (args, said) in [
+        (["--plan", "none"], "no plan \"none\""),
+        (["--refresh", "9"], "no refresh 9"),
+        (["--draws", "1"], "1 is not in 2..=10000"),
+    ] {
+        let all = [&["report", "bank", "--out", "r.html"], &args[..]].concat();
+        let error = place.run(&all).fails(2);
+        assert!(error.contains(said), "{args:?}: {error}");
+    }
+    place.run(&["report", "none", "--out", "r.html"]).fails(4);
+    assert_eq!(names(place.path("").as_path()), before);
+}
+
+#[test]
+fn nothing_but_an_earlier_report_is_replaced() {
+    let place = Place::with_seeds();
+    let report = |out: &str| place.run(&["report", "bank", "--no-evaluate", "--out", out]);
+    place.write("kept.json", "{\"mine\": true}\n");
+    let told = report("kept.html").fails(2);
+    assert!(
+        told.contains("kept.json is there and is no report"),
+        "{told}"
+    );
+    assert_eq!(read(&place, "kept.json"), "{\"mine\": true}\n");
+    let told = report("bank/SEEDBANK").fails(2);
+    assert!(told.contains("lies in the bank's own folder"), "{told}");
+    place.run(&["status", "bank"]).done();
+    std::os::unix::fs::symlink("elsewhere.html", place.path("link.html")).unwrap();
+    let told = report("link.html").fails(2);
+    assert!(told.contains("is no ordinary file"), "{told}");
+    report("again.html").done();
+    report("again.html").done();
+}
+
+#[test]
+fn seeds_that_died_are_marked() {
+    let place = Place::with_seeds();
+    place.write(
+        "day1.jsonl",
+        "{\"url\": \"http://h1.example/\", \"gone\": true}\n",
+    );
+    place.run(&["ingest", "bank", "day1.jsonl"]).done();
+    place
+        .run(&["report", "bank", "--no-evaluate", "--out", "r.html"])
+        .done();
+    let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
+    fits(&json);
+    assert_eq!(json["seeds"][0]["dead"], "gone");
+    assert!(json["seeds"][1]["dead"].is_null());
+    let page = read(&place, "r.html");
+    assert!(page.contains("1 of these seeds died since"), "{page}");
+    assert!(page.contains("gone now</span>"), "{page}");
+    assert!(page.contains("seedbank seeds bank --refresh 1"), "{page}");
+}

@@ -1,0 +1,213 @@
+//! The page of a report in a real browser: readable without a script, light and dark, on a desk and
+//! on a phone, and asking nobody for anything. Pictures go to the target folder.
+//!
+//! Needs Debian's `chromium`, and says so where it is missing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::made_up_reports::{hostile, of_cores, of_cover};
+use seedbank::report::page;
+
+/// The browser, unless it is not there.
+fn browser(test: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let found = std::env::split_paths(&folders)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|path| path.is_file());
+    if found.is_none() {
+        eprintln!(
+            "SKIPPED {test}: no chromium here (make deps-browser, or apt-get install chromium)"
+        );
+    }
+    found
+}
+
+/// Runs the browser on a file, without a network, and returns what it prints.
+fn open(browser: &Path, file: &Path, flags: &[&str]) -> String {
+    let profile = tempfile::tempdir().unwrap();
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+        ])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .args(flags)
+        .arg(format!("file://{}", file.display()))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A page around the page, which measures it in a frame of each width. The frame needs no script:
+/// its own policy forbids them, and the measuring is done from outside.
+fn measuring(page: &str, widths: &[u32]) -> String {
+    let inside = page.replace('&', "&amp;").replace('"', "&quot;");
+    let frame =
+        |width| format!("<iframe width=\"{width}\" height=\"700\" srcdoc=\"{inside}\"></iframe>");
+    let frames = widths.iter().map(frame).collect::<Vec<String>>().concat();
+    format!(
+        "<!DOCTYPE html><meta charset=\"utf-8\"><body>{frames}<pre id=\"found\"></pre><script>
+        window.onload = () => {{
+          let found = [];
+          for (const frame of document.querySelectorAll('iframe')) {{
+            const inside = frame.contentDocument, root = inside.documentElement;
+            const wide = [...inside.querySelectorAll('body *')].filter(e =>
+              !e.closest('.wide, svg, details:not([open]) > :not(summary)') && e.getBoundingClientRect().right > root.clientWidth + 0.5);
+            const answer = inside.querySelector('.answer').getBoundingClientRect();
+            const text = [...inside.querySelectorAll('svg text')].map(e => {{
+              const box = e.getBoundingClientRect(), svg = e.closest('svg').getBoundingClientRect();
+              return box.width > 0 && (box.right > svg.right + 1 || box.left < svg.left - 1) ? e.textContent : '';
+            }}).filter(t => t);
+            const sizes = [...inside.querySelectorAll('svg text:not(.cell-text, .tiny)')].map(e => e.getBoundingClientRect().height);
+            found.push({{width: frame.clientWidth, root: root.scrollWidth, body: inside.body.scrollWidth,
+              wide: wide.map(e => e.tagName + '.' + e.className), answer: answer.bottom,
+              outside: text, smallest: Math.min(...sizes.filter(s => s > 0)),
+              fetched: frame.contentWindow.performance.getEntriesByType('resource').map(e => e.name)}});
+          }}
+          document.getElementById('found').textContent = JSON.stringify(found);
+        }};</script>"
+    )
+}
+
+#[test]
+fn it_fits_on_every_screen_and_asks_nobody() {
+    let Some(browser) = browser("it_fits_on_every_screen_and_asks_nobody") else {
+        return;
+    };
+    for (name, report) in [
+        ("cores", of_cores(20)),
+        ("many", of_cores(60)),
+        ("cover", of_cover(12)),
+        ("hostile", hostile()),
+    ] {
+        let file = folder().join(format!("measure-{name}.html"));
+        fs::write(
+            &file,
+            measuring(&page(&report, "report.json"), &[320, 360, 768, 1280]),
+        )
+        .unwrap();
+        let dom = open(&browser, &file, &["--dump-dom", "--window-size=1400,900"]);
+        let found = dom.split("<pre id=\"found\">").nth(1).unwrap();
+        let found = found.split("</pre>").next().unwrap();
+        let found = found
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&amp;", "&");
+        let found: serde_json::Value = serde_json::from_str(&found)
+            .unwrap_or_else(|e| panic!("{name}: {e}: nothing was measured: {found:?}"));
+        let frames = found.as_array().unwrap();
+        assert_eq!(frames.len(), 4, "{name}: {found}");
+        for frame in frames {
+            let width = frame["width"].as_f64().unwrap();
+            assert!(
+                frame["root"].as_f64().unwrap() <= width,
+                "{name} is too wide: {frame}"
+            );
+            assert!(
+                frame["body"].as_f64().unwrap() <= width,
+                "{name} is too wide: {frame}"
+            );
+            let none = serde_json::json!([]);
+            assert_eq!(frame["wide"], none, "{name}: {frame}");
+            assert_eq!(frame["fetched"], none, "{name}: {frame}");
+            if name != "hostile" {
+                assert_eq!(
+                    frame["outside"], none,
+                    "{name}: text outside its chart: {frame}"
+                );
+                assert!(
+                    frame["smallest"].as_f64().unwrap() >= 10.5,
+                    "{name}: {frame}"
+                );
+            }
+            if width >= 1280.0 && name != "hostile" {
+                assert!(
+                    frame["answer"].as_f64().unwrap() <= 700.0,
+                    "{name}: {frame}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_dom_has_what_was_written_and_no_script_ran() {
+    let Some(browser) = browser("the_dom_has_what_was_written_and_no_script_ran") else {
+        return;
+    };
+    let file = folder().join("hostile.html");
+    fs::write(&file, page(&hostile(), "report.json")).unwrap();
+    let dom = open(&browser, &file, &["--dump-dom"]);
+    assert_eq!(dom.matches("<script").count(), 0);
+    for part in [
+        " src=",
+        "<img",
+        "<iframe",
+        "<object",
+        "href=\"javascript:",
+        "href=\"data:",
+    ] {
+        // Outside of attribute values the browser writes `<` of text as `&lt;`.
+        let tags = dom.split('<').filter(|tag| {
+            let outside: String = tag
+                .split('>')
+                .next()
+                .unwrap()
+                .split('"')
+                .step_by(2)
+                .collect();
+            format!("<{outside}").contains(part)
+        });
+        assert_eq!(tags.count(), 0, "{part}");
+    }
+    assert!(dom.contains("Is it worth it?"));
+    assert_eq!(dom.matches("<svg").count(), dom.matches("</svg>").count());
+}
+
+#[test]
+fn light_and_dark_differ_and_pictures_are_taken() {
+    let Some(browser) = browser("light_and_dark_differ_and_pictures_are_taken") else {
+        return;
+    };
+    let folder = folder();
+    let file = folder.join("cores.html");
+    fs::write(&file, page(&of_cores(20), "report.json")).unwrap();
+    for (size, window) in [("desk", "1280,800"), ("phone", "500,1000")] {
+        let shot = |name: &str, scheme: u8| {
+            let picture = folder.join(format!("{size}-{name}.png"));
+            let flags = [
+                format!("--screenshot={}", picture.display()),
+                format!("--window-size={window}"),
+                format!("--blink-settings=preferredColorScheme={scheme}"),
+            ];
+            open(&browser, &file, &flags.each_ref().map(String::as_str));
+            fs::read(picture).unwrap()
+        };
+        let (dark, light) = (shot("dark", 0), shot("light", 1));
+        assert!(dark.len() > 10_000 && light.len() > 10_000);
+        assert_ne!(dark, light);
+    }
+    let paper = folder.join("cores.pdf");
+    let flag = format!("--print-to-pdf={}", paper.display());
+    open(&browser, &file, &[&flag, "--no-pdf-header-footer"]);
+    assert!(fs::read(paper).unwrap().starts_with(b"%PDF"));
+}

@@ -1,0 +1,185 @@
+//! The page of a report, from made-up numbers: what it says, what it cuts, and that nothing that
+//! comes from the web is more than text in it.
+
+use std::path::Path;
+
+use crate::made_up_reports::{HOSTILE, hostile, of_cores, of_cover};
+use seedbank::report::{Report, page};
+
+/// The tags of a page with their attributes; text is escaped, so every `<` opens one.
+fn tags(page: &str) -> Vec<&str> {
+    let style = page.find("<style>").unwrap()..page.find("</style>").unwrap();
+    let parts = [&page[..style.start], &page[style.end..]];
+    let of_part = |part| str::split(part, '<').skip(1);
+    parts
+        .into_iter()
+        .flat_map(of_part)
+        .map(|text| text.split('>').next().unwrap())
+        .collect()
+}
+
+/// No script, nothing that is fetched, nothing that leads anywhere but by a link to a page.
+#[track_caller]
+fn is_harmless(page: &str) {
+    for tag in tags(page) {
+        let name = tag.split([' ', '/']).find(|name| !name.is_empty());
+        let name = name.unwrap_or_default().to_ascii_lowercase();
+        let fetching = [
+            "script",
+            "img",
+            "iframe",
+            "link",
+            "object",
+            "embed",
+            "image",
+            "use",
+            "base",
+            "form",
+            "video",
+            "audio",
+            "source",
+            "foreignobject",
+        ];
+        assert!(!fetching.contains(&name.as_str()), "<{tag}>");
+        // Every other part is inside quotes, where escaped text cannot end them.
+        for attribute in tag.split('"').step_by(2) {
+            assert!(!attribute.contains("src="), "<{tag}>");
+            assert!(!attribute.contains(" on"), "<{tag}>");
+        }
+        if let Some(target) = tag.split("href=\"").nth(1) {
+            assert!(tag.starts_with("a "), "<{tag}>");
+            let good = ["http://", "https://", "#", "./"];
+            assert!(
+                good.iter().any(|start| target.starts_with(start)),
+                "<{tag}>"
+            );
+        }
+    }
+    let style = &page[page.find("<style>").unwrap()..page.find("</style>").unwrap()];
+    assert!(!style.contains("url(") && !style.contains("@import"));
+}
+
+#[test]
+fn hostile_text_is_text() {
+    let page = page(&hostile(), "\"><script>.json");
+    assert!(page.matches("&lt;script&gt;").count() > 20);
+    assert!(!page.contains("<script"), "{page}");
+    assert!(!page.contains(HOSTILE));
+    assert!(page.contains("href=\"./%22%3E%3Cscript%3E.json\""));
+    is_harmless(&page);
+}
+
+#[test]
+fn only_addresses_of_the_web_are_links() {
+    let wrong = ["javascript:alert(1)", "data:text/html,x", "//a.example/"];
+    let mut report = of_cores(4);
+    for (seed, url) in report.seeds.iter_mut().zip(wrong) {
+        seed.url = url.to_owned();
+    }
+    let page = page(&report, "bank.json");
+    for url in wrong {
+        assert!(page.contains(&format!("<span class=\"url\">{url}</span>")));
+        assert!(!page.contains(&format!("href=\"{url}")));
+    }
+    is_harmless(&page);
+}
+
+#[test]
+fn the_answer_stands_first() {
+    let page = page(&of_cores(20), "report.json");
+    is_harmless(&page);
+    let answer = &page[..page.find("<nav").unwrap()];
+    for said in [
+        "20 pages to start the next crawl from",
+        "http://hub1.example/links/index.php?id=37",
+        "Why these?",
+        "Seed 1 stands for 350 pages that link to 21 pages on",
+        "<p class=\"verdict holds\">Yes</p>",
+        "<b>1.49 times the pages and 1.74 times the PageRank of random pages</b>",
+        "Within 3 links of the seeds lie <b>41,000 pages</b> with 34.2 % of all PageRank; within \
+         3 links of 20 random pages, 27,500 ± 2,292 with 19.6 ± 1.0 %.",
+        "Page by page the PageRank is higher: 3 against 1.33 ± 0.40 at depth 2, 2.25 against \
+         1.00 ± 0.40 at depth 3 (1 is the average page).",
+    ] {
+        assert!(answer.contains(said), "{said}\n{answer}");
+    }
+}
+
+#[test]
+fn a_cover_plan_is_judged_by_what_it_covers() {
+    let page = page(&of_cover(12), "report.json");
+    is_harmless(&page);
+    let said = "With 10 seeds for each site, max-weight covers <b>+18.8 ± 3.1 %</b> of value beyond \
+                what random pages cover (mean of 120 sites).";
+    assert!(page.contains(said), "{page}");
+    assert!(!page.contains("id=\"cores\""));
+    assert!(page.contains("Covers 418 pages worth 1,510"));
+}
+
+#[test]
+fn long_lists_are_cut_and_say_where_the_rest_is() {
+    let long = page(&of_cores(60), "report.json");
+    assert_eq!(long.matches("<span class=\"rank\">").count(), 30);
+    assert!(long.contains("30 more in <a href=\"./report.json\">report.json</a>"));
+    assert!(long.contains("40 more in <a href=\"./report.json\">"));
+    let short = page(&of_cores(20), "report.json");
+    assert!(!short.contains(" more in <a"));
+}
+
+#[test]
+fn little_or_nothing_is_told_too() {
+    let empty = page(&Report::default(), "report.json");
+    is_harmless(&empty);
+    for said in [
+        "No page could be selected",
+        "There are no seeds to judge.",
+        "first refresh of the plan",
+    ] {
+        assert!(empty.contains(said), "{said}\n{empty}");
+    }
+    let mut unmeasured = of_cores(3);
+    unmeasured.crawl = None;
+    unmeasured.distances = None;
+    unmeasured.coverage = None;
+    unmeasured.bank_batch = 4;
+    let unmeasured = page(&unmeasured, "report.json");
+    assert!(unmeasured.contains("Not measured"));
+    assert!(unmeasured.contains("--no-evaluate"));
+    assert!(unmeasured.contains("Selected after batch 3; the bank has taken batches up to 4"));
+    assert!(!unmeasured.contains("href=\"#worth\""));
+}
+
+/// For people who want to see one without a bank.
+#[test]
+fn pages_can_be_looked_at() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for (name, report) in [
+        ("cores", of_cores(20)),
+        ("many", of_cores(60)),
+        ("cover", of_cover(12)),
+        ("hostile", hostile()),
+    ] {
+        let path = folder.join(format!("report-{name}.html"));
+        std::fs::write(&path, page(&report, "report.json")).unwrap();
+        assert!(path.metadata().unwrap().len() > 10_000, "{name}");
+    }
+}
+
+#[test]
+fn every_chart_has_words() {
+    let page = page(&of_cores(20), "report.json");
+    let charts = page.matches("<svg ").count();
+    assert_eq!(charts, 10);
+    for part in ["role=\"img\"", "<title id=", "<desc id="] {
+        assert_eq!(page.matches(part).count(), charts, "{part}");
+    }
+    let mut ids: Vec<&str> = page
+        .split(" id=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "an id is there twice: {ids:?}");
+}

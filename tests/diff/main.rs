@@ -1,0 +1,19 @@
+//! What changed between refreshes and why, and who follows seeds that died, judged by the records
+//! alone.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+#![expect(
+    unreachable_pub,
+    reason = "what is shared here is reachable by nobody outside"
+)]
+
+mod causes;
+mod cover;
+mod days;
+mod succession;
+#[path = "../support/mod.rs"]
+mod support;

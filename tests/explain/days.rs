@@ -1,0 +1,125 @@
+//! Evidence that is written only where it changed tells the same as evidence written at once.
+//!
+//! Days of a generated crawl go in; one plan is refreshed every day, one besides keeps only its
+//! last two refreshes, and each day a plan of its own starts afresh. All three must tell the same
+//! of every page, every kept refresh what it told when it was new, and `check` finds nothing.
+//!
+//! Catches: blocks that are not rewritten when their pages change, or that a later refresh hides
+//! from an earlier one; blocks that `--keep` deletes although they are still seen, or leaves.
+
+use std::collections::BTreeMap;
+
+use crate::support;
+use crate::support::model::{assert_clean, request};
+use seedbank::cores::Pick;
+use seedbank::engine::{Bank, EngineError, Method, PlanOptions, RefreshRequest, Which};
+use seedbank::synth::{SynthOptions, generate};
+use seedbank::watch::Unwatched;
+use serde_json::Value;
+
+const DAYS: u32 = 6;
+
+fn refresh(bank: &Bank, plan: &str, options: &PlanOptions, keep: Option<u32>) -> u32 {
+    let request = RefreshRequest {
+        plan: Some(plan.to_owned()),
+        options: options.clone(),
+        keep,
+        ..RefreshRequest::default()
+    };
+    bank.refresh(&request, &Unwatched).unwrap().refresh
+}
+
+/// Both tell the same, also of pages of which a refresh keeps nothing.
+#[track_caller]
+fn same(later: &BTreeMap<String, Value>, first: &BTreeMap<String, Value>) {
+    assert_eq!(later.len(), first.len());
+    for (url, wanted) in first {
+        assert_eq!(&later[url], wanted, "{url}");
+    }
+}
+
+/// What a refresh tells of every page, without what names it and what is told of today.
+fn told(bank: &Bank, refresh: u32, urls: &[String]) -> BTreeMap<String, Value> {
+    let which = Which {
+        plan: None,
+        refresh: Some(refresh),
+    };
+    let explainer = bank.explainer(&which).unwrap();
+    let answers = urls.iter().map(|url| {
+        let mut answer = serde_json::to_value(explainer.page(url).unwrap()).unwrap();
+        for field in ["plan", "refresh", "since", "page"] {
+            answer.as_object_mut().unwrap().remove(field);
+        }
+        (url.clone(), answer)
+    });
+    answers.collect()
+}
+
+fn live_through(options: &PlanOptions) {
+    let place = support::scratch();
+    let crawl = place.path().join("crawl");
+    let synth = SynthOptions {
+        days: DAYS,
+        rng_seed: 5,
+        changed_per_day: 0.1,
+        ..SynthOptions::new(300)
+    };
+    generate(&crawl, &synth, &Unwatched).unwrap();
+    let bank = Bank::create(&place.path().join("bank"), seedbank::ingest::SiteMode::Host).unwrap();
+    let mut before: Vec<(u32, BTreeMap<String, Value>)> = Vec::new();
+    let mut kept = Vec::new();
+    for day in 0..=DAYS {
+        let file = crawl.join(format!("day-{day:03}.jsonl.zst"));
+        bank.ingest(&request(&file), &Unwatched).unwrap();
+        let daily = refresh(&bank, "daily", options, None);
+        kept.push(refresh(&bank, "kept", options, Some(2)));
+        let fresh = refresh(&bank, &format!("fresh-{day}"), options, None);
+        let mut urls = Vec::new();
+        bank.pages::<EngineError>(|page| {
+            urls.push(page.url);
+            Ok(())
+        })
+        .unwrap();
+        let wanted = told(&bank, fresh, &urls);
+        same(&told(&bank, daily, &urls), &wanted);
+        for &refresh in kept.iter().rev().take(2).skip(1) {
+            // Yesterday's.
+            let known: Vec<String> = before.last().unwrap().1.keys().cloned().collect();
+            same(&told(&bank, refresh, &known), &before.last().unwrap().1);
+        }
+        same(&told(&bank, kept[kept.len() - 1], &urls), &wanted);
+        if let Some(forgotten) = kept.iter().rev().nth(2) {
+            let which = Which {
+                plan: None,
+                refresh: Some(*forgotten),
+            };
+            let error = bank.explain(&urls[0], &which).unwrap_err();
+            assert!(matches!(error, EngineError::Forgotten(_)), "{error}");
+        }
+        before.push((daily, wanted));
+        assert_clean(&bank);
+    }
+    for (refresh, wanted) in before {
+        let urls: Vec<String> = wanted.keys().cloned().collect();
+        same(&told(&bank, refresh, &urls), &wanted);
+    }
+}
+
+#[test]
+fn days_by_cores() {
+    live_through(&PlanOptions {
+        seeds: Some(12),
+        // Any other pick would make a plan's seeds depend on its past.
+        pick: Some(Pick::Best),
+        ..PlanOptions::default()
+    });
+}
+
+#[test]
+fn days_by_cover() {
+    live_through(&PlanOptions {
+        method: Some(Method::MaxWeight),
+        per_site: Some(2),
+        ..PlanOptions::default()
+    });
+}

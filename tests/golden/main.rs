@@ -1,0 +1,19 @@
+//! Real graphs give what an independent implementation gave.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+#![expect(
+    unreachable_pub,
+    reason = "what is shared here is reachable by nobody outside"
+)]
+
+mod bank;
+mod cores;
+mod cover;
+mod cover_bank;
+mod evaluate;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,22 @@
+//! What goes into a bank: readers of input, batches of records, and the crawls that are generated.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+#![expect(
+    unreachable_pub,
+    reason = "what is shared here is reachable by nobody outside"
+)]
+
+mod bvgraph;
+mod deltas;
+mod loss;
+mod model;
+mod real;
+mod record_schema;
+#[path = "../support/mod.rs"]
+mod support;
+mod synth_days;
+mod synth_shape;

@@ -1,0 +1,328 @@
+//! A map is the judge of ingest: after every batch of a random sequence the bank shows the pages,
+//! counters and counts of the model, and `check` finds nothing.
+//!
+//! Families of cases, and what they catch:
+//! * sequences of deltas and snapshots, by host and by domain: links, states and counts that are
+//!   kept by difference and drift;
+//! * the same with next to no memory: sorts over disk and bulk loads that differ from the small way;
+//! * records shuffled, a delta cut into several: anything that depends on order or on ids;
+//! * the same batch twice, and batches that are only tried.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::support;
+use crate::support::model::{
+    Counts, Model, assert_clean, digests_of, ingest, pages_of, request, totals_of, was_bulk,
+};
+use crate::support::records::{Batch, Record, batch, cuts, distinct};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use seedbank::cores::{Growth, Hits};
+use seedbank::engine::{
+    Bank, CoreView, EngineError, IngestRequest, PlanOptions, RefreshRequest, Seed, Which,
+};
+use seedbank::ingest::SiteMode;
+use seedbank::watch::Unwatched;
+use tempfile::TempDir;
+
+const PLENTY: usize = 512 << 20;
+
+fn bank(by_domain: bool) -> (TempDir, Bank) {
+    let folder = support::scratch();
+    let mode = if by_domain {
+        SiteMode::Domain
+    } else {
+        SiteMode::Host
+    };
+    let bank = Bank::create(&folder.path().join("bank"), mode).unwrap();
+    (folder, bank)
+}
+
+fn cases(number: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases: number,
+        max_shrink_iters: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+fn assert_equals(bank: &Bank, model: &Model) {
+    assert_eq!(pages_of(bank), model.pages());
+    assert_eq!(totals_of(bank), model.totals());
+    assert_eq!(digests_of(bank), model.digests());
+    assert_clean(bank);
+}
+
+/// Batches of which the last commit was a bulk load, over all cases.
+static BULK: AtomicU64 = AtomicU64::new(0);
+
+fn follows_the_model(batches: &[Batch], by_domain: bool, memory: usize) {
+    let (_folder, bank) = bank(by_domain);
+    let mut model = Model::new(by_domain);
+    for (number, batch) in (1..).zip(batches) {
+        let report = ingest(&bank, batch, memory);
+        if was_bulk(&bank) {
+            BULK.fetch_add(1, Ordering::Relaxed);
+        }
+        assert_eq!(report.batch, Some(number));
+        assert_eq!(report.counts.rejected, u64::from(batch.bad_line));
+        let counts = Counts {
+            overruled: report.counts.overruled,
+            born: report.counts.born,
+            became_crawled: report.counts.became_crawled,
+            became_gone: report.counts.became_gone,
+            changed: report.counts.changed,
+            links_added: report.counts.links_added,
+            links_removed: report.counts.links_removed,
+        };
+        assert_eq!(counts, model.apply(batch));
+        assert_equals(&bank, &model);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(40))]
+
+    #[test]
+    fn batches_by_host(batches in proptest::collection::vec(batch(14), 1..8)) {
+        follows_the_model(&batches, false, PLENTY);
+    }
+
+    #[test]
+    fn batches_by_domain(batches in proptest::collection::vec(batch(14), 1..6)) {
+        follows_the_model(&batches, true, PLENTY);
+    }
+}
+
+/// Sorts go over disk and commits are bulk loads, or the case would prove nothing.
+#[test]
+fn batches_without_memory() {
+    let batches = proptest::collection::vec(batch(40), 1..6);
+    let mut runner = proptest::test_runner::TestRunner::new(cases(16));
+    let outcome = runner.run(&batches, |batches| {
+        follows_the_model(&batches, false, 0);
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+    let bulk = BULK.load(Ordering::Relaxed);
+    assert!(bulk >= 10, "only {bulk} bulk loads");
+}
+
+/// The seeds and cores of three plans.
+fn selected(bank: &Bank) -> Vec<(Vec<Seed>, Vec<CoreView>)> {
+    let plans = [
+        ("default", PlanOptions::default()),
+        (
+            "classic",
+            PlanOptions {
+                hits: Some(Hits::Classic),
+                growth: Some(Growth::Literal),
+                ..PlanOptions::default()
+            },
+        ),
+        (
+            "sized",
+            PlanOptions {
+                core_size: Some(4),
+                new_members: Some(2),
+                keep_spam: Some(true),
+                ..PlanOptions::default()
+            },
+        ),
+    ];
+    plans
+        .into_iter()
+        .map(|(name, options)| {
+            let request = RefreshRequest {
+                plan: Some(name.to_owned()),
+                options: PlanOptions {
+                    seeds: Some(6),
+                    ..options
+                },
+                ..RefreshRequest::default()
+            };
+            bank.refresh(&request, &Unwatched).unwrap();
+            let which = Which {
+                plan: Some(name.to_owned()),
+                refresh: None,
+            };
+            let mut cores = Vec::new();
+            bank.cores::<EngineError>(&which, |core| {
+                cores.push(core);
+                Ok(())
+            })
+            .unwrap();
+            (bank.seeds(&which).unwrap(), cores)
+        })
+        .collect()
+}
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-6 * a.abs().max(b.abs())
+}
+
+/// URLs, orders and counts are equal, scores to 1e-6.
+fn assert_same_selection(one: &Bank, other: &Bank) {
+    for ((seeds, cores), (other_seeds, other_cores)) in
+        selected(one).into_iter().zip(selected(other))
+    {
+        let urls = |seeds: &[Seed]| seeds.iter().map(|s| s.url.clone()).collect::<Vec<_>>();
+        assert_eq!(urls(&seeds), urls(&other_seeds));
+        assert_eq!(cores.len(), other_cores.len());
+        for (mut core, other) in cores.into_iter().zip(other_cores) {
+            assert!(near(core.sigma, other.sigma), "{core:?}\n{other:?}");
+            for (ours, theirs) in [
+                (&core.hub_scores, &other.hub_scores),
+                (&core.authority_scores, &other.authority_scores),
+            ] {
+                assert_eq!(ours.len(), theirs.len());
+                let all_near = ours.iter().zip(theirs).all(|(a, b)| near(*a, *b));
+                assert!(all_near, "{ours:?} {theirs:?}");
+            }
+            core.sigma = other.sigma;
+            core.hub_scores.clone_from(&other.hub_scores);
+            core.authority_scores.clone_from(&other.authority_scores);
+            assert_eq!(core, other);
+        }
+    }
+}
+
+fn assert_same_bank(one: &Bank, other: &Bank) {
+    assert_eq!(pages_of(one), pages_of(other));
+    assert_eq!(totals_of(one), totals_of(other));
+    assert_eq!(digests_of(one), digests_of(other));
+    assert_same_selection(one, other);
+    assert_clean(one);
+    assert_clean(other);
+}
+
+/// A batch's records in another order, those of one page with the same fetch time (or none) as
+/// they were: there the order decides.
+fn shuffled(records: &[Record], order: &[usize]) -> Vec<Record> {
+    let mut shuffled: Vec<Record> = order.iter().map(|at| records[*at].clone()).collect();
+    for at in 0..shuffled.len() {
+        let rank = |record: &Record| (record.page, record.order());
+        let own = rank(&shuffled[at]);
+        let before = shuffled[..at].iter().filter(|r| rank(r) == own).count();
+        let original = records.iter().filter(|r| rank(r) == own).nth(before);
+        shuffled[at] = original.unwrap().clone();
+    }
+    shuffled
+}
+
+proptest! {
+    #![proptest_config(cases(16))]
+
+    #[test]
+    fn the_order_of_records_changes_nothing(
+        (base, delta, order) in (batch(14), batch(40)).prop_flat_map(|(base, delta)| {
+            let order: Vec<usize> = (0..delta.records.len()).collect();
+            (Just(base), Just(delta), Just(order).prop_shuffle())
+        }),
+    ) {
+        let (_folder, straight) = bank(false);
+        let (_other_folder, crooked) = bank(false);
+        for bank in [&straight, &crooked] {
+            ingest(bank, &base, PLENTY);
+        }
+        ingest(&straight, &delta, PLENTY);
+        let other = Batch { records: shuffled(&delta.records, &order), ..delta };
+        ingest(&crooked, &other, 0);
+        assert_same_bank(&straight, &crooked);
+    }
+
+    #[test]
+    fn the_cut_of_a_delta_changes_nothing(
+        base in batch(14),
+        records in distinct(40),
+        cuts in cuts(),
+        reversed in any::<bool>(),
+    ) {
+        let (_folder, whole) = bank(true);
+        let (_other_folder, pieces) = bank(true);
+        for bank in [&whole, &pieces] {
+            ingest(bank, &base, PLENTY);
+        }
+        ingest(&whole, &Batch::delta(records.clone()), PLENTY);
+        let mut left = records;
+        if reversed {
+            left.reverse();
+        }
+        for cut in cuts {
+            ingest(&pieces, &Batch::delta(split(&mut left, cut)), PLENTY);
+        }
+        ingest(&pieces, &Batch::delta(left), PLENTY);
+        assert_same_bank(&whole, &pieces);
+    }
+
+    #[test]
+    fn the_same_batch_again_changes_nothing(
+        first in batch(14),
+        second in batch(14),
+        order in Just((0..14).collect::<Vec<usize>>()).prop_shuffle(),
+    ) {
+        let (_folder, bank) = bank(false);
+        ingest(&bank, &first, PLENTY);
+        let report = ingest(&bank, &second, PLENTY);
+        let number = report.batch;
+        prop_assert_eq!(number, Some(2));
+        let (pages, status) = (pages_of(&bank), bank.status().unwrap());
+        let order: Vec<usize> =
+            order.into_iter().filter(|at| *at < second.records.len()).collect();
+        let records = shuffled(&second.records, &order);
+        let file = bank.path().with_extension("jsonl");
+        std::fs::write(&file, Batch { records, ..second.clone() }.text()).unwrap();
+        let again = IngestRequest { snapshot: second.snapshot, ..request(&file) };
+        let report = bank.ingest(&again, &Unwatched).unwrap();
+        prop_assert_eq!(report.batch, None);
+        // Two batches may say the same in other words.
+        prop_assert!(report.same_as == Some(2) || report.same_as == Some(1));
+        prop_assert_eq!(pages_of(&bank), pages.clone());
+        prop_assert_eq!(bank.status().unwrap().counters, status.counters);
+        let report = ingest(&bank, &second, PLENTY);
+        prop_assert_eq!((report.batch, report.same_as), (Some(3), None));
+        prop_assert_eq!((report.counts.changed, report.counts.links_added), (0, 0));
+        prop_assert_eq!(pages_of(&bank), pages);
+        assert_clean(&bank);
+    }
+
+    #[test]
+    fn a_dry_run_tells_and_changes_nothing(first in batch(14), second in batch(30)) {
+        let (_folder, bank) = bank(false);
+        ingest(&bank, &first, PLENTY);
+        let (pages, status) = (pages_of(&bank), bank.status().unwrap());
+        let file = bank.path().with_extension("jsonl");
+        std::fs::write(&file, second.text()).unwrap();
+        for memory in [0, PLENTY] {
+            let request = IngestRequest {
+                snapshot: second.snapshot,
+                again: true,
+                dry_run: true,
+                memory,
+                ..request(&file)
+            };
+            let tried = bank.ingest(&request, &Unwatched).unwrap();
+            prop_assert_eq!((tried.batch, tried.dry_run), (None, true));
+            prop_assert_eq!(&pages_of(&bank), &pages);
+            prop_assert_eq!(bank.status().unwrap().counters, status.counters);
+            assert_clean(&bank);
+            if memory == PLENTY {
+                let done = ingest(&bank, &second, PLENTY);
+                prop_assert_eq!(tried.counts, done.counts);
+                prop_assert_eq!(tried.read, done.read);
+            }
+        }
+    }
+}
+
+/// Takes the records up to the cut off the list.
+fn split(records: &mut Vec<Record>, cut: Index) -> Vec<Record> {
+    if records.len() < 2 {
+        return records.clone();
+    }
+    let tail = records.split_off(1 + cut.index(records.len() - 1));
+    std::mem::replace(records, tail)
+}

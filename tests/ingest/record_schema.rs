@@ -1,0 +1,105 @@
+//! `schema/record.schema.json` and the reader of JSON Lines know the same records.
+
+use std::collections::BTreeSet;
+
+use seedbank::ingest::{
+    Interner, JsonLines, LineFormat, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, MAX_URL, RECORD_FIELDS,
+    Reading, SiteMode,
+};
+use serde_json::{Value, json};
+
+#[expect(clippy::unwrap_used, reason = "a broken schema fails the test")]
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../schema/record.schema.json")).unwrap()
+}
+
+fn read(record: &Value) -> bool {
+    let mut reading = Reading::new(SiteMode::Host, Interner::default());
+    JsonLines.read(&record.to_string(), &mut reading).is_ok()
+}
+
+#[test]
+fn the_schema_and_the_reader_have_the_same_fields_and_limits() {
+    let schema = schema();
+    let described: BTreeSet<_> = schema["properties"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(described, BTreeSet::from(RECORD_FIELDS));
+    for (name, field) in schema["properties"].as_object().unwrap() {
+        assert!(field["description"].is_string(), "{name}");
+    }
+    let limits = &schema["properties"];
+    assert_eq!(limits["url"]["maxLength"], MAX_URL);
+    assert_eq!(limits["clicks"]["maximum"], MAX_CLICKS);
+    assert_eq!(
+        limits["uncrawled_outlinks"]["maximum"],
+        MAX_UNCRAWLED_OUTLINKS
+    );
+}
+
+#[test]
+fn the_schema_and_the_reader_agree() {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let with = |name: &str, value: Value| {
+        let mut record = json!({"url": "http://a.example/"});
+        record[name] = value;
+        record
+    };
+    let mut good = vec![
+        json!({"url": "https://a.example/"}),
+        json!({"url": "http://a.example/", "outlinks": ["http://b.example/", "mailto:x@y.example"],
+            "spam": true, "clicks": 3, "uncrawled_outlinks": 12, "digest": "d",
+            "fetched": "2026-11-19T04:00:00.5+01:00", "gone": false}),
+        json!({"url": " HTTP://a.example/", "gone": true}),
+        with("unknown", json!({"a": []})),
+        with(
+            "outlinks",
+            json!(["/x", {"url": "/x", "href": 7}, {"href": "", "url": null, "text": []}]),
+        ),
+        with("clicks", json!(3.0)),
+        with("clicks", json!(MAX_CLICKS)),
+        with("uncrawled_outlinks", json!(MAX_UNCRAWLED_OUTLINKS)),
+    ];
+    for name in RECORD_FIELDS.iter().filter(|name| **name != "url") {
+        good.push(with(name, Value::Null));
+    }
+    for record in &good {
+        assert!(validator.is_valid(record), "schema: {record}");
+        assert!(read(record), "reader: {record}");
+    }
+    let bad = [
+        json!([]),
+        json!({}),
+        json!({"url": null}),
+        json!({"url": 1}),
+        json!({"url": ""}),
+        json!({"url": "/a"}),
+        json!({"url": "javascript:x()"}),
+        json!({"url": format!("http://a.example/{}", "a".repeat(MAX_URL))}),
+        with("outlinks", json!("http://b.example/")),
+        with("outlinks", json!([7])),
+        with("outlinks", json!(["http://b.example/", null])),
+        with("outlinks", json!([["http://b.example/"]])),
+        with("outlinks", json!([{}])),
+        with("outlinks", json!([{"text": "b"}])),
+        with("outlinks", json!([{"url": null, "href": null}])),
+        with("outlinks", json!([{"url": 7, "href": "http://b.example/"}])),
+        with("spam", json!(1)),
+        with("clicks", json!(-1)),
+        with("clicks", json!(1.5)),
+        with("clicks", json!(1e20)),
+        with("clicks", json!("3")),
+        with("uncrawled_outlinks", json!(1_000_001)),
+        with("digest", json!(7)),
+        with("fetched", json!("yesterday")),
+        with("fetched", json!(1_795_060_800)),
+        with("gone", json!("yes")),
+    ];
+    for record in &bad {
+        assert!(!validator.is_valid(record), "schema: {record}");
+        assert!(!read(record), "reader: {record}");
+    }
+}

@@ -1,0 +1,349 @@
+//! Refresh by cores, through a bank: what is taken over from the refresh before, and why the rest
+//! is not. In memory, and over many more changes, `again` does the same.
+//!
+//! - `days_of_a_crawl`: a refresh gives what the same plan gives from scratch, evidence included.
+//! - `clicks_change_nothing`: a delta without a link costs a look at the graph, and no more.
+//! - `a_bank_twice_as_large`: a refresh costs what changed, not what is stored.
+//! - `one_site_changes`: components elsewhere are taken over, and `--explain-cost` names the batch
+//!   and the site.
+//! - `other_parameters`, `pruned`, `mixed_up_components`, `forgotten_meanwhile`: what may be taken
+//!   over, and from which refresh.
+
+use std::fmt::Write;
+use std::sync::Mutex;
+
+use crate::support::banks::TestBank;
+use crate::support::refreshes::came_to_the_same;
+use seedbank::engine::{Hint, PlanOptions, Reason, RefreshRequest};
+use seedbank::storage::records::RefreshId;
+use seedbank::storage::{Reader, raw_entries, raw_write, tables};
+use seedbank::synth::{SynthOptions, day_text};
+use seedbank::watch::{Unwatched, Watch};
+
+fn seeds(count: u32) -> PlanOptions {
+    PlanOptions {
+        seeds: Some(count),
+        ..PlanOptions::default()
+    }
+}
+
+/// What a plan gives is what it gives from scratch; how many steps were taken over.
+#[track_caller]
+fn compare(bank: &TestBank, options: &PlanOptions) -> (u64, u64) {
+    let again = bank.refresh("again", options, false);
+    let cold = bank.refresh("cold", options, true);
+    assert_eq!((cold.steps_reused, cold.cold), (0, true));
+    assert!(again.certified && cold.certified);
+    came_to_the_same(&bank.bank, again.refresh, cold.refresh);
+    (again.steps_reused, again.steps_recomputed)
+}
+
+#[test]
+fn days_of_a_crawl() {
+    let crawl = SynthOptions {
+        days: 6,
+        sites: Some(400),
+        rng_seed: 5,
+        ..SynthOptions::new(1_500)
+    };
+    let bank = TestBank::new();
+    for day in 0..=6 {
+        bank.delta(&day_text(&crawl, day).unwrap());
+        compare(&bank, &seeds(60));
+    }
+    bank.is_sound();
+}
+
+/// So many complete places of six hubs and a few authorities, each on sites of its own.
+fn places(count: usize) -> String {
+    let mut text = String::new();
+    for place in 0..count {
+        for hub in 0..6 {
+            let to: Vec<String> = (0..3 + place % 5)
+                .map(|a| format!("\"http://a{place}.test/{a}\""))
+                .collect();
+            writeln!(
+                text,
+                r#"{{"url":"http://h{place}.test/{hub}","outlinks":[{}]}}"#,
+                to.join(",")
+            )
+            .unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn clicks_change_nothing() {
+    let bank = TestBank::new();
+    bank.delta(&places(20));
+    let first = bank.refresh("again", &seeds(15), false);
+    assert_eq!(
+        (first.steps_reused, first.steps_recomputed, first.cold),
+        (0, 15, true)
+    );
+    bank.delta(r#"{"url":"http://h3.test/1","clicks":7}"#);
+    let (reused, computed) = compare(&bank, &seeds(15));
+    assert_eq!((reused, computed), (15, 0));
+    // Nor at the one of the other five that is as dense as the last core: its next step is known.
+    let again = bank.refresh("again", &seeds(15), false);
+    assert_eq!((again.components, again.components_verified), (20, 20));
+    assert_eq!((again.pages_loaded, again.link_visits), (0, 0));
+    assert!(!again.cold);
+    // Five more seeds: the places that were no core yet are computed.
+    let (reused, computed) = compare(&bank, &seeds(20));
+    assert_eq!((reused, computed), (15, 5));
+    // Nothing is left after all of them, and nothing is looked at for that.
+    compare(&bank, &seeds(30));
+    let again = bank.refresh("again", &seeds(30), false);
+    assert_eq!((again.steps_reused, again.pages_loaded), (20, 0));
+    let (reused, computed) = compare(&bank, &seeds(4));
+    assert_eq!((reused, computed), (4, 0));
+    bank.is_sound();
+}
+
+/// Batch, site, pages.
+type Changed = (u32, String, u64);
+
+fn explained(bank: &TestBank) -> Vec<(Vec<u32>, Reason, Vec<Changed>)> {
+    let request = RefreshRequest {
+        plan: Some("again".to_owned()),
+        explain_cost: true,
+        ..RefreshRequest::default()
+    };
+    let report = bank.bank.refresh(&request, &Unwatched).unwrap();
+    let costs = report.costs.unwrap().into_iter().map(|cost| {
+        let changes = cost.changes.into_iter();
+        let changes = changes.map(|change| (change.batch, change.site, change.pages));
+        (cost.cores, cost.reason, changes.collect())
+    });
+    costs.collect()
+}
+
+#[test]
+fn one_site_changes() {
+    let bank = TestBank::new();
+    bank.delta(&places(20));
+    compare(&bank, &seeds(20));
+    // A hub of the densest place loses a link, one of another place is marked as spam, and a third
+    // one goes; batch 3 is about nothing that matters.
+    bank.delta(
+        "{\"url\":\"http://h4.test/0\",\"outlinks\":[\"http://a4.test/1\"]}\n\
+         {\"url\":\"http://h9.test/2\",\"spam\":true}",
+    );
+    bank.delta(r#"{"url":"http://h9.test/3","clicks":1}"#);
+    bank.delta(r#"{"url":"http://h0.test/5","gone":true}"#);
+    let costs = explained(&bank);
+    let changes: Vec<_> = costs.iter().flat_map(|cost| cost.2.clone()).collect();
+    let change = |batch, site: &str| (batch, site.to_owned(), 1);
+    let mut sorted = changes.clone();
+    sorted.sort();
+    let all = [
+        change(2, "h4.test"),
+        change(2, "h9.test"),
+        change(4, "h0.test"),
+    ];
+    assert_eq!(sorted, all, "{costs:?}");
+    assert!(costs.iter().all(|cost| cost.1 == Reason::Changed));
+    let (reused, computed) = compare(&bank, &seeds(20));
+    assert_eq!((reused, computed), (20, 0));
+    // An authority goes, whose hubs stay; a new page joins two places.
+    bank.delta(r#"{"url":"http://a7.test/0","gone":true}"#);
+    bank.delta(r#"{"url":"http://new.test/","outlinks":["http://a1.test/0","http://a2.test/0"]}"#);
+    let costs = explained(&bank);
+    let sites: Vec<_> = costs.iter().map(|cost| cost.2.clone()).collect();
+    assert!(sites.contains(&vec![change(5, "a7.test")]), "{costs:?}");
+    assert!(
+        sites
+            .iter()
+            .any(|sites| sites.contains(&change(6, "new.test"))),
+        "{costs:?}"
+    );
+    let (reused, computed) = compare(&bank, &seeds(20));
+    assert_eq!((reused, computed), (20, 0));
+    bank.is_sound();
+}
+
+#[test]
+fn other_parameters() {
+    let bank = TestBank::new();
+    bank.delta(&places(5));
+    bank.refresh("again", &seeds(5), false);
+    let other = PlanOptions {
+        density: Some("80".parse().unwrap()),
+        ..seeds(5)
+    };
+    let report = bank.refresh("again", &other, false);
+    assert_eq!((report.steps_reused, report.cold), (0, true));
+    // The number of seeds and the pick are no business of the cores.
+    let stable = PlanOptions {
+        pick: Some(seedbank::cores::Pick::Stable),
+        seeds: Some(3),
+        ..other
+    };
+    let report = bank.refresh("again", &stable, false);
+    assert_eq!((report.steps_reused, report.cold), (3, false));
+    let classic = PlanOptions {
+        hits: Some(seedbank::cores::Hits::Classic),
+        ..stable
+    };
+    for _ in 0..2 {
+        let report = bank.refresh("again", &classic, false);
+        assert_eq!((report.steps_reused, report.cold), (0, true));
+        assert_eq!((components(&bank, 1), report.components), (0, 5));
+    }
+    bank.is_sound();
+}
+
+/// Of how many components the refreshes of a series keep cores.
+fn components(bank: &TestBank, series: RefreshId) -> usize {
+    let reader = Reader::open(bank.bank.path()).unwrap();
+    let kept = reader.scan_under(&tables::COMPONENTS, &series.to_be_bytes());
+    let kept = kept.unwrap().map(|entry| entry.unwrap().1);
+    kept.filter(|record| !record.cores.is_empty()).count()
+}
+
+/// What is kept of one component stands under another: nothing is taken over from there, and the
+/// error says what to do.
+#[test]
+fn mixed_up_components() {
+    let bank = TestBank::new();
+    bank.delta(&places(5));
+    let first = bank.refresh("again", &seeds(5), false);
+    assert_eq!(components(&bank, first.refresh), 5);
+    let entries = raw_entries(bank.bank.path(), "components").unwrap();
+    let swapped = [
+        (entries[0].0.clone(), Some(entries[1].1.clone())),
+        (entries[1].0.clone(), Some(entries[0].1.clone())),
+    ];
+    raw_write(bank.bank.path(), "components", &swapped).unwrap();
+    // Makes it the published state.
+    bank.delta(r#"{"url":"http://h3.test/1","clicks":7}"#);
+    let request = RefreshRequest {
+        plan: Some("again".to_owned()),
+        ..RefreshRequest::default()
+    };
+    let error = bank.bank.refresh(&request, &Unwatched).unwrap_err();
+    assert_eq!(error.hint(), Some(Hint::RefreshCold), "{error}");
+    let cold = bank.refresh("again", &seeds(5), true);
+    assert_eq!((cold.seeds, cold.steps_reused), (5, 0));
+    let again = bank.refresh("again", &seeds(5), false);
+    assert_eq!(again.steps_reused, 5);
+}
+
+/// The same delta on a bank twice as large costs about the same.
+#[test]
+fn a_bank_twice_as_large() {
+    let [small, large] = [60, 120].map(|count| {
+        let bank = TestBank::new();
+        bank.delta(&places(count));
+        bank.refresh("again", &seeds(30), false);
+        // A hub of a place that is no core yet becomes one of the densest.
+        let to: Vec<String> = (0..40).map(|a| format!("\"http://a5.test/{a}\"")).collect();
+        let to = to.join(",");
+        let hubs = (0..6)
+            .map(|hub| format!(r#"{{"url":"http://h5.test/{hub}","outlinks":[{to}]}}"#) + "\n");
+        bank.delta(&hubs.collect::<String>());
+        let report = bank.refresh("again", &seeds(30), false);
+        let cold = bank.refresh("cold", &seeds(30), true);
+        came_to_the_same(&bank.bank, report.refresh, cold.refresh);
+        // Six hubs and forty authorities, of several hundred pages.
+        assert_eq!(report.pages_loaded, 46, "{report:?}");
+        report
+    });
+    let most = |of_small: u64| of_small + of_small / 5;
+    assert!(
+        large.link_visits <= most(small.link_visits),
+        "{small:?} {large:?}"
+    );
+    assert!(
+        large.bytes_read <= most(small.bytes_read),
+        "{small:?} {large:?}"
+    );
+}
+
+/// Does something once a run is about to be stored.
+struct Meanwhile<'a>(Mutex<Option<&'a (dyn Fn() + Sync)>>);
+
+impl Watch for Meanwhile<'_> {
+    fn stage(&self, name: &str, _total: Option<u64>) {
+        let what = if name == "commit" {
+            self.0.lock().unwrap().take()
+        } else {
+            None
+        };
+        if let Some(what) = what {
+            what();
+        }
+    }
+}
+
+/// While a plan runs for the first time, a batch comes in, and another plan is refreshed and keeps
+/// so many; `ran` before too. Gives the batch that the plan came to.
+fn beside_another(keep: u32, ran: bool) -> u32 {
+    let bank = TestBank::new();
+    bank.delta(&places(12));
+    let other = || {
+        let request = RefreshRequest {
+            plan: Some("other".to_owned()),
+            options: seeds(8),
+            keep: Some(keep),
+            ..RefreshRequest::default()
+        };
+        bank.bank.refresh(&request, &Unwatched).unwrap();
+    };
+    if ran {
+        other();
+    }
+    let gone: Vec<String> = (0..6)
+        .map(|hub| format!(r#"{{"url":"http://h4.test/{hub}","gone":true}}"#))
+        .collect();
+    let others = || {
+        bank.delta(&gone.join("\n"));
+        other();
+    };
+    let request = RefreshRequest {
+        plan: Some("again".to_owned()),
+        options: seeds(8),
+        ..RefreshRequest::default()
+    };
+    let meanwhile = Meanwhile(Mutex::new(Some(&others)));
+    let report = bank.bank.refresh(&request, &meanwhile).unwrap();
+    bank.delta(r#"{"url":"http://h3.test/1","clicks":7}"#);
+    compare(&bank, &seeds(8));
+    bank.is_sound();
+    report.batch
+}
+
+#[test]
+fn forgotten_meanwhile() {
+    // What the other plan has forgotten is what this one needs: it runs again.
+    assert_eq!(beside_another(1, true), 2);
+    // Nothing is forgotten where no refresh was deleted.
+    assert_eq!(beside_another(3, true), 1);
+    assert_eq!(beside_another(1, false), 1);
+}
+
+#[test]
+fn pruned() {
+    let bank = TestBank::new();
+    bank.delta(&places(8));
+    for _ in 0..3 {
+        let request = RefreshRequest {
+            plan: Some("again".to_owned()),
+            options: seeds(8),
+            keep: Some(1),
+            ..RefreshRequest::default()
+        };
+        bank.bank.refresh(&request, &Unwatched).unwrap();
+        bank.is_sound();
+    }
+    let reader = Reader::open(bank.bank.path()).unwrap();
+    let kept = reader.scan(&tables::COMPONENTS).unwrap();
+    assert!(
+        kept.map(|entry| entry.unwrap().0.0)
+            .all(|series| series == 1)
+    );
+    let (reused, _) = compare(&bank, &seeds(8));
+    assert_eq!(reused, 8);
+}

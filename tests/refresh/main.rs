@@ -1,0 +1,19 @@
+//! A refresh at the cost of what changed gives what one from scratch gives.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+#![expect(
+    unreachable_pub,
+    reason = "what is shared here is reachable by nobody outside"
+)]
+
+mod again;
+mod cores;
+mod cover;
+mod long;
+mod random;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,244 @@
+//! A refresh at the cost of what changed gives what one from scratch gives, whatever happened since:
+//! seeds, cores, their order, the evidence of every page; and leaves a sound bank behind.
+//!
+//! Random webs of some communities, in a bank, changed again and again: links come and go, pages
+//! come, are gone, are spam and none, communities merge and split, batches are undone. Through a
+//! bank, since what this is about is what a refresh loads and what it leaves to the next one.
+//!
+//! Catches: a component that changed and was not loaded, or was loaded in part; steps and bounds of
+//! the others that do not fit any more, or were forgotten; standings of pages that nobody looked at
+//! and that are others now; keys that stay behind.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use crate::support::banks::TestBank;
+use crate::support::refreshes::came_to_the_same;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use seedbank::cores::{Growth, Pick};
+use seedbank::engine::{Pages, PlanOptions, RefreshRequest};
+use seedbank::watch::Unwatched;
+
+/// A page of the web: a community, a hub or else an authority of it, and its number there.
+type Page = (u8, bool, u8);
+
+fn url((community, hub, number): Page) -> String {
+    let role = if hub { "h" } else { "a" };
+    // Some communities share a site, and pages of both roles are on the same one in others.
+    match community % 3 {
+        0 => format!(
+            "http://both{}.test/{role}{community}-{number}",
+            community / 6
+        ),
+        _ => format!("http://{role}{community}.test:{}/{number}", 80 + number % 2),
+    }
+}
+
+/// What happens to a page.
+#[derive(Clone, Debug)]
+enum Event {
+    /// It links to these.
+    Links(Page, Vec<Page>),
+    /// It is gone.
+    Gone(Page),
+    /// It is spam, or none.
+    Spam(Page, bool),
+    /// Nothing that matters to cores.
+    Clicks(Page, u32),
+    /// What the batch before did to pages is undone, as far as links go.
+    Undo,
+}
+
+const COMMUNITIES: u8 = 14;
+
+fn page(hub: bool) -> impl Strategy<Value = Page> {
+    (0..COMMUNITIES, 0_u8..6).prop_map(move |(community, number)| (community, hub, number))
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let own = (page(true), prop::collection::btree_set(0_u8..6, 0..6)).prop_map(|(hub, to)| {
+        let to = to.into_iter().map(|number| (hub.0, false, number));
+        Event::Links(hub, to.collect())
+    });
+    let beyond = (
+        page(true),
+        prop::collection::vec(page(false), 1..3),
+        any::<bool>(),
+    )
+        .prop_map(|(hub, mut to, back)| {
+            to.push((hub.0, false, hub.2));
+            if back {
+                // A page in both roles.
+                return Event::Links((hub.0, false, hub.2), to[..1].to_vec());
+            }
+            Event::Links(hub, to)
+        });
+    let any_page = || any::<bool>().prop_flat_map(page);
+    prop_oneof![
+        5 => own,
+        1 => beyond,
+        1 => any_page().prop_map(Event::Gone),
+        1 => (any_page(), any::<bool>()).prop_map(|(page, spam)| Event::Spam(page, spam)),
+        2 => (any_page(), 0_u32..9).prop_map(|(page, clicks)| Event::Clicks(page, clicks)),
+        1 => Just(Event::Undo),
+    ]
+}
+
+/// The web as it is known to the test: who links where.
+type Links = BTreeMap<Page, Vec<Page>>;
+
+fn line(page: Page, to: &[Page]) -> String {
+    let to: BTreeSet<String> = to.iter().map(|to| format!("\"{}\"", url(*to))).collect();
+    let to: Vec<String> = to.into_iter().collect();
+    let (url, to) = (url(page), to.join(","));
+    format!(r#"{{"url":"{url}","outlinks":[{to}]}}"#)
+}
+
+/// The lines of a batch; `before` is the web as it was before the last one.
+fn batch(events: &[Event], links: &mut Links, before: &mut Links) -> String {
+    let last = std::mem::replace(before, links.clone());
+    let mut records: BTreeMap<Page, String> = BTreeMap::new();
+    for event in events {
+        match event {
+            Event::Links(page, to) => {
+                links.insert(*page, to.clone());
+                records.insert(*page, line(*page, to));
+            }
+            Event::Gone(page) => {
+                links.remove(page);
+                let url = url(*page);
+                records.insert(*page, format!(r#"{{"url":"{url}","gone":true}}"#));
+            }
+            Event::Spam(page, spam) => {
+                let url = url(*page);
+                records.insert(*page, format!(r#"{{"url":"{url}","spam":{spam}}}"#));
+            }
+            Event::Clicks(page, clicks) => {
+                let url = url(*page);
+                records.insert(*page, format!(r#"{{"url":"{url}","clicks":{clicks}}}"#));
+            }
+            Event::Undo => {
+                let pages: BTreeSet<Page> = links.keys().chain(last.keys()).copied().collect();
+                for page in pages {
+                    let to = last.get(&page).cloned().unwrap_or_default();
+                    if links.get(&page) != Some(&to) {
+                        records.insert(page, line(page, &to));
+                        links.insert(page, to);
+                    }
+                }
+            }
+        }
+    }
+    let mut text = String::new();
+    for line in records.values() {
+        writeln!(text, "{line}").unwrap();
+    }
+    text
+}
+
+/// How a plan is run.
+#[derive(Clone, Debug)]
+struct Run {
+    seeds: [u32; 3],
+    options: PlanOptions,
+    keep: Option<u32>,
+}
+
+fn run() -> impl Strategy<Value = Run> {
+    let rule = prop_oneof![
+        Just((None, None)),
+        (2_u32..6).prop_map(|size| (None, Some(size))),
+        prop::sample::select(&["60", "80", "100"][..])
+            .prop_map(|density| (Some(density.parse().unwrap()), None)),
+    ];
+    (
+        rule,
+        prop::array::uniform3(1_u32..20),
+        any::<(bool, bool, bool, bool)>(),
+        prop::option::of(1_u32..4),
+    )
+        .prop_map(
+            |((density, core_size), seeds, (literal, spam, stable, crawled), keep)| Run {
+                seeds,
+                options: PlanOptions {
+                    density,
+                    core_size,
+                    growth: (literal && core_size.is_none()).then_some(Growth::Literal),
+                    keep_spam: Some(spam),
+                    pick: stable.then_some(Pick::Stable),
+                    pages: Some(if crawled { Pages::Crawled } else { Pages::All }),
+                    ..PlanOptions::default()
+                },
+                keep,
+            },
+        )
+}
+
+/// Refreshes, components that were not looked at, steps that were taken over.
+type Counts = (u32, u64, u64);
+
+fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
+    let bank = TestBank::new();
+    let mut links = Links::new();
+    for community in 0..COMMUNITIES {
+        for hub in 0..2 + community % 5 {
+            let to = (0..2 + community % 4).map(|number| (community, false, number));
+            links.insert((community, true, hub), to.collect());
+        }
+    }
+    let first: Vec<String> = links.iter().map(|(page, to)| line(*page, to)).collect();
+    bank.delta(&first.join("\n"));
+    let mut before = links.clone();
+    let refresh = |plan: &str, at: usize, cold| {
+        let request = RefreshRequest {
+            plan: Some(plan.to_owned()),
+            options: PlanOptions {
+                seeds: Some(run.seeds[at / 3 % 3]),
+                ..run.options.clone()
+            },
+            cold,
+            keep: run.keep.filter(|_| !cold),
+            ..RefreshRequest::default()
+        };
+        bank.bank.refresh(&request, &Unwatched).unwrap()
+    };
+    for at in 0..=batches.len() {
+        if at > 0 {
+            bank.delta(&batch(&batches[at - 1], &mut links, &mut before));
+        }
+        let ours = refresh("again", at, false);
+        let cold = refresh("cold", at, true);
+        assert_eq!(ours.components, cold.components);
+        assert_eq!(ours.certified, cold.certified);
+        came_to_the_same(&bank.bank, ours.refresh, cold.refresh);
+        counts.0 += 1;
+        counts.1 += cold.pages_loaded - ours.pages_loaded;
+        counts.2 += ours.steps_reused;
+        if at % 4 == 0 {
+            bank.is_sound();
+        }
+    }
+}
+
+#[test]
+fn sequences_of_changes() {
+    let mut runner = TestRunner::new(Config {
+        cases: 20,
+        max_shrink_iters: 30,
+        ..Config::default()
+    });
+    let mut counts = Counts::default();
+    let batches = prop::collection::vec(prop::collection::vec(event(), 1..5), 8);
+    let counted = std::cell::RefCell::new(&mut counts);
+    runner
+        .run(&(run(), batches), |(run, batches)| {
+            live(&run, &batches, &mut counted.borrow_mut());
+            Ok(())
+        })
+        .unwrap();
+    // Else it is not what this is about that was tried.
+    let (refreshes, not_loaded, reused) = counts;
+    assert!(not_loaded > 8 * u64::from(refreshes), "{counts:?}");
+    assert!(2 * reused > u64::from(refreshes), "{counts:?}");
+}

@@ -1,0 +1,397 @@
+//! `check` finds damage: entries deleted, altered, swapped and added in every table; files of the
+//! database with flipped bytes, cut short, and missing. Nothing panics, and what cannot be opened
+//! is told as such.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support;
+use crate::support::folders::copy;
+use crate::support::model::{assert_clean, ingest, pages_of, totals_of};
+use crate::support::records::{Batch, PAGES, Record, Uncrawled};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use seedbank::engine::{Bank, EngineError, Method, PlanOptions, RefreshRequest, Which};
+use seedbank::ingest::SiteMode;
+use seedbank::storage::records::{Counters, Meta};
+use seedbank::storage::tables::MetaKey;
+use seedbank::storage::{Key, RawEntry, Value, Verdict, Writer, raw_entries, raw_write, tables};
+use seedbank::watch::Unwatched;
+use tempfile::TempDir;
+
+fn record(page: usize, round: usize) -> Record {
+    Record {
+        page,
+        spelling: 0,
+        outlinks: Some(
+            (1..2 + page % 5)
+                .map(|step| (page + step * (5 + round)) % PAGES)
+                .collect(),
+        ),
+        junk: None,
+        spam: (page % 7 == 3).then_some(true),
+        clicks: Some(page as u64),
+        uncrawled: Uncrawled::Absent,
+        digest: u8::try_from(page % 4).ok(),
+        fetched: None,
+        gone: (page % 9 == 8 && round == 2).then_some(true),
+    }
+}
+
+/// A bank with entries in every table, several in all but one.
+fn bank() -> (TempDir, Bank) {
+    let place = support::scratch();
+    let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
+    for round in 1..=2 {
+        let pages = (0..PAGES).filter(|page| page % 3 != round);
+        let records = pages.map(|page| record(page, round)).collect();
+        ingest(&bank, &Batch::delta(records), 512 << 20);
+        let cover = PlanOptions {
+            method: Some(Method::MaxWeight),
+            per_site: Some(2),
+            ..PlanOptions::default()
+        };
+        let cores = |keep_spam| PlanOptions {
+            seeds: Some(3),
+            keep_spam: Some(keep_spam),
+            ..PlanOptions::default()
+        };
+        for (plan, options) in [
+            ("one", cores(false)),
+            ("two", cores(true)),
+            ("sites", cover),
+        ] {
+            let request = RefreshRequest {
+                plan: Some(plan.to_owned()),
+                options,
+                ..RefreshRequest::default()
+            };
+            assert!(bank.refresh(&request, &Unwatched).unwrap().seeds > 1);
+        }
+    }
+    assert_clean(&bank);
+    (place, bank)
+}
+
+/// The tables that may tell of damage to one: itself and those that mirror it.
+fn mirrors(table: &str) -> &'static [&'static str] {
+    match table {
+        "sites" => &["sites", "site_ids", "meta"],
+        "site_ids" => &["site_ids", "sites"],
+        "pages" => &["pages", "page_ids", "sites", "row_members"],
+        "page_ids" => &["page_ids", "pages", "sites"],
+        "intra" => &["intra", "intra_in", "sites", "pages"],
+        "intra_in" => &["intra_in", "intra", "pages"],
+        "rows" => &["rows", "row_hashes", "row_members", "citers"],
+        "row_hashes" => &["row_hashes", "rows"],
+        "row_members" => &["row_members", "rows", "pages", "sites"],
+        "citers" => &["citers", "rows"],
+        "digests" => &["digests", "sites", "pages"],
+        "batches" => &["batches", "bitmaps"],
+        "former_pages" => &["former_pages", "bitmaps"],
+        "former_rows" => &["former_rows", "former_pages"],
+        "plans" => &["plans", "refreshes"],
+        "refreshes" => &["refreshes", "plans", "cores", "seeds", "covers"],
+        "cores" => &["cores", "vectors", "refreshes"],
+        "vectors" => &["vectors", "cores"],
+        "components" => &["components", "component_order", "near_cores"],
+        "component_order" => &["component_order"],
+        "near_cores" => &["near_cores"],
+        "core_origins" => &["core_origins", "components"],
+        "covers" => &["covers", "seeds", "bitmaps", "refreshes"],
+        "bitmaps" => &["bitmaps", "batches", "refreshes", "covers", "former_pages"],
+        "seeds" => &["seeds", "cores", "covers", "refreshes"],
+        "members" => &["members", "cores"],
+        "core_evidence" => &["core_evidence", "cores"],
+        "standings" => &["standings", "components", "bitmaps"],
+        "reach" => &["reach", "bitmaps", "covers"],
+        "meta" => &["meta"],
+        other => panic!("a table that this test does not know: {other}"),
+    }
+}
+
+/// The tables that `check` names; or the one that keeps the bank from being opened.
+fn named(bank: &Bank) -> BTreeSet<String> {
+    match bank.check(&Unwatched) {
+        Ok(check) => {
+            let live = check.live;
+            let why = live.why.unwrap_or_default();
+            let walked = live
+                .walk
+                .findings
+                .iter()
+                .map(|found| found.table.to_owned());
+            let tables = tables::ALL.iter().map(|table| table.name.to_owned());
+            let whole = tables.filter(|name| why.contains(&format!("table {name},")));
+            walked.chain(whole).collect()
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Asks the bank for everything; errors are errors and no panics.
+fn ask(bank: &Bank) {
+    let _ = bank.status();
+    let _ = bank.history();
+    let _ = bank.pages::<EngineError>(|_| Ok(()));
+    for plan in ["one", "two", "sites"] {
+        let which = Which {
+            plan: Some(plan.to_owned()),
+            refresh: None,
+        };
+        let _ = bank.seeds(&which);
+        let _ = bank.cores::<EngineError>(&which, |_| Ok(()));
+    }
+}
+
+/// Has the damage published, and asks for it.
+fn ask_damaged(bank: &Bank) {
+    let published = bank.path().join("published");
+    let kept = bank.path().join("kept");
+    fs::rename(&published, &kept).unwrap();
+    // Fails, or makes the checkpoint that is missing.
+    let _ = Writer::open(bank.path(), false, &Unwatched);
+    ask(bank);
+    let _ = fs::remove_dir_all(&published);
+    fs::rename(&kept, &published).unwrap();
+}
+
+type Change = (Vec<u8>, Option<Vec<u8>>);
+
+/// The key after this one that is of the same length.
+fn next_key(key: &[u8]) -> Vec<u8> {
+    let mut next = key.to_vec();
+    for byte in next.iter_mut().rev() {
+        *byte = byte.wrapping_add(1);
+        if *byte != 0 {
+            break;
+        }
+    }
+    next
+}
+
+/// Damages of a table: what they are and what they write.
+fn damages(table: &str, entries: &[RawEntry]) -> Vec<(String, Vec<Change>)> {
+    let mut damages = Vec::new();
+    let places = BTreeSet::from([0, entries.len() - 1]);
+    for place in places {
+        let (key, value) = &entries[place];
+        let mut push = |what: &str, value: Option<Vec<u8>>| {
+            damages.push((format!("{what} {place}"), vec![(key.clone(), value)]));
+        };
+        push("delete", None);
+        push("empty", Some(Vec::new()));
+        push("cut", Some(value[..value.len() - 1].to_vec()));
+        let mut longer = value.clone();
+        longer.push(1);
+        push("lengthen", Some(longer));
+        push("garble", Some(vec![0xff; value.len()]));
+    }
+    let (key, value) = &entries[entries.len() - 1];
+    damages.push(("add".to_owned(), vec![(next_key(key), Some(value.clone()))]));
+    damages.push((
+        "add a key that is none".to_owned(),
+        vec![(vec![0xff, 0xfe], Some(value.clone()))],
+    ));
+    // Where nothing else tells what a value must be, another good one is not damage to be found.
+    let swappable = [
+        "sites",
+        "site_ids",
+        "pages",
+        "page_ids",
+        "intra",
+        "intra_in",
+        "rows",
+        "row_hashes",
+        "row_members",
+        "citers",
+        "digests",
+        "plans",
+        "cores",
+        "meta",
+    ];
+    let pair = entries
+        .iter()
+        .zip(entries.iter().skip(1))
+        .find(|(a, b)| a.1 != b.1);
+    if swappable.contains(&table)
+        && let Some(((one, value), (other, other_value))) = pair
+    {
+        damages.push((
+            "swap".to_owned(),
+            vec![
+                (one.clone(), Some(other_value.clone())),
+                (other.clone(), Some(value.clone())),
+            ],
+        ));
+    }
+    damages
+}
+
+fn check_table(table: &str) {
+    let (_place, bank) = bank();
+    let entries = raw_entries(bank.path(), table).unwrap();
+    assert!(entries.len() > 1, "{table} has {} entries", entries.len());
+    let before: BTreeMap<Vec<u8>, Vec<u8>> = entries.iter().cloned().collect();
+    let mut unfound = Vec::new();
+    for (number, (what, changes)) in damages(table, &entries).into_iter().enumerate() {
+        raw_write(bank.path(), table, &changes).unwrap();
+        let found = named(&bank);
+        if !mirrors(table).iter().any(|name| found.contains(*name)) {
+            unfound.push(format!("{what}: {found:?}"));
+        }
+        // What readers are asked is the published state, which a commit would carry damage into.
+        if number % 5 == 0 {
+            ask_damaged(&bank);
+        }
+        let undone: Vec<Change> = changes
+            .into_iter()
+            .map(|(key, _)| (key.clone(), before.get(&key).cloned()))
+            .collect();
+        raw_write(bank.path(), table, &undone).unwrap();
+    }
+    assert_eq!(unfound, Vec::<String>::new(), "not found in {table}");
+    assert_clean(&bank);
+}
+
+#[test]
+fn damage_to_sites_and_pages_is_found() {
+    for table in ["sites", "site_ids", "pages", "page_ids", "digests"] {
+        check_table(table);
+    }
+}
+
+#[test]
+fn damage_to_links_is_found() {
+    for table in [
+        "intra",
+        "intra_in",
+        "rows",
+        "row_hashes",
+        "row_members",
+        "citers",
+    ] {
+        check_table(table);
+    }
+}
+
+#[test]
+fn damage_to_history_is_found() {
+    for table in [
+        "batches",
+        "former_pages",
+        "former_rows",
+        "plans",
+        "refreshes",
+        "bitmaps",
+        "meta",
+    ] {
+        check_table(table);
+    }
+}
+
+#[test]
+fn damage_to_evidence_is_found() {
+    for table in ["members", "core_evidence", "standings", "reach"] {
+        check_table(table);
+    }
+}
+
+#[test]
+fn damage_to_what_refreshes_keep_is_found() {
+    for table in ["covers", "cores", "vectors", "seeds", "components"] {
+        check_table(table);
+    }
+}
+
+/// A number of batches that is far off is one finding, and does not send `check` on a long way.
+#[test]
+fn a_damaged_number_of_batches_is_found() {
+    let (_place, bank) = bank();
+    let key = MetaKey::Counters.bytes();
+    let entries = raw_entries(bank.path(), "meta").unwrap();
+    let (_, value) = entries.iter().find(|entry| entry.0 == key).unwrap();
+    let Meta::Counters(counters) = Meta::decode(value).unwrap() else {
+        panic!("other counters");
+    };
+    for batch in [0, u32::MAX] {
+        let mut damaged = Vec::new();
+        Meta::Counters(Counters { batch, ..counters })
+            .encode(&mut damaged)
+            .unwrap();
+        let change = (key.clone(), Some(damaged));
+        raw_write(bank.path(), "meta", &[change]).unwrap();
+        let count = bank.check(&Unwatched).unwrap().live.walk.count;
+        assert!((1..200).contains(&count), "{count}");
+        ask(&bank);
+    }
+}
+
+#[test]
+fn every_table_is_damaged_here() {
+    for table in tables::ALL {
+        assert!(mirrors(table.name).contains(&table.name));
+    }
+    assert_eq!(tables::ALL.len(), 30);
+}
+
+/// Files of the live database that hold data.
+fn files(bank: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(bank.join("live"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let is_table = path.extension().is_some_and(|end| end == "sst");
+            (is_table || name == "CURRENT" || name.starts_with("MANIFEST"))
+                && fs::metadata(path).unwrap().len() > 0
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// Damage to files of the live state is found, or keeps it from being opened; or nothing that anyone
+/// can see has changed (not every byte of a file counts). A repair brings all of it back.
+#[test]
+fn damage_to_files_is_found() {
+    let (place, whole) = bank();
+    let before = (pages_of(&whole), totals_of(&whole));
+    let mut rng = Pcg64Mcg::seed_from_u64(7);
+    let mut outcomes: BTreeMap<&str, u32> = BTreeMap::new();
+    for number in 0..40 {
+        let bank = Bank::at(&place.path().join("damaged"));
+        copy(whole.path(), bank.path());
+        let files = files(bank.path());
+        let file = &files[rng.random_range(0..files.len())];
+        let mut bytes = fs::read(file).unwrap();
+        let at = rng.random_range(0..bytes.len());
+        match number % 4 {
+            0 => bytes.truncate(at),
+            1 => bytes[at..].fill(0),
+            _ => bytes[at] ^= 1 << rng.random_range(0..8),
+        }
+        // The published state has the same files by names of its own, and keeps them.
+        fs::remove_file(file).unwrap();
+        if number % 15 != 0 {
+            fs::write(file, &bytes).unwrap();
+        }
+        let check = bank.check(&Unwatched).unwrap();
+        assert_eq!(check.published.verdict, Verdict::Good);
+        let outcome = match check.live {
+            live if live.why.is_some() => "cannot be opened",
+            live if live.verdict == Verdict::Good => "nothing lost",
+            _ => "found",
+        };
+        let report = bank.repair(false, &Unwatched).unwrap();
+        assert_eq!(report.lost, None);
+        assert_clean(&bank);
+        assert_eq!((pages_of(&bank), totals_of(&bank)), before, "{file:?}");
+        *outcomes.entry(outcome).or_default() += 1;
+        fs::remove_dir_all(bank.path()).unwrap();
+    }
+    println!("{outcomes:?}");
+    assert!(outcomes["cannot be opened"] > 5, "{outcomes:?}");
+    assert!(outcomes["found"] > 5, "{outcomes:?}");
+}

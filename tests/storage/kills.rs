@@ -1,0 +1,269 @@
+//! Kills the real command (SIGKILL) at moments spread over its run, with readers beside it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use seedbank::engine::{Bank, CounterView, EngineError, PageView};
+use seedbank::storage::{Verdict, Writer};
+use seedbank::watch::Unwatched;
+
+use crate::support::command::{Place, names};
+
+const SIGKILL: i32 = 9;
+
+/// What a test's part of all kills comes to: 60 in the suite, as many as `LONG_KILLS` says where it
+/// is set.
+pub fn quota(of_sixty: usize) -> usize {
+    let all = std::env::var("LONG_KILLS").map_or(60, |text| text.parse::<usize>().unwrap());
+    (of_sixty * all).div_ceil(60)
+}
+
+/// All of a bank that does not tell when, or how long it took.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Seen {
+    sites: u64,
+    pub counters: CounterView,
+    pub pages: Vec<PageView>,
+}
+
+pub fn seen(bank: &Path) -> Seen {
+    let status = Bank::at(bank).status().unwrap();
+    Seen {
+        sites: status.sites,
+        counters: status.counters,
+        pages: pages(bank),
+    }
+}
+
+pub fn pages(bank: &Path) -> Vec<PageView> {
+    let mut pages = Vec::new();
+    let each = |page| {
+        pages.push(page);
+        Ok::<_, EngineError>(())
+    };
+    Bank::at(bank).pages(each).unwrap();
+    pages
+}
+
+/// Walks the tables of the bank as it was left, which nothing may be wrong with; then opens it for
+/// writing, which finishes what is unfinished, and walks them again.
+#[track_caller]
+pub fn check(bank: &Path) {
+    let verdict = is_clean(bank);
+    let held = "a killed process still holds the writer's lock";
+    assert_ne!(verdict, Verdict::Unseen, "{held}");
+    drop(Writer::open(bank, false, &Unwatched).expect(held));
+    assert_eq!(is_clean(bank), Verdict::Good);
+}
+
+/// Returns what `check` says of the live state.
+#[track_caller]
+pub fn is_clean(bank: &Path) -> Verdict {
+    // Another test of this process that starts a command just now shares the lock that was held here,
+    // from the fork until the child is another program: a moment, and no killed process.
+    for _ in 0..100 {
+        let check = Bank::at(bank).check(&Unwatched).unwrap();
+        assert!(check.is_clean(), "{check:?}");
+        if check.live.verdict != Verdict::Unseen {
+            return check.live.verdict;
+        }
+    }
+    Verdict::Unseen
+}
+
+/// How far a killed command got, as its files show before anybody opens the bank.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Stage {
+    /// Nothing of a commit is there.
+    Working,
+    /// Sorted files of a bulk load are there, all that were begun.
+    SortedFiles,
+    /// The first of them has been taken in.
+    TakingIn,
+    /// Committed: its state is being published.
+    Publishing,
+    /// Its state is published.
+    Published,
+}
+
+/// The epoch that readers are pointed to; `None` where the pointer is not there or says nothing.
+pub fn published(bank: &Path) -> Option<u64> {
+    let text = fs::read_to_string(bank.join("published/CURRENT")).ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+pub fn stage(bank: &Path, epoch: u64) -> Stage {
+    if published(bank) == Some(epoch) {
+        return Stage::Published;
+    }
+    if bank.join(format!("published/{epoch}.lock")).exists() {
+        return Stage::Publishing;
+    }
+    let loads = bank.join("loads").join(epoch.to_string());
+    match fs::read_dir(&loads).map(Iterator::count) {
+        // Files are taken in in the order in which they were begun, sites first, and moved when they
+        // are in. Of three that are written side by side a later one may appear first, but not a
+        // fourth before the first is whole.
+        Ok(3..) if !loads.join("sites-000000.sst").exists() => Stage::TakingIn,
+        Ok(1..) => Stage::SortedFiles,
+        _ => Stage::Working,
+    }
+}
+
+/// When to kill.
+#[derive(Clone, Copy, Debug)]
+pub enum Moment {
+    /// So long after the start.
+    After(Duration),
+    /// So long after this stage is seen.
+    Sight(Stage, Duration),
+}
+
+/// Moments by turns: spread over a run, and at the sight of a late stage.
+pub struct Moments<'a> {
+    run: Duration,
+    sights: &'a [Stage],
+    given: u32,
+}
+
+impl<'a> Moments<'a> {
+    /// `run` is how long an undisturbed run takes. Without sights all are spread over it.
+    pub fn new(run: Duration, sights: &'a [Stage]) -> Self {
+        Self {
+            run,
+            sights,
+            given: 0,
+        }
+    }
+
+    pub fn next(&mut self) -> Moment {
+        // Multiples of the golden ratio fill the range evenly, however many are taken.
+        let spread = |n: u32| (f64::from(n) * 0.618_033_988_749_895).fract();
+        let turn = self.given / 2;
+        self.given += 1;
+        if self.sights.is_empty() {
+            return Moment::After(self.run.mul_f64(spread(self.given)));
+        }
+        if self.given % 2 == 1 {
+            return Moment::After(self.run.mul_f64(spread(turn + 1)));
+        }
+        let sight = self.sights[turn as usize % self.sights.len()];
+        // A stage takes milliseconds.
+        Moment::Sight(sight, Duration::from_millis(4).mul_f64(spread(turn)))
+    }
+
+    /// The command had ended before this moment came.
+    pub fn came_late(&mut self, moment: Moment) {
+        if let Moment::After(delay) = moment {
+            self.ran(delay);
+        }
+    }
+
+    /// Another undisturbed run took so long: the shortest counts, or kills come too late on a
+    /// machine that was busy at first.
+    pub fn ran(&mut self, run: Duration) {
+        self.run = self.run.min(run);
+    }
+}
+
+/// Starts the command and kills it; `None` where it had ended before, and well.
+pub fn kill(place: &Place, args: &[&str], epoch: u64, moment: Moment) -> Option<Stage> {
+    let bank = place.path("bank");
+    let mut child = place
+        .command(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    match moment {
+        Moment::After(delay) => std::thread::sleep(delay),
+        Moment::Sight(sight, delay) => {
+            while stage(&bank, epoch) < sight && child.try_wait().unwrap().is_none() {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+            std::thread::sleep(delay);
+        }
+    }
+    child.kill().unwrap();
+    let status = child.wait().unwrap();
+    if status.signal() == Some(SIGKILL) {
+        return Some(stage(&bank, epoch));
+    }
+    assert!(status.success(), "{args:?}: {status}");
+    None
+}
+
+/// Tells a reader to finish, also where the work beside it fails.
+struct Finish<'a>(&'a AtomicBool);
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Runs `work` while a thread asks all the time; `each` judges its answers one by one, at least one
+/// after the work is done.
+pub fn beside<T>(each: impl Fn() + Sync, work: impl FnOnce() -> T) -> T {
+    let finished = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            loop {
+                let is_last = finished.load(Ordering::SeqCst);
+                each();
+                if is_last {
+                    break;
+                }
+                // Most of two processors is the command's.
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let _finish = Finish(&finished);
+        work()
+    })
+}
+
+/// What the kills of a test hit.
+#[derive(Default, Debug)]
+pub struct Tally {
+    pub kills: usize,
+    pub stages: BTreeMap<Stage, usize>,
+    /// The bank was as before, also after the next open.
+    pub undone: usize,
+    /// The next open brought the commit to light.
+    pub brought_to_light: usize,
+}
+
+impl Tally {
+    pub fn count(&mut self, stage: Stage) {
+        self.kills += 1;
+        *self.stages.entry(stage).or_default() += 1;
+    }
+
+    /// Kills have to hit both sides of the commit, or the test proves nothing.
+    #[track_caller]
+    pub fn judge(&self, test: &str, quota: usize) {
+        eprintln!("{test}: {self:?}");
+        assert!(self.kills >= quota, "{test}: {self:?}");
+        assert!(self.undone > 0, "{test}: {self:?}");
+        let late = |stage| self.stages.get(&stage).copied().unwrap_or(0);
+        let after = late(Stage::Publishing) + late(Stage::Published) + self.brought_to_light;
+        assert!(after > 0, "{test}: {self:?}");
+    }
+}
+
+/// One published state, and nothing of a load or a sort.
+#[track_caller]
+pub fn assert_tidy(bank: &Path, epoch: u64) {
+    let mut expected = vec![epoch.to_string(), format!("{epoch}.lock")];
+    expected.push("CURRENT".to_owned());
+    assert_eq!(names(&bank.join("published")), expected);
+    assert!(names(&bank.join("loads")).is_empty());
+    assert!(names(&bank.join("spill")).is_empty());
+}

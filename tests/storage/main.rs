@@ -1,0 +1,35 @@
+//! What a bank is on disk: its tables and files; what damages, kills and cuts of power leave of it;
+//! readers beside a writer; banks that earlier builds wrote.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+#![expect(
+    unreachable_pub,
+    reason = "what is shared here is reachable by nobody outside"
+)]
+
+mod bank_damage;
+mod bank_folder;
+mod check_finds_damage;
+#[cfg(unix)]
+mod crash;
+#[cfg(unix)]
+mod crash_repair;
+mod damages;
+mod fuzz_inputs;
+#[cfg(unix)]
+mod kills;
+mod link_bits;
+mod many_batches;
+mod old_formats;
+#[cfg(target_os = "linux")]
+mod power_cut;
+mod readers;
+mod schema_tables;
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../fuzz/targets/mod.rs"]
+mod targets;

@@ -1,0 +1,78 @@
+//! Many small batches: the files of a bank stay few, and so do those that are open.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support;
+use crate::support::command::{clean, record};
+use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest};
+use seedbank::ingest::{Input, SiteMode};
+use seedbank::watch::Unwatched;
+
+/// The files of tables in a folder.
+fn tables(folder: &Path) -> usize {
+    let files = fs::read_dir(folder).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    names
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "sst"))
+        .count()
+}
+
+/// A bank of many batches of three records, each of them changed again and again.
+fn fill(folder: &Path, batches: u32) -> Bank {
+    let bank = Bank::create(&folder.join("bank"), SiteMode::Host).unwrap();
+    let file = folder.join("delta.jsonl");
+    for batch in 0..batches {
+        let lines: String = (0..3)
+            .map(|at| {
+                let page = format!("http://s{}.example/{}", (batch + at) % 50, batch % 7);
+                let to = format!("http://t{}.example/{batch}", batch % 11);
+                record(&page, &[&to, "http://t.example/"])
+            })
+            .collect();
+        fs::write(&file, lines).unwrap();
+        let request = IngestRequest {
+            inputs: vec![Input::File(file.clone())],
+            ..IngestRequest::default()
+        };
+        bank.ingest(&request, &Unwatched).unwrap();
+    }
+    bank
+}
+
+#[test]
+fn small_batches_leave_few_files() {
+    let folder = support::scratch();
+    let bank = fill(folder.path(), 60);
+    let request = RefreshRequest {
+        options: PlanOptions {
+            seeds: Some(5),
+            ..PlanOptions::default()
+        },
+        ..RefreshRequest::default()
+    };
+    bank.refresh(&request, &Unwatched).unwrap();
+    let live = tables(&folder.path().join("bank/live"));
+    println!("{live} files");
+    // Ten of a table would be 300; RocksDB alone begins to hold writes up at 20.
+    assert!(live < 200, "{live} files of tables");
+
+    // A process that may have few files open reads and checks them all.
+    for args in [
+        &["check", "bank"][..],
+        &["seeds", "bank"],
+        &["status", "bank", "--sizes"],
+        &["ingest", "bank", "--again", "delta.jsonl"],
+        &["refresh", "bank", "--cold"],
+    ] {
+        let mut shell: Command = clean("sh");
+        shell
+            .args(["-c", "ulimit -n 128 && exec \"$0\" \"$@\""])
+            .arg(env!("CARGO_BIN_EXE_seedbank"))
+            .args(args)
+            .current_dir(folder.path());
+        let ended = shell.output().unwrap();
+        assert!(ended.status.success(), "{args:?}: {ended:?}");
+    }
+}

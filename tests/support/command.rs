@@ -1,0 +1,197 @@
+//! Runs the `seedbank` command as a user types it, in a folder of its own.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A folder for one test; the command runs in it.
+pub struct Place {
+    folder: tempfile::TempDir,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit status; none where a signal ended it.
+    pub status: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ended {
+    fn new(output: Output) -> Self {
+        let ended = Self {
+            status: output.status.code(),
+            out: String::from_utf8(output.stdout).expect("output is UTF-8"),
+            err: String::from_utf8(output.stderr).expect("errors are UTF-8"),
+        };
+        assert!(!ended.err.contains("panicked"), "{}", ended.err);
+        ended
+    }
+
+    /// The result, which must be there.
+    #[track_caller]
+    pub fn done(self) -> String {
+        assert_eq!(self.status, Some(0), "{self:?}");
+        self.out
+    }
+
+    /// The text of the error, which must come with this status and with nothing on standard
+    /// output.
+    #[track_caller]
+    pub fn fails(self, status: i32) -> String {
+        assert_eq!(self.status, Some(status), "{self:?}");
+        assert_eq!(self.out, "");
+        assert!(self.err.starts_with("error: "), "{}", self.err);
+        self.err
+    }
+
+    /// The one JSON object that was printed.
+    #[track_caller]
+    pub fn json(self) -> Value {
+        let out = self.done();
+        assert_eq!(out.lines().count(), 1, "{out}");
+        serde_json::from_str(&out).unwrap()
+    }
+
+    /// The JSON objects that were printed.
+    #[track_caller]
+    pub fn json_lines(self) -> Vec<Value> {
+        let out = self.done();
+        out.lines()
+            .map(|l| serde_json::from_str(l).unwrap())
+            .collect()
+    }
+}
+
+/// The command without the settings of whoever runs the tests.
+pub fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("SEEDBANK_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+impl Place {
+    pub fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// A place with an empty bank in `bank`.
+    pub fn with_bank() -> Self {
+        let place = Self::new();
+        place.run(&["init", "bank"]).done();
+        place
+    }
+
+    /// A place with a bank of two cores, one batch and one refresh.
+    pub fn with_seeds() -> Self {
+        let place = Self::with_bank();
+        place.write("day0.jsonl", TWO_CORES);
+        place
+            .run(&["ingest", "bank", "--snapshot", "day0.jsonl"])
+            .done();
+        place.run(&["refresh", "bank"]).done();
+        place
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// The command, not started yet.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = clean(env!("CARGO_BIN_EXE_seedbank"));
+        command.args(args).current_dir(self.folder.path());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ended {
+        self.run_with(args, b"")
+    }
+
+    /// Runs with this standard input.
+    pub fn run_with(&self, args: &[&str], input: &[u8]) -> Ended {
+        let mut child = self.spawn(args);
+        let mut pipe = child.stdin.take().unwrap();
+        // The command may have seen enough before the end.
+        let _ = pipe.write_all(input);
+        drop(pipe);
+        Ended::new(child.wait_with_output().unwrap())
+    }
+
+    pub fn run_command(&self, command: &mut Command) -> Ended {
+        Ended::new(command.current_dir(self.folder.path()).output().unwrap())
+    }
+
+    /// Starts the command with pipes.
+    pub fn spawn(&self, args: &[&str]) -> Child {
+        self.command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// What `status` tells, but for what the tables take on disk.
+    #[track_caller]
+    pub fn status(&self) -> Value {
+        let mut status = self.run(&["status", "bank", "--format", "json"]).json();
+        status.as_object_mut().unwrap().remove("tables").unwrap();
+        status
+    }
+
+    /// All that can be seen of a bank, but for what its tables take on disk; it must be sound.
+    #[track_caller]
+    pub fn state(&self) -> Value {
+        let status = self.status();
+        let history = self.run(&["history", "bank", "--format", "json"]).json();
+        let check = self.run(&["check", "bank", "--format", "json"]).json();
+        assert_eq!(check["clean"], true, "{check}");
+        serde_json::json!({"status": status, "history": history, "check": check})
+    }
+}
+
+/// How a command that was started ended.
+pub fn wait(child: Child) -> Ended {
+    Ended::new(child.wait_with_output().unwrap())
+}
+
+/// The text of a record that is crawled, with its line end.
+pub fn record(url: &str, outlinks: &[&str]) -> String {
+    serde_json::json!({"url": url, "outlinks": outlinks}).to_string() + "\n"
+}
+
+/// The names in a folder, in order.
+pub fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Three hubs that lead to the same three authorities, and two to two, all on sites of their own.
+/// Complete, so sigma is 3 and 2, and hub scores are 1 over the root of the number of hubs.
+pub const TWO_CORES: &str = r#"{"url": "http://h1.example/", "outlinks": ["http://a1.example/", "http://a2.example/", "http://a3.example/"]}
+{"url": "http://h2.example/", "outlinks": ["http://a1.example/", "http://a2.example/", "http://a3.example/"]}
+{"url": "http://h3.example/", "outlinks": ["http://a1.example/", "http://a2.example/", "http://a3.example/"]}
+{"url": "http://k1.example/x,y", "outlinks": ["http://b1.example/", "http://b2.example/"]}
+{"url": "http://k2.example/", "outlinks": ["http://b1.example/", "http://b2.example/"]}
+"#;

@@ -1,0 +1,192 @@
+//! The repository checks itself: lengths of files, who imports whom, names, dependencies, paths in
+//! documents.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod imports;
+mod words;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files above this are nearly always two.
+const LONGEST: usize = 500;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                found.push((path.strip_prefix(root()).unwrap().to_path_buf(), text));
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "no sources in {folder}");
+    found
+}
+
+/// The lines that the product runs: no comments, nothing from the tests at the end of a file on.
+fn product(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.lines().take_while(|line| *line != "#[cfg(test)]");
+    (1..)
+        .zip(lines)
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
+
+fn fail_on(what: &str, found: &[String]) {
+    assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
+}
+
+#[test]
+fn files_are_short() {
+    let mut long = Vec::new();
+    for folder in ["src", "tests", "benches"] {
+        for (path, text) in sources(folder) {
+            let lines = text.lines().count();
+            if lines > LONGEST {
+                long.push(format!("{} has {lines} lines", path.display()));
+            }
+        }
+    }
+    fail_on("each is likely to be two files", &long);
+}
+
+#[test]
+fn a_dependency_stays_in_its_room() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources("src") {
+        let place = path.to_string_lossy().replace('\\', "/");
+        for (number, line) in product(&text) {
+            for (name, home) in [
+                ("rocksdb::", "src/storage/"),
+                ("bincode::", "src/storage/codec.rs"),
+            ] {
+                if line.contains(name) && !place.starts_with(home) {
+                    wrong.push(format!("{place}:{number}: {name} belongs to {home}"));
+                }
+            }
+        }
+    }
+    fail_on("a dependency outside its room", &wrong);
+}
+
+#[test]
+fn nothing_is_left_open() {
+    // Written in parts, so that this file does not find itself.
+    let marks = [
+        concat!("#[ign", "ore"),
+        concat!("todo", "!("),
+        concat!("unimpl", "emented!("),
+        concat!("FIX", "ME"),
+        concat!("XX", "X"),
+    ];
+    let mut open = Vec::new();
+    for folder in ["src", "tests", "benches"] {
+        for (path, text) in sources(folder) {
+            for (number, line) in (1..).zip(text.lines()) {
+                if marks.iter().any(|mark| line.contains(mark)) {
+                    open.push(format!("{}:{number}: {}", path.display(), line.trim()));
+                }
+            }
+        }
+    }
+    fail_on("left open", &open);
+}
+
+#[test]
+fn files_have_names() {
+    let no_names = [
+        "util", "utils", "helper", "helpers", "common", "manager", "misc", "new",
+    ];
+    let mut found = Vec::new();
+    for folder in ["src", "tests", "benches"] {
+        for (path, _) in sources(folder) {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            if no_names.contains(&name.as_str()) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    fail_on("these names say nothing", &found);
+}
+
+/// The documents that lead a reader to files.
+fn documents() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = [
+        "README.md",
+        "benches/README.md",
+        "tests/README.md",
+        ".github/CONTRIBUTING.md",
+    ]
+    .map(PathBuf::from)
+    .into();
+    for entry in fs::read_dir(root().join("src/guide")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path.strip_prefix(root()).unwrap().to_path_buf());
+        }
+    }
+    found.sort();
+    assert!(found.len() > 10, "{found:?}");
+    found
+}
+
+/// What in a text looks like a path of this repository, in prose, code, tables and links.
+fn paths(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |c: char| c.is_whitespace() || "`,;:()[]{}|'\"#*".contains(c);
+    let folders = ["src/", "tests/", "benches/", "schema/"];
+    text.split(ends)
+        .map(|path| path.trim_end_matches('.'))
+        .filter(move |path| folders.iter().any(|folder| path.starts_with(folder)))
+}
+
+#[test]
+fn paths_in_documents_exist() {
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for document in documents() {
+        let text = fs::read_to_string(root().join(&document)).unwrap();
+        for (number, line) in (1..).zip(text.lines()) {
+            for path in paths(line) {
+                count += 1;
+                if !root().join(path).exists() {
+                    missing.push(format!("{}:{number}: {path}", document.display()));
+                }
+            }
+        }
+    }
+    assert!(count > 100, "{count} paths were found");
+    fail_on("these paths are not there", &missing);
+}
+
+#[test]
+fn every_dependency_has_its_reason() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let mut inside = false;
+    let mut reason = false;
+    let mut count = 0;
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.ends_with("dependencies]");
+            reason = false;
+        } else if inside && line.starts_with('#') {
+            reason = true;
+        } else if inside && line.contains('=') {
+            count += 1;
+            // A line without a comment of its own shares that of the line above it.
+            assert!(reason, "no reason above: {line}");
+        } else if line.is_empty() {
+            reason = false;
+        }
+    }
+    assert!(count > 20, "{count} dependencies were found");
+}

@@ -1,0 +1,81 @@
+//! Whose words are whose: how something is typed is the command line's to say. The library names
+//! parameters, and what to do about an error it tells as a variant.
+
+use super::{fail_on, product, root, sources};
+
+/// The commands, as they are typed.
+fn commands() -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("src/cli/args.rs")).unwrap();
+    let after = text.split("enum Command {").nth(1).unwrap();
+    let variants = after.split('}').next().unwrap().lines();
+    let commands: Vec<String> = variants
+        .filter_map(|line| line.trim().split_once('('))
+        .map(|(name, _)| name.to_lowercase())
+        .collect();
+    assert!(commands.contains(&"refresh".to_owned()), "{commands:?}");
+    commands
+}
+
+/// Whether a line of code has a flag in it. No operator of Rust looks like one.
+fn has_flag(line: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    line.match_indices("--").any(|(at, dashes)| {
+        let begins = !line[..at].ends_with(is_part);
+        let rest = &line[at + dashes.len()..];
+        begins && rest.starts_with(|c: char| c.is_ascii_lowercase())
+    })
+}
+
+/// Whether a line of code tells how to call the program.
+fn has_command(line: &str, commands: &[String]) -> bool {
+    line.split("seedbank ").skip(1).any(|after| {
+        let word = after.split(|c: char| !c.is_ascii_alphanumeric()).next();
+        word.is_some_and(|word| commands.iter().any(|command| command == word))
+    })
+}
+
+#[test]
+fn only_the_command_line_speaks_of_flags_and_commands() {
+    let commands = commands();
+    let mut found = Vec::new();
+    for (path, text) in sources("src") {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let is_test = name == "tests" || name.ends_with("_tests");
+        if is_test || path.starts_with("src/cli") {
+            continue;
+        }
+        for (number, line) in product(&text) {
+            if has_flag(line) || has_command(line, &commands) {
+                found.push(format!("{}:{number}: {}", path.display(), line.trim()));
+            }
+        }
+    }
+    fail_on("the command line's words in the library", &found);
+}
+
+#[test]
+fn flags_and_commands_are_found() {
+    for line in [
+        r#""pass --max-loss 100""#,
+        r#""`--depth {depth}` is too much""#,
+        "--new-members goes with it",
+        r#""run `refresh --cold`""#,
+    ] {
+        assert!(has_flag(line), "{line}");
+    }
+    for line in [
+        "let x = a - -b;",
+        "<!-- a remark",
+        "http://xn--bcher-kva.example/",
+        "a -- b",
+        "// ----- ",
+    ] {
+        assert!(!has_flag(line), "{line}");
+    }
+    let commands = commands();
+    assert!(has_command("run `seedbank check` first", &commands));
+    assert!(!has_command(
+        "another version of seedbank; seedbank bank",
+        &commands
+    ));
+}
