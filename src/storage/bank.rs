@@ -39,7 +39,7 @@ use super::load::write_files;
 use super::manifest::Manifest;
 use super::published::{Pointer, is_published, publish, remove_unread};
 use super::records::{Counters, Intent, Meta, Settings};
-use super::rocks::Rocks;
+use super::rocks::{Merging, Rocks};
 use super::store::Store;
 use super::table::{Key, Value};
 use super::tables::{ALL, FORMAT, META, MetaKey};
@@ -289,11 +289,16 @@ impl Writer {
     pub fn open(path: &Path, wait: bool, watch: &dyn Watch) -> Result<Self, StoreError> {
         let format = marker_format(path)?;
         let lock = writer_lock(path, wait, watch)?;
-        Self::open_locked(path, lock, format)
+        Self::open_locked(path, lock, format, Merging::Automatic)
     }
 
     /// Opens the bank for writing; the caller holds the writer's lock.
-    pub(super) fn open_locked(path: &Path, lock: File, format: u32) -> Result<Self, StoreError> {
+    pub(super) fn open_locked(
+        path: &Path,
+        lock: File,
+        format: u32,
+        merging: Merging,
+    ) -> Result<Self, StoreError> {
         // Restoring a bank from a copy may lose empty folders.
         for folder in FOLDERS {
             make_folders(&path.join(folder)).map_err(StoreError::io("make", path.join(folder)))?;
@@ -308,7 +313,7 @@ impl Writer {
         verify_live(path, said.as_ref())?;
         let writer = Self {
             store: Store {
-                rocks: Rocks::open_writer(&path.join("live"), ALL)?,
+                rocks: Rocks::open_writer(&path.join("live"), ALL, merging)?,
             },
             bank: path.to_path_buf(),
             _lock: lock,

@@ -6,7 +6,7 @@ use super::acknowledged::Acknowledged;
 use super::error::StoreError;
 use super::manifest::structure_fault;
 use super::published::Pointer;
-use super::rocks::Rocks;
+use super::rocks::{Merging, Rocks};
 use super::tables::ALL;
 
 /// What the small files of a bank say.
@@ -36,7 +36,10 @@ pub type RawEntry = (Vec<u8>, Vec<u8>);
 fn open(bank: &Path, table: &str) -> Result<(Rocks, &'static str), StoreError> {
     let found = ALL.iter().find(|info| info.name == table);
     let table = found.ok_or(StoreError::NoBank(bank.join("live").join(table)))?;
-    Ok((Rocks::open_writer(&bank.join("live"), ALL)?, table.name))
+    Ok((
+        Rocks::open_writer(&bank.join("live"), ALL, Merging::Automatic)?,
+        table.name,
+    ))
 }
 
 /// All entries of a table in key order, held in memory.

@@ -25,7 +25,7 @@ use super::folder::{
 };
 use super::published::{Pointer, Reader};
 use super::records::{BatchId, RefreshId};
-use super::rocks::Rocks;
+use super::rocks::{Merging, Rocks};
 use super::store::Store;
 use super::tables::{ALL, FORMAT, META, MetaKey, OLDEST_FORMAT};
 use crate::watch::Watch;
@@ -204,8 +204,9 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         aside.take(MARKER)?;
         report.mended.push(Mended::Marker);
     }
-    // As any writer does: finishes loads, publishes what is not published.
-    drop(Writer::open_locked(bank, lock, format)?);
+    // As any writer does: finishes loads, publishes what is not published. Files of tables are not
+    // merged: those that were there stay, in case the state is to be looked at by other means.
+    drop(Writer::open_locked(bank, lock, format, Merging::Never)?);
     if !is_marked {
         write_marker(bank)?;
     }

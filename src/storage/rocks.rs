@@ -73,11 +73,25 @@ fn table_options(access: Access, cache: &Cache) -> Options {
     options
 }
 
-fn descriptors(tables: &[TableInfo], cache: &Cache) -> Vec<ColumnFamilyDescriptor> {
-    tables
-        .iter()
-        .map(|table| ColumnFamilyDescriptor::new(table.name, table_options(table.access, cache)))
-        .collect()
+/// Whether RocksDB merges files of tables on its own while a database is open for writing. A file
+/// that was merged is deleted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Merging {
+    Automatic,
+    Never,
+}
+
+fn descriptors(
+    tables: &[TableInfo],
+    cache: &Cache,
+    merging: Merging,
+) -> Vec<ColumnFamilyDescriptor> {
+    let descriptor = |table: &TableInfo| {
+        let mut options = table_options(table.access, cache);
+        options.set_disable_auto_compactions(merging == Merging::Never);
+        ColumnFamilyDescriptor::new(table.name, options)
+    };
+    tables.iter().map(descriptor).collect()
 }
 
 impl Rocks {
@@ -87,24 +101,26 @@ impl Rocks {
         options.create_if_missing(true);
         options.create_missing_column_families(true);
         options.set_error_if_exists(true);
-        Self::open_with(path, tables, &options)
+        Self::open_with(path, tables, &options, Merging::Automatic)
     }
 
     /// Opens the live database for writing. The caller holds the bank's writer lock.
     pub(super) fn open_writer(
         path: &Path,
         tables: &'static [TableInfo],
+        merging: Merging,
     ) -> Result<Self, StoreError> {
-        Self::open_with(path, tables, &database_options())
+        Self::open_with(path, tables, &database_options(), merging)
     }
 
     fn open_with(
         path: &Path,
         tables: &'static [TableInfo],
         options: &Options,
+        merging: Merging,
     ) -> Result<Self, StoreError> {
         let cache = Cache::new_lru_cache(DEFAULT_CACHE);
-        let db = DB::open_cf_descriptors(options, path, descriptors(tables, &cache))
+        let db = DB::open_cf_descriptors(options, path, descriptors(tables, &cache, merging))
             .map_err(StoreError::rocks("opening the bank"))?;
         Ok(Self::around(db, tables, &cache))
     }
@@ -117,9 +133,9 @@ impl Rocks {
         let cache = Cache::new_lru_cache(DEFAULT_CACHE);
         let mut options = database_options();
         options.set_log_level(rocksdb::LogLevel::Fatal);
-        let db =
-            DB::open_cf_descriptors_read_only(&options, path, descriptors(tables, &cache), false)
-                .map_err(StoreError::rocks("opening the published state"))?;
+        let families = descriptors(tables, &cache, Merging::Never);
+        let db = DB::open_cf_descriptors_read_only(&options, path, families, false)
+            .map_err(StoreError::rocks("opening the published state"))?;
         Ok(Self::around(db, tables, &cache))
     }
 
