@@ -1,26 +1,18 @@
-//! Times for people.
+//! The calendar: times for people, and the lengths of months.
 
 /// Seconds since 1970 as a time of day in UTC (RFC 3339).
 #[must_use]
 pub fn time(at: u64) -> String {
     let (mut days, second) = (at / 86_400, at % 86_400);
     let mut year = 1970;
-    loop {
-        let length = if leap(year) { 366 } else { 365 };
-        // No clock goes beyond that, and the walk has an end.
-        if days < length || year == 9999 {
-            break;
-        }
-        days -= length;
+    // No clock goes beyond 9999, and the walk has an end.
+    while year < 9999 && days >= 337 + month_days(year, 2) {
+        days -= 337 + month_days(year, 2);
         year += 1;
     }
-    let february = if leap(year) { 29 } else { 28 };
     let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if days < length {
-            break;
-        }
-        days -= length;
+    while month < 12 && days >= month_days(year, month) {
+        days -= month_days(year, month);
         month += 1;
     }
     format!(
@@ -32,9 +24,16 @@ pub fn time(at: u64) -> String {
     )
 }
 
-/// The Gregorian rule.
-const fn leap(year: u64) -> bool {
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+/// Days of a month, from 1 to 12, of the Gregorian calendar.
+pub(crate) const fn month_days(year: u64, month: u64) -> u64 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
+        2 => 28,
+        _ => 31,
+    }
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub use blocks::MAX_LINE;
 pub use bvgraph::bv_graph_file;
 pub use formats::Format;
 pub use interner::{Interner, UrlNumber};
-pub use json_lines::{JsonLines, MAX_FIELDS, RECORD_FIELDS};
+pub use json_lines::{JsonLines, RECORD_FIELDS};
 pub use lines::{LineFormat, Lines};
 pub(crate) use location::URL_PATTERN;
 pub use location::{Location, MAX_URL, SUFFIX_LIST, SiteMode, UrlProblem, parse, url};
@@ -57,12 +57,10 @@ pub use reading::Reading;
 pub use record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, PageRecord, UncrawledOutlinks,
 };
-pub use reject::{
-    Fault, MOST_LISTED, Position, REJECTED_TEXT, Reject, RejectReason, RejectWriter, within_limit,
-};
+pub use reject::{Fault, MOST_LISTED, Position, Reject, RejectReason, RejectWriter, within_limit};
 pub use scheme::Scheme;
 pub use source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
 pub(crate) use summary::counts_by;
-pub use summary::{DropReason, ReadSummary, UNKNOWN_FIELDS_KEPT, UnknownFields};
+pub use summary::{DropReason, ReadSummary, UnknownFields};
 pub use timestamp::{TimestampProblem, parse_timestamp};
 pub use tsv::{LinksTsv, PagesTsv};

@@ -10,7 +10,7 @@ use super::location::UrlProblem;
 use super::timestamp::TimestampProblem;
 
 /// How much is kept of a refused record, and of what is said of it, in characters.
-pub const REJECTED_TEXT: usize = 200;
+pub(super) const REJECTED_TEXT: usize = 200;
 
 /// How many rejects of a batch are listed, the first ones; all are counted.
 pub const MOST_LISTED: u64 = 100_000;

@@ -10,7 +10,7 @@ use super::location::UrlProblem;
 use super::reject::RejectReason;
 
 /// How many names of unknown fields are kept.
-pub const UNKNOWN_FIELDS_KEPT: usize = 16;
+pub(super) const UNKNOWN_FIELDS_KEPT: usize = 16;
 
 /// A kept name is cut to so many characters.
 const NAME_KEPT: usize = 64;

@@ -6,6 +6,8 @@
 //! is nearer, and differs in blanks and leap seconds. So the grammar would stay, and all that a crate
 //! could take over is the civil calendar.
 
+use crate::clock;
+
 /// Why a text is no RFC 3339 timestamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TimestampProblem {
@@ -127,13 +129,9 @@ fn offset(rest: &mut &[u8]) -> Result<i64, TimestampProblem> {
     Ok(sign * (hours * 3600 + minutes * 60))
 }
 
+/// Days of a month that has been checked to be one, as numbers of this module.
 const fn month_days(year: i64, month: i64) -> i64 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 31,
-    }
+    clock::month_days(year.cast_unsigned(), month.cast_unsigned()).cast_signed()
 }
 
 /// Days since 1970-01-01 in the proleptic Gregorian calendar, counting years from March so that

@@ -2,6 +2,8 @@
 
 use rand_distr::{Distribution, Pareto};
 
+use crate::clock;
+
 use super::address::{Target, push_number};
 use super::draw::For;
 use super::life::Event;
@@ -227,51 +229,10 @@ fn push_hex(number: u64, out: &mut Vec<u8>) {
 
 /// Appends a time of a day after 2026-01-01, as RFC 3339 in UTC.
 fn push_time(day: u32, second: u32, out: &mut Vec<u8>) {
-    let (mut year, mut rest) = (2026_u32, day);
-    let leap = |year: u32| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    while rest >= 365 + u32::from(leap(year)) {
-        rest -= 365 + u32::from(leap(year));
-        year += 1;
-    }
-    let mut month = 1;
-    for days in [
-        31,
-        28 + u32::from(leap(year)),
-        31,
-        30,
-        31,
-        30,
-        31,
-        31,
-        30,
-        31,
-        30,
-        31,
-    ] {
-        if rest < days {
-            break;
-        }
-        rest -= days;
-        month += 1;
-    }
-    push_number(year.into(), out);
-    let parts = [
-        (b'-', month),
-        (b'-', rest + 1),
-        (b'T', second / 3600),
-        (b':', second / 60 % 60),
-        (b':', second % 60),
-    ];
-    for (mark, number) in parts {
-        out.push(mark);
-        if number < 10 {
-            out.push(b'0');
-        }
-        push_number(number.into(), out);
-    }
-    out.push(b'Z');
+    /// 2026-01-01, in seconds since 1970.
+    const BEGIN: u64 = 1_767_225_600;
+    let at = BEGIN + u64::from(day) * 86_400 + u64::from(second);
+    out.extend_from_slice(clock::time(at).as_bytes());
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub const RECORD_FIELDS: [&str; 8] = [
 ];
 
 /// An object with more fields than this is refused; bounds what looking for duplicates holds.
-pub const MAX_FIELDS: usize = 1_024;
+pub(super) const MAX_FIELDS: usize = 1_024;
 
 /// What is read of files of JSON Lines.
 pub(super) fn sources(inputs: &[Input]) -> Sources {
