@@ -142,17 +142,17 @@ fn again(place: &Place, seeds: u32) -> (RefreshReport, RefreshReport) {
 fn refresh_line(what: &str, records: u64, again: &RefreshReport, cold: &RefreshReport) {
     println!(
         "{what:24} {records:8} {:7} {:8} {:7} of {:5} {:9.4} {:7.4} {:8.2} {:6.2} {:8.3} {:6.3} {:6.2}",
-        again.steps_reused,
-        again.steps_recomputed,
+        again.view.steps_reused,
+        again.view.steps_recomputed,
         again.components_verified,
         again.components,
-        millions(again.link_visits),
-        millions(cold.link_visits),
+        millions(again.view.link_visits),
+        millions(cold.view.link_visits),
         again.bytes_read as f64 / 1_048_576.0,
         cold.bytes_read as f64 / 1_048_576.0,
-        again.seconds,
-        cold.seconds,
-        again.seconds / cold.seconds,
+        again.view.seconds,
+        cold.view.seconds,
+        again.view.seconds / cold.view.seconds,
     );
 }
 
@@ -211,7 +211,7 @@ fn compare(name: &str, small: Growing<'_>, large: Growing<'_>, seeds: u32) {
     println!(
         "{:24} {:.2} times the link visits, {:.2} times the bytes read",
         "",
-        large.link_visits as f64 / small.link_visits as f64,
+        large.view.link_visits as f64 / small.view.link_visits as f64,
         large.bytes_read as f64 / small.bytes_read as f64
     );
 }

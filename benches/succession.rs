@@ -150,7 +150,7 @@ fn live(name: &str, days: &[PathBuf], seeds: u32) {
                 options,
                 ..RefreshRequest::default()
             };
-            let now = bank.refresh(&request, &Unwatched).unwrap().refresh;
+            let now = bank.refresh(&request, &Unwatched).unwrap().view.refresh;
             let (before, lives) = lives.entry(plan).or_default();
             if let Some(before) = before.replace(now) {
                 let request = DiffRequest {

@@ -101,7 +101,7 @@ fn text(history: &History) -> String {
             refresh.refresh,
             time(refresh.at),
             refresh.plan,
-            refresh.parameters.method.unwrap_or_default().name(),
+            refresh.method().name(),
             refresh.batch,
             refresh.seeds,
             refresh.cores,

@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use seedbank::engine::{
-    Covered, Density, Growth, Hits, Method, Pages, Pick, PlanOptions, Share, Value,
+    CoverMethod, Covered, Density, Growth, Hits, Method, Pages, Pick, PlanOptions, Share, Value,
 };
 
 use super::failure::CliError;
@@ -78,26 +79,49 @@ struct CoreFlags {
     pages: Option<PagesFlag>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum MethodFlag {
-    /// One seed from each dense group of hubs and authorities between sites
-    Cores,
-    /// Per site: drawn without replacement
-    Random,
-    /// Per site: the best PageRank on the site's own graph
-    Pagerank,
-    /// Per site: the most links to crawled pages of the site
-    OutDegree,
-    /// Per site: the most links to pages that no earlier seed covers
-    MaxOut,
-    /// Per site: the most value within `--depth` hops
-    MaxWeight,
-    /// Per site: the same, in the heaviest strongly connected component
-    MaxScc,
-    /// Per site: the same, in the root component above the heaviest one
-    RootScc,
-    /// Per site: the most value within all `--hops` hops
-    Greedy,
+/// A method as a flag has it.
+#[derive(Clone, Copy, Debug)]
+struct MethodFlag(Method);
+
+impl MethodFlag {
+    const fn help(self) -> &'static str {
+        let Method::Cover(method) = self.0 else {
+            return "One seed from each dense group of hubs and authorities between sites";
+        };
+        match method {
+            CoverMethod::Random => "Per site: drawn without replacement",
+            CoverMethod::Pagerank => "Per site: the best PageRank on the site's own graph",
+            CoverMethod::OutDegree => "Per site: the most links to crawled pages of the site",
+            CoverMethod::MaxOut => "Per site: the most links to pages that no earlier seed covers",
+            CoverMethod::MaxWeight => "Per site: the most value within `--depth` hops",
+            CoverMethod::MaxScc => {
+                "Per site: the same, in the heaviest strongly connected component"
+            }
+            CoverMethod::RootScc => {
+                "Per site: the same, in the root component above the heaviest one"
+            }
+            CoverMethod::Greedy => "Per site: the most value within all `--hops` hops",
+        }
+    }
+}
+
+impl ValueEnum for MethodFlag {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [MethodFlag; CoverMethod::ALL.len() + 1] = {
+            let mut all = [MethodFlag(Method::Cores); CoverMethod::ALL.len() + 1];
+            let mut at = 0;
+            while at < CoverMethod::ALL.len() {
+                all[at + 1] = MethodFlag(Method::Cover(CoverMethod::ALL[at]));
+                at += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()).help(self.help()))
+    }
 }
 
 /// The parameters of the other methods, which pick seeds on each site.
@@ -224,26 +248,10 @@ impl PlanFlags {
             }
         };
         let mut flags = self.cores.options();
-        flags.method = self.method.map(MethodFlag::method);
+        flags.method = self.method.map(|MethodFlag(method)| method);
         flags.seeds = self.seeds;
         self.cover.fill(&mut flags);
         Ok(flags.over(&file))
-    }
-}
-
-impl MethodFlag {
-    const fn method(self) -> Method {
-        match self {
-            Self::Cores => Method::Cores,
-            Self::Random => Method::Random,
-            Self::Pagerank => Method::Pagerank,
-            Self::OutDegree => Method::OutDegree,
-            Self::MaxOut => Method::MaxOut,
-            Self::MaxWeight => Method::MaxWeight,
-            Self::MaxScc => Method::MaxScc,
-            Self::RootScc => Method::RootScc,
-            Self::Greedy => Method::Greedy,
-        }
     }
 }
 

@@ -78,20 +78,20 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
     if report.plan_changed {
         session.note(format_args!(
             "plan {} had other parameters before; from now on it has these",
-            report.plan
+            report.view.plan
         ));
     }
-    if let Some(doubt) = &report.doubt {
+    if let Some(doubt) = &report.view.doubt {
         session.warn(format_args!("the result is not certified: {doubt}"));
     }
     match args.format.format {
         Format::Json => print_json(&report)?,
         Format::Text => print(&text(&report))?,
     }
-    if report.seeds == 0 {
+    if report.view.seeds == 0 {
         session.warn(format_args!(
             "nothing could be selected; refresh {} is recorded, empty",
-            report.refresh
+            report.view.refresh
         ));
         return Ok(Outcome::Nothing);
     }
@@ -135,27 +135,32 @@ fn text(report: &RefreshReport) -> String {
     let _ = writeln!(
         text,
         "refresh {} of plan {} ({}), state after batch {}: {} seeds in {:.2} s",
-        report.refresh, report.plan, report.method, report.batch, report.seeds, report.seconds
+        report.view.refresh,
+        report.view.plan,
+        report.method,
+        report.view.batch,
+        report.view.seeds,
+        report.view.seconds
     );
     let _ = writeln!(
         text,
         "{}{}, {} steps reused, {} computed, {} link visits, {} page visits, {} read{}",
-        if report.certified {
+        if report.view.certified {
             "certified"
         } else {
             "not certified"
         },
-        if report.cold { ", cold" } else { "" },
-        report.steps_reused,
-        report.steps_recomputed,
-        report.link_visits,
-        report.page_visits,
+        if report.view.cold { ", cold" } else { "" },
+        report.view.steps_reused,
+        report.view.steps_recomputed,
+        report.view.link_visits,
+        report.view.page_visits,
         human_bytes(report.bytes_read),
         report.peak_memory.map_or_else(String::new, |bytes| {
             format!(", {} of memory", human_bytes(bytes))
         })
     );
-    if !report.cold && report.components > 0 {
+    if !report.view.cold && report.components > 0 {
         let _ = writeln!(
             text,
             "verified: {} of {} components, page for page and link for link; {} pages loaded",

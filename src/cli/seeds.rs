@@ -113,7 +113,7 @@ fn csv_line(seed: &Seed) -> String {
         seed.rank.to_string(),
         quoted(&seed.url),
         quoted(&seed.site),
-        quoted(&seed.method),
+        quoted(seed.method.name()),
         quoted(&seed.plan),
         seed.refresh.to_string(),
     ];
@@ -193,7 +193,7 @@ fn nutch_line(seed: &Seed, seeds: usize) -> String {
     let mut fields = vec![
         ("seed.rank", seed.rank.to_string()),
         ("seed.plan", seed.plan.clone()),
-        ("seed.method", seed.method.clone()),
+        ("seed.method", seed.method.name().to_owned()),
         ("seed.refresh", seed.refresh.to_string()),
     ];
     fields.extend(
@@ -237,13 +237,14 @@ fn heritrix_line(seed: &Seed) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seedbank::engine::{CoverMethod, Method};
 
     fn cover(rank: u32, seats: Option<u32>) -> Seed {
         Seed {
             rank,
             url: "http://a.example/?q=1,2".to_owned(),
             site: "a.example".to_owned(),
-            method: "max-weight".to_owned(),
+            method: Method::Cover(CoverMethod::MaxWeight),
             plan: "weekly".to_owned(),
             refresh: 7,
             alive: true,

@@ -8,28 +8,40 @@ use super::limits::{MAX_HOPS, MAX_WEIGHT};
 use super::value::{PUniq, UNIT, Value, Weights};
 
 /// How the pages of a site are picked.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Drawn without replacement.
+    /// Per site: drawn without replacement.
     Random,
-    /// The best PageRank on the site's own graph.
+    /// Per site: the best PageRank on the site's own graph.
     Pagerank,
-    /// The most links to crawled pages of the site.
+    /// Per site: the most links to crawled pages of the site.
     OutDegree,
-    /// The best out-degree in what remains.
+    /// Per site: the best out-degree in what remains.
     MaxOut,
-    /// The best depth-d weight.
+    /// Per site: the best depth-d weight.
     MaxWeight,
-    /// The best depth-d weight in the heaviest strongly connected component.
+    /// Per site: the best depth-d weight in the heaviest strongly connected component.
     MaxScc,
-    /// The best depth-d weight in the heaviest root component above the heaviest component.
+    /// Per site: the best depth-d weight in the heaviest root component above the heaviest component.
     RootScc,
-    /// The best weight within all h hops.
+    /// Per site: the best weight within all h hops.
     Greedy,
 }
 
 impl Method {
+    /// All methods.
+    pub const ALL: [Self; 8] = [
+        Self::Random,
+        Self::Pagerank,
+        Self::OutDegree,
+        Self::MaxOut,
+        Self::MaxWeight,
+        Self::MaxScc,
+        Self::RootScc,
+        Self::Greedy,
+    ];
+
     /// The name in plans and on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -30,9 +30,9 @@ pub use ask::{
     Appearance, Asked, BatchSummary, BatchView, Cause, Change, CoreMember, CoreNumbers, CoreSeed,
     CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed, DiffRequest, DiffSide, DiffSummary,
     Evidence, Explainer, Explanation, History, LeftOut, NearCore, NotTaken, PageHistory, PageToday,
-    PageView, PagesOfCore, Parts, PlaceView, PlanHistory, PlanView, ReadCost, RefreshView, Role,
-    RowSums, ScoredUrl, Seed, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, SiteExplanation,
-    SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Uncovered, UrlList, Which, Why,
+    PageView, PagesOfCore, Parts, PlaceView, PlanHistory, PlanView, ReadCost, Role, RowSums,
+    ScoredUrl, Seed, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed,
+    SiteWhy, Status, SuccessorView, TableSize, Uncovered, UrlList, Which, Why,
 };
 pub use bank::Bank;
 pub(crate) use bank::site_mode;
@@ -46,13 +46,13 @@ pub use evaluate::{
     GraphDistance, ListView, RandomDepth, SeedList, StateView, TopPage,
 };
 pub use ingest::{Format, IngestReport, IngestRequest};
-pub use plan::{CorePlan, DEFAULT_PLAN, Method, Pages, Plan, PlanOptions};
-pub use refresh::{Cost, Reason, RefreshReport, RefreshRequest, SiteChange};
+pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions};
+pub use refresh::{Cost, Reason, RefreshReport, RefreshRequest, RefreshView, SiteChange};
 pub use report::ReportRequest;
 
 // What requests and answers are made of and a room below declares.
 pub use crate::cores::{Density, Growth, Hits, Pick};
-pub use crate::cover::{BadParams as BadCover, Covered, Share, Value};
+pub use crate::cover::{BadParams as BadCover, Covered, Method as CoverMethod, Share, Value};
 pub use crate::evaluate::Estimate;
 pub use crate::report::{Report, page as report_page};
 pub use crate::storage::records::{BatchId, BatchKind, CoverStop, PageState, RefreshId};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::support::banks::TestBank;
 use seedbank::engine::{
-    Cause, Change, DiffRequest, Method, PlanOptions, SeedChange, SeedDiff, UrlList,
+    Cause, Change, CoverMethod, DiffRequest, Method, PlanOptions, SeedChange, SeedDiff, UrlList,
 };
 use seedbank::watch::Unwatched;
 
@@ -49,7 +49,7 @@ fn cores(seeds: u32) -> PlanOptions {
 
 fn cover(per_site: u32) -> PlanOptions {
     PlanOptions {
-        method: Some(Method::MaxWeight),
+        method: Some(Method::Cover(CoverMethod::MaxWeight)),
         per_site: Some(per_site),
         ..PlanOptions::default()
     }
@@ -340,7 +340,7 @@ fn a_site_can_have_fewer_seats() {
     let more: String = more.collect();
     let mut story = on_site(more, 1, Cause::FewerSeats, Cause::MoreSeats, "e");
     story.plan = PlanOptions {
-        method: Some(Method::MaxWeight),
+        method: Some(Method::Cover(CoverMethod::MaxWeight)),
         seeds: Some(4),
         ..PlanOptions::default()
     };

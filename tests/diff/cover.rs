@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::support::days::{Day, Life, host};
-use seedbank::engine::{Cause, Change, DiffRequest, Method, PlanOptions, Which};
+use seedbank::engine::{Cause, Change, CoverMethod, DiffRequest, Method, PlanOptions, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 
@@ -69,7 +69,7 @@ fn every_cause_by_cover_is_true() {
         ..SynthOptions::new(500)
     };
     let plan = PlanOptions {
-        method: Some(Method::MaxWeight),
+        method: Some(Method::Cover(CoverMethod::MaxWeight)),
         per_site: Some(2),
         ..PlanOptions::default()
     };

@@ -13,7 +13,7 @@ use crate::support::sites;
 use crate::support::sites::{Loaded, LoadedSite};
 use seedbank::cover::{Covered, SiteGraph};
 use seedbank::engine::{
-    Evidence, Explainer, LeftOut, Method, PlanOptions, Seed, SiteWhy, Which, Why,
+    CoverMethod, Evidence, Explainer, LeftOut, Method, PlanOptions, Seed, SiteWhy, Which, Why,
 };
 
 /// Distances up to `hops` over the pages that are alive.
@@ -38,7 +38,7 @@ fn search(graph: &SiteGraph, from: u32, hops: u32, alive: &[bool]) -> BTreeMap<u
 struct Judge<'a> {
     site: &'a LoadedSite,
     options: &'a PlanOptions,
-    method: Method,
+    method: CoverMethod,
     /// Seeds of the site by pick.
     seeds: Vec<&'a Seed>,
     /// By page: the first pick that covers it and the hop.
@@ -51,11 +51,13 @@ const HOPS: u32 = 5;
 impl<'a> Judge<'a> {
     fn new(site: &'a LoadedSite, options: &'a PlanOptions, seeds: Vec<&'a Seed>) -> Self {
         let graph = &site.graph;
-        let method = options.method.unwrap();
+        let Some(Method::Cover(method)) = options.method else {
+            panic!("{options:?}");
+        };
         let whole = vec![true; graph.pages() as usize];
         let mut alive = whole.clone();
         let mut covered = BTreeMap::new();
-        let removing = method == Method::MaxOut || options.covered == Some(Covered::Remove);
+        let removing = method == CoverMethod::MaxOut || options.covered == Some(Covered::Remove);
         for (pick, seed) in seeds.iter().enumerate() {
             let page = site.page(&seed.url);
             for (page, hop) in search(graph, page, HOPS, &whole) {
@@ -82,14 +84,14 @@ impl<'a> Judge<'a> {
     fn score(&self, page: u32) -> Option<f64> {
         let graph = &self.site.graph;
         let depth = match self.method {
-            Method::Random | Method::Pagerank => return None,
-            Method::OutDegree => return Some(f64::from(graph.out_degree(page))),
-            Method::MaxOut => {
+            CoverMethod::Random | CoverMethod::Pagerank => return None,
+            CoverMethod::OutDegree => return Some(f64::from(graph.out_degree(page))),
+            CoverMethod::MaxOut => {
                 let left = graph.successors(page).iter();
                 let left = left.filter(|&&target| self.alive[target as usize]);
                 return Some(f64::from(u32::try_from(left.count()).unwrap()));
             }
-            Method::Greedy => HOPS,
+            CoverMethod::Greedy => HOPS,
             _ => self.options.depth.unwrap_or(2),
         };
         let zeroing = self.options.covered != Some(Covered::Remove);
@@ -134,8 +136,8 @@ impl<'a> Judge<'a> {
         let last = found.last_pick.as_ref().map(|last| &last.url);
         assert_eq!(last, self.seeds.last().map(|seed| &seed.url));
         match self.method {
-            Method::Random => assert_eq!(found.score, None),
-            Method::Pagerank => {
+            CoverMethod::Random => assert_eq!(found.score, None),
+            CoverMethod::Pagerank => {
                 let best = found.last_pick.as_ref().and_then(|last| last.gain).unwrap();
                 assert!(found.score.unwrap() <= best * (1.0 + 1e-9));
             }
@@ -171,16 +173,16 @@ impl<'a> Judge<'a> {
 
 fn plans() -> Vec<(&'static str, PlanOptions)> {
     let mut plans: Vec<(&'static str, PlanOptions)> = Vec::new();
-    for method in Method::ALL.into_iter().filter(|m| m.cover().is_some()) {
+    for method in CoverMethod::ALL {
         let options = PlanOptions {
-            method: Some(method),
+            method: Some(Method::Cover(method)),
             per_site: Some(3),
             ..PlanOptions::default()
         };
         plans.push((method.name(), options));
     }
     let removing = PlanOptions {
-        method: Some(Method::MaxWeight),
+        method: Some(Method::Cover(CoverMethod::MaxWeight)),
         covered: Some(Covered::Remove),
         per_site: Some(3),
         ..PlanOptions::default()
@@ -204,7 +206,7 @@ fn site_agrees(explainer: &Explainer, judge: &Judge<'_>, uncovered: u64) {
     assert_eq!(found.uncovered, uncovered);
     assert_eq!(found.covers.pages, judge.covered.len() as u64);
     assert_eq!(found.crawled_then, judge.site.graph.pages());
-    let scored = if judge.method == Method::Random {
+    let scored = if judge.method == CoverMethod::Random {
         0
     } else {
         uncovered.min(10)

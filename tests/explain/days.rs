@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 use crate::support;
 use crate::support::model::{assert_clean, request};
 use seedbank::cores::Pick;
-use seedbank::engine::{Bank, EngineError, Method, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{
+    Bank, CoverMethod, EngineError, Method, PlanOptions, RefreshRequest, Which,
+};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
 use serde_json::Value;
@@ -26,7 +28,7 @@ fn refresh(bank: &Bank, plan: &str, options: &PlanOptions, keep: Option<u32>) ->
         keep,
         ..RefreshRequest::default()
     };
-    bank.refresh(&request, &Unwatched).unwrap().refresh
+    bank.refresh(&request, &Unwatched).unwrap().view.refresh
 }
 
 /// Both tell the same, also of pages of which a refresh keeps nothing.
@@ -118,7 +120,7 @@ fn days_by_cores() {
 #[test]
 fn days_by_cover() {
     live_through(&PlanOptions {
-        method: Some(Method::MaxWeight),
+        method: Some(Method::Cover(CoverMethod::MaxWeight)),
         per_site: Some(2),
         ..PlanOptions::default()
     });

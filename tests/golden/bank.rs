@@ -118,7 +118,7 @@ fn selected(bank: &Bank, plan: &str, options: PlanOptions) -> (Vec<Seed>, Vec<Co
     let report = bank.refresh(&request, &Unwatched).unwrap();
     let which = Which {
         plan: Some(plan.to_owned()),
-        refresh: Some(report.refresh),
+        refresh: Some(report.view.refresh),
     };
     let mut cores = Vec::new();
     bank.cores::<EngineError>(&which, |core| {

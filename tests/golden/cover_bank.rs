@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::support::banks::TestBank;
 use crate::support::{golden, shared};
 use seedbank::cover::{Covered, Share};
-use seedbank::engine::{Evidence, Method, PlanOptions, Seed};
+use seedbank::engine::{CoverMethod, Evidence, Method, PlanOptions, Seed};
 use serde_json::Value;
 
 /// The plan that a key of the golden file stands for.
@@ -20,7 +20,7 @@ fn options(key: &str) -> PlanOptions {
         Some((name, depth)) if depth.parse::<u32>().is_ok() => (name, depth.parse().ok()),
         _ => (name, None),
     };
-    let method = Method::ALL.into_iter().find(|method| method.name() == name);
+    let method = Method::named(name);
     assert!(method.is_some(), "no method for {key}");
     PlanOptions {
         method,
@@ -58,7 +58,7 @@ fn covered(seed: &Seed) -> (u64, i64) {
 
 fn method_agrees(bank: &TestBank, key: &str, wanted: &[Value]) {
     let report = bank.refresh(key, &options(key), false);
-    assert!(report.cold && report.steps_reused == 0 && report.page_visits > 0);
+    assert!(report.view.cold && report.view.steps_reused == 0 && report.view.page_visits > 0);
     let found = by_site(bank.seeds(key));
     let kept = PlanOptions {
         positive_only: Some(true),
@@ -67,7 +67,10 @@ fn method_agrees(bank: &TestBank, key: &str, wanted: &[Value]) {
     let report = bank.refresh(key, &kept, false);
     // Baselines ignore it, so their plans are the same plans.
     let baseline = ["out-degree", "pagerank"].contains(&key);
-    assert_eq!((report.cold, report.plan_changed), (!baseline, !baseline));
+    assert_eq!(
+        (report.view.cold, report.plan_changed),
+        (!baseline, !baseline)
+    );
     let positive = by_site(bank.seeds(key));
     for entry in wanted {
         let site = entry["site"].as_str().unwrap();
@@ -87,7 +90,7 @@ fn method_agrees(bank: &TestBank, key: &str, wanted: &[Value]) {
 /// `random` gives every site its seats, as far as it has pages.
 fn shares_agree(bank: &TestBank, wanted: &serde_json::Map<String, Value>) {
     let options = PlanOptions {
-        method: Some(Method::Random),
+        method: Some(Method::Cover(CoverMethod::Random)),
         seeds: Some(500),
         share: Some(Share::Pages),
         ..PlanOptions::default()

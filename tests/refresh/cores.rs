@@ -32,10 +32,10 @@ fn seeds(count: u32) -> PlanOptions {
 fn compare(bank: &TestBank, options: &PlanOptions) -> (u64, u64) {
     let again = bank.refresh("again", options, false);
     let cold = bank.refresh("cold", options, true);
-    assert_eq!((cold.steps_reused, cold.cold), (0, true));
-    assert!(again.certified && cold.certified);
-    came_to_the_same(&bank.bank, again.refresh, cold.refresh);
-    (again.steps_reused, again.steps_recomputed)
+    assert_eq!((cold.view.steps_reused, cold.view.cold), (0, true));
+    assert!(again.view.certified && cold.view.certified);
+    came_to_the_same(&bank.bank, again.view.refresh, cold.view.refresh);
+    (again.view.steps_reused, again.view.steps_recomputed)
 }
 
 #[test]
@@ -79,7 +79,11 @@ fn clicks_change_nothing() {
     bank.delta(&places(20));
     let first = bank.refresh("again", &seeds(15), false);
     assert_eq!(
-        (first.steps_reused, first.steps_recomputed, first.cold),
+        (
+            first.view.steps_reused,
+            first.view.steps_recomputed,
+            first.view.cold
+        ),
         (0, 15, true)
     );
     bank.delta(r#"{"url":"http://h3.test/1","clicks":7}"#);
@@ -88,15 +92,15 @@ fn clicks_change_nothing() {
     // Nor at the one of the other five that is as dense as the last core: its next step is known.
     let again = bank.refresh("again", &seeds(15), false);
     assert_eq!((again.components, again.components_verified), (20, 20));
-    assert_eq!((again.pages_loaded, again.link_visits), (0, 0));
-    assert!(!again.cold);
+    assert_eq!((again.pages_loaded, again.view.link_visits), (0, 0));
+    assert!(!again.view.cold);
     // Five more seeds: the places that were no core yet are computed.
     let (reused, computed) = compare(&bank, &seeds(20));
     assert_eq!((reused, computed), (15, 5));
     // Nothing is left after all of them, and nothing is looked at for that.
     compare(&bank, &seeds(30));
     let again = bank.refresh("again", &seeds(30), false);
-    assert_eq!((again.steps_reused, again.pages_loaded), (20, 0));
+    assert_eq!((again.view.steps_reused, again.pages_loaded), (20, 0));
     let (reused, computed) = compare(&bank, &seeds(4));
     assert_eq!((reused, computed), (4, 0));
     bank.is_sound();
@@ -174,7 +178,7 @@ fn other_parameters() {
         ..seeds(5)
     };
     let report = bank.refresh("again", &other, false);
-    assert_eq!((report.steps_reused, report.cold), (0, true));
+    assert_eq!((report.view.steps_reused, report.view.cold), (0, true));
     // The number of seeds and the pick are no business of the cores.
     let stable = PlanOptions {
         pick: Some(seedbank::cores::Pick::Stable),
@@ -182,14 +186,14 @@ fn other_parameters() {
         ..other
     };
     let report = bank.refresh("again", &stable, false);
-    assert_eq!((report.steps_reused, report.cold), (3, false));
+    assert_eq!((report.view.steps_reused, report.view.cold), (3, false));
     let classic = PlanOptions {
         hits: Some(seedbank::cores::Hits::Classic),
         ..stable
     };
     for _ in 0..2 {
         let report = bank.refresh("again", &classic, false);
-        assert_eq!((report.steps_reused, report.cold), (0, true));
+        assert_eq!((report.view.steps_reused, report.view.cold), (0, true));
         assert_eq!((components(&bank, 1), report.components), (0, 5));
     }
     bank.is_sound();
@@ -210,7 +214,7 @@ fn mixed_up_components() {
     let bank = TestBank::new();
     bank.delta(&places(5));
     let first = bank.refresh("again", &seeds(5), false);
-    assert_eq!(components(&bank, first.refresh), 5);
+    assert_eq!(components(&bank, first.view.refresh), 5);
     let entries = raw_entries(bank.bank.path(), "components").unwrap();
     let swapped = [
         (entries[0].0.clone(), Some(entries[1].1.clone())),
@@ -226,9 +230,9 @@ fn mixed_up_components() {
     let error = bank.bank.refresh(&request, &Unwatched).unwrap_err();
     assert_eq!(error.hint(), Some(Hint::RefreshCold), "{error}");
     let cold = bank.refresh("again", &seeds(5), true);
-    assert_eq!((cold.seeds, cold.steps_reused), (5, 0));
+    assert_eq!((cold.view.seeds, cold.view.steps_reused), (5, 0));
     let again = bank.refresh("again", &seeds(5), false);
-    assert_eq!(again.steps_reused, 5);
+    assert_eq!(again.view.steps_reused, 5);
 }
 
 /// The same delta on a bank twice as large costs about the same.
@@ -246,14 +250,14 @@ fn a_bank_twice_as_large() {
         bank.delta(&hubs.collect::<String>());
         let report = bank.refresh("again", &seeds(30), false);
         let cold = bank.refresh("cold", &seeds(30), true);
-        came_to_the_same(&bank.bank, report.refresh, cold.refresh);
+        came_to_the_same(&bank.bank, report.view.refresh, cold.view.refresh);
         // Six hubs and forty authorities, of several hundred pages.
         assert_eq!(report.pages_loaded, 46, "{report:?}");
         report
     });
     let most = |of_small: u64| of_small + of_small / 5;
     assert!(
-        large.link_visits <= most(small.link_visits),
+        large.view.link_visits <= most(small.view.link_visits),
         "{small:?} {large:?}"
     );
     assert!(
@@ -312,7 +316,7 @@ fn beside_another(keep: u32, ran: bool) -> u32 {
     bank.delta(r#"{"url":"http://h3.test/1","clicks":7}"#);
     compare(&bank, &seeds(8));
     bank.is_sound();
-    report.batch
+    report.view.batch
 }
 
 #[test]

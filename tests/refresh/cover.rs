@@ -4,8 +4,7 @@
 //!   a change that ingest does not mark on its site, and records that are taken over wrongly.
 //! - `a_small_delta`: only the sites that it touches are read and selected on, at the cost that a
 //!   cold run spends on them.
-//! - the rest: plans that are kept and changed, refreshes that are deleted, seats that move, order,
-//!   threads, nothing to select.
+//! - the rest: refreshes that are deleted, seats that move, order, threads, nothing to select.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,8 +12,8 @@ use std::fmt::Write;
 use crate::support::banks::TestBank;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use seedbank::cover::{Share, Value};
-use seedbank::engine::{EngineError, Failure, Method, PlanOptions, RefreshReport, RefreshRequest};
+use seedbank::cover::Share;
+use seedbank::engine::{CoverMethod, Method, PlanOptions, RefreshReport, RefreshRequest};
 use seedbank::storage::Reader;
 use seedbank::storage::records::{CoverRecord, RefreshId};
 use seedbank::storage::tables;
@@ -22,9 +21,9 @@ use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 use serde_json::json;
 
-fn by(method: Method) -> PlanOptions {
+pub fn by(method: CoverMethod) -> PlanOptions {
     PlanOptions {
-        method: Some(method),
+        method: Some(Method::Cover(method)),
         ..PlanOptions::default()
     }
 }
@@ -49,11 +48,11 @@ fn thirty_days() {
         ..SynthOptions::new(3_000)
     };
     let methods = [
-        Method::MaxWeight,
-        Method::Greedy,
-        Method::MaxOut,
-        Method::RootScc,
-        Method::Pagerank,
+        CoverMethod::MaxWeight,
+        CoverMethod::Greedy,
+        CoverMethod::MaxOut,
+        CoverMethod::RootScc,
+        CoverMethod::Pagerank,
     ];
     let bank = TestBank::new();
     let (mut reused, mut recomputed) = (0, 0);
@@ -62,17 +61,17 @@ fn thirty_days() {
         // Max-weight follows day by day; each of the methods takes in five days at once.
         for (method, turn) in methods.into_iter().zip(0..) {
             let judged = day % 5 == turn || day == 30;
-            if !judged && method != Method::MaxWeight {
+            if !judged && method != CoverMethod::MaxWeight {
                 continue;
             }
             let report = bank.refresh(method.name(), &by(method), false);
-            reused += report.steps_reused;
-            recomputed += report.steps_recomputed;
+            reused += report.view.steps_reused;
+            recomputed += report.view.steps_recomputed;
             if judged && day >= 5 {
                 let cold = format!("{}-cold", method.name());
                 let from_scratch = bank.refresh(&cold, &by(method), true);
-                assert!(from_scratch.cold && !report.cold);
-                assert!(report.page_visits <= from_scratch.page_visits);
+                assert!(from_scratch.view.cold && !report.view.cold);
+                assert!(report.view.page_visits <= from_scratch.view.page_visits);
                 assert_eq!(bank.bare_seeds(method.name()), bank.bare_seeds(&cold));
             }
         }
@@ -157,14 +156,14 @@ fn random_deltas() {
     let further = proptest::collection::vec(delta(1..4), 3);
     let deltas = (0..2_usize, delta(20..40), further);
     let plans = [
-        ("weight", by(Method::MaxWeight)),
-        ("random", by(Method::Random)),
+        ("weight", by(CoverMethod::MaxWeight)),
+        ("random", by(CoverMethod::Random)),
         (
             "value",
             PlanOptions {
                 seeds: Some(7),
                 share: Some(Share::Value),
-                ..by(Method::Greedy)
+                ..by(CoverMethod::Greedy)
             },
         ),
         (
@@ -173,7 +172,7 @@ fn random_deltas() {
                 seeds: Some(5),
                 share: Some(Share::Pagerank),
                 positive_only: Some(false),
-                ..by(Method::MaxScc)
+                ..by(CoverMethod::MaxScc)
             },
         ),
     ];
@@ -199,7 +198,7 @@ fn random_deltas() {
                 let cold = format!("{plan}-cold");
                 bank.refresh(&cold, options, true);
                 prop_assert_eq!(bank.bare_seeds(plan), bank.bare_seeds(&cold));
-                reused.set(reused.get() + report.steps_reused);
+                reused.set(reused.get() + report.view.steps_reused);
             }
         }
         bank.is_sound();
@@ -211,7 +210,7 @@ fn random_deltas() {
 
 /// 200 sites of 20 pages: a tree with links back, a link to a page that is not crawled, and a link
 /// to the next site.
-fn two_hundred_sites() -> String {
+pub fn two_hundred_sites() -> String {
     let mut text = String::new();
     for site in 0..200 {
         for page in 0..20 {
@@ -236,13 +235,23 @@ fn a_small_delta() {
     bank.delta(&two_hundred_sites());
     // Every seed is stored again, with what is told of it.
     let computing = |report: &RefreshReport| report.bytes_read - report.bytes_read_storing;
-    for method in [Method::MaxWeight, Method::Greedy, Method::Pagerank] {
+    for method in [
+        CoverMethod::MaxWeight,
+        CoverMethod::Greedy,
+        CoverMethod::Pagerank,
+    ] {
         let plan = method.name();
         let cold = bank.refresh(plan, &by(method), false);
-        assert_eq!((cold.steps_reused, cold.steps_recomputed), (0, 200));
+        assert_eq!(
+            (cold.view.steps_reused, cold.view.steps_recomputed),
+            (0, 200)
+        );
         let again = bank.refresh(plan, &by(method), false);
-        assert_eq!((again.steps_reused, again.steps_recomputed), (200, 0));
-        assert_eq!(again.page_visits, 0);
+        assert_eq!(
+            (again.view.steps_reused, again.view.steps_recomputed),
+            (200, 0)
+        );
+        assert_eq!(again.view.page_visits, 0);
         // Sites and what is kept of them are read, pages and links are not.
         assert!(
             computing(&again) * 5 < computing(&cold),
@@ -259,23 +268,30 @@ fn a_small_delta() {
         r#"{"url": "http://s150.example/extra", "outlinks": ["http://s150.example/00", "http://s100.example/other"]}"#,
         "\n",
     ));
-    for method in [Method::MaxWeight, Method::Greedy, Method::Pagerank] {
+    for method in [
+        CoverMethod::MaxWeight,
+        CoverMethod::Greedy,
+        CoverMethod::Pagerank,
+    ] {
         let report = bank.refresh(method.name(), &by(method), false);
-        assert_eq!((report.steps_reused, report.steps_recomputed), (198, 2));
+        assert_eq!(
+            (report.view.steps_reused, report.view.steps_recomputed),
+            (198, 2)
+        );
         let cold = bank.refresh("cold", &by(method), true);
         assert_eq!(bank.bare_seeds(method.name()), bank.bare_seeds("cold"));
-        let records = covers(&bank, report.refresh);
+        let records = covers(&bank, report.view.refresh);
         let touched: Vec<u32> = records
             .iter()
-            .filter(|(_, record)| record.since == report.refresh)
+            .filter(|(_, record)| record.since == report.view.refresh)
             .map(|(site, _)| *site)
             .collect();
-        let of_cold = covers(&bank, cold.refresh);
+        let of_cold = covers(&bank, cold.view.refresh);
         let alone: u64 = touched.iter().map(|site| of_cold[site].page_visits).sum();
         assert!(
-            alone > 0 && report.page_visits * 10 <= alone * 11,
+            alone > 0 && report.view.page_visits * 10 <= alone * 11,
             "{} page visits, {alone} from scratch on those sites",
-            report.page_visits
+            report.view.page_visits
         );
         assert!(computing(&report) * 5 < computing(&cold));
     }
@@ -287,101 +303,13 @@ fn more_clicks_on_a_clicked_page_change_nothing() {
     let bank = TestBank::new();
     bank.delta(&two_hundred_sites());
     bank.delta(r#"{"url": "http://s001.example/04", "clicks": 3, "digest": "a"}"#);
-    bank.refresh("p", &by(Method::MaxWeight), false);
+    bank.refresh("p", &by(CoverMethod::MaxWeight), false);
     bank.delta(r#"{"url": "http://s001.example/04", "clicks": 4, "digest": "b"}"#);
-    let report = bank.refresh("p", &by(Method::MaxWeight), false);
-    assert_eq!(report.steps_recomputed, 0);
+    let report = bank.refresh("p", &by(CoverMethod::MaxWeight), false);
+    assert_eq!(report.view.steps_recomputed, 0);
     bank.delta(r#"{"url": "http://s001.example/05", "digest": "b"}"#);
-    let report = bank.refresh("p", &by(Method::MaxWeight), false);
-    assert_eq!(report.steps_recomputed, 1, "P_uniq is another");
-}
-
-#[test]
-fn plans_are_kept_and_changed() {
-    let bank = TestBank::new();
-    bank.delta(&two_hundred_sites());
-    let first = PlanOptions {
-        per_site: Some(3),
-        depth: Some(1),
-        value_spam: Some(Value::units(-7)),
-        ..by(Method::MaxWeight)
-    };
-    bank.refresh("p", &first, false);
-    let none = PlanOptions::default();
-    let report = bank.refresh("p", &none, false);
-    assert_eq!(report.parameters, first);
-    assert!(!report.plan_changed && !report.cold);
-    // Said again, or a default said: the same plan.
-    let same = PlanOptions {
-        hops: Some(5),
-        per_site: Some(3),
-        ..PlanOptions::default()
-    };
-    let report = bank.refresh("p", &same, false);
-    assert!(!report.plan_changed && report.steps_reused == 200);
-    let other = PlanOptions {
-        hops: Some(4),
-        ..PlanOptions::default()
-    };
-    let report = bank.refresh("p", &other, false);
-    assert!(report.plan_changed && report.cold && report.steps_recomputed == 200);
-    assert_eq!(report.parameters.depth, Some(1));
-    // Another method keeps what all methods of its kind take.
-    let report = bank.refresh("p", &by(Method::Greedy), false);
-    assert!(report.plan_changed && report.cold);
-    assert_eq!(
-        (report.parameters.depth, report.parameters.per_site),
-        (None, Some(3))
-    );
-    let shared = PlanOptions {
-        seeds: Some(50),
-        ..PlanOptions::default()
-    };
-    let report = bank.refresh("p", &shared, false);
-    assert_eq!((report.parameters.per_site, report.seeds), (None, 50));
-    let report = bank.refresh("p", &by(Method::Cores), false);
-    assert_eq!(report.parameters, by(Method::Cores));
-    assert!(report.plan_changed && report.cores > 0);
-    let report = bank.refresh("p", &by(Method::MaxOut), false);
-    assert!(report.plan_changed && report.cold && report.steps_reused == 0);
-    bank.is_sound();
-}
-
-#[test]
-fn parameters_of_the_other_family_are_refused() {
-    let bank = TestBank::new();
-    let refused = |options: &str| {
-        let request = RefreshRequest {
-            options: PlanOptions::from_toml(options).unwrap(),
-            ..RefreshRequest::default()
-        };
-        let error = bank.bank.refresh(&request, &Unwatched).unwrap_err();
-        assert_eq!(error.failure(), Failure::Usage, "{error}");
-        assert!(matches!(error, EngineError::Plan(_)));
-        error.to_string()
-    };
-    let text = refused("hops = 3\ndepth = 1");
-    assert_eq!(
-        text,
-        "the plan's method is cores, and hops, depth belong to a cover method (max-weight, say); leave out what does not fit, or name the method"
-    );
-    let text = refused("method = 'greedy'\ndensity = 60");
-    assert!(text.contains("greedy, and density belongs to the method cores"));
-    assert!(refused("method = 'greedy'\ndepth = 2").contains("greedy always looks 5 hops deep"));
-    assert!(refused("method = 'random'\ncovered = 'remove'").contains("makes no sense"));
-    assert!(refused("method = 'random'\nshare = 'value'").contains("give `seeds`"));
-    assert!(refused("method = 'random'\np-uniq = 1.5").contains("no probability"));
-    assert!(PlanOptions::from_toml("method = 'best'").is_err());
-    let all = "method = 'max-scc'\nseeds = 9\nshare = 'pagerank'\nhops = 3\ndepth = 1\ncovered = 'remove'\n\
-        value-base = 0.5\nvalue-spam = -2\nvalue-clicked = 3.25\np-uniq = 0.125\npositive-only = false\nrng-seed = 4";
-    let options = PlanOptions::from_toml(all).unwrap();
-    options.decide().unwrap();
-    assert_eq!(options.value_clicked, Some(Value(3_250_000)));
-    // Kept as JSON, and read again.
-    bank.refresh("all", &options, false);
-    let report = bank.refresh("all", &PlanOptions::default(), false);
-    assert_eq!(report.parameters, options);
-    assert!(!report.plan_changed);
+    let report = bank.refresh("p", &by(CoverMethod::MaxWeight), false);
+    assert_eq!(report.view.steps_recomputed, 1, "P_uniq is another");
 }
 
 #[test]
@@ -390,7 +318,7 @@ fn deleted_refreshes_leave_what_later_ones_took_over() {
     bank.delta(&two_hundred_sites());
     let request = |keep| RefreshRequest {
         plan: Some("p".to_owned()),
-        options: by(Method::MaxWeight),
+        options: by(CoverMethod::MaxWeight),
         keep,
         ..RefreshRequest::default()
     };
@@ -408,7 +336,7 @@ fn deleted_refreshes_leave_what_later_ones_took_over() {
     ] {
         touch(round % 2, round);
         let report = bank.bank.refresh(&request(keep), &Unwatched).unwrap();
-        let since: BTreeSet<RefreshId> = covers(&bank, report.refresh)
+        let since: BTreeSet<RefreshId> = covers(&bank, report.view.refresh)
             .values()
             .map(|record| record.since)
             .collect();
@@ -442,7 +370,7 @@ fn any_head_of_the_list_is_a_good_list() {
     let bank = TestBank::new();
     bank.delta(&two_hundred_sites());
     bank.delta(r#"{"url": "http://s123.example/04", "clicks": 3}"#);
-    bank.refresh("p", &by(Method::MaxWeight), false);
+    bank.refresh("p", &by(CoverMethod::MaxWeight), false);
     let seeds = bank.seeds("p");
     assert_eq!(seeds[0].site, "s123.example");
     assert!(seeds.iter().zip(1..).all(|(seed, rank)| seed.rank == rank));
@@ -459,14 +387,14 @@ fn threads_make_no_difference() {
         pool.build().unwrap().install(|| {
             let bank = TestBank::new();
             bank.delta(&text);
-            [Method::Greedy, Method::Pagerank].map(|method| {
+            [CoverMethod::Greedy, CoverMethod::Pagerank].map(|method| {
                 let shared = PlanOptions {
                     seeds: Some(100),
                     share: Some(Share::Pagerank),
                     ..by(method)
                 };
                 let report = bank.refresh("p", &shared, false);
-                (report.page_visits, bank.bare_seeds("p"))
+                (report.view.page_visits, bank.bare_seeds("p"))
             })
         })
     };
@@ -477,17 +405,22 @@ fn threads_make_no_difference() {
 #[test]
 fn nothing_to_select_is_a_refresh_without_seeds() {
     let bank = TestBank::new();
-    for method in [Method::MaxWeight, Method::Random] {
+    for method in [CoverMethod::MaxWeight, CoverMethod::Random] {
         let report = bank.refresh(method.name(), &by(method), false);
-        assert_eq!((report.seeds, report.steps_recomputed), (0, 0));
+        assert_eq!((report.view.seeds, report.view.steps_recomputed), (0, 0));
     }
     // Known pages only; then a site that is nothing but spam.
     bank.delta(r#"{"url": "http://a.example/", "spam": true}"#);
-    assert_eq!(bank.refresh("p", &by(Method::MaxWeight), false).seeds, 0);
+    assert_eq!(
+        bank.refresh("p", &by(CoverMethod::MaxWeight), false)
+            .view
+            .seeds,
+        0
+    );
     bank.delta(r#"{"url": "http://a.example/", "digest": "d"}"#);
-    let report = bank.refresh("p", &by(Method::MaxWeight), false);
-    assert_eq!((report.seeds, report.steps_recomputed), (0, 1));
-    let report = bank.refresh("p", &by(Method::MaxWeight), false);
-    assert_eq!((report.seeds, report.steps_reused), (0, 1));
+    let report = bank.refresh("p", &by(CoverMethod::MaxWeight), false);
+    assert_eq!((report.view.seeds, report.view.steps_recomputed), (0, 1));
+    let report = bank.refresh("p", &by(CoverMethod::MaxWeight), false);
+    assert_eq!((report.view.seeds, report.view.steps_reused), (0, 1));
     bank.is_sound();
 }

@@ -110,24 +110,24 @@ fn days_of_a_crawl() {
         for &seeds in if is_long { &[10, 100][..] } else { &[10] } {
             let ours = refresh(&bank, "again", seeds, false);
             let cold = refresh(&bank, "cold", seeds, true);
-            assert_eq!((cold.cold, cold.steps_reused), (true, 0));
+            assert_eq!((cold.view.cold, cold.view.steps_reused), (true, 0));
             assert_eq!(ours.components, cold.components);
-            reused += ours.steps_reused;
+            reused += ours.view.steps_reused;
             let begun = Instant::now();
-            came_to_the_same(&bank.bank, ours.refresh, cold.refresh);
+            came_to_the_same(&bank.bank, ours.view.refresh, cold.view.refresh);
             println!(
                 "{day:3} {seeds:6} {:7} {:8} {:5} {:>10}, {:4} {:12.2} {:7.2} {:9.2} {:5.2}  compared in {:.2} s {}",
-                ours.steps_reused,
+                ours.view.steps_reused,
                 ours.components_verified,
                 ours.components,
-                yes(ours.certified),
-                yes(cold.certified),
-                ours.link_visits as f64 / 1e6,
-                cold.link_visits as f64 / 1e6,
-                ours.seconds,
-                cold.seconds,
+                yes(ours.view.certified),
+                yes(cold.view.certified),
+                ours.view.link_visits as f64 / 1e6,
+                cold.view.link_visits as f64 / 1e6,
+                ours.view.seconds,
+                cold.view.seconds,
                 begun.elapsed().as_secs_f64(),
-                ours.doubt.unwrap_or_default()
+                ours.view.doubt.unwrap_or_default()
             );
         }
     }

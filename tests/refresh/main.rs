@@ -14,6 +14,7 @@ mod again;
 mod cores;
 mod cover;
 mod long;
+mod plans;
 mod random;
 #[path = "../support/mod.rs"]
 mod support;

@@ -210,11 +210,11 @@ fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
         let ours = refresh("again", at, false);
         let cold = refresh("cold", at, true);
         assert_eq!(ours.components, cold.components);
-        assert_eq!(ours.certified, cold.certified);
-        came_to_the_same(&bank.bank, ours.refresh, cold.refresh);
+        assert_eq!(ours.view.certified, cold.view.certified);
+        came_to_the_same(&bank.bank, ours.view.refresh, cold.view.refresh);
         counts.0 += 1;
         counts.1 += cold.pages_loaded - ours.pages_loaded;
-        counts.2 += ours.steps_reused;
+        counts.2 += ours.view.steps_reused;
         if at % 4 == 0 {
             bank.is_sound();
         }

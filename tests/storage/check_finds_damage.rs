@@ -12,7 +12,9 @@ use crate::support::model::{assert_clean, ingest, pages_of, totals_of};
 use crate::support::records::{Batch, PAGES, Record, Uncrawled};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use seedbank::engine::{Bank, EngineError, Method, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{
+    Bank, CoverMethod, EngineError, Method, PlanOptions, RefreshRequest, Which,
+};
 use seedbank::ingest::SiteMode;
 use seedbank::storage::records::{Counters, Meta};
 use seedbank::storage::tables::MetaKey;
@@ -48,7 +50,7 @@ fn bank() -> (TempDir, Bank) {
         let records = pages.map(|page| record(page, round)).collect();
         ingest(&bank, &Batch::delta(records), 512 << 20);
         let cover = PlanOptions {
-            method: Some(Method::MaxWeight),
+            method: Some(Method::Cover(CoverMethod::MaxWeight)),
             per_site: Some(2),
             ..PlanOptions::default()
         };
@@ -67,7 +69,7 @@ fn bank() -> (TempDir, Bank) {
                 options,
                 ..RefreshRequest::default()
             };
-            assert!(bank.refresh(&request, &Unwatched).unwrap().seeds > 1);
+            assert!(bank.refresh(&request, &Unwatched).unwrap().view.seeds > 1);
         }
     }
     assert_clean(&bank);

@@ -161,8 +161,11 @@ impl Life {
                     ..RefreshRequest::default()
                 };
                 let report = life.bank.refresh(&request, &Unwatched).unwrap();
-                assert_eq!(report.batch as usize + 1, life.days.len());
-                life.refreshes.entry(plan).or_default().push(report.refresh);
+                assert_eq!(report.view.batch as usize + 1, life.days.len());
+                life.refreshes
+                    .entry(plan)
+                    .or_default()
+                    .push(report.view.refresh);
             }
             each(&life);
         }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use clap::Args;
 use seedbank::engine::{
-    Bank, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare, Value,
+    Bank, CoverMethod, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest,
+    CoverageShare, Value,
 };
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
@@ -186,8 +187,10 @@ fn table(axis: &str, curves: &[CoverageCurve], at: Axis, of: Shown) -> String {
 
 fn name(curve: &CoverageCurve) -> String {
     match curve.depth {
-        Some(depth) if curve.method != "greedy" => format!("{}, depth {depth}", curve.method),
-        _ => curve.method.to_owned(),
+        Some(depth) if curve.method != CoverMethod::Greedy => {
+            format!("{}, depth {depth}", curve.method.name())
+        }
+        _ => curve.method.name().to_owned(),
     }
 }
 
@@ -215,7 +218,7 @@ fn csv(found: &CoverageEvaluation) -> String {
                     let share = of(point);
                     let mut row = vec![
                         by.to_owned(),
-                        curve.method.to_owned(),
+                        curve.method.name().to_owned(),
                         or_nothing(curve.depth),
                         point.seeds.to_string(),
                         point.hops.to_string(),

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, by_cores, by_cover};
+use crate::engine::refresh::RefreshView;
 use crate::ingest::{SiteMode, URL_PATTERN};
 use crate::storage::Holds;
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, Counters, PageState, RefreshId};
@@ -49,8 +50,7 @@ pub struct Seed {
     /// Its site: a host, or a registrable domain.
     pub site: String,
     /// How it was selected.
-    #[schemars(with = "Method")]
-    pub method: String,
+    pub method: Method,
     /// The plan.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: String,
@@ -179,46 +179,6 @@ pub struct BatchSummary {
     pub seconds: f64,
     /// What the batch changed.
     pub counts: BatchCounts,
-}
-
-/// A refresh as `history` tells it.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[non_exhaustive]
-pub struct RefreshView {
-    /// Its number.
-    #[schemars(range(min = 1))]
-    pub refresh: RefreshId,
-    /// The plan.
-    #[schemars(regex(pattern = NAME_PATTERN))]
-    pub plan: String,
-    /// The parameters that it ran with, as far as they were said; the others had their defaults.
-    pub parameters: PlanOptions,
-    /// The last batch of the state that it ran on; 0 before the first.
-    pub batch: BatchId,
-    /// When it ran, in seconds since 1970 (UTC).
-    pub at: u64,
-    /// How long it took, in seconds.
-    #[schemars(range(min = 0))]
-    pub seconds: f64,
-    /// Seeds selected.
-    pub seeds: u32,
-    /// Cores found.
-    pub cores: u32,
-    /// Whether nothing of an earlier refresh was reused.
-    pub cold: bool,
-    /// Steps taken over from the previous refresh: cores, or sites.
-    pub steps_reused: u64,
-    /// Steps computed: cores, or sites.
-    pub steps_recomputed: u64,
-    /// Whether every result was proven.
-    pub certified: bool,
-    /// Why not, where it was not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<String>,
-    /// Entries of rows or citers read while ranking.
-    pub link_visits: u64,
-    /// Pages settled plus adjacency entries scanned.
-    pub page_visits: u64,
 }
 
 /// Batches and refreshes in order.

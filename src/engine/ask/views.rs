@@ -2,10 +2,11 @@
 //! can be asked while another process writes.
 
 use super::answers::{
-    BatchSummary, BatchView, CoreView, Evidence, History, PageView, PlanView, RefreshView, Seed,
-    Status, SuccessorView, TableSize, Which,
+    BatchSummary, BatchView, CoreView, Evidence, History, PageView, PlanView, Seed, Status,
+    SuccessorView, TableSize, Which,
 };
 use crate::engine::plan::{DEFAULT_PLAN, PlanOptions};
+use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError, site_mode};
 use crate::ingest::{self, SiteMode};
 use crate::page::PageId;
@@ -85,7 +86,7 @@ impl Bank {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
         let options = PlanOptions::from_kept(&record.settings)?;
-        let method = options.method.unwrap_or_default().name();
+        let method = options.method.unwrap_or_default();
         let mut seeds = Vec::new();
         for entry in views
             .reader
@@ -100,7 +101,7 @@ impl Bank {
                 url,
                 alive: state.is_live(),
                 site,
-                method: method.to_owned(),
+                method,
                 plan: record.plan.clone(),
                 refresh,
                 evidence: evidence(&seed.evidence),
@@ -140,7 +141,7 @@ impl Bank {
         }
         for entry in views.reader.scan(&tables::REFRESHES)? {
             let (refresh, record) = entry?;
-            history.refreshes.push(refresh_view(refresh, record)?);
+            history.refreshes.push(RefreshView::new(refresh, record)?);
         }
         Ok(history)
     }
@@ -296,26 +297,6 @@ fn batch_view(batch: BatchId, record: BatchRecord) -> BatchView {
             counts: record.counts,
         },
     }
-}
-
-fn refresh_view(refresh: RefreshId, record: RefreshRecord) -> Result<RefreshView, EngineError> {
-    Ok(RefreshView {
-        refresh,
-        plan: record.plan,
-        parameters: PlanOptions::from_kept(&record.settings)?,
-        batch: record.batch,
-        at: record.at,
-        seconds: record.seconds,
-        seeds: record.seeds,
-        cores: record.cores,
-        cold: record.cold,
-        steps_reused: record.steps_reused,
-        steps_recomputed: record.steps_recomputed,
-        certified: record.certified,
-        doubt: record.doubt,
-        link_visits: record.link_visits,
-        page_visits: record.page_visits,
-    })
 }
 
 fn page_view(

@@ -5,7 +5,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::engine::plan::{Method, NAME_PATTERN};
+use crate::cover;
+use crate::engine::plan::NAME_PATTERN;
 use crate::evaluate::Estimate;
 use crate::ingest::URL_PATTERN;
 use crate::storage::records::{BatchId, RefreshId};
@@ -296,8 +297,7 @@ pub struct CoverageEvaluation {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct CoverageCurve {
     /// The method.
-    #[schemars(with = "Method", extend("not" = {"const": "cores"}))]
-    pub method: &'static str,
+    pub method: cover::Method,
     /// The depth of its weight, where it has one.
     #[schemars(range(min = 1))]
     pub depth: Option<u32>,

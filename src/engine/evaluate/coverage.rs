@@ -210,7 +210,7 @@ impl Measured {
     /// The curves by seeds and by hops.
     fn curves(&self, request: &CoverageRequest) -> (Vec<CoverageCurve>, Vec<CoverageCurve>) {
         let curve = |at: usize, settings: std::ops::Range<usize>| CoverageCurve {
-            method: self.ways[at].0.name(),
+            method: self.ways[at].0,
             depth: match self.ways[at].1 {
                 None if self.ways[at].0 == Method::Greedy => Some(request.hops),
                 depth => depth,
@@ -338,9 +338,9 @@ fn sentence(what: &str, found: &[Exception], compared: u32) -> String {
 /// A method's name for people.
 fn label(curve: &CoverageCurve) -> String {
     match curve.depth {
-        Some(depth) if curve.method != Method::Greedy.name() => {
-            format!("{} {depth}", curve.method)
+        Some(depth) if curve.method != Method::Greedy => {
+            format!("{} {depth}", curve.method.name())
         }
-        _ => curve.method.to_owned(),
+        _ => curve.method.name().to_owned(),
     }
 }

@@ -241,7 +241,7 @@ pub(crate) fn known_since(store: &Store) -> Result<BatchId, StoreError> {
 /// Deletes what no refresh can ask for any more once some are deleted, and one that ran on the state
 /// after `batch` has come: all that was overwritten up to the oldest state. As long as no refresh
 /// was ever deleted all of it stays, as [`known_since`] has it.
-pub(crate) fn forget(
+pub(crate) fn delete_unseen(
     store: &Store,
     changes: &mut Changes,
     pruned: &[RefreshId],

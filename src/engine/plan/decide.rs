@@ -1,6 +1,6 @@
 //! From what was said of a plan to a plan with every parameter decided, or to what makes no sense.
 
-use super::{CorePlan, Plan, PlanOptions};
+use super::{CorePlan, Method, Plan, PlanOptions};
 use crate::cores::{CoreParams, Density, Hits, Pick, Rule};
 use crate::cover::{self, Choice, CoverParams};
 use crate::engine::{Family, PlanError};
@@ -9,9 +9,9 @@ impl PlanOptions {
     /// Decides every parameter.
     pub fn decide(&self) -> Result<Plan, PlanError> {
         let method = self.method.unwrap_or_default();
-        let (parameters, family) = match method.cover() {
-            None => (given(&self.of_cover()), Family::Cover),
-            Some(_) => (given(&self.of_cores()), Family::Cores),
+        let (parameters, family) = match method {
+            Method::Cores => (given(&self.of_cover()), Family::Cover),
+            Method::Cover(_) => (given(&self.of_cores()), Family::Cores),
         };
         if !parameters.is_empty() {
             return Err(PlanError::OtherFamily {
@@ -20,9 +20,9 @@ impl PlanOptions {
                 family,
             });
         }
-        match method.cover() {
-            None => self.decide_cores().map(Plan::Cores),
-            Some(method) => self.decide_cover(method).map(Plan::Cover),
+        match method {
+            Method::Cores => self.decide_cores().map(Plan::Cores),
+            Method::Cover(method) => self.decide_cover(method).map(Plan::Cover),
         }
     }
 

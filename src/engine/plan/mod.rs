@@ -5,6 +5,7 @@
 //! [`PlanOptions`], so they know the same parameters by the same names.
 
 mod decide;
+mod method;
 mod schema;
 
 use schemars::JsonSchema;
@@ -12,77 +13,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{EngineError, PlanError};
 use crate::cores::{CoreParams, Density, Growth, Hits, Pick};
-use crate::cover::{self, Choice, Covered, Share, Value};
+use crate::cover::{Choice, Covered, Share, Value};
 
+pub use method::Method;
 pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};
 
 /// The plan that is meant where none is named.
-pub const DEFAULT_PLAN: &str = "default";
-
-/// How seeds are selected.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// One seed from each dense bipartite core.
-    #[default]
-    Cores,
-    /// Per site: drawn without replacement.
-    Random,
-    /// Per site: the best PageRank on the site's own graph.
-    Pagerank,
-    /// Per site: the most links to crawled pages of the site.
-    OutDegree,
-    /// Per site: the best out-degree in what remains.
-    MaxOut,
-    /// Per site: the best depth-d weight.
-    MaxWeight,
-    /// Per site: the best depth-d weight in the heaviest strongly connected component.
-    MaxScc,
-    /// Per site: the best depth-d weight in the heaviest root above the heaviest component.
-    RootScc,
-    /// Per site: the best weight within all h hops.
-    Greedy,
-}
-
-impl Method {
-    /// All methods.
-    pub const ALL: [Self; 9] = [
-        Self::Cores,
-        Self::Random,
-        Self::Pagerank,
-        Self::OutDegree,
-        Self::MaxOut,
-        Self::MaxWeight,
-        Self::MaxScc,
-        Self::RootScc,
-        Self::Greedy,
-    ];
-
-    /// The cover method, unless it is cores.
-    #[must_use]
-    pub const fn cover(self) -> Option<cover::Method> {
-        Some(match self {
-            Self::Cores => return None,
-            Self::Random => cover::Method::Random,
-            Self::Pagerank => cover::Method::Pagerank,
-            Self::OutDegree => cover::Method::OutDegree,
-            Self::MaxOut => cover::Method::MaxOut,
-            Self::MaxWeight => cover::Method::MaxWeight,
-            Self::MaxScc => cover::Method::MaxScc,
-            Self::RootScc => cover::Method::RootScc,
-            Self::Greedy => cover::Method::Greedy,
-        })
-    }
-
-    /// The method's name on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self.cover() {
-            None => "cores",
-            Some(method) => method.name(),
-        }
-    }
-}
+pub(crate) const DEFAULT_PLAN: &str = "default";
 
 /// Which pages take part in ranking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -215,7 +152,7 @@ impl PlanOptions {
             base.method.unwrap_or_default(),
             self.method.or(base.method).unwrap_or_default(),
         );
-        if old.cover().is_some() != new.cover().is_some() {
+        if (old == Method::Cores) != (new == Method::Cores) {
             base = Self::default();
         } else if old != new {
             (base.depth, base.covered) = (None, None);

@@ -4,25 +4,24 @@
 //! so an ingest can go on meanwhile. What a refresh does beside that is the business of its
 //! family: [`cores`] or [`cover`].
 
+mod answers;
 pub(crate) mod cores;
 pub(crate) mod cover;
 mod memory;
 mod prune;
 
+pub use answers::{RefreshReport, RefreshView};
 pub use cores::cost::{Cost, Reason, SiteChange};
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::clock::now;
-use super::plan::{DEFAULT_PLAN, Method, NAME_PATTERN, Plan, PlanOptions, check_name};
+use super::plan::{DEFAULT_PLAN, Plan, PlanOptions, check_name};
 use super::{Bank, EngineError, RequestError};
 use crate::engine::history::past;
 use crate::page::SiteId;
-use crate::storage::records::{BatchId, PlanRecord, RefreshId, RefreshRecord};
+use crate::storage::records::{PlanRecord, RefreshId};
 use crate::storage::tables;
 use crate::storage::{Changes, Reader, Store, Writer};
 use crate::watch::Watch;
@@ -34,12 +33,12 @@ use cover::{CoverRun, Earlier};
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::{Method, PlanOptions, RefreshRequest};
+/// use seedbank::engine::{CoverMethod, Method, PlanOptions, RefreshRequest};
 ///
 /// let request = RefreshRequest {
 ///     plan: Some("sites".to_owned()),
 ///     options: PlanOptions {
-///         method: Some(Method::MaxWeight),
+///         method: Some(Method::Cover(CoverMethod::MaxWeight)),
 ///         per_site: Some(3),
 ///         ..PlanOptions::default()
 ///     },
@@ -63,71 +62,6 @@ pub struct RefreshRequest {
     pub wait: bool,
     /// Tell why cores had to be computed.
     pub explain_cost: bool,
-}
-
-/// What a refresh did.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[non_exhaustive]
-pub struct RefreshReport {
-    /// Its number.
-    #[schemars(range(min = 1))]
-    pub refresh: RefreshId,
-    /// The plan.
-    #[schemars(regex(pattern = NAME_PATTERN))]
-    pub plan: String,
-    /// How seeds are selected.
-    #[schemars(with = "Method")]
-    pub method: &'static str,
-    /// The plan's parameters as far as they were said, named as the flags; the others have their
-    /// defaults.
-    pub parameters: PlanOptions,
-    /// Whether the plan had other parameters before.
-    pub plan_changed: bool,
-    /// The last batch of the state that it ran on; 0 before the first.
-    pub batch: BatchId,
-    /// Seeds selected.
-    pub seeds: u32,
-    /// Cores found.
-    pub cores: u32,
-    /// Whether nothing of an earlier refresh was reused.
-    pub cold: bool,
-    /// Steps taken over from the previous refresh: cores, or sites. Cores only from components that
-    /// are verified, so every reused step is.
-    pub steps_reused: u64,
-    /// Steps computed: cores, or sites.
-    pub steps_recomputed: u64,
-    /// By cores: weakly connected components of the graph; 0 by cover.
-    pub components: u32,
-    /// By cores: those among them that are, page for page and link for link, what they were in the
-    /// previous refresh: no batch touched them, or what it changed came to the same.
-    pub components_verified: u32,
-    /// By cores: pages of the graph that were loaded, those of components that batches touched or
-    /// that could come first, or all; 0 by cover.
-    pub pages_loaded: u64,
-    /// Whether every result was proven.
-    pub certified: bool,
-    /// Why not, where it was not.
-    pub doubt: Option<String>,
-    /// Entries of rows or citers read while ranking.
-    pub link_visits: u64,
-    /// Pages settled plus adjacency entries scanned.
-    pub page_visits: u64,
-    /// Bytes of keys and values read from the store, but for what telling `costs` took.
-    pub bytes_read: u64,
-    /// Those of them that were read while the result was stored: what it is told from and replaces.
-    pub bytes_read_storing: u64,
-    /// How long it took, in seconds.
-    #[schemars(range(min = 0))]
-    pub seconds: f64,
-    /// The most memory that the process has used so far, in bytes; `None` where the system does not
-    /// tell it.
-    pub peak_memory: Option<u64>,
-    /// By cores: why they had to be computed; only where that was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub costs: Option<Vec<Cost>>,
-    /// Older refreshes of the plan that were deleted.
-    #[schemars(inner(range(min = 1)))]
-    pub pruned: Vec<RefreshId>,
 }
 
 /// What a family's run hands to the frame.
@@ -202,13 +136,13 @@ impl Bank {
             watch.stage("commit", None);
             // What was computed is worth waiting for.
             let writer = Writer::open(self.path(), true, watch)?;
-            let kept = writer.get(&tables::PLANS, &report.plan)?;
+            let kept = writer.get(&tables::PLANS, &report.view.plan)?;
             let last = kept.map(|kept| kept.last_refresh);
             let leans_well = outcome
                 .leans_on()
                 .is_none_or(|earlier| last == Some(earlier));
             // Else what changed since could not be told any more.
-            let is_known = report.batch >= past::known_since(&writer)?;
+            let is_known = report.view.batch >= past::known_since(&writer)?;
             if leans_well && is_known {
                 keep(&writer, request, &outcome, &mut report, begun, watch)?;
                 return Ok(report);
@@ -235,45 +169,49 @@ impl Bank {
         let plan_changed = kept.is_some() && base.decide().ok() != Some(decided);
         let previous = kept.map(|kept| kept.last_refresh);
         let mut report = RefreshReport {
-            refresh: 0,
-            plan,
-            method: options.method.unwrap_or_default().name(),
-            parameters: options,
+            method: options.method.unwrap_or_default(),
+            view: RefreshView {
+                refresh: 0,
+                plan,
+                parameters: options,
+                batch: reader.counters()?.batch,
+                at: 0,
+                seconds: 0.0,
+                seeds: 0,
+                cores: 0,
+                cold: true,
+                steps_reused: 0,
+                steps_recomputed: 0,
+                certified: true,
+                doubt: None,
+                link_visits: 0,
+                page_visits: 0,
+            },
             plan_changed,
-            batch: reader.counters()?.batch,
-            seeds: 0,
-            cores: 0,
-            cold: true,
-            steps_reused: 0,
-            steps_recomputed: 0,
             components: 0,
             components_verified: 0,
             pages_loaded: 0,
-            certified: true,
-            doubt: None,
-            link_visits: 0,
-            page_visits: 0,
             bytes_read: 0,
             bytes_read_storing: 0,
-            seconds: 0.0,
             peak_memory: None,
             costs: None,
             pruned: Vec::new(),
         };
+        let view = &mut report.view;
         let outcome = match decided {
             Plan::Cores(plan) => {
                 let run = cores::run(&reader, &plan, previous, request.cold, watch)?;
                 let selection = &run.selection;
-                report.cores = count(selection.cores.len());
-                report.seeds = report.cores;
-                report.cold = run.earlier.is_none();
+                view.cores = count(selection.cores.len());
+                view.seeds = view.cores;
+                view.cold = run.earlier.is_none();
                 let reused = selection.reused.iter().filter(|reused| **reused);
-                report.steps_reused = reused.count() as u64;
-                report.steps_recomputed = u64::from(report.cores) - report.steps_reused;
-                report.certified = selection.certified;
+                view.steps_reused = reused.count() as u64;
+                view.steps_recomputed = u64::from(view.cores) - view.steps_reused;
+                view.certified = selection.certified;
                 let doubt = selection.uncertified_reason.as_ref();
-                report.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
-                report.link_visits = selection.link_visits;
+                view.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
+                view.link_visits = selection.link_visits;
                 (report.components, report.components_verified) = run.components;
                 report.pages_loaded = run.pages_loaded;
                 report.bytes_read = reader.bytes_read();
@@ -291,10 +229,10 @@ impl Bank {
                     None => None,
                 };
                 let run = cover::run(&reader, &choice, earlier, watch)?;
-                report.cold = earlier.is_none();
-                report.seeds = run.seeds()?;
-                (report.steps_reused, report.steps_recomputed) = run.steps();
-                report.page_visits = run.page_visits;
+                view.cold = earlier.is_none();
+                view.seeds = run.seeds()?;
+                (view.steps_reused, view.steps_recomputed) = run.steps();
+                view.page_visits = run.page_visits;
                 report.bytes_read = reader.bytes_read();
                 Outcome::Cover(run)
             }
@@ -314,47 +252,31 @@ fn keep(
 ) -> Result<(), EngineError> {
     let mut counters = writer.counters()?;
     counters.refresh += 1;
-    report.refresh = counters.refresh;
+    report.view.refresh = counters.refresh;
     // Small beside the ledger's own records, and a bulk load where there is more.
     let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
-    let of_plan = (report.plan.as_str(), report.refresh);
+    let of_plan = (report.view.plan.as_str(), report.view.refresh);
     let standings = outcome.put(writer, &mut changes, of_plan)?;
-    let settings = report.parameters.to_kept()?;
+    let settings = report.view.parameters.to_kept()?;
     let plan = PlanRecord {
-        settings: settings.clone(),
-        last_refresh: report.refresh,
+        settings,
+        last_refresh: report.view.refresh,
     };
-    changes.put(&tables::PLANS, &report.plan, &plan)?;
+    changes.put(&tables::PLANS, &report.view.plan, &plan)?;
     if let Some(keep) = request.keep {
-        let picked_by = outcome.picked_by(report.refresh);
-        report.pruned = prune::prune(writer, &mut changes, &report.plan, keep, picked_by)?;
-        past::forget(writer, &mut changes, &report.pruned, report.batch)?;
-        let new = (report.refresh, standings.as_ref());
-        standings::forget(writer, &mut changes, &report.pruned, new)?;
+        let picked_by = outcome.picked_by(report.view.refresh);
+        report.pruned = prune::prune(writer, &mut changes, &report.view.plan, keep, picked_by)?;
+        past::delete_unseen(writer, &mut changes, &report.pruned, report.view.batch)?;
+        let new = (report.view.refresh, standings.as_ref());
+        standings::delete_unseen(writer, &mut changes, &report.pruned, new)?;
     }
     report.bytes_read_storing = writer.bytes_read();
     report.bytes_read += report.bytes_read_storing;
-    report.seconds = begun.elapsed().as_secs_f64();
+    report.view.seconds = begun.elapsed().as_secs_f64();
     report.peak_memory = memory::peak();
-    let record = RefreshRecord {
-        plan: report.plan.clone(),
-        settings,
-        batch: report.batch,
-        at: now(),
-        seconds: report.seconds,
-        cold: report.cold,
-        certified: report.certified,
-        doubt: report.doubt.clone(),
-        seeds: report.seeds,
-        cores: report.cores,
-        steps_reused: report.steps_reused,
-        steps_recomputed: report.steps_recomputed,
-        link_visits: report.link_visits,
-        page_visits: report.page_visits,
-        standings: standings.map(|written| written.record),
-        components: report.components,
-    };
-    changes.put(&tables::REFRESHES, &report.refresh, &record)?;
+    report.view.at = now();
+    let record = report.record(standings.map(|written| written.record))?;
+    changes.put(&tables::REFRESHES, &report.view.refresh, &record)?;
     watch.proceed()?;
     Ok(writer.commit(changes, counters)?)
 }

@@ -48,14 +48,14 @@ pub(super) fn prune(
         changes.delete_under(store, &tables::CORES, &prefix)?;
         changes.delete_under(store, &tables::VECTORS, &prefix)?;
         changes.delete_under(store, &tables::SEEDS, &prefix)?;
-        kept::delete(store, changes, refresh)?;
-        evidence::delete(store, changes, refresh)?;
+        kept::delete_refresh(store, changes, refresh)?;
+        evidence::delete_refresh(store, changes, refresh)?;
         for (site, record) in cover::records(store, refresh)? {
             changes.delete(&tables::COVERS, &(refresh, site))?;
             if picked_by.get(&site) != Some(&record.since) {
                 let sets = BitmapKey::covered_prefix(record.since, site);
                 changes.delete_under(store, &tables::BITMAPS, &sets)?;
-                reach::delete(store, changes, (record.since, site))?;
+                reach::delete_site(store, changes, (record.since, site))?;
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What changed since an earlier refresh, with its causes in words.
 
-use crate::engine::ask::answers::RefreshView;
 use crate::engine::ask::diff::{Cause, Change, DiffRequest, SeedChange};
+use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError};
 use crate::report::{ChangedSeed, Changes};
 use crate::watch::Watch;

@@ -240,7 +240,7 @@ fn curve(found: &CoverageCurve) -> MethodCurve {
         more_value: point.value.improvement.map(mean),
     });
     MethodCurve {
-        method: found.method.to_owned(),
+        method: found.method.name().to_owned(),
         depth: found.depth,
         points: points.collect(),
     }

@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use super::plan::{Method, PlanOptions};
+use super::plan::{DEFAULT_PLAN, Method, PlanOptions};
 use super::{Bank, EngineError};
-use crate::engine::ask::answers::{CoreView, Evidence, RefreshView, Which};
+use crate::engine::ask::answers::{CoreView, Evidence, Which};
 use crate::engine::ask::nearest;
 use crate::engine::ask::views::Views;
+use crate::engine::refresh::RefreshView;
 use crate::ingest::{self, SiteMode};
 use crate::report::{CoreLine, Cost, Parameter, Reason, Report, SeedLine, SiteShare, Web};
 use crate::storage::records::PageState;
@@ -104,7 +105,7 @@ impl Bank {
             .map(|(_, old)| old.iter().map(|seed| seed.url.as_str()).collect());
         let views = Views::open(self)?;
         let spam_dies =
-            method(refresh) == Method::Cores && !refresh.parameters.keep_spam.unwrap_or_default();
+            refresh.method() == Method::Cores && !refresh.parameters.keep_spam.unwrap_or_default();
         let mut lines = Vec::with_capacity(seeds.len());
         for seed in &seeds {
             let (_, _, page) = nearest::named(&views, &seed.url)?;
@@ -126,7 +127,7 @@ impl Bank {
         let mut report = Report {
             bank: self.name(),
             plan: refresh.plan.clone(),
-            method: method(refresh).name().to_owned(),
+            method: refresh.method().name().to_owned(),
             parameters: parameters(&refresh.parameters)?,
             refresh: refresh.refresh,
             at: refresh.at,
@@ -178,22 +179,18 @@ fn by_number(refresh: u32) -> Which {
     }
 }
 
-fn method(refresh: &RefreshView) -> Method {
-    refresh.parameters.method.unwrap_or_default()
-}
-
 /// The refresh that is meant, and those of its plan before it that are kept.
 fn find<'a>(
     refreshes: &'a [RefreshView],
     which: &Which,
 ) -> Result<(&'a RefreshView, Vec<&'a RefreshView>), EngineError> {
     let plan = which.plan.as_deref();
-    let of_plan = |r: &&RefreshView| r.plan == plan.unwrap_or(super::DEFAULT_PLAN);
+    let of_plan = |r: &&RefreshView| r.plan == plan.unwrap_or(DEFAULT_PLAN);
     let found = match which.refresh {
         None => refreshes
             .iter()
             .rfind(of_plan)
-            .ok_or_else(|| EngineError::NoPlan(plan.unwrap_or(super::DEFAULT_PLAN).to_owned()))?,
+            .ok_or_else(|| EngineError::NoPlan(plan.unwrap_or(DEFAULT_PLAN).to_owned()))?,
         Some(number) => refreshes
             .iter()
             .find(|refresh| refresh.refresh == number)

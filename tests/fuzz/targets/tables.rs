@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use seedbank::engine::{Bank, IngestRequest, Method, PlanOptions, RefreshRequest};
+use seedbank::engine::{Bank, CoverMethod, IngestRequest, Method, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode};
 use seedbank::storage::records::{Counters, Intent, IntentFiles, Meta};
 use seedbank::storage::tables::{self, ALL, MetaKey};
@@ -86,7 +86,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             ..IngestRequest::default()
         };
         bank.ingest(&request, &Unwatched).unwrap();
-        for method in [Method::Cores, Method::Greedy] {
+        for method in [Method::Cores, Method::Cover(CoverMethod::Greedy)] {
             let request = RefreshRequest {
                 plan: Some(method.name().to_owned()),
                 options: PlanOptions {

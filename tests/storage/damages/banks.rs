@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use seedbank::engine::{
-    Bank, EngineError, IngestRequest, Method, PlanOptions, RefreshRequest, Which,
+    Bank, CoverMethod, EngineError, IngestRequest, Method, PlanOptions, RefreshRequest, Which,
 };
 use seedbank::ingest::{Input, SiteMode};
 use seedbank::storage::{Reader, Writer};
@@ -104,7 +104,7 @@ fn take(bank: &Bank, step: Step, crawl: &Path) -> Result<(), EngineError> {
                 ("default", options)
             } else {
                 let options = PlanOptions {
-                    method: Some(Method::MaxWeight),
+                    method: Some(Method::Cover(CoverMethod::MaxWeight)),
                     per_site: Some(2),
                     ..PlanOptions::default()
                 };

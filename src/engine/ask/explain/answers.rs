@@ -47,8 +47,7 @@ pub struct Asked {
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: String,
     /// How its seeds were selected.
-    #[schemars(with = "Method")]
-    pub method: &'static str,
+    pub method: Method,
     /// The refresh that is asked.
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,

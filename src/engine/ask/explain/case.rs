@@ -2,7 +2,7 @@
 
 use super::answers::{Asked, LeftOut, ReadCost, ScoredUrl};
 use crate::engine::ask::views::Views;
-use crate::engine::plan::{Pages, Plan, PlanOptions};
+use crate::engine::plan::{Method, Pages, Plan, PlanOptions};
 use crate::engine::{Bank, EngineError, Which};
 use crate::page::PageId;
 use crate::storage::records::{PageRecord, PageState, RefreshId, RefreshRecord};
@@ -17,7 +17,7 @@ pub(super) struct Case {
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
     pub(super) plan: Plan,
-    pub(super) method: &'static str,
+    pub(super) method: Method,
 }
 
 impl Case {
@@ -36,7 +36,7 @@ impl Case {
             views,
             refresh,
             plan: options.decide()?,
-            method: options.method.unwrap_or_default().name(),
+            method: options.method.unwrap_or_default(),
             record,
         })
     }

@@ -237,7 +237,7 @@ fn seeds_since(
 }
 
 /// Deletes the members and cores of a refresh.
-pub(crate) fn delete(
+pub(crate) fn delete_refresh(
     store: &Store,
     changes: &mut Changes,
     refresh: RefreshId,

@@ -273,7 +273,7 @@ pub(crate) fn names(hubs: &Hubs, components: &WeakComponents) -> Vec<(PageId, u3
 }
 
 /// Deletes what is kept of a series that no refresh belongs to any more.
-pub(crate) fn forget(
+pub(crate) fn delete_series(
     store: &Store,
     changes: &mut Changes,
     series: RefreshId,
@@ -286,7 +286,7 @@ pub(crate) fn forget(
 }
 
 /// Deletes the ranks of the cores of a refresh.
-pub(crate) fn delete(
+pub(crate) fn delete_refresh(
     store: &Store,
     changes: &mut Changes,
     refresh: RefreshId,

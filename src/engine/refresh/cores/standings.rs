@@ -267,7 +267,7 @@ pub(crate) struct Written {
 /// refreshes, once the pruned ones are gone; `new` is the refresh being stored, with what it wrote.
 ///
 /// Cost: the blocks that the pruned refreshes and the oldest one that stays have written.
-pub(crate) fn forget(
+pub(crate) fn delete_unseen(
     store: &Store,
     changes: &mut Changes,
     pruned: &[RefreshId],
@@ -294,7 +294,7 @@ pub(crate) fn forget(
     }
     for (series, mut blocks) in touched {
         let Some(&oldest) = oldest.get(&series) else {
-            kept::forget(store, changes, series)?;
+            kept::delete_series(store, changes, series)?;
             changes.delete_under(store, &tables::STANDINGS, &series.to_be_bytes())?;
             continue;
         };

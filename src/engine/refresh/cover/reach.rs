@@ -91,7 +91,7 @@ pub(crate) fn put_reach(
 }
 
 /// Deletes what is kept of a site under the refresh that picked its seeds.
-pub(crate) fn delete(
+pub(crate) fn delete_site(
     store: &Store,
     changes: &mut Changes,
     of_site: (RefreshId, SiteId),

@@ -1,0 +1,69 @@
+//! How seeds are selected: by cores, or by one of the cover methods.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::cover;
+
+/// How seeds are selected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// One seed from each dense bipartite core.
+    #[default]
+    Cores,
+    /// Pages of each site, by what they cover of it.
+    #[serde(untagged)]
+    Cover(cover::Method),
+}
+
+impl Method {
+    /// The names of all methods.
+    pub const NAMES: [&str; cover::Method::ALL.len() + 1] = {
+        let mut names = [Self::Cores.name(); cover::Method::ALL.len() + 1];
+        let mut at = 0;
+        while at < cover::Method::ALL.len() {
+            names[at + 1] = cover::Method::ALL[at].name();
+            at += 1;
+        }
+        names
+    };
+
+    /// The method of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        if name == Self::Cores.name() {
+            return Some(Self::Cores);
+        }
+        let mut methods = cover::Method::ALL.into_iter();
+        methods
+            .find(|method| method.name() == name)
+            .map(Self::Cover)
+    }
+
+    /// The method's name in plans and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cores => "cores",
+            Self::Cover(method) => method.name(),
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.pad(self.name())
+    }
+}
+
+// Derived, it would not tell which names there are.
+impl<'de> Deserialize<'de> for Method {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        Self::named(&name).ok_or_else(|| D::Error::unknown_variant(&name, &Self::NAMES))
+    }
+}

@@ -1,0 +1,140 @@
+//! What a refresh answers with, and what is kept of it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Cost;
+use crate::engine::EngineError;
+use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions};
+use crate::storage::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
+
+/// What a refresh did.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RefreshReport {
+    /// What is kept of it.
+    #[serde(flatten)]
+    pub view: RefreshView,
+    /// How seeds are selected.
+    pub method: Method,
+    /// Whether the plan had other parameters before.
+    pub plan_changed: bool,
+    /// By cores: weakly connected components of the graph; 0 by cover.
+    pub components: u32,
+    /// By cores: those among them that are, page for page and link for link, what they were in the
+    /// previous refresh: no batch touched them, or what it changed came to the same.
+    pub components_verified: u32,
+    /// By cores: pages of the graph that were loaded, those of components that batches touched or
+    /// that could come first, or all; 0 by cover.
+    pub pages_loaded: u64,
+    /// Bytes of keys and values read from the store, but for what telling `costs` took.
+    pub bytes_read: u64,
+    /// Those of them that were read while the result was stored: what it is told from and replaces.
+    pub bytes_read_storing: u64,
+    /// The most memory that the process has used so far, in bytes; `None` where the system does not
+    /// tell it.
+    pub peak_memory: Option<u64>,
+    /// By cores: why they had to be computed; only where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub costs: Option<Vec<Cost>>,
+    /// Older refreshes of the plan that were deleted.
+    #[schemars(inner(range(min = 1)))]
+    pub pruned: Vec<RefreshId>,
+}
+
+/// What is kept of a refresh: what it ran on, what came out and what it cost.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RefreshView {
+    /// Its number.
+    #[schemars(range(min = 1))]
+    pub refresh: RefreshId,
+    /// The plan.
+    #[schemars(regex(pattern = NAME_PATTERN))]
+    pub plan: String,
+    /// The parameters that it ran with, as far as they were said; the others had their defaults.
+    pub parameters: PlanOptions,
+    /// The last batch of the state that it ran on; 0 before the first.
+    pub batch: BatchId,
+    /// When it ran, in seconds since 1970 (UTC).
+    pub at: u64,
+    /// How long it took, in seconds.
+    #[schemars(range(min = 0))]
+    pub seconds: f64,
+    /// Seeds selected.
+    pub seeds: u32,
+    /// Cores found.
+    pub cores: u32,
+    /// Whether nothing of an earlier refresh was reused.
+    pub cold: bool,
+    /// Steps taken over from the previous refresh: cores, or sites. Cores only from components that
+    /// are verified, so every reused step is.
+    pub steps_reused: u64,
+    /// Steps computed: cores, or sites.
+    pub steps_recomputed: u64,
+    /// Whether every result was proven.
+    pub certified: bool,
+    /// Why not, where it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
+    /// Entries of rows or citers read while ranking.
+    pub link_visits: u64,
+    /// Pages settled plus adjacency entries scanned.
+    pub page_visits: u64,
+}
+
+impl RefreshView {
+    pub(crate) fn new(refresh: RefreshId, record: RefreshRecord) -> Result<Self, EngineError> {
+        Ok(Self {
+            refresh,
+            plan: record.plan,
+            parameters: PlanOptions::from_kept(&record.settings)?,
+            batch: record.batch,
+            at: record.at,
+            seconds: record.seconds,
+            seeds: record.seeds,
+            cores: record.cores,
+            cold: record.cold,
+            steps_reused: record.steps_reused,
+            steps_recomputed: record.steps_recomputed,
+            certified: record.certified,
+            doubt: record.doubt,
+            link_visits: record.link_visits,
+            page_visits: record.page_visits,
+        })
+    }
+
+    /// How seeds were selected.
+    #[must_use]
+    pub fn method(&self) -> Method {
+        self.parameters.method.unwrap_or_default()
+    }
+}
+
+impl RefreshReport {
+    /// The record of it; `standings` is where those of a refresh by cores are.
+    pub(super) fn record(
+        &self,
+        standings: Option<SeriesRecord>,
+    ) -> Result<RefreshRecord, EngineError> {
+        let view = self.view.clone();
+        Ok(RefreshRecord {
+            settings: view.parameters.to_kept()?,
+            plan: view.plan,
+            batch: view.batch,
+            at: view.at,
+            seconds: view.seconds,
+            cold: view.cold,
+            certified: view.certified,
+            doubt: view.doubt,
+            seeds: view.seeds,
+            cores: view.cores,
+            steps_reused: view.steps_reused,
+            steps_recomputed: view.steps_recomputed,
+            link_visits: view.link_visits,
+            page_visits: view.page_visits,
+            standings,
+            components: self.components,
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! Plans through a bank: their parameters are kept, changed, and refused where they make no sense.
+
+use seedbank::cover::Value;
+use seedbank::engine::{CoverMethod, EngineError, Failure, Method, PlanOptions, RefreshRequest};
+use seedbank::watch::Unwatched;
+
+use super::cover::{by, two_hundred_sites};
+use crate::support::banks::TestBank;
+
+#[test]
+fn plans_are_kept_and_changed() {
+    let bank = TestBank::new();
+    bank.delta(&two_hundred_sites());
+    let first = PlanOptions {
+        per_site: Some(3),
+        depth: Some(1),
+        value_spam: Some(Value::units(-7)),
+        ..by(CoverMethod::MaxWeight)
+    };
+    bank.refresh("p", &first, false);
+    let none = PlanOptions::default();
+    let report = bank.refresh("p", &none, false);
+    assert_eq!(report.view.parameters, first);
+    assert!(!report.plan_changed && !report.view.cold);
+    // Said again, or a default said: the same plan.
+    let same = PlanOptions {
+        hops: Some(5),
+        per_site: Some(3),
+        ..PlanOptions::default()
+    };
+    let report = bank.refresh("p", &same, false);
+    assert!(!report.plan_changed && report.view.steps_reused == 200);
+    let other = PlanOptions {
+        hops: Some(4),
+        ..PlanOptions::default()
+    };
+    let report = bank.refresh("p", &other, false);
+    assert!(report.plan_changed && report.view.cold && report.view.steps_recomputed == 200);
+    assert_eq!(report.view.parameters.depth, Some(1));
+    // Another method keeps what all methods of its kind take.
+    let report = bank.refresh("p", &by(CoverMethod::Greedy), false);
+    assert!(report.plan_changed && report.view.cold);
+    assert_eq!(
+        (
+            report.view.parameters.depth,
+            report.view.parameters.per_site
+        ),
+        (None, Some(3))
+    );
+    let shared = PlanOptions {
+        seeds: Some(50),
+        ..PlanOptions::default()
+    };
+    let report = bank.refresh("p", &shared, false);
+    assert_eq!(
+        (report.view.parameters.per_site, report.view.seeds),
+        (None, 50)
+    );
+    let by_cores = PlanOptions {
+        method: Some(Method::Cores),
+        ..PlanOptions::default()
+    };
+    let report = bank.refresh("p", &by_cores, false);
+    assert_eq!(report.view.parameters, by_cores);
+    assert!(report.plan_changed && report.view.cores > 0);
+    let report = bank.refresh("p", &by(CoverMethod::MaxOut), false);
+    assert!(report.plan_changed && report.view.cold && report.view.steps_reused == 0);
+    bank.is_sound();
+}
+
+#[test]
+fn parameters_of_the_other_family_are_refused() {
+    let bank = TestBank::new();
+    let refused = |options: &str| {
+        let request = RefreshRequest {
+            options: PlanOptions::from_toml(options).unwrap(),
+            ..RefreshRequest::default()
+        };
+        let error = bank.bank.refresh(&request, &Unwatched).unwrap_err();
+        assert_eq!(error.failure(), Failure::Usage, "{error}");
+        assert!(matches!(error, EngineError::Plan(_)));
+        error.to_string()
+    };
+    let text = refused("hops = 3\ndepth = 1");
+    assert_eq!(
+        text,
+        "the plan's method is cores, and hops, depth belong to a cover method (max-weight, say); leave out what does not fit, or name the method"
+    );
+    let text = refused("method = 'greedy'\ndensity = 60");
+    assert!(text.contains("greedy, and density belongs to the method cores"));
+    assert!(refused("method = 'greedy'\ndepth = 2").contains("greedy always looks 5 hops deep"));
+    assert!(refused("method = 'random'\ncovered = 'remove'").contains("makes no sense"));
+    assert!(refused("method = 'random'\nshare = 'value'").contains("give `seeds`"));
+    assert!(refused("method = 'random'\np-uniq = 1.5").contains("no probability"));
+    assert!(PlanOptions::from_toml("method = 'best'").is_err());
+    let all = "method = 'max-scc'\nseeds = 9\nshare = 'pagerank'\nhops = 3\ndepth = 1\ncovered = 'remove'\n\
+        value-base = 0.5\nvalue-spam = -2\nvalue-clicked = 3.25\np-uniq = 0.125\npositive-only = false\nrng-seed = 4";
+    let options = PlanOptions::from_toml(all).unwrap();
+    options.decide().unwrap();
+    assert_eq!(options.value_clicked, Some(Value(3_250_000)));
+    // Kept as JSON, and read again.
+    bank.refresh("all", &options, false);
+    let report = bank.refresh("all", &PlanOptions::default(), false);
+    assert_eq!(report.view.parameters, options);
+    assert!(!report.plan_changed);
+}
