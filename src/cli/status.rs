@@ -95,7 +95,7 @@ fn text(status: &Status, with_sizes: bool) -> String {
 fn sizes(status: &Status, total: u64) -> String {
     let share = |bytes: u64| format!("{:.1} %", 100.0 * bytes as f64 / total.max(1) as f64);
     let mut by_size: Vec<&TableSize> = status.tables.iter().collect();
-    by_size.sort_by(|a, b| b.bytes.cmp(&a.bytes).then(a.table.cmp(b.table)));
+    by_size.sort_by(|a, b| b.bytes.cmp(&a.bytes).then(a.table.cmp(&b.table)));
     let rows: Vec<Vec<String>> = by_size
         .iter()
         .map(|table| {
@@ -139,7 +139,7 @@ fn sizes(status: &Status, total: u64) -> String {
         .tables
         .iter()
         .filter(|table| !table.compacted && table.holds != Holds::Bank)
-        .map(|table| table.table)
+        .map(|table| table.table.as_str())
         .collect();
     // Writing to a String cannot fail.
     let _ = if left.is_empty() {

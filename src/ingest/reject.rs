@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::location::UrlProblem;
 use super::timestamp::TimestampProblem;
@@ -16,7 +16,9 @@ pub(super) const REJECTED_TEXT: usize = 200;
 pub const MOST_LISTED: u64 = 100_000;
 
 /// Why a record is refused. The names (snake case) are stable.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RejectReason {
@@ -108,7 +110,7 @@ impl Fault {
 }
 
 /// Where a record stands in its source, by what its format counts.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Position {
@@ -120,7 +122,7 @@ pub enum Position {
 }
 
 /// A refused record; serialised, one line of the rejects file.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reject {
     /// The input, as the caller named it.
     pub file: String,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::location::UrlProblem;
 use super::reject::RejectReason;
@@ -16,7 +16,9 @@ pub(super) const UNKNOWN_FIELDS_KEPT: usize = 16;
 const NAME_KEPT: usize = 64;
 
 /// Why an outlink is dropped. The names (snake case) are stable.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DropReason {
@@ -54,7 +56,7 @@ impl From<&UrlProblem> for DropReason {
 }
 
 /// Fields that no record has, by name: a misspelt field would lose data in silence.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct UnknownFields {
     /// How often each occurs, for at most 16 names.
     #[schemars(schema_with = "counts_by::<String>")]
@@ -95,7 +97,7 @@ pub(crate) fn counts_by<K: JsonSchema>(generator: &mut SchemaGenerator) -> Schem
 /// What reading a batch counted.
 ///
 /// `lines = records + blank_lines`, and `records` = rejects + events of other kinds.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ReadSummary {
     /// Lines of all inputs; records where the format has no lines.

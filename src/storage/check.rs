@@ -12,7 +12,7 @@ use std::fmt::Display;
 
 use roaring::RoaringTreemap;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Hash128;
 use super::error::StoreError;
@@ -34,10 +34,10 @@ mod rows;
 mod sites;
 
 /// Something that is wrong with a bank.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// The table.
-    pub table: &'static str,
+    pub table: String,
     /// The key, in words.
     pub key: String,
     /// What is wrong.
@@ -48,7 +48,7 @@ pub struct Finding {
 const KEPT: usize = 1000;
 
 /// What a check found.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CheckReport {
     /// What is wrong in the tables, up to 1,000 of it, in the order of the walk.
@@ -56,7 +56,7 @@ pub struct CheckReport {
     /// How much is wrong in the tables.
     pub count: u64,
     /// Entries read, by table.
-    pub entries: BTreeMap<&'static str, u64>,
+    pub entries: BTreeMap<String, u64>,
 }
 
 impl CheckReport {
@@ -70,7 +70,7 @@ impl CheckReport {
         self.count += 1;
         if self.findings.len() < KEPT {
             self.findings.push(Finding {
-                table,
+                table: table.to_owned(),
                 key: key.to_string(),
                 what: what.into(),
             });
@@ -201,7 +201,7 @@ impl Walk<'_> {
                 Err(e) => return Err(e),
             }
         }
-        self.report.entries.insert(table.name, entries);
+        self.report.entries.insert(table.name.to_owned(), entries);
         Ok(())
     }
 

@@ -40,7 +40,7 @@ pub enum Verdict {
 }
 
 /// One state of a bank.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct StateCheck {
     /// What became of looking at it.
@@ -57,16 +57,16 @@ pub struct StateCheck {
 }
 
 /// What is wrong with a file of the bank's folder.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FileFinding {
     /// The file, inside the bank's folder.
-    pub file: &'static str,
+    pub file: String,
     /// What is wrong with it.
     pub what: String,
 }
 
 /// What checking a bank found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BankCheck {
     /// The live database, which the next batch goes into.
@@ -250,7 +250,7 @@ fn acknowledgement(
         Acknowledged::fault(bank).or_else(older)
     };
     let files = what.map(|what| FileFinding {
-        file: ACKNOWLEDGED,
+        file: ACKNOWLEDGED.to_owned(),
         what,
     });
     Ok((said, files.into_iter().collect()))

@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::acknowledged::Acknowledged;
 use super::bank::{Writer, acknowledge, writer_lock};
@@ -31,7 +31,7 @@ use super::tables::{ALL, FORMAT, META, MetaKey, OLDEST_FORMAT};
 use crate::watch::Watch;
 
 /// Something that a repair made anew.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mended {
     /// The marker file.
@@ -47,7 +47,7 @@ pub enum Mended {
 }
 
 /// What was acknowledged and is in no good state any more.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Lost {
     /// The first and the last batch; `None` where none is lost.
     pub batches: Option<(BatchId, BatchId)>,
@@ -56,7 +56,7 @@ pub struct Lost {
 }
 
 /// What a repair did.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RepairReport {
     /// What was wrong, as `check` tells it.

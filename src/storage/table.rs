@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use roaring::RoaringBitmap;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::codec::{self, Malformed};
 use crate::page::{PageId, PageSet, RowId, SiteId};
@@ -23,7 +23,9 @@ pub enum Access {
 }
 
 /// What a table is there for, as `status --sizes` sums it up.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Holds {
     /// Sites and pages.

@@ -4,6 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::command::{Place, TWO_CORES, names};
+use seedbank::engine::{
+    BankCheck, CoreView, DiffSummary, Explanation, History, IngestReport, PageHistory,
+    RefreshReport, RepairReport, Seed, SeedChange, SiteExplanation, Status,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 fn schema(name: &str) -> Value {
@@ -19,6 +25,40 @@ fn fits(name: &str, output: &Value) {
         .map(|e| e.to_string())
         .collect();
     assert!(faults.is_empty(), "{name}: {faults:?}\n{output}");
+    match name {
+        "check" => reads::<BankCheck>(&without(output, &["clean", "count"])),
+        "cores" => reads::<CoreView>(output),
+        "diff" if output["summary"].is_object() => reads::<DiffSummary>(&output["summary"]),
+        "diff" => reads::<SeedChange>(output),
+        "explain" if output["url"].is_string() => reads::<Explanation>(output),
+        "explain" => reads::<SiteExplanation>(output),
+        "history" if output["url"].is_string() => reads::<PageHistory>(output),
+        "history" => reads::<History>(output),
+        "ingest" => reads::<IngestReport>(output),
+        "refresh" => reads::<RefreshReport>(output),
+        "repair" => reads::<RepairReport>(output),
+        "seeds" => reads::<Seed>(output),
+        "status" => reads::<Status>(output),
+        "record" | "synth" => {}
+        other => panic!("{other}"),
+    }
+}
+
+/// A caller of the library reads an answer back from what was printed, and has all of it.
+#[track_caller]
+fn reads<T: Serialize + DeserializeOwned>(output: &Value) {
+    let answer: T = serde_json::from_value(output.clone()).unwrap();
+    assert_eq!(serde_json::to_value(answer).unwrap(), *output);
+}
+
+/// What the command line adds to an answer is left out.
+fn without(output: &Value, fields: &[&str]) -> Value {
+    let mut answer = output.clone();
+    answer
+        .as_object_mut()
+        .unwrap()
+        .retain(|name, _| !fields.contains(&name.as_str()));
+    answer
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn bits(options: &SynthOptions) -> Vec<f64> {
             .tables
             .iter()
             .filter(|table| format!("{:?}", table.holds) == "Links")
-            .map(|table| table.table)
+            .map(|table| table.table.as_str())
             .collect();
         let all = [
             "intra",

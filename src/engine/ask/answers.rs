@@ -2,7 +2,7 @@
 //! `schema/`.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, by_cores, by_cover};
 use crate::engine::refresh::RefreshView;
@@ -34,7 +34,7 @@ pub struct Which {
 /// assert!((sigma - 2.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Seed {
     /// Its rank, from 1.
     #[schemars(range(min = 1))]
@@ -44,7 +44,7 @@ pub struct Seed {
     pub url: String,
     /// Whether it still is a page at the published state; where not, it is gone or nobody links to
     /// it any more. JSON has the field only then.
-    #[serde(skip_serializing_if = "is_true")]
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
     #[schemars(extend("const" = false))]
     pub alive: bool,
     /// Its site: a host, or a registrable domain.
@@ -74,8 +74,12 @@ fn is_true(field: &bool) -> bool {
     *field
 }
 
+const fn yes() -> bool {
+    true
+}
+
 /// Why a seed was selected.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Evidence {
     /// It is the chosen hub of a core.
@@ -114,7 +118,7 @@ pub enum Evidence {
 }
 
 /// A core of a refresh.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoreView {
     /// Its rank, from 1.
@@ -151,7 +155,7 @@ pub struct CoreView {
 }
 
 /// A batch as `history` tells it.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BatchView {
     /// Its number.
@@ -163,7 +167,7 @@ pub struct BatchView {
 }
 
 /// What `history` tells of a batch.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BatchSummary {
     /// The user's name for it.
@@ -182,7 +186,7 @@ pub struct BatchSummary {
 }
 
 /// Batches and refreshes in order.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct History {
     /// Batches, in order.
@@ -192,7 +196,7 @@ pub struct History {
 }
 
 /// A plan as `status` tells it.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PlanView {
     /// Its name.
@@ -206,7 +210,7 @@ pub struct PlanView {
 }
 
 /// What a bank holds.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Status {
     /// The store's format version.
@@ -235,7 +239,7 @@ pub struct Status {
 }
 
 /// Totals over the bank.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CounterView {
     /// Batches ingested.
@@ -278,11 +282,11 @@ impl From<Counters> for CounterView {
 }
 
 /// How large a table is.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TableSize {
     /// The table.
-    pub table: &'static str,
+    pub table: String,
     /// What the table is there for.
     pub holds: Holds,
     /// Bytes of its files and of what is not in files yet.
@@ -294,7 +298,7 @@ pub struct TableSize {
 }
 
 /// A page as it stands in the bank.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PageView {
     /// The page.
     pub url: String,
@@ -316,7 +320,7 @@ pub struct PageView {
 
 /// The other page of a succession: for a seed that stands in the place of an old one, the old
 /// seed; for an old seed, its successor.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SuccessorView {
     /// The page.
     #[schemars(regex(pattern = URL_PATTERN))]

@@ -1,7 +1,7 @@
 //! `history URL`: when a page was a seed, at which rank, and why it came and went.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::diff::{Cause, Pair, Side, refreshes_of};
 use super::nearest;
@@ -15,7 +15,7 @@ use crate::storage::tables;
 use crate::watch::Watch;
 
 /// What `history` tells of one page.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PageHistory {
     /// The page.
@@ -37,7 +37,7 @@ pub struct PageHistory {
 }
 
 /// What a plan's kept refreshes tell of a page.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PlanHistory {
     /// The plan.
@@ -52,7 +52,7 @@ pub struct PlanHistory {
 }
 
 /// A refresh that has the page as a seed, or lost it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Appearance {
     /// The refresh.

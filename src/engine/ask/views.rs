@@ -168,7 +168,7 @@ impl Bank {
             });
         }
         let size = |(table, size): (&TableInfo, storage::TableSize)| TableSize {
-            table: table.name,
+            table: table.name.to_owned(),
             holds: table.holds,
             bytes: size.bytes,
             entries: size.keys,

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::engine::clock::now;
 use crate::engine::{Bank, EngineError};
@@ -112,7 +112,7 @@ impl Default for IngestRequest {
 }
 
 /// What an ingest did.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct IngestReport {
     /// The batch's number; `None` where the bank was not changed.

@@ -1,7 +1,7 @@
 //! What a refresh answers with, and what is kept of it.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Cost;
 use crate::engine::EngineError;
@@ -9,7 +9,7 @@ use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions};
 use crate::storage::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
 
 /// What a refresh did.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RefreshReport {
     /// What is kept of it.
@@ -43,7 +43,7 @@ pub struct RefreshReport {
 }
 
 /// What is kept of a refresh: what it ran on, what came out and what it cost.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RefreshView {
     /// Its number.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::engine::ask::answers::SuccessorView;
 use crate::engine::plan::NAME_PATTERN;
@@ -63,7 +63,9 @@ impl UrlList {
 }
 
 /// What happened to a seed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// Only the second list has it.
@@ -79,7 +81,9 @@ pub enum Change {
 /// Why a seed came, went or moved. *First* and *second* are the two refreshes; a page *takes part*
 /// in a refresh that may select it: it is crawled or, for cores with `--pages all`, known, and for
 /// cores without `--keep-spam` it is no spam. Of several the first that holds is told.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// Lost: the page is reported as gone at the second.
@@ -159,7 +163,7 @@ pub enum Cause {
 }
 
 /// A list that is compared.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DiffSide {
     /// The refresh; none of a list from outside.
@@ -181,7 +185,7 @@ pub struct DiffSide {
 }
 
 /// The counts of a diff.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DiffSummary {
     /// The first list.
@@ -206,7 +210,7 @@ pub struct DiffSummary {
 }
 
 /// What happened to one seed, and why.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SeedChange {
     /// What happened to it.

@@ -1,7 +1,7 @@
 //! What `explain` answers with. As JSON it has a schema in `schema/`.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::engine::plan::{Method, NAME_PATTERN, by_cores, by_cover};
 use crate::ingest::URL_PATTERN;
@@ -18,7 +18,7 @@ use crate::storage::records::{BatchId, CoverStop, PageState, RefreshId};
 /// assert!(explanation.cost.reads <= 20);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Explanation {
     /// The page, normalised.
@@ -40,7 +40,7 @@ pub struct Explanation {
 }
 
 /// The refresh that an answer is about.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Asked {
     /// Its plan.
@@ -69,7 +69,7 @@ pub struct ReadCost {
 }
 
 /// A page as the published state has it, which may be later than the refresh.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PageToday {
     /// Known, crawled, gone, or unlinked: nobody links to it any more.
@@ -88,7 +88,7 @@ pub struct PageToday {
 }
 
 /// The kinds of answers.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Why {
     /// Cores: it is the hub that was chosen from a core.
@@ -141,7 +141,7 @@ pub enum Why {
 }
 
 /// Why a page took no part.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LeftOut {
     /// It is spam.
@@ -155,7 +155,7 @@ pub enum LeftOut {
 }
 
 /// A core in numbers.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoreNumbers {
     /// Its rank, from 1.
@@ -178,7 +178,7 @@ pub struct CoreNumbers {
 }
 
 /// A page with a score.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ScoredUrl {
     /// The page.
     #[schemars(regex(pattern = URL_PATTERN))]
@@ -188,7 +188,7 @@ pub struct ScoredUrl {
 }
 
 /// A page's place on one side of a core.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PlaceView {
     /// Its score, L2-normalised over pages.
     pub score: f64,
@@ -201,7 +201,7 @@ pub struct PlaceView {
 }
 
 /// Why a page is the seed of a core.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoreSeed {
     /// Its rank among the seeds.
@@ -226,7 +226,7 @@ pub struct CoreSeed {
 }
 
 /// A page of a core that is not its seed.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoreMember {
     /// The core.
@@ -240,7 +240,7 @@ pub struct CoreMember {
 }
 
 /// Why a candidate was not taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotTaken {
     /// It has too few links with the core: it would have lowered the density.
@@ -254,7 +254,7 @@ pub enum NotTaken {
 }
 
 /// A side of a core.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Linking.
@@ -264,7 +264,7 @@ pub enum Role {
 }
 
 /// A candidate of a core that was not taken.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct NearCore {
     /// The first core that it was near.
@@ -290,7 +290,7 @@ pub struct NearCore {
 }
 
 /// How dense the neighbourhood of a page was in the graph that the refresh started from.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RowSums {
     /// The outdegrees of the hubs that link to it, summed.
     pub as_authority: u64,
@@ -304,7 +304,7 @@ pub struct RowSums {
 }
 
 /// Value and what makes it up.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Parts {
     /// Pages.
     pub pages: u64,
@@ -321,7 +321,7 @@ pub struct Parts {
 }
 
 /// A pick of a site.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SiteSeed {
     /// Its rank among the seeds.
     #[schemars(range(min = 1))]
@@ -337,7 +337,7 @@ pub struct SiteSeed {
 }
 
 /// Why a page was picked on its site.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoverSeed {
     /// Its rank among the seeds.
@@ -365,7 +365,7 @@ pub struct CoverSeed {
 }
 
 /// A crawled page that no seed covers.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Uncovered {
     /// Its score after the site's last pick; `null` where pages are drawn.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::answers::{Asked, CoreSeed, Parts, ReadCost, ScoredUrl};
 use super::case::Case;
@@ -21,7 +21,7 @@ use crate::storage::{Key, tables};
 const NAMED: usize = 10;
 
 /// What a refresh made of a site.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SiteExplanation {
     /// The site.
@@ -46,7 +46,7 @@ pub struct SiteExplanation {
 }
 
 /// What is told of a site.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SiteWhy {
     /// The refresh is one by cores.
@@ -61,7 +61,7 @@ pub enum SiteWhy {
 }
 
 /// Pages of a site in a core.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PagesOfCore {
     /// The core's rank.
     #[schemars(range(min = 1))]
@@ -73,7 +73,7 @@ pub struct PagesOfCore {
 }
 
 /// A site in a refresh by cores.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoresOfSite {
     /// Its seeds.
@@ -90,7 +90,7 @@ pub struct CoresOfSite {
 }
 
 /// A seed of a site.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SeedOfCore {
     /// The page.
     #[schemars(regex(pattern = URL_PATTERN))]
@@ -101,7 +101,7 @@ pub struct SeedOfCore {
 }
 
 /// A site in a refresh of a cover method.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoverOfSite {
     /// The refresh that picked the seeds; later ones took them over, the site being as it was.
@@ -130,7 +130,7 @@ pub struct CoverOfSite {
 }
 
 /// A seed of a site.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SeedOfSite {
     /// Its rank among the seeds.
     #[schemars(range(min = 1))]

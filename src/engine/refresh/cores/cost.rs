@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::load::Hubs;
 use crate::cores::Selection;
@@ -23,7 +23,7 @@ use crate::storage::{Store, tables};
 const NAMED: usize = 20;
 
 /// Why some cores were computed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// Their ranks, ascending.
     #[schemars(length(min = 1), inner(range(min = 1)))]
@@ -37,7 +37,9 @@ pub struct Cost {
 }
 
 /// Why a core was computed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// There was no refresh of the plan with these parameters to take it from, or none was to be.
@@ -50,7 +52,7 @@ pub enum Reason {
 }
 
 /// What one batch changed on one site.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SiteChange {
     /// The batch.
     #[schemars(range(min = 1))]
