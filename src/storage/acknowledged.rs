@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A commit is acknowledged twice: as soon as the log holds it (`in log`), so that it is known even
-//! where the disk is too full to publish it, and when it is published (`in files`). The slot that is
-//! older is overwritten in place, which takes no room on the disk (but on file systems that copy
-//! what is written), and synced; a write cut off in the middle leaves the other slot.
+//! where the disk is too full to publish it, and again when it is published (`in files`). The older
+//! slot is overwritten in place and synced. That takes no room on the disk, except on file systems
+//! that copy on write, and a write that is cut off halfway leaves the other slot intact.
 //!
 //! Cost: 512 bytes written and two syncs for each commit, and its MANIFEST read twice.
 
@@ -24,32 +24,33 @@ use super::folder::{ACKNOWLEDGED, read_small, replace_file};
 use super::manifest::Manifest;
 use super::records::{BatchId, Counters, RefreshId};
 
-/// Bytes of a slot: what a disk writes as a whole.
+/// The size of a slot in bytes: what a disk writes as a whole.
 const SLOT: usize = 512;
 
-/// The last state of which a command said that it is stored.
+/// The last state that a command reported as stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Acknowledged {
-    /// Its number.
+    /// The epoch of the state.
     pub(super) epoch: u64,
-    /// Its last batch.
+    /// The last batch in it; 0 before the first.
     pub(super) batch: BatchId,
-    /// Its last refresh.
+    /// The last refresh in it; 0 before the first.
     pub(super) refresh: RefreshId,
-    /// Whether all of it is in files that the MANIFEST names, and nothing in the log alone.
+    /// Whether all of it is in files that the MANIFEST names; if `false`, some of it may be in the
+    /// log alone.
     pub(super) in_files: bool,
     /// The live database's MANIFEST at that time.
     pub(super) manifest: Manifest,
 }
 
-/// The hexadecimal sum that ends a line which is kept outside the database.
+/// The checksum, in hexadecimal, that ends a line of a file kept outside the database.
 pub(super) fn sum(text: &str) -> String {
     let mut sum = blake3::hash(text.as_bytes()).to_hex();
     sum.truncate(16);
     sum.to_string()
 }
 
-/// A line without the sum that ends it, where that is right.
+/// A line without the checksum at its end; `None` where the checksum is missing or wrong.
 pub(super) fn summed(line: &str) -> Option<&str> {
     let (text, end) = line.rsplit_once(' ')?;
     (sum(text) == end).then_some(text)
@@ -97,7 +98,7 @@ impl FromStr for Acknowledged {
     }
 }
 
-/// The serial number and what is acknowledged, where a slot is whole.
+/// The serial number and the acknowledged state in a slot; `None` where the slot is not intact.
 fn slot(bytes: &[u8]) -> Option<(u64, Acknowledged)> {
     let line = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
     let text = summed(line.trim_end_matches(' '))?;
@@ -110,7 +111,7 @@ fn slots(bytes: &[u8]) -> [Option<(u64, Acknowledged)>; 2] {
     [slot(one), slot(other)]
 }
 
-/// What a whole file says: that of the slot with the higher serial number.
+/// What a whole file says: the contents of the slot with the higher serial number.
 fn latest(bytes: &[u8]) -> Option<(u64, Acknowledged)> {
     let [one, other] = slots(bytes);
     let serial = |slot: &Option<(u64, Acknowledged)>| slot.as_ref().map(|(serial, _)| *serial);
@@ -129,7 +130,7 @@ fn damaged(what: &str) -> StoreError {
 }
 
 impl Acknowledged {
-    /// What a state with these counters acknowledges.
+    /// The acknowledgement of a state with these counters.
     pub(super) fn new(counters: &Counters, in_files: bool, manifest: Manifest) -> Self {
         Self {
             epoch: counters.epoch,
@@ -140,8 +141,8 @@ impl Acknowledged {
         }
     }
 
-    /// What the bank acknowledged last; `None` where there is no such file, as in banks of older
-    /// formats.
+    /// The last state that the bank acknowledged; `None` where the file is missing, as in banks of
+    /// older formats.
     pub(super) fn read(bank: &Path) -> Result<Option<Self>, StoreError> {
         let path = bank.join(ACKNOWLEDGED);
         let bytes = match read_small(&path) {
@@ -157,9 +158,9 @@ impl Acknowledged {
         }
     }
 
-    /// What keeps the file from being wholly sound; `None` where nothing does.
+    /// What is wrong with the file; `None` where nothing is.
     ///
-    /// One slot that cannot be read costs nothing but the second chance.
+    /// One unreadable slot loses no information, only the spare copy.
     pub(super) fn fault(bank: &Path) -> Option<String> {
         match read_small(&bank.join(ACKNOWLEDGED)) {
             Err(e) => Some(e.to_string()),
@@ -171,7 +172,7 @@ impl Acknowledged {
         }
     }
 
-    /// Acknowledges it, durably.
+    /// Acknowledges this state, durably.
     pub(super) fn write(&self, bank: &Path) -> Result<(), StoreError> {
         let path = bank.join(ACKNOWLEDGED);
         let found = match fs::symlink_metadata(&path) {
@@ -181,7 +182,7 @@ impl Acknowledged {
         let found = found.filter(|bytes| bytes.len() == 2 * SLOT);
         let last = found.as_deref().and_then(latest).map(|(serial, _)| serial);
         let (Some(bytes), Some(last)) = (&found, last) else {
-            // Two of them, so that the file has its size from the start.
+            // Both slots are written, so that the file has its full size from the start.
             let mut text = self.line(1)?;
             text.extend(self.line(2)?);
             return replace_file(&path, text);
@@ -258,7 +259,7 @@ mod tests {
             let read = Acknowledged::read(folder.path()).unwrap();
             assert_eq!(read, Some(said(2)), "cut at {cut}");
         }
-        // And what is torn is written anew.
+        // And a torn slot is written anew.
         said(4).write(folder.path()).unwrap();
         said(5).write(folder.path()).unwrap();
         assert_eq!(Acknowledged::fault(folder.path()), None);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! BANK/SEEDBANK          marker with the format version
-//! BANK/ACKNOWLEDGED      the last state of which a command said that it is stored
+//! BANK/ACKNOWLEDGED      the last state that a command reported as stored
 //! BANK/writer.lock       held by the one writer
 //! BANK/live/             the live database
 //! BANK/published/N/      checkpoint of epoch N (hard links); N.lock is held by its readers
@@ -14,12 +14,14 @@
 //! ```
 //!
 //! A bulk load is atomic although RocksDB takes in files one table at a time: the files are
-//! completed and synced, then the intent is written; from there on the load is finished, now or
-//! at the next open. Files are moved in, so a file that is missing has been taken in; taking in
-//! a file twice changes nothing, since nobody else writes meanwhile.
+//! completed and synced, then the intent is written; from there on the load is certain to be
+//! finished, now or at the next open. Files are moved in, so a file that is missing from the load's
+//! folder has been taken in; taking in a file twice changes nothing, since nobody else writes
+//! meanwhile.
 //!
 //! A writer opens the live database only where it is not older than what was acknowledged: RocksDB
-//! takes a damaged end of its own files for their end, and removes what an older state does not name.
+//! takes a damaged end of its own files for their regular end, and removes files that the older
+//! state does not name.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -45,17 +47,17 @@ use super::table::{Key, Value};
 use super::tables::{ALL, FORMAT, META, MetaKey};
 use crate::watch::{Unwatched, Watch};
 
-/// A bank that is being made has such a name, beside its place.
+/// A bank is made under a name that begins so, beside the place that it is moved to.
 const UNFINISHED: &str = ".seedbank-init-";
 
 /// How often a process that waits for the writer's lock looks again.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
-/// The writer's lock must be held for so long to mean a writer. A probe holds it for a moment, and
-/// so does a child process of a former writer between its fork and its program.
+/// How long the writer's lock must be held before that counts as a writer. A probe holds the lock
+/// for a moment, and so does a child process of a former writer between its fork and its exec.
 const LOCK_GRACE: Duration = Duration::from_millis(100);
 
-/// Removes what is in a folder.
+/// Removes everything in a folder, but not the folder.
 fn clear_folder(folder: &Path) -> Result<(), StoreError> {
     let entries = fs::read_dir(folder).map_err(StoreError::io("read", folder))?;
     for entry in entries.flatten() {
@@ -89,7 +91,7 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
             }
             let filled = fill(path, settings).map(drop);
             if filled.is_err() {
-                // Best effort: the error is what the user needs to know. The folder was empty.
+                // Best effort: the user needs to see the first error. The folder was empty before.
                 let _ = clear_folder(path);
             }
             return filled;
@@ -107,7 +109,7 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
     make_folders(parent).map_err(StoreError::io("make", parent))?;
     remove_unfinished(parent);
     let mut fresh = tempfile::Builder::new();
-    // As any other folder; temporary ones are their owner's alone.
+    // The usual permissions of a folder; a temporary one is open to its owner alone.
     #[cfg(unix)]
     fresh.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
     let fresh = fresh
@@ -118,7 +120,7 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
     let place = fresh.keep();
     let moved = fs::rename(&place, path);
     if moved.is_err() {
-        // Best effort: the error below is what the user needs to know.
+        // Best effort: the user needs to see the error below.
         let _ = fs::remove_dir_all(&place);
     }
     moved.map_err(StoreError::io("make", path))?;
@@ -170,13 +172,13 @@ fn is_unfinished(path: &Path) -> bool {
         && names_in(path).iter().all(|name| is_own(name))
         && match File::open(path.join(WRITER_LOCK)) {
             Ok(lock) => lock.try_lock().is_ok(),
-            // A power cut may take its name, and leave that of the marker.
+            // A power cut may lose the lock's name and keep the marker's.
             Err(_) => has_begun_marker(path),
         }
         && never_stored(path)
 }
 
-/// Whether a bank without a marker never had a batch, as far as anything in it can tell.
+/// Whether a bank without a marker never had a batch, as far as its contents can tell.
 fn never_stored(bank: &Path) -> bool {
     let said = match Acknowledged::read(bank) {
         Ok(said) => said.is_none_or(|said| said.epoch == 0),
@@ -187,7 +189,7 @@ fn never_stored(bank: &Path) -> bool {
     let first = ["0", "0.lock", "0.tmp", "CURRENT", "CURRENT.new"];
     let pointer = Pointer::read(bank).map_or(true, |pointer| pointer.epoch == 0);
     let live = bank.join("live");
-    // A database without this file was not completed.
+    // A database without this file was never completed.
     let is_empty = || match Rocks::open_reader(&live, ALL) {
         Ok(rocks) => Store { rocks }.is_new(),
         Err(_) => false,
@@ -207,7 +209,7 @@ fn remove_unfinished(parent: &Path) {
         if !name.to_string_lossy().starts_with(UNFINISHED) {
             continue;
         }
-        // Whoever still makes one holds its lock; the lock is the first thing in it.
+        // Whoever is still making a bank holds its lock, which is the first thing made in it.
         if let Ok(lock) = File::open(entry.path().join(WRITER_LOCK))
             && lock.try_lock().is_ok()
         {
@@ -241,7 +243,8 @@ fn write_meta(
     )
 }
 
-/// The lock of the one writer; [`StoreError::Busy`] where another has it, unless with `wait`.
+/// Takes the lock of the one writer. Where another holds it this is [`StoreError::Busy`], or with
+/// `wait` it waits.
 pub(super) fn writer_lock(path: &Path, wait: bool, watch: &dyn Watch) -> Result<File, StoreError> {
     let lock = lock_file(&path.join(WRITER_LOCK))?;
     let begun = Instant::now();
@@ -285,7 +288,7 @@ impl Deref for Writer {
 impl Writer {
     /// Opens a bank for writing, and finishes what a killed process left.
     ///
-    /// With `wait` it waits for another writer to finish, else it is [`StoreError::Busy`].
+    /// With `wait` it waits for another writer to finish; otherwise that is [`StoreError::Busy`].
     pub fn open(path: &Path, wait: bool, watch: &dyn Watch) -> Result<Self, StoreError> {
         let format = marker_format(path)?;
         let lock = writer_lock(path, wait, watch)?;
@@ -329,8 +332,8 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Brings to an end what a killed process, or an older build, left: loads, the format, what
-    /// readers are pointed to.
+    /// Finishes what a killed process or an older build left undone: loads, the format, and the
+    /// pointer that readers follow.
     fn finish(&self) -> Result<(), StoreError> {
         let path = &self.bank;
         let format = self.format()?;
@@ -361,7 +364,7 @@ impl Writer {
             acknowledge(path, &counters, false)?;
             publish(path, &self.store, counters.epoch)?;
         }
-        // Opening began another MANIFEST.
+        // Opening the database began another MANIFEST.
         acknowledge(path, &counters, true)
     }
 
@@ -386,7 +389,7 @@ impl Writer {
         self.commit_as(changes, counters)
     }
 
-    /// Commits under the epoch that the counters tell.
+    /// Commits under the epoch in the counters.
     fn commit_as(&self, changes: Changes, counters: Counters) -> Result<(), StoreError> {
         if changes.is_large() {
             let intent = self.write_load(changes, counters);
@@ -417,7 +420,7 @@ impl Writer {
         self.publish(&counters)
     }
 
-    /// Acknowledges and publishes what is stored.
+    /// Acknowledges the stored state and publishes it.
     fn publish(&self, counters: &Counters) -> Result<(), StoreError> {
         acknowledge(&self.bank, counters, false)
             .and_then(|()| publish(&self.bank, &self.store, counters.epoch))
@@ -425,8 +428,8 @@ impl Writer {
             .map_err(|e| StoreError::Unpublished(Box::new(e)))
     }
 
-    /// Merges the files of all tables and publishes the result, so that nothing that was
-    /// overwritten takes room; readers of earlier states keep the old files as long as they read.
+    /// Merges the files of all tables, so that overwritten entries no longer take room, and
+    /// publishes the result; readers of earlier states keep the old files as long as they read.
     pub fn compact(&self) -> Result<(), StoreError> {
         let mut counters = self.counters()?;
         counters.epoch = next(counters.epoch)?;
@@ -456,7 +459,7 @@ impl Writer {
         })
     }
 
-    /// Takes in what is left of a load; the last step makes it count.
+    /// Takes in the rest of a load; the last step makes it count.
     fn finish_load(&self, intent: &Intent) -> Result<(), StoreError> {
         let place = self.bank.join("loads").join(&intent.folder);
         for part in &intent.tables {
@@ -469,8 +472,8 @@ impl Writer {
                     what: format!("there is no table {}", part.table),
                 })?;
             let files: Vec<PathBuf> = part.files.iter().map(|file| place.join(file)).collect();
-            // RocksDB takes in a table's files all at once, and moves them only after their load is
-            // durable. So where one of them is missing, all of them have been taken in.
+            // RocksDB takes in a table's files all at once, and moves them only after the load is
+            // durable. So if any of them is missing, all of them have been taken in.
             if files.iter().all(|file| file.exists()) {
                 self.store.rocks.take_in(table.name, files)?;
             }

@@ -1,8 +1,8 @@
 //! What a killed writer can leave, made step by step, and what the next open makes of it.
 //!
-//! Every state between two steps of a commit, of publishing and of making a bank is built by
-//! hand; a reader must see the state before, and the next open must end in the state before or
-//! after the commit, entry by entry, with nothing left over. `tests/storage/crash.rs` has the kills.
+//! Every state between two steps of a commit, of publishing and of making a bank is built by hand;
+//! a reader must see the state before, and the next open must end in the state before or after the
+//! commit, entry by entry, with nothing left over. The kills are in `tests/storage/crash.rs`.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -103,7 +103,7 @@ impl TestBank {
         (changes, counters)
     }
 
-    /// What the whole commit makes of such a bank.
+    /// The contents of such a bank after the whole commit.
     fn after() -> Dump {
         let place = Self::new();
         let writer = place.writer();
@@ -112,13 +112,13 @@ impl TestBank {
         dump(&writer)
     }
 
-    /// A reader sees this state now.
+    /// A reader now sees this state.
     #[track_caller]
     fn reads(&self, expected: &Dump) {
         assert!(dump(&Reader::open(&self.path()).unwrap()) == *expected);
     }
 
-    /// The next open ends in this state, publishes it, and leaves nothing over.
+    /// The next open ends in this state, publishes it, and leaves nothing else behind.
     #[track_caller]
     fn opens_as(&self, expected: &Dump) {
         let writer = self.writer();
@@ -133,7 +133,7 @@ impl TestBank {
             assert!(names(&self.path().join(folder)).is_empty(), "{folder}");
         }
         drop(writer);
-        // And it stays so.
+        // And opening it once more changes nothing.
         assert!(dump(&self.writer()) == *expected);
     }
 }
@@ -189,7 +189,7 @@ fn a_file_that_is_in_and_not_yet_gone_is_taken_in_again() {
         let (changes, counters) = TestBank::changes(&writer, 0);
         let intent = writer.write_load(changes, counters).unwrap();
         write_intent(&writer, &intent);
-        // Files are linked into the database first, and lose their old name when they are in.
+        // Files are first linked into the database, and lose their old name once they are in.
         let loads = writer.bank.join("loads").join(&intent.folder);
         let kept = place.folder.path().join("kept.sst");
         let last = loads.join(&intent.tables[taken - 1].files[0]);
@@ -278,7 +278,7 @@ fn what_publishing_left_is_overwritten() {
             fs::create_dir(&half).unwrap();
             fs::write(half.join("000001.sst"), "half").unwrap();
         },
-        // Another state has its place.
+        // Another state is in its place.
         |published, bank, epoch| {
             let store = Store {
                 rocks: Rocks::open_reader(&bank.join("live"), ALL).unwrap(),
@@ -291,7 +291,7 @@ fn what_publishing_left_is_overwritten() {
         |published, _, _| fs::write(published.join("CURRENT.new"), "").unwrap(),
         // A copy of the bank lost the pointer.
         |published, _, _| fs::remove_file(published.join("CURRENT")).unwrap(),
-        // It lost the whole folder.
+        // A copy lost the whole folder.
         |published, _, _| fs::remove_dir_all(published).unwrap(),
     ];
     for step in steps {
@@ -305,7 +305,7 @@ fn what_publishing_left_is_overwritten() {
 fn old_states_and_half_removed_ones_go() {
     let place = TestBank::new();
     let published = place.path().join("published");
-    // Of these the writer was killed before, in and after the removal.
+    // Removals before, during and after which the writer was killed.
     let writer = place.writer();
     let (changes, mut counters) = TestBank::changes(&writer, 64 << 20);
     counters.epoch += 8;
@@ -322,7 +322,7 @@ fn old_states_and_half_removed_ones_go() {
     place.opens_as(&after);
 }
 
-/// A later state than the one that is opened is somebody's data, whatever it is.
+/// A state later than the opened one is somebody's data, whatever it is.
 #[test]
 fn a_later_state_is_not_removed() {
     let place = TestBank::new();
@@ -370,7 +370,7 @@ fn leftover_runs_and_loads_go() {
     place.opens_as(&place.before);
 }
 
-/// A link in the place of a folder leads to somebody else's files.
+/// A link in place of a folder leads to somebody else's files.
 #[test]
 fn nothing_is_removed_through_a_link() {
     for name in ["spill", "loads", "published/0", "loads/7"] {
@@ -419,7 +419,7 @@ fn a_bank_half_made_is_removed_unless_it_is_being_made() {
     assert!(!dead.exists() && alive.exists() && other.exists());
 }
 
-/// In a folder that was there a bank is made in place, and a process may die at any moment of it.
+/// A bank is made in place in a folder that already exists, and the process may die at any moment.
 #[test]
 fn a_bank_half_made_in_place_is_made_anew_and_no_other() {
     let folder = tempfile::tempdir().unwrap();
@@ -434,14 +434,14 @@ fn a_bank_half_made_in_place_is_made_anew_and_no_other() {
     let begun = ["SEEDBANK.new", "live/CURRENT", "live/MANIFEST-000001"];
     create(&half("begun", &begun), &settings()).unwrap();
     create(&half("early", &["SEEDBANK.new", WRITER_LOCK]), &settings()).unwrap();
-    // Without the sign that it was begun, a database that cannot be read is somebody's.
+    // Without the sign that a bank was begun, a database that cannot be read is somebody's data.
     let other = half("other", &[WRITER_LOCK, "live/CURRENT"]);
     let refused = create(&other, &settings()).unwrap_err();
     assert!(matches!(refused, StoreError::NoMarker(_)), "{refused}");
     let mine = half("mine", &["SEEDBANK.new", "notes"]);
     let refused = create(&mine, &settings()).unwrap_err();
     assert!(matches!(refused, StoreError::Occupied(_)), "{refused}");
-    // Nor is a bank whose marker is lost, whatever was begun in it.
+    // So is a bank that lost its marker, whatever was begun in it.
     let stored = folder.path().join("stored");
     create(&stored, &settings()).unwrap();
     let writer = Writer::open(&stored, false, &Unwatched).unwrap();

@@ -1,26 +1,27 @@
-//! Codes of whole bits, for lists that take less than a byte a number.
+//! Bit codes for lists that take less than a byte per number.
 //!
-//! * *Truncated binary* for a number below a bound that the reader knows: log2 of the bound, with
-//!   less than a bit lost.
+//! * *Truncated binary* for a number below a bound that the reader knows: log2 of the bound, plus
+//!   less than one bit.
 //! * *Zeta* codes (Boldi and Vigna, "Codes for the World-Wide Web", 2005) for a number without a
 //!   bound; the shrinking parameter is chosen for each list and kept with it.
 //! * *Interpolative* coding (Moffat and Stuiver, "Binary interpolative coding for effective index
 //!   compression", 2000) for an ascending list: the middle number first, in truncated binary
-//!   between the bounds that its neighbours leave, then both halves. It costs about what the list
-//!   tells, nothing where the list is all that fits, and has no parameter.
+//!   between the bounds that its neighbours leave, then both halves. Its size is about the
+//!   information in the list, nothing where the list holds every number that fits, and it has no
+//!   parameter.
 //!
 //! Bits are written from the highest of each byte down. Reading is checked: bytes that end early
 //! or go on are [`Malformed`].
 
 use super::codec::Malformed;
 
-/// Most bits that one number takes.
+/// The most bits that one number takes.
 const WIDEST: u32 = 64;
 
 /// Appends bits to bytes.
 pub(super) struct BitWriter<'a> {
     out: &'a mut Vec<u8>,
-    /// Bits not yet appended, at the low end.
+    /// Bits that are not appended yet, at the low end.
     pending: u128,
     count: u32,
 }
@@ -34,7 +35,7 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    /// Appends the low `width` bits of a number that has no others.
+    /// Appends the low `width` bits of a number; its other bits must be zero.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a byte is cut out of the bits"
@@ -72,7 +73,7 @@ impl<'a> BitWriter<'a> {
         self.below(number - low, group_size(group, k));
     }
 
-    /// Appends numbers, and before them the parameter of the zeta code that suits them best.
+    /// Appends numbers, preceded by the parameter of the zeta code that suits them best.
     pub(super) fn numbers(&mut self, values: &[u64]) {
         let cost = |k: u32| values.iter().map(|&value| zeta_cost(value, k)).sum::<u64>();
         let k = (1..=8).min_by_key(|&k| cost(k)).unwrap_or(1);
@@ -111,7 +112,7 @@ impl<'a> BitWriter<'a> {
     }
 }
 
-/// The width of numbers below a bound, and how many of them take a bit less.
+/// The width in bits of numbers below a bound, and how many of them take one bit less.
 const fn truncated(bound: u64) -> (u32, u64) {
     if bound <= 1 {
         return (0, 0);
@@ -138,10 +139,10 @@ fn zeta_cost(value: u64, k: u32) -> u64 {
     u64::from(group + 1) + u64::from((group + 1) * k)
 }
 
-/// Takes bits from bytes.
+/// Reads bits from bytes.
 pub(super) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// Bits taken so far.
+    /// Bits read so far.
     at: usize,
 }
 
@@ -154,7 +155,7 @@ impl<'a> BitReader<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Bits that are left.
+    /// How many bits are left.
     pub(super) const fn left(&self) -> u64 {
         (8 * self.bytes.len() - self.at) as u64
     }
@@ -210,7 +211,7 @@ impl<'a> BitReader<'a> {
             .ok_or_else(|| Malformed("number is too large".to_owned()))
     }
 
-    /// Takes what [`BitWriter::numbers`] wrote; each is at most `largest`.
+    /// Reads what [`BitWriter::numbers`] wrote; each number is at most `largest`.
     pub(super) fn numbers(&mut self, count: usize, largest: u64) -> Result<Vec<u64>, Malformed> {
         let k = u32::try_from(self.bits(3)?).unwrap_or(0) + 1;
         let mut values = Vec::new();
@@ -224,7 +225,7 @@ impl<'a> BitReader<'a> {
         Ok(values)
     }
 
-    /// Appends `count` ascending numbers from `low` to `high` to `list`.
+    /// Reads `count` ascending numbers from `low` to `high` and appends them to `list`.
     pub(super) fn ascending(
         &mut self,
         count: usize,
@@ -242,8 +243,8 @@ impl<'a> BitReader<'a> {
         self.between(count, low, high, list)
     }
 
-    /// Reads `count` ascending numbers between two bounds that leave room for them: each half has
-    /// room if the whole has.
+    /// Reads `count` ascending numbers between two bounds that leave room for them; if the whole
+    /// has room, so has each half.
     fn between(
         &mut self,
         count: usize,
@@ -268,7 +269,7 @@ impl<'a> BitReader<'a> {
         Ok(())
     }
 
-    /// Ends the reading: only zeros up to the end of the byte may be left.
+    /// Ends the reading: nothing but zeros up to the end of the byte may be left.
     pub(super) fn finish(mut self) -> Result<(), Malformed> {
         let left = 8 * self.bytes.len() - self.at;
         if left >= 8 || self.bits(u32::try_from(left).unwrap_or(0))? != 0 {

@@ -4,22 +4,22 @@
 //! block:  items, each distinct fact once     entries: (gap of the offset, number of the item)
 //! ```
 //!
-//! Pages of one template mostly have one fact in common, so a page costs two bytes where it
-//! shares its fact and some more where it does not. A block covers [`BLOCK`] page indexes, which
-//! bounds what one point read can bring whatever the size of the site.
+//! Pages of one template mostly share one fact, so a page costs two bytes where it shares its fact
+//! and a few more where it does not. A block covers [`BLOCK`] page indexes, so that one point read
+//! is bounded whatever the size of the site.
 
 use std::collections::BTreeMap;
 
 use super::codec::{self, Malformed};
 use super::table::Value;
 
-/// Page indexes to a block.
+/// How many page indexes a block covers.
 pub const BLOCK: u32 = 1 << 12;
 
-/// The most bytes that a fact takes; guards reading.
+/// The most bytes that a fact may take; a longer one is rejected on reading.
 const LONGEST_FACT: u64 = 256;
 
-/// What is kept of a page in a block.
+/// What a block keeps of each page.
 pub trait Fact: Sized {
     /// Appends the fact's bytes.
     fn put(&self, out: &mut Vec<u8>);
@@ -38,7 +38,7 @@ pub const fn place(index: u32) -> (u32, u32) {
 pub struct PageBlock<T>(pub Vec<(u32, T)>);
 
 impl<T> PageBlock<T> {
-    /// The fact of the page at a place.
+    /// The fact of the page at a place; `None` where the block has none.
     #[must_use]
     pub fn at(&self, place: u32) -> Option<&T> {
         let found = self.0.binary_search_by_key(&place, |entry| entry.0).ok()?;

@@ -1,8 +1,8 @@
 //! The changes of one batch or refresh, collected before any is applied.
 //!
-//! Changes are sorted by table and key as they are collected, in memory or, past the budget,
-//! outside it. Small sets become one atomic write; large ones become sorted files that a bulk
-//! load takes in.
+//! Changes are sorted by table and key as they are collected, in memory or, past the budget, on
+//! disk. Small sets become one atomic write; large ones become sorted files that a bulk load takes
+//! in.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::store::Store;
 use super::table::{Key, Table, Value};
 use super::tables::ALL;
 
-/// Changes to be applied together; where a key is changed twice the last change counts.
+/// Changes to be applied together; where a key is changed twice, the last change counts.
 pub struct Changes {
     sorter: Sorter,
     key: Vec<u8>,
@@ -23,7 +23,8 @@ const DELETE: u8 = 0;
 const PUT: u8 = 1;
 
 impl Changes {
-    /// An empty set that holds about `budget` bytes in memory and puts the rest into `folder`.
+    /// An empty set that holds about `budget` bytes in memory and writes the rest to files in
+    /// `folder`.
     #[must_use]
     pub fn new(folder: &Path, budget: usize) -> Self {
         Self {
@@ -47,7 +48,7 @@ impl Changes {
         self.sorter.push(&self.key, &self.value)
     }
 
-    /// Sets the value at a key, which is encoded already.
+    /// Sets an already encoded value at a key.
     pub(crate) fn put_encoded<K: Key, V>(
         &mut self,
         table: &Table<K, V>,
@@ -67,7 +68,7 @@ impl Changes {
         self.sorter.push(&self.key, &[DELETE])
     }
 
-    /// Deletes the entries of a store whose key begins with `prefix`.
+    /// Deletes every entry of a table in `store` whose key begins with `prefix`.
     pub fn delete_under<K: Key, V: Value>(
         &mut self,
         store: &Store,
@@ -92,7 +93,7 @@ impl Changes {
         Ok(())
     }
 
-    /// Whether the changes outgrew memory, so that they want a bulk load.
+    /// Whether the changes outgrew memory, so that they need a bulk load.
     #[must_use]
     pub(super) fn is_large(&self) -> bool {
         self.sorter.spilled()

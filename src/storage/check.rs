@@ -1,11 +1,11 @@
 //! `check`: every table walked against its mirrors.
 //!
 //! Sets of pages and rows are held as bitmaps. Links are compared with their transposes by sums:
-//! each link adds a 64-bit hash on the one side and takes it away on the other, site by site, so
-//! that a site whose sum is not zero is looked at link by link. Two errors that cancel out in 64
-//! bits are as good as impossible.
+//! each link adds a 64-bit hash on one side and subtracts it on the other, site by site, and a site
+//! whose sum is not zero is looked at link by link. That two errors cancel out in 64 bits is as
+//! good as impossible.
 //!
-//! Cost: one scan of every table. Memory: bitmaps of pages, and some counts for each site.
+//! Cost: one scan of every table. Memory: bitmaps of pages, and a few counters for each site.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -44,16 +44,16 @@ pub struct Finding {
     pub what: String,
 }
 
-/// At most so many findings are kept; all are counted.
+/// How many findings are kept at most; all are counted.
 const KEPT: usize = 1000;
 
 /// What a check found.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CheckReport {
-    /// What is wrong in the tables, up to 1,000 of it, in the order of the walk.
+    /// What is wrong in the tables, in the order of the walk: the first 1,000 findings.
     pub findings: Vec<Finding>,
-    /// How much is wrong in the tables.
+    /// How many findings there are in the tables, those beyond the first 1,000 included.
     pub count: u64,
     /// Entries read, by table.
     pub entries: BTreeMap<String, u64>,
@@ -82,17 +82,17 @@ impl CheckReport {
 #[derive(Default)]
 struct SiteCounts {
     seen: SiteRecord,
-    /// Sum of the hashes of its pages' digests, less those of its digest counts.
+    /// Sum of the hashes of its pages' digests, minus those of its digest counts.
     digests: u64,
-    /// Hashes of links from blocks of pages within the site, less those of their transpose.
+    /// Sum of the hashes of intra-site links by block, minus those of their transpose.
     intra: u64,
-    /// Hashes of rows less those of citers, by the citing site.
+    /// Sum of the hashes of rows, minus those of citers, by the citing site.
     rows: u64,
-    /// Hashes of rows less those of rows by hash.
+    /// Sum of the hashes of rows, minus those of rows by hash.
     row_hashes: u64,
-    /// Hashes of pages' rows less those of rows' pages.
+    /// Sum of the hashes of pages' rows, minus those of rows' pages.
     members: u64,
-    /// Hashes of page ids less those of pages.
+    /// Sum of the hashes of page ids, minus those of pages.
     names: u64,
     distinct: u32,
     highest_page: Option<u32>,
@@ -114,7 +114,7 @@ struct Walk<'a> {
     unlinked: RoaringTreemap,
     linked: RoaringTreemap,
     rows: RoaringTreemap,
-    /// Pages that have a former one, by batch.
+    /// Pages that have a former record, by batch.
     former: BTreeMap<u32, RoaringTreemap>,
 }
 
@@ -130,7 +130,7 @@ fn hash(parts: &[&[u8]]) -> u64 {
         .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// A mixing hash of two ids: links are too many for a cryptographic one.
+/// A mixing hash of two ids: there are too many links for a cryptographic one.
 fn mix(a: u64, b: u64) -> u64 {
     let mut x = a.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b.rotate_left(32);
     for _ in 0..2 {
@@ -140,8 +140,8 @@ fn mix(a: u64, b: u64) -> u64 {
 }
 
 impl Store {
-    /// Walks every table against its mirrors. An error is a failure to read on; what is wrong
-    /// with the bank is in the report.
+    /// Walks every table against its mirrors. An `Err` means that reading could not go on; what is
+    /// wrong with the bank is in the report.
     pub fn check(&self, watch: &dyn Watch) -> Result<CheckReport, StoreError> {
         let mut walk = Walk {
             store: self,

@@ -2,9 +2,9 @@
 //!
 //! * *Records* (structs with many fields, read one at a time) are bincode 1.3.3 behind a version
 //!   byte, with variable-length integers, a size limit and no trailing bytes. Nothing outside
-//!   this module names bincode, so another codec means another version byte and nothing else.
+//!   this module names bincode, so another codec would mean another version byte and no more.
 //! * *Hot arrays* (links, scores, bitmaps) have compact encodings of their own. Ascending lists
-//!   are a count, the first number and then gaps less one, each as a LEB128 varint: on real
+//!   are a count, the first number and then gaps minus one, each as a LEB128 varint: on real
 //!   crawls about a byte per intra-site link.
 //!
 //! Everything is checked on reading: a byte string that this module did not write gives a
@@ -23,7 +23,7 @@ const RECORD_VERSION: u8 = 1;
 /// The largest record that is read back, in bytes.
 const RECORD_LIMIT: u64 = 1 << 30;
 
-/// Bytes that are not what their table holds.
+/// Bytes that are not a valid value of their table.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub(crate) String);
@@ -180,7 +180,7 @@ pub(crate) fn put_pages(pages: &PageSet, out: &mut Vec<u8>) -> Result<(), Malfor
 pub(crate) fn take_pages(bytes: &[u8]) -> Result<PageSet, Malformed> {
     let pages = PageSet::deserialize_from(bytes)
         .map_err(|e| Malformed(format!("set of pages cannot be read: {e}")))?;
-    // A site that is there twice, of which only the later pages would be left, shows in the length.
+    // A site that is there twice loses the pages of its first entry, which shows in the length.
     if pages.serialized_size() == bytes.len() {
         Ok(pages)
     } else {

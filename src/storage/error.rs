@@ -7,7 +7,7 @@ use super::format::OLDEST_FORMAT;
 use super::hint::StoreHint;
 use crate::watch::Interrupted;
 
-/// An error of the store; its text says what, [`StoreError::hint`] what to do.
+/// An error of the store; its text says what is wrong, [`StoreError::hint`] what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -17,7 +17,7 @@ pub enum StoreError {
     /// The folder is missing or holds something else.
     #[error("{} is no bank", .0.display())]
     NoBank(PathBuf),
-    /// There is a database, and the marker that makes the folder a bank is lost.
+    /// There is a database, but the marker that makes the folder a bank is lost.
     #[error("{} holds a bank whose marker file SEEDBANK is missing or damaged", .0.display())]
     NoMarker(PathBuf),
     /// A state of the bank, or what the bank knows of its states, is not what was acknowledged.
@@ -54,7 +54,7 @@ pub enum StoreError {
     /// RocksDB failed.
     #[error("the store failed while {doing}")]
     Rocks {
-        /// What it was asked to do.
+        /// What RocksDB was asked to do.
         doing: &'static str,
         /// RocksDB's own error.
         source: rocksdb::Error,
@@ -62,17 +62,17 @@ pub enum StoreError {
     /// A file of the bank could not be read or written.
     #[error("cannot {doing} {}", path.display())]
     Io {
-        /// What was tried.
+        /// What was to be done with the file.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
-    /// Something that is numbered by 32 bits ran out of numbers.
+    /// Something that is numbered with 32 bits ran out of numbers; the field says what.
     #[error("no number is left for another {0}")]
     Full(&'static str),
-    /// It is in the bank, and readers do not see it yet.
+    /// The change is stored in the bank, but readers do not see it yet.
     #[error("it is stored, and could not be published for readers")]
     Unpublished(#[source] Box<StoreError>),
     /// The caller asked for the work to stop.
@@ -80,7 +80,7 @@ pub enum StoreError {
     Interrupted(#[from] Interrupted),
 }
 
-/// Whether RocksDB ran out of room. Its crate hands on no error number, only the system's words.
+/// Whether RocksDB ran out of room. Its crate passes on no error number, only the system's words.
 fn is_space(error: &rocksdb::Error) -> bool {
     let text: &str = error.as_ref();
     ["No space left", "File too large", "Disk quota exceeded"]
@@ -88,7 +88,7 @@ fn is_space(error: &rocksdb::Error) -> bool {
         .any(|words| text.contains(words))
 }
 
-/// Whether a file of the database is not there, which RocksDB tells in several ways.
+/// Whether a file of the database is missing, which RocksDB says in several ways.
 fn is_missing(error: &rocksdb::Error) -> bool {
     let text: &str = error.as_ref();
     ["No such file", "does not exist"]
@@ -97,7 +97,7 @@ fn is_missing(error: &rocksdb::Error) -> bool {
 }
 
 impl StoreError {
-    /// What the caller can do about it; `None` where there is nothing but to read the error.
+    /// What the caller can do about it; `None` where there is nothing to do but read the error.
     #[must_use]
     pub fn hint(&self) -> Option<StoreHint> {
         Some(match self {
@@ -125,7 +125,7 @@ impl StoreError {
         })
     }
 
-    /// A thread of the bank's own ended before its work was done.
+    /// A thread that the bank started ended before its work was done.
     pub(crate) fn ended_early(doing: &'static str, path: impl AsRef<Path>) -> Self {
         Self::io(doing, path)(io::Error::other("a thread of this process ended early"))
     }
@@ -142,7 +142,7 @@ impl StoreError {
         }
     }
 
-    /// Whether it means that the bank itself is damaged.
+    /// Whether the error means that the bank itself is damaged.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         match self {
@@ -161,7 +161,7 @@ impl StoreError {
         }
     }
 
-    /// A record broke on its way between two passes.
+    /// A record that was broken between two passes over the data.
     pub(super) fn passing(e: &super::Malformed) -> Self {
         Self::Damaged {
             table: "spill",

@@ -1,5 +1,5 @@
-//! Evidence: what a refresh keeps so that any page can be asked why it is a seed, or why not,
-//! without a look at links.
+//! Evidence: what a refresh keeps so that it can be told of any page why it is a seed, or why not,
+//! without reading links.
 //!
 //! ```text
 //! members        (refresh, page)                 pages of cores: role, place, score
@@ -10,9 +10,9 @@
 //!
 //! Standings change little from refresh to refresh, so a block is written only where it changed.
 //! The refreshes of a plan form a *series*, named by its first one: a refresh reads the last block
-//! of its series that is not later than itself. Keys have the newest first, so that this is one
-//! read. A block that lost its last page is written as an empty value. `reach` is under the refresh
-//! that picked a site's seeds, as the covered sets in `bitmaps` are.
+//! of its series that is no later than itself. The newest keys come first, so that this is one
+//! read. A block that lost its last page is written as an empty value. `reach` is kept under the
+//! refresh that picked a site's seeds, as are the covered sets in `bitmaps`.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,66 +28,66 @@ use crate::page::{PageId, SiteId};
 pub struct Member {
     /// The core's rank.
     pub core: u32,
-    /// Its place among the hubs, if it is one.
+    /// The page's place among the hubs; `None` if it is no hub.
     pub hub: Option<SidePlace>,
-    /// Its place among the authorities, if it is one.
+    /// The page's place among the authorities; `None` if it is no authority.
     pub authority: Option<SidePlace>,
 }
 
 /// A page's place on one side of a core.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SidePlace {
-    /// In the order in which the side was taken, from 1.
+    /// The place in the order in which the side was taken, from 1.
     pub taken: u32,
-    /// By score, from 1; ties by URL.
+    /// The place by score, from 1; ties are broken by URL.
     pub rank: u32,
     /// The score, L2-normalised over pages.
     pub score: f64,
 }
 
-/// What a core is compared by.
+/// The figures by which one core is compared with others.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CoreEvidence {
     /// The core's sigma.
     pub sigma: f64,
     /// Links from its hubs to its authorities.
     pub edges: u64,
-    /// Hubs.
+    /// The number of hubs.
     pub hubs: u32,
-    /// Authorities.
+    /// The number of authorities.
     pub authorities: u32,
-    /// Sites that its authorities are on.
+    /// The number of sites that its authorities are on.
     pub authority_sites: u32,
     /// The hub that became the seed.
     pub seed: PageId,
     /// The seed's place among the hubs.
     pub seed_place: SidePlace,
-    /// The refresh since which the seed has been one, without a break.
+    /// The first refresh of the unbroken run in which the seed has been one.
     pub since: RefreshId,
-    /// Authorities of the core that the seed links to.
+    /// The number of the core's authorities that the seed links to.
     pub leads_to: u32,
-    /// Sites that these are on.
+    /// The number of sites that those authorities are on.
     pub leads_to_sites: u32,
-    /// The first of these that were taken, at most three.
+    /// Those of them that were taken first, at most three.
     pub first: Vec<PageId>,
-    /// The best hub beside the seed, with its score.
+    /// The best hub other than the seed, with its score; `None` where the seed is the only hub.
     pub runner_up: Option<(PageId, f64)>,
     /// The hub with the lowest score (ties: the last by URL), with its score.
     pub weakest_hub: (PageId, f64),
     /// The authority with the lowest score (ties: the last by URL), with its score.
     pub weakest_authority: (PageId, f64),
-    /// Links with the core's authorities that one more hub would need.
+    /// How many links with the core's authorities one more hub would need.
     pub hub_needs: u64,
-    /// Links with the core's hubs that one more authority would need.
+    /// How many links with the core's hubs one more authority would need.
     pub authority_needs: u64,
 }
 
-/// What a page on inter-site links came to in the graph that a refresh started from.
+/// What became of a page with inter-site links in the graph that a refresh started from.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Standing {
-    /// Whether it took part, and its row sums.
+    /// Whether the page took part, and its row sums.
     pub links: Links,
-    /// The first core that pages linked as it is were near; of a page of a core it says nothing.
+    /// The first core that pages with the same links were near; meaningless for a page of a core.
     pub near: Option<Near>,
 }
 
@@ -102,13 +102,14 @@ pub enum Links {
     NotCrawled,
     /// Every page at the other end was left out.
     Alone,
-    /// It took part.
+    /// The page took part.
     Counted {
-        /// Its weakly connected component, by the smallest id of the pages there.
+        /// The page's weakly connected component, named by the smallest id of the pages in it.
         component: PageId,
-        /// The outdegrees of the hubs that link to it, summed; 0 where none does.
+        /// The sum of the outdegrees of the hubs that link to the page; 0 where none does.
         as_authority: u64,
-        /// The indegrees of the authorities that it links to, summed; 0 where there is none.
+        /// The sum of the indegrees of the authorities that the page links to; 0 where there are
+        /// none.
         as_hub: u64,
     },
 }
@@ -116,14 +117,14 @@ pub enum Links {
 /// How near a page was to a core that was found without it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Near {
-    /// The first of those that it was near, by its origin. Where that is no core of the refresh
-    /// that is asked, it was near none.
+    /// The first of the cores that the page was near, by its origin. Where the refresh in question
+    /// has no core of that origin, the page was near none.
     pub core: CoreOrigin,
-    /// Whether as a hub, or else as an authority.
+    /// Whether the page was near as a hub; if `false`, as an authority.
     pub hub: bool,
-    /// Links with pages of the core on the other side.
+    /// The number of links with pages of the core on the other side.
     pub links: u32,
-    /// Its score in the region that the core came from, in that role.
+    /// The page's score, in that role, in the region that the core came from.
     pub score: f64,
 }
 
@@ -219,25 +220,26 @@ impl Fact for Standing {
     }
 }
 
-/// What a crawled page came to on its site when the site's seeds had been picked.
+/// What became of a crawled page when the seeds of its site had been picked.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reach {
-    /// Its place among the picks of the site, if it is one.
+    /// The page's place among the picks of the site; `None` if it was not picked.
     pub pick: Option<u32>,
-    /// The pick that covers it first.
+    /// The first pick that covers the page; `None` if none does.
     pub covered: Option<Covered>,
-    /// Of a page that is neither: its score after the last pick, where the method has scores.
+    /// For a page that is neither picked nor covered: its score after the last pick, where the
+    /// method has scores.
     pub score: Option<f64>,
-    /// Whether the score is exact, or else an upper bound.
+    /// Whether the score is exact; if `false`, it is an upper bound.
     pub exact: bool,
 }
 
-/// By which pick a page is covered first.
+/// Which pick covers a page first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Covered {
     /// The seed's place among the picks of the site.
     pub pick: u32,
-    /// The page's distance from it.
+    /// The page's distance from the seed, in links.
     pub hop: u32,
 }
 
@@ -308,7 +310,7 @@ pub struct StandingKey {
 }
 
 impl StandingKey {
-    /// What the keys of all refreshes of this block begin with.
+    /// The prefix that the keys of this block share over all refreshes.
     #[must_use]
     pub fn of_block(&self) -> Vec<u8> {
         let mut prefix = Vec::with_capacity(12);
@@ -364,7 +366,7 @@ impl Key for ReachKey {
     }
 }
 
-/// A block of standings, or the note that no page of it has one any more.
+/// A block of standings; `None` notes that none of its pages has one any longer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Standings(pub Option<PageBlock<Standing>>);
 

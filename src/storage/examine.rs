@@ -2,8 +2,8 @@
 //!
 //! A bank has two states: the live database and the published one. Each is looked at from outside
 //! first (the MANIFEST that was acknowledged, the epoch), then every table is walked against its
-//! mirrors. Live above published is legal: stored, and not published yet. Live below what was
-//! acknowledged is damage, whatever RocksDB says of it.
+//! mirrors. A live state later than the published one is legal: it is stored and not published yet.
+//! A live state older than what was acknowledged is damage, whatever RocksDB says of it.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -25,17 +25,17 @@ use super::store::Store;
 use super::tables::{ALL, FORMAT, META, MetaKey};
 use crate::watch::Watch;
 
-/// What became of looking at one state of a bank.
+/// The result of looking at one state of a bank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It is what was acknowledged, and nothing in it is wrong.
+    /// The state is what was acknowledged, and nothing in it is wrong.
     Good,
-    /// Something is wrong with it.
+    /// Something is wrong with the state.
     Damaged,
     /// A bulk load was interrupted; the next command that writes finishes it.
     Unfinished,
-    /// It was not looked at.
+    /// The state was not looked at.
     Unseen,
 }
 
@@ -43,15 +43,16 @@ pub enum Verdict {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct StateCheck {
-    /// What became of looking at it.
+    /// The result of looking at it.
     pub verdict: Verdict,
-    /// Its last batch; `None` where that cannot be told.
+    /// The last batch in it; `None` where that cannot be told.
     pub batch: Option<BatchId>,
-    /// Its last refresh; `None` where that cannot be told.
+    /// The last refresh in it; `None` where that cannot be told.
     pub refresh: Option<RefreshId>,
-    /// What is wrong with the state as a whole, or why it was not looked at.
+    /// What is wrong with the state as a whole, or why it was not looked at; `None` where neither
+    /// applies.
     pub why: Option<String>,
-    /// What walking its tables found.
+    /// What the walk over its tables found.
     #[serde(flatten)]
     pub walk: CheckReport,
 }
@@ -73,7 +74,8 @@ pub struct BankCheck {
     pub live: StateCheck,
     /// What readers see.
     pub published: StateCheck,
-    /// Whether both consist of the same files, so that they were walked once, as the published one.
+    /// Whether both states consist of the same files, so that those were walked once, as the
+    /// published state.
     pub same_files: bool,
     /// What is wrong with the bank's own files.
     pub files: Vec<FileFinding>,
@@ -88,7 +90,7 @@ impl BankCheck {
             && self.files.is_empty()
     }
 
-    /// How much is wrong: findings in tables, states that are damaged as a whole, files.
+    /// How many things are wrong: findings in tables, states that are damaged as a whole, files.
     #[must_use]
     pub fn count(&self) -> u64 {
         let walked = if self.same_files {
@@ -103,17 +105,18 @@ impl BankCheck {
     }
 }
 
-/// The last state that the bank is known to have stored, from outside the live database.
+/// The epoch of the last state that the bank is known, from outside the live database, to have
+/// stored.
 pub(super) fn known_epoch(bank: &Path, said: Option<&Acknowledged>) -> u64 {
     let published = Pointer::read(bank).map_or(0, |pointer| pointer.epoch);
     said.map_or(0, |said| said.epoch).max(published)
 }
 
-/// Fails where the live database, which nobody has open, is damaged at its outside or older than
-/// what was acknowledged.
+/// Fails where the live database, which nobody has open, is visibly damaged from outside or older
+/// than what was acknowledged.
 ///
-/// Cost: reads its MANIFEST; where the last state was not published, or the last writer was killed
-/// while it opened the bank, the database is opened for reading as well.
+/// Cost: its MANIFEST is read; where the last state was not published, or the last writer was
+/// killed while it opened the bank, the database is opened for reading as well.
 pub(super) fn verify_live(bank: &Path, said: Option<&Acknowledged>) -> Result<(), StoreError> {
     let known = known_epoch(bank, said);
     if live_fault(bank, said)? && said.is_some_and(|said| said.in_files && said.epoch == known) {
@@ -122,8 +125,8 @@ pub(super) fn verify_live(bank: &Path, said: Option<&Acknowledged>) -> Result<()
     read_live(bank, known).map(drop)
 }
 
-/// Whether the live database's MANIFEST begins with the acknowledged one; an error where it is
-/// neither that nor a later one.
+/// Whether the live database's MANIFEST begins with the acknowledged one; `false` where it is a
+/// later one, and an error where it is neither.
 fn live_fault(bank: &Path, said: Option<&Acknowledged>) -> Result<bool, StoreError> {
     let live = bank.join("live");
     let begins = match said {
@@ -139,7 +142,7 @@ fn live_fault(bank: &Path, said: Option<&Acknowledged>) -> Result<bool, StoreErr
     }
 }
 
-/// Opens the live database, which nobody writes to, for reading; it must not be older than `known`.
+/// Opens for reading the live database, which nobody writes to; it must not be older than `known`.
 fn read_live(bank: &Path, known: u64) -> Result<Store, StoreError> {
     let rocks = Rocks::open_reader(&bank.join("live"), ALL)?;
     let store = Store { rocks };
@@ -147,11 +150,11 @@ fn read_live(bank: &Path, known: u64) -> Result<Store, StoreError> {
     Ok(store)
 }
 
-/// Who may look at the live database.
+/// Whether the caller may look at the live database.
 pub(super) enum Lock {
     /// The caller holds the writer's lock.
     Held,
-    /// Nobody does: why.
+    /// The caller does not hold it; the text says why.
     Missed(String),
 }
 
@@ -175,7 +178,7 @@ fn try_lock(bank: &Path) -> (Option<File>, Lock) {
 /// Walks both states of a bank; changes nothing.
 ///
 /// While another process writes, or where the writer's lock cannot be had, the live state is
-/// [`Verdict::Unseen`]. An error is a failure to read on; damage is in what comes back.
+/// [`Verdict::Unseen`]. An `Err` means that reading could not go on; damage is in the result.
 ///
 /// Cost: one scan of every table, two where the states do not consist of the same files.
 pub fn check(bank: &Path, watch: &dyn Watch) -> Result<BankCheck, StoreError> {
@@ -184,7 +187,7 @@ pub fn check(bank: &Path, watch: &dyn Watch) -> Result<BankCheck, StoreError> {
     examine(bank, &lock, format, watch)
 }
 
-/// Examines a bank whose marker may be lost; the caller holds the writer's lock or does without.
+/// Examines a bank whose marker may be lost, whether or not the caller holds the writer's lock.
 pub(super) fn examine(
     bank: &Path,
     lock: &Lock,
@@ -226,7 +229,8 @@ pub(super) fn examine(
     })
 }
 
-/// What the bank acknowledged, and what is wrong with the file that says so.
+/// The acknowledged state (`None` where there is none or it cannot be read), and what is wrong with
+/// the file that says so.
 fn acknowledgement(
     bank: &Path,
     format: u32,
@@ -287,7 +291,7 @@ fn told(error: &StoreError) -> String {
 /// Walks the tables of a state.
 fn walk(store: &Store, watch: &dyn Watch) -> Result<StateCheck, StoreError> {
     let counters = store.counters()?;
-    // Anything else in its place is for the walk to find.
+    // An intent that is something else is for the walk to find.
     let intent = matches!(
         store.get(&META, &MetaKey::Intent),
         Ok(Some(Meta::Intent(_)))
@@ -313,7 +317,7 @@ fn walk(store: &Store, watch: &dyn Watch) -> Result<StateCheck, StoreError> {
     })
 }
 
-/// A state that is damaged is no failure of looking at it.
+/// Turns the error of a damaged state into its verdict: finding damage is no failure to look.
 fn settled(state: Result<StateCheck, StoreError>) -> Result<StateCheck, StoreError> {
     match state {
         Err(e) if e.is_damage() => Ok(StateCheck::of_whole(told(&e))),

@@ -1,39 +1,41 @@
-//! How many files a bank has, and how many of them are open at the same time.
+//! Keeps the number of files of a bank within bounds.
 //!
 //! A commit leaves a file in the first level of each table that it changed. RocksDB merges four of
-//! them into one of a lower level, in threads of its own. Two things then grow with the number of
-//! commits and not with what they hold:
+//! them into one file of a lower level, in threads of its own. Two things then grow with the number
+//! of commits and not with what they hold:
 //!
-//! * In tables whose keys ascend with time (`batches`, `refreshes` and what hangs on them) that one
-//!   overlaps no other, and files are never merged for being small: 620 deltas of three records
-//!   left 300 files of 2 KB, 1,000 left 500, and a reader opens each.
-//! * A command of a moment ends before a merge is done, and the merge is dropped.
+//! * In a table whose keys ascend with time (`batches`, `refreshes` and the tables that depend on
+//!   them) the merged file overlaps no other, and files are never merged for being small: 620
+//!   deltas of three records left 300 files of 2 KB, 1,000 left 500, and a reader opens each.
+//! * A short-lived command ends before a merge is done, and the merge is dropped.
 //!
-//! So a writer, before it adds to them, merges runs of small files, and waits where there are too
-//! many in the first level. That bounds the files of a table by [`MANY`] and [`MANY_SMALL`], and
-//! as many for each file of [`SMALL`] or more.
+//! So before it adds files, a writer merges runs of small ones, and waits where there are too many
+//! in the first level. That bounds the files of a table by [`MANY`] and [`MANY_SMALL`], plus as
+//! many again for each file of [`SMALL`] bytes or more.
 
 use super::error::StoreError;
 use super::rocks::{Rocks, TableFile};
 use super::tables::ALL;
 
-/// More files than these in the first level of a table are merged before more are written; twice
-/// what RocksDB begins to merge at, so a process that lives long enough never waits.
+/// Where the first level of a table has more files than this, they are merged before more are
+/// written. It is twice the number at which RocksDB begins to merge, so a process that lives long
+/// enough never waits.
 const MANY: usize = 8;
 
-/// How many small files, one after another, are merged into one.
+/// The least number of small files in a row that are merged into one.
 const MANY_SMALL: usize = 16;
 
-/// A file of fewer bytes is small: a quarter of what RocksDB cuts files at.
+/// A file of fewer bytes than this is small; a quarter of the size at which RocksDB cuts files.
 const SMALL: u64 = 16 << 20;
 
-/// No more than this is rewritten below a run of small files: else they are worth their number.
+/// The most bytes in lower levels that merging a run of small files may rewrite; beyond that the
+/// small files are left as they are.
 const MOST_BELOW: u64 = 256 << 20;
 
-/// Merges what has become too many files. To be called before a write: where a merge fails, nothing
-/// has changed.
+/// Merges the files where there are too many. To be called before a write: where a merge fails,
+/// nothing has changed.
 ///
-/// Cost: a look at the list of files; now and then each small file of a table is written anew.
+/// Cost: a look at the list of files; now and then every small file of a table is rewritten.
 pub(super) fn settle(rocks: &Rocks) -> Result<(), StoreError> {
     let files = rocks.table_files()?;
     let mut too_many = false;
@@ -52,7 +54,7 @@ pub(super) fn settle(rocks: &Rocks) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The first and last keys of runs of small files of a table below its first level.
+/// The first and last keys of each run of small files of a table, below its first level.
 fn small_runs(mut files: Vec<&TableFile>) -> Vec<(&[u8], &[u8])> {
     files.retain(|file| file.level > 0);
     files.sort_unstable_by_key(|file| (file.level, &file.first));
@@ -90,7 +92,7 @@ mod tests {
             let key = write.to_be_bytes();
             let change = (table, (&key[..], Some(&key[..])));
             rocks.write(std::iter::once(change)).unwrap();
-            // As a commit ends; a process that lives long enough sees the end of the merges.
+            // Ends as a commit does; a process that lived longer would see the merges end.
             let published = folder.path().join("published");
             rocks.checkpoint(&published).unwrap();
             fs::remove_dir_all(published).unwrap();
@@ -130,7 +132,7 @@ mod tests {
         };
         assert_eq!(of(&mut small(6, 0..15)), []);
         assert_eq!(of(&mut small(6, 0..16)), [(0, 15)]);
-        // Those of the first level are not of one run, nor are those of two levels.
+        // Files of the first level are no run, nor are files of two levels.
         assert_eq!(of(&mut small(0, 0..16)), []);
         assert_eq!(of(&mut small(5, 0..8).chain(small(6, 8..16))), []);
         // A large one ends a run.
@@ -139,7 +141,7 @@ mod tests {
             of(&mut small(6, 0..10).chain(large(6, 10)).chain(small(6, 11..40))),
             [(11, 39)]
         );
-        // What lies below is rewritten with it.
+        // Files in lower levels are rewritten with the run.
         let below = |bytes| small(5, 0..20).chain(std::iter::once((6, 7, bytes)));
         assert_eq!(of(&mut below(MOST_BELOW)), [(0, 19)]);
         assert_eq!(of(&mut below(MOST_BELOW + 1)), []);

@@ -1,8 +1,8 @@
-//! The entries of a bank's folder: their names, and reading, replacing and removing them with care.
+//! The entries of a bank's folder: their names, and how to read, replace and remove them safely.
 //!
-//! What is read is a regular file of a size that its kind has, so that a pipe or a device in its
-//! place is an error and not a wait without end. What is removed has a name that the bank itself
-//! gives, and is never reached through a symbolic link.
+//! Only a regular file of a size that fits its kind is read, so that a pipe or a device in its
+//! place is an error and not an endless wait. Only an entry with a name that the bank itself gives
+//! is removed, and never through a symbolic link.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -11,7 +11,7 @@ use std::path::Path;
 use super::error::StoreError;
 use super::tables::{FORMAT, OLDEST_FORMAT};
 
-/// The file that makes a folder a bank; it tells the format.
+/// The file that makes a folder a bank; it holds the format's number.
 pub(super) const MARKER: &str = "SEEDBANK";
 
 /// What the marker says before the format's number.
@@ -20,19 +20,19 @@ const MARKER_TEXT: &str = "seedbank bank, format ";
 /// Held by the one writer.
 pub(super) const WRITER_LOCK: &str = "writer.lock";
 
-/// What was acknowledged.
+/// The file that says what was acknowledged.
 pub(super) const ACKNOWLEDGED: &str = "ACKNOWLEDGED";
 
 /// Where `repair` puts what it replaces.
 pub(super) const DAMAGED: &str = "damaged";
 
-/// The folders of a bank beside the live database.
+/// The folders of a bank other than the live database.
 pub(super) const FOLDERS: [&str; 4] = ["published", "loads", "spill", "rejects"];
 
 /// The largest file that is read as a whole, in bytes.
 const SMALL: u64 = 4096;
 
-/// A file is renamed into its place from such a name.
+/// The temporary name that a file has until it is renamed into its place.
 fn fresh_name(path: &Path) -> std::path::PathBuf {
     path.with_extension("new")
 }
@@ -80,7 +80,7 @@ fn has_state(bank: &Path) -> bool {
         .any(|file| bank.join(file).exists())
 }
 
-/// The format that a bank's marker tells, one that this build reads.
+/// The format in a bank's marker; an error unless this build reads it.
 pub(super) fn marker_format(bank: &Path) -> Result<u32, StoreError> {
     let marker = bank.join(MARKER);
     let lost = || {
@@ -109,7 +109,8 @@ pub(super) fn marker_format(bank: &Path) -> Result<u32, StoreError> {
     Ok(found)
 }
 
-/// Says, durably, that a bank is being made in the folder; [`write_marker`] replaces it at the end.
+/// Notes, durably, that a bank is being made in the folder; [`write_marker`] replaces the note at
+/// the end.
 pub(super) fn begin_marker(bank: &Path) -> Result<(), StoreError> {
     let fresh = fresh_name(&bank.join(MARKER));
     let write = || {
@@ -147,7 +148,7 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Makes a folder where it is missing, and those above it; their names are durable.
+/// Makes a folder and those above it where they are missing, and makes their names durable.
 pub(super) fn make_folders(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -164,7 +165,7 @@ pub(super) fn make_folders(folder: &Path) -> io::Result<()> {
     sync_folder(parent)
 }
 
-/// Opens a lock file, which is made where it is missing.
+/// Opens a lock file, making it where it is missing.
 pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
     if path.exists() && !path.is_file() {
         return Err(StoreError::State {
@@ -181,7 +182,7 @@ pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
         .map_err(StoreError::io("write", path))
 }
 
-/// Whether this is a folder, and no link to one.
+/// Whether this is a folder and not a link to one.
 pub(super) fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
@@ -198,8 +199,8 @@ pub(super) fn names_in(folder: &Path) -> Vec<String> {
     names.filter_map(|name| name.into_string().ok()).collect()
 }
 
-/// Removes what unfinished bulk loads left: folders named by a number, and the sorted files in them.
-/// Anything else is not the bank's, and stays.
+/// Removes what unfinished bulk loads left: folders named by a number, and the sorted files in
+/// them. Anything else does not belong to the bank, and stays.
 pub(super) fn clear_loads(bank: &Path) -> Result<(), StoreError> {
     let loads = bank.join("loads");
     for name in names_in(&loads) {
@@ -224,13 +225,13 @@ pub(super) fn clear_loads(bank: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Removes runs of sorts that a process left which died between making and unnaming one.
+/// Removes runs of sorts left by a process that died between making a file and unlinking it.
 pub(super) fn clear_spill(bank: &Path) -> Result<(), StoreError> {
     let spill = bank.join("spill");
     for name in names_in(&spill) {
         let path = spill.join(&name);
         let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-        // As `tempfile` names them.
+        // The prefix that `tempfile` gives.
         if is_file && name.starts_with(".tmp") {
             fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
         }

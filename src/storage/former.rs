@@ -1,13 +1,14 @@
-//! What a batch overwrites of a page's standing, so that it can be told for any earlier batch.
+//! What a batch overwrites of a page's standing, kept so that the standing after any earlier batch
+//! can be told.
 //!
-//! A page's standing is its state, its spam mark and its row. The record of a page holds the
-//! present one. Where a batch changes it, the one before goes to `former_pages` under the batch,
-//! and the set of these pages to `bitmaps`; a row that nobody carries any more goes to
-//! `former_rows`, since row ids are never given out twice. So the standing after batch b is that
-//! before the first later batch which changed it, else the present one.
+//! Here a page's standing is its state, its spam mark and its row. The record of a page holds the
+//! present one. Where a batch changes it, the previous one goes to `former_pages` under the batch,
+//! and the set of these pages to `bitmaps`; a row that no page carries any longer goes to
+//! `former_rows`, since row ids are never given out twice. So the standing after batch b is the one
+//! saved by the first later batch that changed it, or else the present one.
 //!
-//! Bytes: some ten for each page whose standing a batch changes, the targets of each row that it
-//! deletes, and the set. New pages take nothing: `first_seen` tells of them.
+//! Size: some ten bytes for each page whose standing a batch changes, the targets of each row that
+//! it deletes, and the set. New pages take nothing: their `first_seen` is enough.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,15 +20,16 @@ use crate::page::PageId;
 /// The standing that a page had before a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FormerPage {
-    /// What it was to the crawler.
+    /// What the page was to the crawler.
     pub state: PageState,
     /// The spam mark.
     pub spam: bool,
-    /// The index of its row on its site, in `rows` or `former_rows`.
+    /// The index of the page's row on its site, in `rows` or `former_rows`; `None` where it had
+    /// none.
     pub row: Option<u32>,
 }
 
-/// A row that nobody carries any more.
+/// A row that no page carries any longer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FormerRow {
     /// The batch that took it from its last page.
@@ -50,15 +52,15 @@ impl Value for FormerRow {
     }
 }
 
-/// The old seed in whose place a seed stands.
+/// The old seed that a seed replaced.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Succession {
     /// The old seed.
     pub page: PageId,
-    /// Whether the successor was another hub of its core, or else the page with the most similar
-    /// row.
+    /// Whether the successor was another hub of the old seed's core; if `false`, it was the page
+    /// with the most similar row.
     pub same_core: bool,
-    /// Jaccard similarity of the successor's row and the old seed's last one.
+    /// Jaccard similarity, from 0 to 1, of the successor's row and the old seed's last one.
     pub similarity: f64,
 }
 

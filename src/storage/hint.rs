@@ -1,12 +1,12 @@
 //! What a caller can do about an error of the store.
 
-/// What a caller can do about an error of the store. How it is said is the caller's own.
+/// What a caller can do about an error of the store. How to word it is up to the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StoreHint {
     /// Make the bank in a folder that does not exist yet or is empty.
     OtherFolder,
-    /// Look whether the path is right, or create a bank there.
+    /// Check that the path is right, or create a bank there.
     CheckPathOrCreate,
     /// Open the bank with a newer build; it was not touched.
     NewerBuild,
@@ -14,19 +14,19 @@ pub enum StoreHint {
     NewBank,
     /// Try again when the other writer has finished, or ask to wait for it.
     Wait,
-    /// Repair the bank, which loses nothing where anything can be mended; a check tells which of its
-    /// states are good.
+    /// Repair the bank, which loses nothing where anything can be mended; a check tells which of
+    /// its states is good.
     Repair,
-    /// Check the bank, and repair it if another copy in it is good; else restore it from a copy, or
-    /// ingest a snapshot into a new one.
+    /// Check the bank, and repair it if its other state is good; otherwise restore it from a copy,
+    /// or ingest a snapshot into a new bank.
     CheckAndRepair,
-    /// Make room if the disk is full. A repair publishes what is stored, and so does whatever writes
-    /// next.
+    /// Make room if the disk is full. A repair publishes what is stored, and so does the next
+    /// command that writes.
     Publish,
-    /// Cut the crawl into several banks.
+    /// Split the crawl into several banks.
     SeveralBanks,
-    /// Make room on the disk and do the same again; the bank is as it was.
+    /// Make room on the disk and try again; the bank is unchanged.
     MakeRoom,
-    /// Make room on the disk and do the same again; readers see nothing that is half done.
+    /// Make room on the disk and try again; readers see nothing that is half done.
     MakeRoomInStore,
 }

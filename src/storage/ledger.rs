@@ -1,4 +1,4 @@
-//! The ledger: what a refresh by cores leaves to the next one of its plan beside its cores and
+//! The ledger: what a refresh by cores leaves to the next one of its plan, besides its cores and
 //! their scores, by weakly connected component of the graph that it ran on (see
 //! [`cores::Ledger`](crate::cores::Ledger)).
 //!
@@ -9,11 +9,11 @@
 //! core_origins     (refresh, origin of a core) its rank in that refresh
 //! ```
 //!
-//! A component is named by the smallest id of its pages, which stays while other pages of it come
-//! and go; the component of a page is in its standing. All of it is as the last refresh of a plan
-//! left it, and only what changed is written: so a core is named by its *origin*, the refresh that
-//! computed it and its rank there, which later refreshes that take it over keep, while its rank
-//! changes with what is found elsewhere.
+//! A component is named by the smallest id of its pages, which stays the same while other pages
+//! come and go; the component of a page is in its standing. All of it is as the last refresh of a
+//! plan left it, and only what changed is written. That is why a core is named by its *origin*, the
+//! refresh that computed it and its rank there: later refreshes that take the core over keep the
+//! origin, while its rank changes with what is found elsewhere.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,18 +26,18 @@ use crate::page::PageId;
 pub struct CoreOrigin {
     /// The refresh; 0 while it has no number yet.
     pub refresh: RefreshId,
-    /// The rank.
+    /// The core's rank in that refresh, from 1.
     pub rank: u32,
 }
 
 impl CoreOrigin {
-    /// Both in one number.
+    /// The refresh and the rank in one number.
     #[must_use]
     pub fn packed(self) -> u64 {
         u64::from(self.refresh) << 32 | u64::from(self.rank)
     }
 
-    /// Back from it.
+    /// The origin that [`packed`](Self::packed) made this number of.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -54,30 +54,30 @@ impl CoreOrigin {
 /// What a refresh found in a component.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ComponentRecord {
-    /// Hash of its pages and links.
+    /// A hash of the component's pages and links.
     pub fingerprint: Hash128,
-    /// Its pages.
+    /// The number of pages in the component.
     pub pages: u32,
-    /// Those of its cores that may be taken over, in order.
+    /// The component's cores that may be taken over, in order.
     pub cores: Vec<ComponentCore>,
-    /// A bound of the largest sigma in what is left after them.
+    /// An upper bound on the largest sigma in what is left of the component after those cores.
     pub next: f64,
-    /// The next step, where it is known though its core is not.
+    /// The next step, where it is known but its core is not.
     pub ahead: Option<Ahead>,
 }
 
-/// A step of which no core is kept.
+/// A step whose core is not kept.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Ahead {
-    /// Its sigma.
+    /// The step's sigma.
     pub sigma: f64,
-    /// Its best authority.
+    /// The step's best authority.
     pub best: PageId,
 }
 
 impl Ahead {
-    /// Whether it can be the next step where this bounds what is left: they are the same but for
-    /// what is proved.
+    /// Whether this can be the next step where `next` bounds what is left: the two agree to within
+    /// the precision to which sigma is proved.
     #[must_use]
     pub fn fits(&self, next: f64) -> bool {
         self.sigma > 0.0 && (next / self.sigma - 1.0).abs() <= 2e-6
@@ -85,14 +85,14 @@ impl Ahead {
 }
 
 impl ComponentRecord {
-    /// A bound of the largest sigma in it.
+    /// An upper bound on the largest sigma in the component.
     #[must_use]
     pub fn bound(&self) -> f64 {
         let first = self.cores.first();
         first.map_or(self.next, |core| core.sigma.max(self.next))
     }
 
-    /// Where it stands among the components of a series.
+    /// The component's place among those of a series.
     #[must_use]
     pub fn order(&self, series: RefreshId, component: PageId) -> OrderKey {
         OrderKey {
@@ -106,26 +106,26 @@ impl ComponentRecord {
 /// A core of a component.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ComponentCore {
-    /// How it is named.
+    /// The core's name: where it was computed.
     pub origin: CoreOrigin,
-    /// Its sigma.
+    /// The core's sigma.
     pub sigma: f64,
 }
 
-/// Groups of equal pages that were near a core, and near no earlier core of its component.
+/// Groups of alike pages that were near a core and near no earlier core of its component.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct NearRecords(pub Vec<NearRecord>);
 
-/// Equal pages that were near a core.
+/// Pages with the same links that were near a core.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NearRecord {
-    /// One of them.
+    /// One of the pages.
     pub page: PageId,
-    /// Whether as hubs, or else as authorities.
+    /// Whether they were near as hubs; if `false`, as authorities.
     pub hub: bool,
-    /// Pages of the core on the other side that each is linked with.
+    /// How many pages of the core, on the other side, each of them is linked with.
     pub links: u32,
-    /// The score of each in the region that the core came from.
+    /// The score of each of them in the region that the core came from.
     pub score: f64,
 }
 
@@ -134,7 +134,7 @@ pub struct NearRecord {
 pub struct OrderKey {
     /// The series.
     pub series: RefreshId,
-    /// The bound of the component's sigmas; not negative.
+    /// The upper bound on the component's sigmas; not negative.
     pub bound: f64,
     /// The component.
     pub component: PageId,
@@ -162,9 +162,9 @@ impl Key for OrderKey {
 /// Keys of `core_origins` and `near_cores`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct OriginKey {
-    /// The refresh, or the series.
+    /// The refresh for `core_origins`, the series for `near_cores`.
     pub of: RefreshId,
-    /// How the core is named.
+    /// The core's name: where it was computed.
     pub origin: CoreOrigin,
 }
 

@@ -10,7 +10,7 @@ use super::tables;
 use crate::page::{PageId, RowId, SiteId};
 
 impl Store {
-    /// The lists of a block; none where nothing is kept.
+    /// The lists of a block; empty where none are kept.
     pub fn links<T: Link>(
         &self,
         table: &Table<LinkKey, LinkBlock<T>>,
@@ -53,7 +53,7 @@ impl Store {
         })
     }
 
-    /// The rows that link to a page, from the blocks that have such, in their order.
+    /// The rows that link to a page, in order; `blocks` are the blocks with such rows.
     pub fn citing_rows(&self, page: PageId, blocks: &[LinkKey]) -> Result<Vec<RowId>, StoreError> {
         let mut rows = Vec::new();
         for &key in blocks {
@@ -97,7 +97,7 @@ impl Store {
     }
 }
 
-/// A list of a block: the site, the index of the page or row, what it has.
+/// A list in a block: the site, the index of the page or row, and its entries.
 type SiteList<T> = (SiteId, u32, Vec<T>);
 
 fn lists_of<T: Link>(

@@ -11,15 +11,15 @@
 //! so a block lists its distinct targets once, and each page has places in that list, both in
 //! interpolative coding (see `bits`).
 //!
-//! The way back names blocks, not pages: who links to a page is found by reading the blocks that
-//! are named, some hundred bytes each. To name each source again would cost as much as the links
-//! themselves: what links tell cannot be compressed away.
+//! The way back names blocks, not pages: to find who links to a page, the named blocks are read,
+//! some hundred bytes each. Naming each source again would cost as much as the links themselves,
+//! which hold too much information to be compressed away.
 //!
-//! Measured on generated crawls in the proportions of UK-2002, all tables of links with their
-//! keys, indexes and filters, both directions, over the distinct links between pages: 10.5 bits a
-//! link at 300,000 pages (4.65 million links), 10.8 at 2 million pages (33.0 million links); of
-//! the latter 7.0 in `intra`, 2.1 in `intra_in`, 0.5 in `rows`, 0.6 in `citers`, 0.6 in
-//! `row_hashes` and `row_members`. A key for each page and lists of bytes took 23.1 at 300,000.
+//! Measured on generated crawls in the proportions of UK-2002, all tables of links with their keys,
+//! indexes and filters, both directions, over the distinct links between pages: 10.5 bits per link
+//! at 300,000 pages (4.65 million links), 10.8 at 2 million pages (33.0 million links); of the
+//! latter 7.0 in `intra`, 2.1 in `intra_in`, 0.5 in `rows`, 0.6 in `citers`, 0.6 in `row_hashes`
+//! and `row_members`. One key per page and lists of bytes took 23.1 at 300,000 pages.
 
 use super::bits::{BitReader, BitWriter};
 use super::codec::Malformed;
@@ -27,12 +27,12 @@ use super::records::RowMembers;
 use super::table::{Key, Value};
 use crate::page::{PageId, RowId, SiteId};
 
-/// Page or row indexes to a block. A page that changes rewrites its block, so a large block makes
-/// deltas dear; a small one makes the way back long. Ingest has a bit for each.
+/// How many page or row indexes a block covers. A changed page rewrites its block, so a large block
+/// makes deltas expensive; a small one makes the way back long. Ingest keeps a bit for each index.
 pub const NEIGHBOURS: u32 = 64;
 
-/// The most links of a block, and the most distinct targets; guards reading, since a list of all
-/// that fits takes no bits.
+/// The most links of a block, and the most distinct targets. It guards reading, since a list that
+/// holds every number that fits takes no bits.
 const MOST_LINKS: u64 = 1 << 26;
 
 /// A block of neighbouring pages or rows of a site.
@@ -40,7 +40,7 @@ const MOST_LINKS: u64 = 1 << 26;
 pub struct LinkKey {
     /// The site.
     pub site: SiteId,
-    /// The number of the block on it.
+    /// The number of the block on the site.
     pub block: u32,
 }
 
@@ -81,12 +81,11 @@ impl Key for LinkKey {
     }
 }
 
-/// What the pages or rows of a block have lists of: two halves, of which the high one is a site,
-/// or nothing.
+/// What the lists of a block hold: two halves, of which the high one is a site or unused.
 pub trait Link: Copy + Ord {
     /// Both halves.
     fn halves(self) -> (u32, u32);
-    /// Back from them, if they are such a thing.
+    /// The entry made of these halves; `None` if they make none.
     fn join(high: u32, low: u32) -> Option<Self>;
 }
 
@@ -159,7 +158,7 @@ impl<T: Link> LinkBlock<T> {
         self.0.iter().map(|(place, list)| (*place, list.as_slice()))
     }
 
-    /// What the lists have, each once, ascending.
+    /// All entries of the lists, each once, ascending.
     #[must_use]
     pub fn distinct(&self) -> Vec<T> {
         let mut all: Vec<T> = self.0.iter().flat_map(|list| &list.1).copied().collect();
@@ -168,7 +167,7 @@ impl<T: Link> LinkBlock<T> {
         all
     }
 
-    /// The places whose lists have an entry.
+    /// The places whose lists have this entry.
     pub fn places_of(&self, entry: T) -> impl Iterator<Item = u32> {
         let has = move |list: &&(u32, Vec<T>)| list.1.binary_search(&entry).is_ok();
         self.0.iter().filter(has).map(|list| list.0)
@@ -182,8 +181,8 @@ fn malformed(what: &str) -> Malformed {
     Malformed(what.to_owned())
 }
 
-/// Appends distinct ascending entries: the high halves, how many entries each has, their low
-/// halves.
+/// Appends distinct ascending entries: the high halves, the number of entries with each, and their
+/// low halves.
 fn put_distinct<T: Link>(all: &[T], out: &mut BitWriter<'_>) {
     let halves: Vec<(u32, u32)> = all.iter().map(|entry| entry.halves()).collect();
     let groups: Vec<&[(u32, u32)]> = halves.chunk_by(|a, b| a.0 == b.0).collect();
@@ -211,8 +210,8 @@ fn take_distinct<T: Link>(from: &mut BitReader<'_>) -> Result<Vec<T>, Malformed>
     let half = u64::from(u32::MAX);
     let groups = from.zeta(3)?;
     let last_high = from.zeta(5)?;
-    // All high halves that fit take no bits, but each has two numbers after them: a few bytes shall
-    // not make a long list.
+    // High halves that fill their range take no bits, but two numbers follow for each: a few bytes
+    // must not make a long list.
     if groups > last_high || last_high > half || groups >= MOST_LINKS.min(from.left() / 2) {
         return Err(malformed("block has too many targets"));
     }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Lists by place, as a map is the judge of a block.
+/// Lists by place, kept in a map that blocks are compared with.
 type Lists<T> = BTreeMap<u32, BTreeSet<T>>;
 
 fn lists<T: Ord + std::fmt::Debug>(
@@ -18,7 +18,7 @@ fn lists<T: Ord + std::fmt::Debug>(
 
 fn block<T: Link>(lists: &Lists<T>) -> LinkBlock<T> {
     let mut block = LinkBlock::default();
-    // Whatever the order in which they come.
+    // In whatever order they are set.
     for (place, list) in lists.iter().rev() {
         block.set(*place, vec![*list.iter().next().unwrap()]);
         block.set(*place, list.iter().copied().collect());
@@ -85,7 +85,7 @@ proptest! {
             let _ = LinkBlock::<PageId>::decode(&bytes);
             let _ = LinkBlock::<LinkKey>::decode(&bytes);
             if let Ok(block) = LinkBlock::<u32>::decode(&bytes) {
-                // What is read is a block, and the one that is written so.
+                // Bytes that can be read are those that the block would be written as.
                 let mut again = Vec::new();
                 block.encode(&mut again).unwrap();
                 prop_assert_eq!(LinkBlock::decode(&again).unwrap(), block);
@@ -125,8 +125,8 @@ fn keys_cover_all_indexes() {
     assert_eq!(LinkKey::take(&[0, 0, 0, 1, 255, 0, 0, 0]), None);
 }
 
-/// High halves that are all that fit take no bits, so that nothing but the numbers after them says
-/// that they are not there.
+/// High halves that fill their range take no bits, so only the numbers after them show that they
+/// are missing.
 #[test]
 fn a_few_bytes_do_not_make_a_long_list() {
     let mut bytes = Vec::new();

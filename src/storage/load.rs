@@ -9,20 +9,20 @@ use super::error::StoreError;
 use super::records::IntentFiles;
 use super::rocks::Rocks;
 
-/// A sorted file holds about so many bytes of keys and values, before compression. That many are
+/// About how many bytes of keys and values a sorted file holds, before compression. As many are
 /// held in memory for each file that is being written.
 const FILE_BYTES: usize = 32 << 20;
 
 /// The most files that are written at the same time.
 const MOST_WRITERS: usize = 3;
 
-/// Changes of one table that become one file.
+/// Changes of one table that go into one file.
 struct Slice {
     table: &'static str,
     path: PathBuf,
     /// Keys and values, one after another.
     bytes: Vec<u8>,
-    /// Lengths of keys, and of values where there is one.
+    /// The length of each key, and of its value unless the key is deleted, in bytes.
     lengths: Vec<(usize, Option<usize>)>,
 }
 
@@ -54,7 +54,7 @@ struct Writers<'scope> {
 }
 
 impl Writers<'_> {
-    /// Waits until fewer than `most` are running.
+    /// Waits until fewer than `most` files are being written.
     fn wait(&mut self, most: usize) -> Result<(), StoreError> {
         while self.running.len() >= most.max(1) {
             if let Some(first) = self.running.pop_front() {
@@ -67,8 +67,8 @@ impl Writers<'_> {
     }
 }
 
-/// Writes the changes as sorted files into `place`; where the files are cut depends on the changes
-/// alone.
+/// Writes the changes as sorted files into `place`. Where one file ends and the next begins depends
+/// on the changes alone.
 pub(super) fn write_files(
     rocks: &Rocks,
     place: &Path,
@@ -113,7 +113,7 @@ pub(super) fn write_files(
     Ok(tables)
 }
 
-/// The name of the table's next file, which is put on the list.
+/// The name of the table's next file, which is added to the list.
 fn next_name(table: &str, tables: &mut Vec<IntentFiles>) -> String {
     if tables.last().is_none_or(|last| last.table != table) {
         tables.push(IntentFiles {

@@ -1,9 +1,9 @@
-//! What a database's MANIFEST says, known by its bytes.
+//! A fingerprint of a database's MANIFEST, taken from its bytes.
 //!
-//! RocksDB takes a damaged end of a MANIFEST for the end of it, and opens an older state without a
-//! word. A MANIFEST only grows, and names every file of tables, which are never changed; so its
-//! length and hash at one moment name all that was in files then, and a database whose MANIFEST
-//! begins otherwise is not the one that was acknowledged.
+//! RocksDB takes a damaged end of a MANIFEST for its regular end, and opens an older state without
+//! a warning. A MANIFEST only grows, and names every table file, none of which ever changes; so its
+//! length and hash at one moment identify everything that was in files then, and a database whose
+//! MANIFEST begins otherwise is not the one that was acknowledged.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ const TRIES: u32 = 100;
 pub(super) struct Manifest {
     /// The file's name.
     name: String,
-    /// How many bytes.
+    /// How many bytes there are.
     bytes: u64,
     /// Their hash.
     hash: blake3::Hash,
@@ -64,7 +64,7 @@ fn current(database: &Path) -> io::Result<String> {
     Ok(name.to_owned())
 }
 
-/// The hash of at most so many first bytes of a file, and how many there were.
+/// The hash of the first bytes of a file, `most` at the most, and how many there were.
 fn hash_of(file: File, most: u64) -> io::Result<(blake3::Hash, u64)> {
     let mut hasher = blake3::Hasher::new();
     let mut rest = file.take(most);
@@ -81,15 +81,15 @@ fn hash_of(file: File, most: u64) -> io::Result<(blake3::Hash, u64)> {
 }
 
 impl Manifest {
-    /// The MANIFEST of a database as it is now, made durable first: what is acknowledged must not
-    /// be longer than what a power cut leaves.
+    /// The MANIFEST of a database as it is now. It is made durable first: what is acknowledged must
+    /// not be longer than what a power cut leaves.
     ///
-    /// Cost: reads the MANIFEST, some 150 bytes for each file of tables.
+    /// Cost: reads the MANIFEST, some 150 bytes for each table file.
     pub(super) fn of(database: &Path) -> Result<Self, StoreError> {
         let read = || -> io::Result<Self> {
             let name = current(database)?;
             let file = open_regular(&database.join(&name))?;
-            // It may grow meanwhile; any beginning will do that is on disk.
+            // It may grow meanwhile; any beginning of it that is on disk will do.
             let length = file.metadata()?.len();
             file.sync_all()?;
             let (hash, bytes) = hash_of(file, length)?;
@@ -98,7 +98,7 @@ impl Manifest {
         let mut tries = 0;
         loop {
             match read() {
-                // A database that is open may begin another one.
+                // An open database may switch to another MANIFEST.
                 Err(e) if e.kind() == io::ErrorKind::NotFound && tries < TRIES => tries += 1,
                 Err(e) => return Err(StoreError::io("read the MANIFEST of", database)(e)),
                 Ok(manifest) => return Ok(manifest),
@@ -106,11 +106,12 @@ impl Manifest {
         }
     }
 
-    /// How a database that nobody has open stands to this MANIFEST of it, which was acknowledged; an
-    /// error says what is wrong. With `whole` its MANIFEST must have nothing more.
+    /// Compares a database that nobody has open with this acknowledged MANIFEST of it; an error
+    /// says what is wrong. With `whole` its MANIFEST must have nothing beyond the acknowledged
+    /// bytes.
     ///
-    /// A later MANIFEST begins with all that was known when it was begun: of it only the structure
-    /// can be looked at, and the caller has to see to it that what it names is not older.
+    /// A later MANIFEST begins with everything that was known when it was begun. Only its structure
+    /// can be checked here; the caller has to make sure that the state it names is not older.
     pub(super) fn fault(&self, database: &Path, whole: bool) -> Result<Begins, String> {
         regular_files(database)?;
         let said = |name: &str, e: io::Error| format!("{name}: {e}");
@@ -129,7 +130,8 @@ impl Manifest {
         self.begins(&path, whole).map(|()| Begins::Same)
     }
 
-    /// Whether a file begins with these bytes, or has them alone; an error says what it has.
+    /// Whether a file begins with these bytes or, with `whole`, consists of them; an error says
+    /// what it has instead.
     fn begins(&self, path: &Path, whole: bool) -> Result<(), String> {
         let Self { name, bytes, hash } = self;
         let said = |e: io::Error| format!("{name}: {e}");
@@ -146,19 +148,19 @@ impl Manifest {
         }
     }
 
-    /// Whether a database has this MANIFEST and names another one, which it has not, or none.
+    /// Whether a database has this MANIFEST, but its CURRENT names none or a missing one.
     pub(super) fn is_unnamed(&self, database: &Path) -> bool {
         let names_one = current(database).is_ok_and(|name| database.join(name).is_file());
         !names_one && self.begins(&database.join(&self.name), false).is_ok()
     }
 
-    /// Has a database, which nobody has open, name this MANIFEST.
+    /// Makes CURRENT of a database, which nobody has open, name this MANIFEST.
     pub(super) fn name_in(&self, database: &Path) -> Result<(), StoreError> {
         replace_file(&database.join("CURRENT"), format!("{}\n", self.name))
     }
 }
 
-/// How a sound database stands to what was acknowledged.
+/// How a sound database relates to what was acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Begins {
     /// Its MANIFEST begins with the acknowledged one.
@@ -167,7 +169,7 @@ pub(super) enum Begins {
     Later,
 }
 
-/// What is wrong with a database of which no MANIFEST was acknowledged.
+/// Checks a database of which no MANIFEST was acknowledged; the error says what is wrong.
 pub(super) fn structure_fault(database: &Path) -> Result<(), String> {
     regular_files(database)?;
     let name = current(database).map_err(|e| format!("CURRENT: {e}"))?;
@@ -178,7 +180,7 @@ pub(super) fn structure_fault(database: &Path) -> Result<(), String> {
     }
 }
 
-/// RocksDB would wait for ever for the other end of a pipe that is in the place of a file.
+/// Checks that all files are regular: RocksDB would wait for ever on a pipe in place of a file.
 fn regular_files(database: &Path) -> Result<(), String> {
     let entries = fs::read_dir(database).map_err(|e| format!("the folder cannot be read: {e}"))?;
     for entry in entries {
@@ -195,10 +197,11 @@ fn regular_files(database: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the records of a MANIFEST end where the file ends; RocksDB's own sums tell the rest.
+/// Whether the records of a MANIFEST end where the file ends; RocksDB's own checksums cover the
+/// rest.
 ///
-/// Records lie in blocks of 32 KiB: a sum of four bytes, a length of two, a kind of one, the bytes;
-/// fewer than seven bytes at the end of a block are filled up.
+/// Records lie in blocks of 32 KiB: a checksum of four bytes, a length of two, a kind of one, then
+/// the bytes; a rest of fewer than seven bytes at the end of a block is padding.
 fn is_whole(path: &Path) -> io::Result<bool> {
     const BLOCK: usize = 32 << 10;
     const HEADER: usize = 7;
@@ -209,7 +212,7 @@ fn is_whole(path: &Path) -> io::Result<bool> {
         let mut rest = block;
         while rest.len() >= HEADER {
             let length = usize::from(u16::from_le_bytes([rest[4], rest[5]]));
-            // Whole, first, middle, last.
+            // The kinds are, from 1: whole, first, middle, last.
             complete = match rest[6] {
                 1 | 4 => true,
                 2 | 3 => false,

@@ -1,22 +1,22 @@
-//! How many files of tables the store holds open.
+//! How many table files the store holds open.
 
 use std::fs;
 
-/// The most files of tables that are open; half of what a process usually may have open, since the
-/// runs of sorts need the rest.
+/// The most table files that are open at a time, however high the system's limit. Half of what a
+/// process may usually have open, since the runs of sorts need the rest.
 const MOST_OPEN: u64 = 512;
 
-/// Where the system does not tell: half of the lowest usual limit.
+/// Where the system does not give its limit: half of the lowest usual one.
 const SAFE_OPEN: u64 = 128;
 
-/// Files of tables that the store holds open: at most half of what the process may have.
+/// How many table files the store may hold open: at most half of what the process may have.
 pub(super) fn most_open() -> i32 {
     let limits = fs::read_to_string("/proc/self/limits").ok();
     let open = limits.map_or(SAFE_OPEN, |text| half_of(&text));
     i32::try_from(open).unwrap_or(i32::MAX)
 }
 
-/// Half of the soft limit in the words of Linux, within what is of use.
+/// Half of the soft limit in the text that Linux gives, kept within useful bounds.
 fn half_of(limits: &str) -> u64 {
     let line = limits
         .lines()
@@ -24,7 +24,7 @@ fn half_of(limits: &str) -> u64 {
     let soft = line.and_then(|line| line.split_whitespace().next());
     match soft.map(str::parse::<u64>) {
         Some(Ok(soft)) => (soft / 2).min(MOST_OPEN),
-        // Without a limit, in words.
+        // "unlimited" is a word, not a number.
         Some(Err(_)) => MOST_OPEN,
         None => SAFE_OPEN,
     }

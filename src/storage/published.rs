@@ -6,9 +6,9 @@
 //! BANK/published/CURRENT  which one readers open, replaced in one step: 12 MANIFEST-000123 4821 HASH SUM
 //! ```
 //!
-//! A state is removed when a later one is current and nobody holds its lock. The pointer tells the
-//! state's MANIFEST, so that a reader knows whether what it opened is what was published; that of
-//! format 4 was the epoch alone.
+//! A state is removed when a later one is current and nobody holds its lock. The pointer holds a
+//! fingerprint of the state's MANIFEST, so that a reader knows whether what it opened is what was
+//! published; in format 4 the pointer was the epoch alone.
 
 use std::fs::{self, File};
 use std::io;
@@ -27,10 +27,10 @@ use super::rocks::Rocks;
 use super::store::Store;
 use super::tables::{ALL, FORMAT};
 
-/// How often a reader that meets a state on its way out looks again.
+/// How often a reader tries again when it meets a state that is being removed.
 const TRIES: u32 = 1000;
 
-/// How long it waits before it does.
+/// How long a reader waits between tries.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// What readers are pointed to.
@@ -38,7 +38,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 pub(super) struct Pointer {
     /// The epoch of the state.
     pub(super) epoch: u64,
-    /// Its MANIFEST; `None` in a bank of format 4.
+    /// The state's MANIFEST; `None` in a bank of format 4.
     manifest: Option<Manifest>,
 }
 
@@ -54,7 +54,7 @@ fn folder_of(bank: &Path) -> PathBuf {
 }
 
 impl Pointer {
-    /// The line that says it.
+    /// The pointer as a line of text.
     pub(super) fn line(&self) -> String {
         let Some(manifest) = &self.manifest else {
             return format!("{}\n", self.epoch);
@@ -76,7 +76,8 @@ impl Pointer {
         })
     }
 
-    /// What the bank's readers are pointed to; damage where that cannot be read or is missing.
+    /// The state that the bank's readers are pointed to; damage where the pointer is missing or
+    /// cannot be read.
     pub(super) fn read(bank: &Path) -> Result<Self, StoreError> {
         let path = folder_of(bank).join("CURRENT");
         match read_text(&path) {
@@ -88,7 +89,7 @@ impl Pointer {
         }
     }
 
-    /// What is wrong with the files of the state, as far as its MANIFEST tells.
+    /// Fails with what is wrong with the files of the state, as far as its MANIFEST tells.
     pub(super) fn fault(&self, bank: &Path) -> Result<(), String> {
         let place = folder_of(bank).join(self.epoch.to_string());
         match &self.manifest {
@@ -114,13 +115,13 @@ impl Pointer {
     }
 }
 
-/// Makes the state what readers open from now on.
+/// Makes this state the one that readers open from now on.
 pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<(), StoreError> {
     let folder = folder_of(bank);
     let place = folder.join(epoch.to_string());
     lock_file(&folder.join(format!("{epoch}.lock")))?;
     if is_folder(&place) {
-        // Left by a process that died between the checkpoint and the pointer, or damaged.
+        // It is damaged, or left by a process that died between the checkpoint and the pointer.
         fs::remove_dir_all(&place).map_err(StoreError::io("remove", &place))?;
     } else if fs::symlink_metadata(&place).is_ok() {
         let what = io::Error::new(io::ErrorKind::AlreadyExists, "something else is there");
@@ -138,8 +139,8 @@ pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<(), Stor
     Ok(())
 }
 
-/// Removes published states before `current` that nobody reads any more, never a later one. Best
-/// effort: what stays is tried again.
+/// Removes published states before `current` that nobody reads, and never a later one. Best effort:
+/// what could not be removed is tried again next time.
 pub(super) fn remove_unread(bank: &Path, current: u64) {
     let folder = folder_of(bank);
     for name in names_in(&folder) {
@@ -164,12 +165,12 @@ pub(super) fn remove_unread(bank: &Path, current: u64) {
     }
 }
 
-/// Whether readers find the state of this epoch: what they are pointed to, its lock and its files,
-/// of which a copy of a bank may lack some.
+/// Whether readers find the state of this epoch: the pointer, the lock and the state's files, any
+/// of which a copy of a bank may lack.
 pub(super) fn is_published(bank: &Path, epoch: u64) -> bool {
     let lock = folder_of(bank).join(format!("{epoch}.lock"));
     Pointer::read(bank).is_ok_and(|pointer| {
-        // That of format 4 tells less than a writer of this build leaves behind.
+        // A pointer of format 4 says less than one that this build writes.
         let is_this = pointer.epoch == epoch && pointer.manifest.is_some();
         is_this && lock.is_file() && pointer.fault(bank).is_ok()
     })
@@ -184,12 +185,11 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens the state that was published last. Any number of readers, beside any writer.
+    /// Opens the state that was published last. Any number of readers may do so, beside any writer.
     ///
-    /// Where something is stored that is not published, and no writer is at work on it, that is
-    /// logged as a warning.
+    /// Where a stored state is not published, and no writer is at work on it, a warning is logged.
     ///
-    /// Cost: beside opening it, the state's MANIFEST is read once more.
+    /// Cost: besides opening the state, its MANIFEST is read once more.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let format = marker_format(path)?;
         let reader = Self::of_published(path)?;
@@ -213,7 +213,7 @@ impl Reader {
                 std::thread::sleep(PAUSE);
                 continue;
             };
-            // Only of the current state it is sure that nobody has begun to remove it.
+            // Only of the current state is it certain that nobody has begun to remove it.
             if lock.lock_shared().is_ok()
                 && Pointer::read(path)?.epoch == epoch
                 && is_folder(&place)
@@ -229,11 +229,12 @@ impl Reader {
         Err(damaged(why))
     }
 
-    /// An answer from an older state than was acknowledged must not come without a word.
+    /// Warns where this state is older than the acknowledged one, so that no answer from it passes
+    /// for the latest.
     ///
-    /// The events have a field each that says what it is about, so that a listener can add what to
-    /// do: what is `unpublished` the next writer or a repair publishes, and where the state is
-    /// `unacknowledged` a repair mends that.
+    /// Each event has a field that names its subject, so that a listener can add what to do: the
+    /// next writer or a repair publishes what is `unpublished`, and a repair mends a state that is
+    /// `unacknowledged`.
     fn tell_of_later(&self, path: &Path) {
         let is_latest = || {
             let said = Acknowledged::read(path).ok().flatten();
@@ -242,12 +243,12 @@ impl Reader {
         if is_latest() {
             return;
         }
-        // A writer has acknowledged a state and is about to publish it.
+        // A writer that has acknowledged a state is about to publish it.
         let lock = open_regular(&path.join(WRITER_LOCK));
         if lock.is_ok_and(|lock| lock.try_lock_shared().is_err()) {
             return;
         }
-        // Or it has just done so.
+        // Or it has just published it.
         if is_latest() || Pointer::read(path).is_ok_and(|pointer| pointer.epoch > self.epoch) {
             return;
         }

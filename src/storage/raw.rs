@@ -9,18 +9,18 @@ use super::published::Pointer;
 use super::rocks::{Merging, Rocks};
 use super::tables::ALL;
 
-/// What the small files of a bank say.
+/// What the small files of a bank say, and whether its live database looks sound.
 #[derive(Debug)]
 pub struct RawState {
-    /// What was acknowledged last; `None` where that was nothing.
+    /// What was acknowledged last; `None` where nothing was.
     pub acknowledged: Result<Option<String>, StoreError>,
-    /// Where readers are pointed to, as the pointer's line has it.
+    /// Where readers are pointed to: the pointer's line of text.
     pub pointer: Result<String, StoreError>,
-    /// What is wrong with the live database as far as its structure tells.
+    /// What is wrong with the live database, as far as its structure tells.
     pub live: Result<(), String>,
 }
 
-/// Reads the small files of a bank, whatever else there is of it.
+/// Reads the small files of a bank, whatever else of it is there.
 #[must_use]
 pub fn raw_state(bank: &Path) -> RawState {
     RawState {
@@ -53,7 +53,7 @@ pub fn raw_entries(bank: &Path, table: &str) -> Result<Vec<RawEntry>, StoreError
     Ok(entries)
 }
 
-/// Sets or deletes keys of a table, whatever that does to the bank. Nothing is published.
+/// Sets or deletes keys of a table, whatever damage that does to the bank. Nothing is published.
 pub fn raw_write(
     bank: &Path,
     table: &str,

@@ -19,13 +19,13 @@ pub type RefreshId = u32;
 /// What all pages of a bank share, chosen when it is created.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Settings {
-    /// `host` or `domain`: what a site is.
+    /// What counts as a site: `host` or `domain`.
     pub site_mode: String,
-    /// The version of the public suffix list that cut the sites.
+    /// The version of the public suffix list by which sites were told apart.
     pub suffix_list: String,
 }
 
-/// Totals over the bank, and the last number given out of each kind.
+/// Totals over the bank, and the last number of each kind that was given out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
     /// Rises by one with every batch and refresh; names the published checkpoint.
@@ -46,7 +46,7 @@ pub struct Counters {
     pub spam: u64,
     /// Intra-site links.
     pub intra_links: u64,
-    /// Inter-site links, counted for every page of a row.
+    /// Inter-site links; those of a row count once for every page that carries it.
     pub inter_links: u64,
     /// Rows.
     pub rows: u64,
@@ -63,7 +63,7 @@ pub struct IntentFiles {
     pub files: Vec<String>,
 }
 
-/// A bulk load that was begun: its files are complete, and it is finished at the next open.
+/// A bulk load that was begun: its files are complete, and the next open finishes it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Intent {
     /// The folder of the files, inside the bank's folder for loads.
@@ -90,13 +90,13 @@ pub enum Meta {
 /// A site.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SiteRecord {
-    /// Host or registrable domain, lower case, punycode.
+    /// Host or registrable domain, in lower case and punycode.
     pub name: String,
     /// The index that the next new page gets.
     pub next_page: u32,
     /// The index that the next new row gets.
     pub next_row: u32,
-    /// The last batch that changed a page of the site, its links, or its value.
+    /// The last batch that changed the site's value, a page of it or a link.
     pub changed: BatchId,
     /// The last batch that changed what cover methods see of the site: its crawled pages, the links
     /// between them, their values, `P_uniq`.
@@ -119,7 +119,8 @@ pub struct SiteRecord {
     pub row_links: u64,
     /// Intra-site links.
     pub intra_links: u64,
-    /// Inter-site links from the site's pages, counted for every page of a row.
+    /// Inter-site links from the site's pages; those of a row count once for every page that
+    /// carries it.
     pub inter_links: u64,
 }
 
@@ -129,14 +130,14 @@ pub struct SiteRecord {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum PageState {
-    /// Only linked to, or named by a record with attributes only.
+    /// Only linked to, or named by a record that has nothing but attributes.
     Known,
-    /// Fetched: it had a record with outlinks, digest or fetch time.
+    /// Fetched: it had a record with outlinks, a digest or a fetch time.
     Crawled,
-    /// It was reported as gone.
+    /// Reported as gone.
     Gone,
-    /// Nobody links to it any more and it never had a record: no page for anybody outside the
-    /// store. The record stays, so that its id is the same when a link comes back and the
+    /// No longer linked to, and never had a record: outside the store this is no page at all. The
+    /// record stays, so that the page gets the same id when a link comes back, and so that the
     /// evidence of older refreshes keeps its URL.
     Unlinked,
 }
@@ -152,7 +153,7 @@ impl PageState {
 /// A page.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PageRecord {
-    /// What the URL has beyond the site's name; orders as the URLs of the site do.
+    /// The part of the URL after the site's name; sorts in the order of the site's URLs.
     pub local: String,
     /// What the page is to the crawler.
     pub state: PageState,
@@ -160,11 +161,12 @@ pub struct PageRecord {
     pub spam: bool,
     /// Clicks.
     pub clicks: u64,
-    /// `uncrawled_outlinks` as given by a record; counted where `None`.
+    /// `uncrawled_outlinks` as a record gave it; `None` where none did and it is counted.
     pub uncrawled_given: Option<u32>,
-    /// The page's intra-site targets that are known. Those of its row are counted with the row.
+    /// The number of the page's intra-site targets that are known and not crawled. Targets of its
+    /// row are counted with the row.
     pub uncrawled_intra: u32,
-    /// Hash of the content digest.
+    /// Hash of the content digest; `None` without one.
     pub digest: Option<Hash128>,
     /// The index of the page's row on its site; `None` without inter-site links.
     pub row: Option<u32>,
@@ -177,7 +179,7 @@ pub struct PageRecord {
 /// The pages that carry a row.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RowMembers {
-    /// The row's targets that are known and not crawled.
+    /// The number of the row's targets that are known and not crawled.
     pub uncrawled: u32,
     /// Indexes of the pages on the row's site; never empty.
     pub pages: roaring::RoaringBitmap,
@@ -200,9 +202,9 @@ pub struct BatchCounts {
     pub records: u64,
     /// Records refused.
     pub rejected: u64,
-    /// Records of a URL that another record of the batch overruled.
+    /// Records that another record of the batch for the same URL overruled.
     pub overruled: u64,
-    /// Outlinks dropped because they were no http or https URL.
+    /// Outlinks dropped because they were not http or https URLs.
     pub dropped_outlinks: u64,
     /// Pages that are new to the bank.
     pub born: u64,
@@ -210,7 +212,7 @@ pub struct BatchCounts {
     pub became_crawled: u64,
     /// Pages that became gone.
     pub became_gone: u64,
-    /// Pages whose links, state or attributes are other than before, the new ones included.
+    /// Pages whose links, state or attributes differ from before, new pages included.
     pub changed: u64,
     /// Links added.
     pub links_added: u64,
@@ -225,24 +227,24 @@ pub struct BatchRecord {
     pub name: String,
     /// Snapshot or delta.
     pub kind: BatchKind,
-    /// The inputs, as they were named.
+    /// The inputs, as the user named them.
     pub inputs: Vec<String>,
     /// Digest of the canonical records.
     pub digest: [u8; 32],
     /// When it was ingested, in seconds since 1970 (UTC).
     pub at: u64,
-    /// How long that took, in seconds.
+    /// How long the ingest took, in seconds.
     pub seconds: f64,
-    /// What it did.
+    /// What the batch did.
     pub counts: BatchCounts,
 }
 
 /// A plan: a named seed selection.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PlanRecord {
-    /// Method and parameters, as JSON; the engine's business.
+    /// Method and parameters as JSON, which only the engine interprets.
     pub settings: String,
-    /// The plan's last refresh.
+    /// The number of the plan's last refresh.
     pub last_refresh: RefreshId,
 }
 
@@ -251,19 +253,19 @@ pub struct PlanRecord {
 pub struct RefreshRecord {
     /// The plan's name.
     pub plan: String,
-    /// Method and parameters at that time, as JSON.
+    /// The plan's method and parameters at that time, as JSON.
     pub settings: String,
-    /// The last batch of the state that it ran on.
+    /// The last batch of the state that the refresh ran on.
     pub batch: BatchId,
-    /// When it ran, in seconds since 1970 (UTC).
+    /// When the refresh ran, in seconds since 1970 (UTC).
     pub at: u64,
     /// How long it took, in seconds.
     pub seconds: f64,
     /// Whether nothing of an earlier refresh was reused.
     pub cold: bool,
-    /// Whether every result was proven.
+    /// Whether every result is proven.
     pub certified: bool,
-    /// Why not, where it was not.
+    /// Why a result is not proven; `None` where all are.
     pub doubt: Option<String>,
     /// Seeds selected.
     pub seeds: u32,
@@ -275,26 +277,27 @@ pub struct RefreshRecord {
     pub steps_recomputed: u64,
     /// Entries of rows or citers read while ranking.
     pub link_visits: u64,
-    /// Pages settled plus adjacency entries scanned.
+    /// Pages settled plus adjacency entries scanned, summed over all sites.
     pub page_visits: u64,
-    /// Where its standings are, if it is one by cores.
+    /// Where its standings are; `None` for a refresh by a cover method.
     pub standings: Option<SeriesRecord>,
-    /// By cores: weakly connected components of its graph.
+    /// For a refresh by cores: the number of weakly connected components of its graph.
     pub components: u32,
 }
 
 /// A core of a refresh; its scores are in `vectors`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CoreRecord {
-    /// The singular value of the region that it came from.
+    /// The singular value of the region that the core came from.
     pub sigma: f64,
-    /// Links from its hubs to its authorities.
+    /// The number of links from its hubs to its authorities.
     pub edges: u64,
     /// Hubs in the order in which they were taken.
     pub hubs: Vec<PageId>,
     /// Authorities in the order in which they were taken.
     pub authorities: Vec<PageId>,
-    /// The interleaving: for each addition, whether it was a hub; eight to a byte, lowest first.
+    /// The order of additions across both sides: one bit for each, 1 for a hub, eight to a byte,
+    /// the first in the lowest bit.
     pub sides: Vec<u8>,
     /// The hub that became the seed.
     pub seed: PageId,
@@ -307,7 +310,7 @@ pub struct SeedRecord {
     pub page: PageId,
     /// Why it was selected.
     pub evidence: SeedEvidence,
-    /// The old seed in whose place it stands, where the plan keeps the list stable.
+    /// The old seed that this one replaced, where the plan keeps the list stable; else `None`.
     pub succeeds: Option<Succession>,
 }
 
@@ -332,48 +335,49 @@ pub enum SeedEvidence {
 /// The pages that it covers are in `bitmaps`, by hop, under the refresh that picked it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CoverEvidence {
-    /// The refresh that picked it; later ones took it over, the site being as it was.
+    /// The refresh that picked it. Later ones may have taken it over, the site being unchanged.
     pub since: RefreshId,
     /// Its place among the picks of the site, from 1.
     pub pick: u32,
-    /// The score that it was picked by: in units where it is a value; `None` where it was drawn.
+    /// The score that it was picked by, in units where the score is a value; `None` where the page
+    /// was drawn at random.
     pub gain: Option<f64>,
     /// What it covers that no earlier pick of the site does, by hop from 0.
     pub hops: Vec<HopEvidence>,
-    /// The second best at that moment with its score, where it was known.
+    /// The second best page at that moment, with its score; `None` where it is not known.
     pub runner_up: Option<(PageId, f64)>,
-    /// The site's seats where seeds are shared out.
+    /// The number of seats the site was given; `None` where seeds are not shared out among sites.
     pub seats: Option<u32>,
 }
 
 impl CoverEvidence {
-    /// Pages within its hops that no earlier pick of the site covers.
+    /// The number of pages within its hops that no earlier pick of the site covers.
     #[must_use]
     pub fn covered_pages(&self) -> u64 {
         self.hops.iter().map(|hop| u64::from(hop.pages)).sum()
     }
 
-    /// Their value, in millionths.
+    /// The value of those pages, in millionths.
     #[must_use]
     pub fn covered_value(&self) -> i64 {
         self.hops.iter().map(|hop| hop.value).sum()
     }
 }
 
-/// What a seed covers first at one distance from it, and what makes up the value.
+/// What a seed is the first to cover at one distance from it, and what makes up the value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct HopEvidence {
-    /// Pages.
+    /// The number of pages.
     pub pages: u32,
-    /// Those of them that are clicked and no spam.
+    /// How many of the pages are clicked and not spam.
     pub clicked: u32,
-    /// Those of them that are spam.
+    /// How many of the pages are spam.
     pub spam: u32,
-    /// Their uncrawled outlinks.
+    /// The uncrawled outlinks of all the pages, summed.
     pub uncrawled_outlinks: u64,
-    /// Their value, in millionths.
+    /// The value of the pages, in millionths.
     pub value: i64,
-    /// The part of it that the uncrawled outlinks make up, in millionths.
+    /// The part of the value that comes from uncrawled outlinks, in millionths.
     pub uncrawled_value: i64,
 }
 
@@ -383,42 +387,43 @@ pub struct CoverRecord {
     /// The refresh that picked the site's seeds: this one, or the earlier one whose result it
     /// took over.
     pub since: RefreshId,
-    /// How many seeds the site was to have.
+    /// The number of seeds that the site was to have.
     pub seats: u32,
-    /// The ranks of its seeds, in the order in which they were picked, which they keep.
+    /// The ranks of its seeds, in the order in which they were picked, which is also their rank
+    /// order.
     pub ranks: Vec<u32>,
-    /// Why it has no more.
+    /// Why the site has no more seeds.
     pub stop: CoverStop,
-    /// Crawled pages of the site.
+    /// The number of crawled pages of the site.
     pub crawled: u32,
-    /// Their value, in millionths; `None` where it was not read.
+    /// The value of those pages, in millionths; `None` where it was not read.
     pub value: Option<i64>,
     /// Page visits of the run that picked the seeds.
     pub page_visits: u64,
 }
 
-/// Why a site got no further seed; the first that holds, in this order.
+/// Why a site got no further seed: the first reason that holds, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoverStop {
-    /// Every value is zero by now.
+    /// No page has any value left.
     NoValueLeft,
-    /// No page is left that could be picked.
+    /// No page that could be picked is left.
     NoPageLeft,
-    /// It has all the seeds it was to have.
+    /// The site has all the seeds it was to have.
     Complete,
     /// The next pick's score would not be positive.
     NotPositive,
 }
 
-/// Where a refresh's standings are.
+/// Where the standings of a refresh are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SeriesRecord {
     /// The series that the refresh belongs to.
     pub series: RefreshId,
-    /// How many pages have a standing in it, for `check`.
+    /// How many pages have a standing in the series, as the refresh sees it; `check` compares it.
     pub pages: u64,
-    /// How many of them are in components.
+    /// How many of these pages are in components.
     pub counted: u64,
 }
 

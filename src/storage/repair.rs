@@ -1,12 +1,12 @@
 //! Mending a bank from what is still good in it.
 //!
-//! A bank has its last state twice: live and published. Where one of them is damaged, the other takes
-//! its place; what is replaced is moved into `BANK/damaged/N/`, and nothing is deleted. Where both
-//! are damaged, nothing is touched.
+//! A bank has its last state twice: live and published. Where one of them is damaged, the other
+//! takes its place; what is replaced is moved into `BANK/damaged/N/`, and nothing is deleted. Where
+//! both are damaged, nothing is touched.
 //!
-//! Killed at any moment it leaves a bank that the same command mends: the live database is built
-//! beside its place from links to the published files and moved there whole, and what is
-//! acknowledged is lowered last.
+//! A repair that is killed at any moment leaves a bank that the same command mends: the live
+//! database is built beside its place from links to the published files and moved there whole, and
+//! the acknowledgement is lowered last.
 
 use std::fs;
 use std::io;
@@ -36,13 +36,13 @@ use crate::watch::Watch;
 pub enum Mended {
     /// The marker file.
     Marker,
-    /// What the bank says it acknowledged.
+    /// The record of what the bank acknowledged.
     Acknowledgement,
     /// The file of the live database that names its MANIFEST.
     LivePointer,
-    /// The live database, from the published state.
+    /// The live database, rebuilt from the published state.
     Live,
-    /// The published state, from the live database.
+    /// The published state, rebuilt from the live database.
     Published,
 }
 
@@ -59,25 +59,26 @@ pub struct Lost {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RepairReport {
-    /// What was wrong, as `check` tells it.
+    /// What was wrong, as `check` reports it.
     pub found: BankCheck,
-    /// What was made anew; empty where nothing had to be, or nothing could be.
+    /// What was made anew; empty where nothing needed it, or nothing could be mended.
     pub mended: Vec<Mended>,
-    /// The folder, inside the bank's, where what was replaced is now; `None` where nothing was.
+    /// The folder, inside the bank's, that now has what was replaced; `None` where nothing was.
     pub moved_to: Option<String>,
-    /// What was acknowledged and is in no good state any more; `None` where nothing is known to be
-    /// lost.
+    /// What was acknowledged but is in no good state any longer; `None` where nothing is known to
+    /// be lost.
     pub lost: Option<Lost>,
-    /// Whether what was acknowledged could be read; where not, more than `lost` may be.
+    /// Whether the record of what was acknowledged could be read; if not, more than `lost` may be
+    /// gone.
     pub certain: bool,
-    /// Whether the bank can be used: not where both states are damaged.
+    /// Whether the bank can be used; `false` where both states are damaged.
     pub usable: bool,
 }
 
-/// Where things are moved that are replaced.
+/// The place that replaced things are moved to.
 struct Aside<'a> {
     bank: &'a Path,
-    /// The folder, inside the bank's, once something is in it.
+    /// The folder, inside the bank's; `None` until something is moved there.
     folder: Option<String>,
 }
 
@@ -116,9 +117,9 @@ impl Aside<'_> {
     }
 }
 
-/// Mends a bank as far as one of its two states is good.
+/// Mends a bank, provided that one of its two states is good.
 ///
-/// With `wait` it waits for another writer to finish, else it is [`StoreError::Busy`].
+/// With `wait` it waits for another writer to finish; otherwise that is [`StoreError::Busy`].
 ///
 /// Cost: that of [`check`](super::check_bank), then links to the files of a state.
 pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport, StoreError> {
@@ -127,7 +128,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         format => Ok(format?),
     };
     let lock = writer_lock(bank, wait, watch)?;
-    // Without a marker it is the database that tells.
+    // Without a marker, the database tells the format.
     let examined = || {
         examine(
             bank,
@@ -183,7 +184,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         let pointed = Pointer::read(bank).map(|pointer| pointer.epoch).ok();
         for name in names_in(&bank.join("published")) {
             let epoch = name.trim_end_matches(".lock").parse::<u64>().ok();
-            // Without a pointer any of them may be the one.
+            // Without a readable pointer, any of the states may be the one it pointed to.
             let is_meant = epoch.is_some() && (pointed.is_none() || epoch == pointed);
             let entry = format!("published/{name}");
             if is_meant && !bank.join(&entry).is_file() {
@@ -214,7 +215,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     Ok(report)
 }
 
-/// The format that the database of a good state tells.
+/// The format that the database of a good state records; `None` where neither state is good.
 fn format_of(bank: &Path, live: bool, published: bool) -> Result<Option<u32>, StoreError> {
     if live {
         return Ok(Some(open_live(bank)?.format()?));
@@ -225,7 +226,7 @@ fn format_of(bank: &Path, live: bool, published: bool) -> Result<Option<u32>, St
     Ok(None)
 }
 
-/// Whether nothing of a good bank is left for a writer to finish or to publish.
+/// Whether a good bank leaves nothing for a writer to finish or to publish.
 fn is_settled(bank: &Path) -> Result<bool, StoreError> {
     let live = open_live(bank)?;
     let is_published = Pointer::read(bank)?.epoch == live.counters()?.epoch;
@@ -237,7 +238,7 @@ fn open_live(bank: &Path) -> Result<Store, StoreError> {
     Ok(Store { rocks })
 }
 
-/// What was acknowledged and is not in the published state.
+/// What was acknowledged but is not in the published state.
 fn lost(said: &Acknowledged, found: &BankCheck) -> Option<Lost> {
     let after = |kept: Option<u32>, last: u32| {
         let first = kept?.checked_add(1)?;
@@ -256,7 +257,7 @@ fn restore_live(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreError> {
     let place = bank.join("published").join(reader.epoch().to_string());
     let fresh = bank.join("live.new");
     if is_folder(&fresh) {
-        // Of a repair that was killed: nothing but links and copies.
+        // Left by a repair that was killed: nothing but links and copies.
         fs::remove_dir_all(&fresh).map_err(StoreError::io("write", &fresh))?;
     }
     fs::create_dir(&fresh).map_err(StoreError::io("write", &fresh))?;
@@ -266,7 +267,7 @@ fn restore_live(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreError> {
     }
     sync_folder(&fresh).map_err(StoreError::io("write", &fresh))?;
     aside.take("live")?;
-    // Loads that were begun belong to what is replaced.
+    // Loads that were begun belong to the database that is replaced.
     if !names_in(&bank.join("loads")).is_empty() {
         aside.take("loads")?;
     }
@@ -280,7 +281,7 @@ fn restore_live(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreError> {
         .map_err(StoreError::io("write", &live))
 }
 
-/// Files of tables are never changed, so both states can have them; the others are copied.
+/// Links table files, which never change and can belong to both states; copies all others.
 fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     let is_table = from.extension().is_some_and(|end| end == "sst");
     if is_table && fs::hard_link(from, to).is_ok() {
@@ -290,7 +291,7 @@ fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::File::open(to)?.sync_all()
 }
 
-/// Acknowledges the live state as it is.
+/// Acknowledges the live state as it stands.
 fn acknowledge_live(bank: &Path) -> Result<(), StoreError> {
     let counters = open_live(bank)?.counters()?;
     acknowledge(bank, &counters, false)

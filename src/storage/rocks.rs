@@ -39,11 +39,11 @@ fn database_options() -> Options {
     options.set_max_log_file_size(4 << 20);
     options.set_log_level(rocksdb::LogLevel::Warn);
     options.set_max_open_files(super::open_files::most_open());
-    // All tables share this bound, so that memory does not follow the number of tables.
+    // All tables share this bound, so that memory does not grow with the number of tables.
     options.set_db_write_buffer_size(64 << 20);
     options.set_max_total_wal_size(128 << 20);
     options.set_bytes_per_sync(1 << 20);
-    // It is read as a whole with every commit.
+    // The MANIFEST is read as a whole with every commit.
     options.set_max_manifest_file_size(1 << 20);
     options
 }
@@ -53,8 +53,9 @@ fn table_options(access: Access, cache: &Cache) -> Options {
     block.set_block_cache(cache);
     block.set_block_size(16 << 10);
     block.set_cache_index_and_filter_blocks(true);
-    // Filters and indexes in pieces: whole, those of a large file outgrow a shard of the cache and
-    // are read again for every key (a delta on 3.4 million pages took a hundred times as long).
+    // Filters and indexes are kept in pieces. Whole ones of a large file outgrow a shard of the
+    // cache and are read again for every key (a delta on 3.4 million pages took a hundred times as
+    // long).
     block.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
     block.set_partition_filters(true);
     block.set_metadata_block_size(4 << 10);
@@ -140,7 +141,7 @@ impl Rocks {
     }
 
     fn around(db: DB, tables: &'static [TableInfo], cache: &Cache) -> Self {
-        // Files for a bulk load are written as a table with a filter would be.
+        // Files for a bulk load are written like those of a table with a filter.
         let options = table_options(Access::Lookup, cache);
         Self {
             db,
@@ -184,12 +185,12 @@ impl Rocks {
         self.bytes_read.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Gets and entries of scans so far.
+    /// How many gets, and entries of scans, there were so far.
     pub(super) fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }
 
-    /// Bytes of keys and values read so far.
+    /// How many bytes of keys and values were read so far.
     pub(super) fn bytes_read(&self) -> u64 {
         self.bytes_read.load(Ordering::Relaxed)
     }
@@ -204,8 +205,7 @@ impl Rocks {
         self.scan_with(table, from, until, ReadOptions::default())
     }
 
-    /// Scans much that is not read again soon: it is not worth its place in the cache, nor
-    /// the memory.
+    /// Scans a large range that will not be read again soon, and so deserves no place in the cache.
     pub(super) fn scan_once(
         &self,
         table: &'static str,
@@ -287,7 +287,7 @@ impl Rocks {
             .map_err(StoreError::rocks("taking in sorted files"))
     }
 
-    /// Whether anything is in the log that is not in files.
+    /// Whether the log has anything that is in no file yet.
     pub(super) fn holds_in_memory(&self) -> Result<bool, StoreError> {
         for table in self.tables {
             let handle = self.table(table.name)?;
@@ -313,7 +313,7 @@ impl Rocks {
         let mut runs = u64::from(read("rocksdb.num-entries-active-mem-table")? > 0);
         for level in 0..7 {
             let files = self.files_at(table, level)?;
-            // Files of the first level overlap; those of another are one run.
+            // Files of the first level overlap; those of any other level form one run.
             runs += if level == 0 { files } else { files.min(1) };
         }
         Ok(TableSize {
@@ -323,7 +323,7 @@ impl Rocks {
         })
     }
 
-    /// Where the files of all tables lie.
+    /// The files of all tables, with their levels and key ranges.
     pub(super) fn table_files(&self) -> Result<Vec<TableFile>, StoreError> {
         let files = self.db.live_files();
         let files = files.map_err(StoreError::rocks("listing files of tables"))?;
@@ -338,8 +338,8 @@ impl Rocks {
         Ok(files.collect())
     }
 
-    /// Merges the files of a table that have keys from `first` to `last`. Where that fails,
-    /// [`Rocks::finish_merges`] tells.
+    /// Begins to merge those files of a table that have keys from `first` to `last`. If that fails,
+    /// [`Rocks::finish_merges`] returns the error.
     pub(super) fn merge(
         &self,
         table: &'static str,
@@ -368,7 +368,7 @@ impl Rocks {
             .map_err(StoreError::rocks("merging files of tables"))
     }
 
-    /// Merges the files of all tables, so that nothing that was overwritten takes room.
+    /// Merges the files of all tables, so that overwritten entries no longer take room.
     pub(super) fn compact(&self) -> Result<(), StoreError> {
         let mut options = CompactOptions::default();
         options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
@@ -387,9 +387,9 @@ impl Rocks {
 /// A file of a table.
 pub(super) struct TableFile {
     pub(super) table: String,
-    /// Its name in the database's folder.
+    /// Its name within the database's folder.
     pub(super) name: String,
-    /// Files of level 0 overlap; those of another do not.
+    /// Its level. Files of level 0 overlap; those of any other level do not.
     pub(super) level: i32,
     pub(super) bytes: u64,
     /// Its first and its last key.
@@ -400,11 +400,11 @@ pub(super) struct TableFile {
 /// What a table takes on disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TableSize {
-    /// Bytes of its files, and of what is not in files yet.
+    /// The bytes of its files and of what is in no file yet.
     pub bytes: u64,
-    /// An estimate of its keys.
+    /// An estimate of the number of keys.
     pub keys: u64,
-    /// Whether it is one sorted run, so that nothing that was overwritten takes room.
+    /// Whether it is one sorted run, so that no overwritten entry takes room.
     pub is_compacted: bool,
 }
 
@@ -434,12 +434,12 @@ pub(super) struct Scan<'a> {
     rocks: &'a Rocks,
     iterator: DBRawIterator<'a>,
     begun: bool,
-    /// Nothing comes any more: an iterator that failed would tell its error for ever.
+    /// Whether the scan is over: an iterator that failed would repeat its error for ever.
     ended: bool,
 }
 
 impl Scan<'_> {
-    /// Hands the next key and value to `read`; `None` at the end, which an error is too.
+    /// Hands the next key and value to `read`; `None` at the end. An error ends the scan too.
     pub(super) fn next_with<T>(
         &mut self,
         read: impl FnOnce(&[u8], &[u8]) -> T,

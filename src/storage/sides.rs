@@ -1,4 +1,4 @@
-//! In which order the members of a core were added: authority or hub, a bit each.
+//! The order in which the members of a core were added: authority or hub, one bit each.
 
 /// Packs additions, written as `a` and `h`, eight to a byte, the first in the lowest bit; a hub is
 /// a 1.
@@ -16,7 +16,7 @@ pub fn pack(sides: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The order of `length` additions as `a` and `h`; bytes that are missing count as `a`.
+/// The order of `length` additions as `a` and `h`; missing bytes count as `a`.
 #[must_use]
 pub fn unpack(packed: &[u8], length: usize) -> String {
     (0..length)

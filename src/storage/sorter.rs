@@ -1,14 +1,15 @@
-//! Sorting byte strings outside memory.
+//! Sorting of byte strings that need not fit into memory.
 //!
 //! Entries are a key and a value. They are held in one arena until half of the budget is spent;
-//! then a thread of its own sorts them and writes them as a compressed run to an unnamed temporary
-//! file, while the other half fills. Reading merges the runs. Entries of equal keys come out in
+//! then a separate thread sorts them and writes them as a compressed run to an unnamed temporary
+//! file, while the other half fills. Reading merges the runs. Entries with equal keys come out in
 //! the order in which they went in, whatever the budget, so results do not depend on it. A small
 //! input never touches the disk.
 //!
-//! Memory: the budget, plus one read buffer per run while merging (runs are merged down to
+//! Memory: the budget, plus one read buffer for each run while merging (runs are merged down to
 //! [`FAN_IN`] first). Disk: each entry is written once, and once more for each such merge. Open
-//! files: below [`GROUP`] for each power of it in the number of runs, since every so many runs
+//! files: fewer than [`GROUP`] for each power of it in the number of runs, since that many runs are
+//! merged into one as they come; so a small budget costs time but never runs out of files.
 //! are merged into one as they come; so a small budget costs time and never runs out of files.
 
 mod entry;
@@ -36,19 +37,20 @@ const GROUP: usize = 16;
 /// How many bytes are merged at a time ahead of the reader.
 const BLOCK: usize = 256 << 10;
 
-/// The least bytes that are held in memory.
+/// The fewest bytes that are held in memory.
 const LEAST_BUDGET: usize = 1 << 10;
 
-/// The most: places count the bytes of an arena in 32 bits, and one entry may pass the budget.
+/// The most bytes that are held in memory: positions in an arena have 32 bits, and one entry may
+/// exceed the budget.
 const MOST_BUDGET: usize = 2 << 30;
 
-/// The longest key and the longest value.
+/// The longest key and the longest value, in bytes.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Bytes that an entry takes beside its key and value: its place, and the length of its value.
+/// How many bytes an entry takes besides its key and value: its place, and the length of its value.
 const ENTRY_OVERHEAD: usize = size_of::<EntryPlace>() + size_of::<u32>();
 
-/// An entry of an arena: there is its key, the length of its value, and its value.
+/// Where in the arena an entry is: its key, the length of its value, and its value.
 #[derive(Clone, Copy)]
 struct EntryPlace {
     /// Decides most comparisons, which then do not touch the arena.
@@ -62,7 +64,7 @@ struct EntryPlace {
 struct Held {
     arena: Vec<u8>,
     places: Vec<EntryPlace>,
-    /// Whether an entry came whose key is below the one before: most passes push in order.
+    /// Whether any entry came with a key below the previous one; most passes push in order.
     unordered: bool,
 }
 
@@ -104,7 +106,7 @@ impl Held {
         (key, &rest[..u32::from_le_bytes(*length) as usize])
     }
 
-    /// Places ascend with time, so the sort is stable.
+    /// Sorts the entries. Positions ascend with time and break ties, so the sort is stable.
     fn sort(&mut self, parallel: bool) {
         if !std::mem::take(&mut self.unordered) {
             return;
@@ -124,7 +126,7 @@ impl Held {
         self.places = places;
     }
 
-    /// Sorts and writes the entries; what is left is empty.
+    /// Sorts the entries and writes them as a run, leaving none behind.
     fn write_run(&mut self, folder: &Path) -> Result<File, StoreError> {
         self.sort(false);
         let mut run = RunWriter::new(folder)?;
@@ -146,14 +148,15 @@ pub struct Sorter {
     folder: PathBuf,
     budget: usize,
     held: Held,
-    /// The other half, on its way to disk.
+    /// The other half of the budget, on its way to disk.
     writing: Option<JoinHandle<Written>>,
-    /// Runs by how often their entries were merged; later runs first, each list in their order.
+    /// Runs by how many times their entries were merged: each list holds earlier runs than the list
+    /// before it, and its own in the order in which they came.
     runs: Vec<Vec<File>>,
 }
 
 impl Sorter {
-    /// A sorter that holds about `budget` bytes in memory and puts the rest into `folder`.
+    /// A sorter that holds about `budget` bytes in memory and writes the rest to files in `folder`.
     #[must_use]
     pub fn new(folder: &Path, budget: usize) -> Self {
         Self {
@@ -177,13 +180,14 @@ impl Sorter {
         self.held.push(key, value)
     }
 
-    /// Whether anything was put to disk.
+    /// Whether anything was written to disk.
     #[must_use]
     pub fn spilled(&self) -> bool {
         self.writing.is_some() || !self.runs.is_empty()
     }
 
-    /// Hands what is held to a thread that writes it; on a single thread writes it at once.
+    /// Hands the held entries to a thread that writes them; with a single thread writes them at
+    /// once.
     fn spill(&mut self) -> Result<(), StoreError> {
         let other = self.wait()?;
         let mut full = std::mem::replace(&mut self.held, other);
@@ -199,7 +203,7 @@ impl Sorter {
         self.add_run(run)
     }
 
-    /// Waits for the half that is being written; gives its memory back, empty.
+    /// Waits for the half that is being written; returns its memory, emptied.
     fn wait(&mut self) -> Result<Held, StoreError> {
         let Some(writing) = self.writing.take() else {
             return Ok(Held::default());
@@ -226,7 +230,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Ends the collection and gives the entries in key order.
+    /// Ends the collection and returns the entries in key order.
     pub fn finish(mut self) -> Result<Sorted, StoreError> {
         if !self.spilled() {
             self.held.sort(true);
@@ -238,7 +242,7 @@ impl Sorter {
         }
         drop(self.wait()?);
         self.held = Held::default();
-        // Oldest first, and neighbours are merged, so that equal keys stay in their order.
+        // Oldest first, and only neighbours are merged, so that equal keys stay in their order.
         let mut runs: Vec<File> = self.runs.into_iter().rev().flatten().collect();
         while runs.len() > FAN_IN {
             let mut merged = Vec::new();
@@ -257,12 +261,12 @@ impl Sorter {
     }
 }
 
-/// A merge that a thread of its own does ahead of the reader.
+/// A merge that a separate thread does ahead of the reader.
 struct Ahead {
     blocks: Receiver<Result<Held, StoreError>>,
     block: Held,
     next: usize,
-    /// Whether the block after the last one has come.
+    /// Whether the last block has come.
     ended: bool,
     folder: PathBuf,
 }
@@ -275,7 +279,7 @@ impl Ahead {
             loop {
                 let block = next_block(&mut merge);
                 let last = block.as_ref().map_or(true, |block| block.places.is_empty());
-                // Nobody listens any more where the reader has stopped before the end.
+                // Nobody is listening if the reader stopped before the end.
                 if sender.send(block).is_err() || last {
                     return;
                 }
@@ -299,7 +303,7 @@ impl Ahead {
             if self.ended {
                 return Ok(false);
             }
-            // A thread that is gone before it said that this is the end lost entries.
+            // A thread that is gone before it announced the end has lost entries.
             let block = self.blocks.recv();
             self.block =
                 block.map_err(|_| StoreError::ended_early("read from", &self.folder))??;
@@ -314,7 +318,7 @@ impl Ahead {
     }
 }
 
-/// The next entries of a merge; none at the end.
+/// The next entries of a merge; empty at the end.
 fn next_block(merge: &mut Merge) -> Result<Held, StoreError> {
     let mut block = Held::default();
     while block.bytes() < BLOCK && merge.advance()? {
@@ -331,7 +335,7 @@ pub struct Sorted {
 }
 
 enum Source {
-    /// The entry before `next` is the current one.
+    /// The current entry is the one before `next`.
     Memory {
         held: Held,
         next: usize,
@@ -377,7 +381,7 @@ impl Sorted {
         Ok(Some(self.entry()))
     }
 
-    /// The key of the next entry, which stays the next.
+    /// The key of the next entry, without moving on; `None` after the last.
     pub fn peek(&mut self) -> Result<Option<&[u8]>, StoreError> {
         if !self.peeked {
             self.peeked = self.advance()?;
@@ -385,7 +389,7 @@ impl Sorted {
         Ok(self.peeked.then(|| self.entry().0))
     }
 
-    /// The next entry if its key begins with `prefix`.
+    /// The next entry, if its key begins with `prefix`.
     pub fn next_under(&mut self, prefix: &[u8]) -> Result<Option<Entry<'_>>, StoreError> {
         match self.peek()? {
             Some(key) if key.starts_with(prefix) => self.next_entry(),
@@ -416,7 +420,7 @@ mod tests {
     }
 
     proptest! {
-        /// A stable sort is the judge; small budgets force runs and merges of merges.
+        /// Compares with a stable sort; small budgets force runs and merges of merges.
         #[test]
         fn any_budget_sorts_stably(
             keys in proptest::collection::vec(proptest::collection::vec(0_u8..3, 0..3), 0..400),

@@ -77,7 +77,7 @@ impl Store {
         })
     }
 
-    /// The entries of sites, in key order, of a table whose keys begin with the site.
+    /// The entries of a range of sites, in key order, of a table whose keys begin with the site.
     pub fn scan_sites<K: Key, V: Value>(
         &self,
         table: &Table<K, V>,
@@ -85,7 +85,7 @@ impl Store {
     ) -> Result<Entries<'_, K, V>, StoreError> {
         let until = sites.end.to_be_bytes().to_vec();
         let from = sites.start.to_be_bytes();
-        // The last block of one site has the next ones in it, which are likely to be asked for.
+        // The last block of one site also holds the next sites, which are likely to be asked for.
         let scan = if sites.len() > 1 {
             self.rocks.scan_once(table.name, &from, Some(until))?
         } else {
@@ -112,7 +112,7 @@ impl Store {
         })
     }
 
-    /// The bank's format version, settings and counters are records of one table.
+    /// A record of the one table that holds the bank's format version, settings and counters.
     fn meta(&self, key: MetaKey) -> Result<Meta, StoreError> {
         self.need(&tables::META, &key)
     }
@@ -129,7 +129,7 @@ impl Store {
         }
     }
 
-    /// Totals and last numbers.
+    /// Totals, and the last numbers given out.
     pub fn counters(&self) -> Result<Counters, StoreError> {
         match self.meta(MetaKey::Counters)? {
             Meta::Counters(counters) => Ok(counters),
@@ -178,7 +178,7 @@ impl Store {
         })
     }
 
-    /// What every table takes on disk.
+    /// How much disk space every table takes.
     pub fn sizes(&self) -> Result<Vec<(&'static TableInfo, TableSize)>, StoreError> {
         let sizes = tables::ALL.iter();
         sizes
@@ -186,20 +186,20 @@ impl Store {
             .collect()
     }
 
-    /// Reads since the store was opened: gets, and entries that scans gave.
+    /// How many reads there were since the store was opened: gets, and entries that scans returned.
     #[must_use]
     pub fn reads(&self) -> u64 {
         self.rocks.reads()
     }
 
-    /// Bytes of keys and values read since the store was opened.
+    /// How many bytes of keys and values were read since the store was opened.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.rocks.bytes_read()
     }
 }
 
-/// The first key after all that begin with `prefix`.
+/// The first key after all that begin with `prefix`; `None` where there is none.
 fn after(prefix: &[u8]) -> Option<Vec<u8>> {
     let end = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
     let mut until = prefix[..=end].to_vec();
@@ -207,7 +207,7 @@ fn after(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(until)
 }
 
-/// Entries of a table in key order; an unreadable one is an error and does not end the reading.
+/// Entries of a table in key order; an unreadable one is an error and does not end the iteration.
 pub struct Entries<'a, K, V> {
     table: &'static str,
     scan: Scan<'a>,
@@ -215,7 +215,7 @@ pub struct Entries<'a, K, V> {
 }
 
 impl<K: Key, V: Value> Entries<'_, K, V> {
-    /// The next entry whose key is wanted; the values of others are not read.
+    /// The next entry whose key is wanted; the values of the others are not read.
     pub fn next_where(
         &mut self,
         is_wanted: impl Fn(&K) -> bool,

@@ -16,7 +16,7 @@ pub type Hash128 = [u8; 16];
 /// How a table is read, which decides its RocksDB options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Mostly by key: with a filter that saves reads for keys that are not there.
+    /// Mostly by key: it gets a filter that saves reads of absent keys.
     Lookup,
     /// Mostly by range.
     Scan,
@@ -36,7 +36,7 @@ pub enum Holds {
     History,
     /// Refreshes and their evidence.
     Refreshes,
-    /// What there is one of.
+    /// Records of which a bank has a single one, and plans.
     Bank,
 }
 
@@ -56,7 +56,7 @@ impl<K, V> Table<K, V> {
     }
 }
 
-/// What the list of all tables says of one.
+/// A table's entry in the list of all tables.
 #[derive(Clone, Copy, Debug)]
 pub struct TableInfo {
     /// The name of its column family.
@@ -69,15 +69,15 @@ pub struct TableInfo {
     pub purpose: &'static str,
     /// How it is read.
     pub access: Access,
-    /// What it is there for.
+    /// What it holds.
     pub holds: Holds,
 }
 
-/// A key: its bytes order as the table is meant to be read (numbers are big-endian).
+/// A key: its bytes sort in the order in which the table is to be read (numbers are big-endian).
 pub trait Key: Sized + fmt::Debug {
     /// Appends the key's bytes.
     fn put(&self, out: &mut Vec<u8>);
-    /// Reads a key, or `None` where the bytes are no key of this table.
+    /// Reads a key; `None` where the bytes are not a key of this table.
     fn take(bytes: &[u8]) -> Option<Self>;
 
     /// The key's bytes.
@@ -96,7 +96,8 @@ pub trait Value: Sized {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed>;
 }
 
-/// Makes records values of tables, encoded by the record codec; each module names its own types.
+/// Makes records the values of tables, encoded by the record codec; each module lists its own
+/// types.
 macro_rules! record_values {
     ($($type:ty),+ $(,)?) => {$(
         impl $crate::storage::table::Value for $type {
@@ -220,7 +221,7 @@ impl Key for (u32, SiteId) {
     }
 }
 
-/// All is in the key.
+/// Everything is in the key.
 impl Value for () {
     fn encode(&self, _out: &mut Vec<u8>) -> Result<(), Malformed> {
         Ok(())

@@ -1,5 +1,5 @@
-//! Every table of the store, declared once: open, `check`, `status` and `schema/tables.md` go by
-//! this list.
+//! Every table of the store, declared once: opening, `check`, `status` and `schema/tables.md` all
+//! follow this list.
 
 use std::fmt::Write;
 
@@ -135,7 +135,7 @@ pub enum MetaKey {
     Format,
     /// What was chosen when the bank was created.
     Settings,
-    /// Totals and last numbers.
+    /// Totals, and the last numbers given out.
     Counters,
     /// An unfinished bulk load.
     Intent,
@@ -181,7 +181,7 @@ pub struct VectorKey {
     pub refresh: u32,
     /// The core's rank.
     pub rank: u32,
-    /// Whose scores.
+    /// Whose scores they are.
     pub side: VectorSide,
 }
 
@@ -213,16 +213,17 @@ pub enum BitmapKey {
     Changed(u32),
     /// Pages that the cores of a refresh removed.
     Removed(u32),
-    /// Pages that a seed covers first.
+    /// Pages that a seed is the first to cover.
     Covered(CoveredKey),
     /// Pages whose state, spam mark or row a batch changed; never empty.
     Former(u32),
-    /// Blocks of standings that a refresh wrote, each as a page with the block for its index;
-    /// never empty.
+    /// Blocks of standings that a refresh wrote, each written as a page with the block's number for
+    /// its index; never empty.
     Written(u32),
 }
 
-/// Which pages a seed covers first, at one distance from it; never empty.
+/// The key of the pages that a seed is the first to cover, at one distance from it; the set is
+/// never empty.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct CoveredKey {
     /// The refresh that picked the seed.
@@ -231,12 +232,12 @@ pub struct CoveredKey {
     pub site: SiteId,
     /// The seed's place among the picks of the site, from 1.
     pub pick: u32,
-    /// The distance.
+    /// The distance from the seed, in links.
     pub hop: u32,
 }
 
 impl BitmapKey {
-    /// What the keys of a site's covered sets begin with, under the refresh that picked.
+    /// The prefix of the keys of a site's covered sets, under the refresh that picked its seeds.
     #[must_use]
     pub fn covered_prefix(refresh: u32, site: SiteId) -> Vec<u8> {
         let mut prefix = vec![COVERED];
@@ -245,7 +246,7 @@ impl BitmapKey {
     }
 }
 
-/// The kinds of bitmaps, as their keys begin.
+/// The kinds of bitmaps: the first byte of their keys.
 const CHANGED: u8 = 0;
 const REMOVED: u8 = 1;
 const COVERED: u8 = 2;

@@ -1,5 +1,5 @@
-//! Seeds, and what refreshes of cover methods keep of sites: ranks and picks fit, what a seed
-//! says that it covers is there, and no covered set is left over.
+//! Seeds, and what refreshes of cover methods keep of sites: that ranks and picks fit together,
+//! that what a seed claims to cover is there, and that no covered set is left over.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ pub(super) struct Seeds {
     pub(super) by_refresh: BTreeMap<u32, u32>,
     /// Seeds of cover methods: the ranks that a refresh has on a site.
     by_site: BTreeMap<(u32, SiteId), Vec<u32>>,
-    /// What seeds say that they cover: pages by hop, by the refresh that picked them. A seed that
-    /// refreshes took over is there once.
+    /// How many pages seeds claim to cover at each hop, under the refresh that picked them. A seed
+    /// that later refreshes took over is there once.
     picks: Picks,
 }
 
-/// Pages by hop, by refresh, site and pick.
+/// Numbers of pages by hop, under the refresh, the site and the pick.
 pub(super) type Picks = BTreeMap<(u32, SiteId, u32), Vec<u32>>;
 
 impl Walk<'_> {
@@ -55,7 +55,7 @@ impl Walk<'_> {
         Ok(seeds)
     }
 
-    /// Sites against seeds; gives what has to be in `bitmaps`.
+    /// Compares sites with seeds; returns which sets must be in `bitmaps`.
     pub(super) fn covers(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
@@ -94,7 +94,7 @@ impl Walk<'_> {
         Ok(std::mem::take(&mut seeds.picks))
     }
 
-    /// Takes a covered set from what has to be there.
+    /// Checks a covered set and takes it off the list of those that must be there.
     pub(super) fn covered(&mut self, key: CoveredKey, pages: &PageSet, picks: &mut Picks) {
         let name = bitmap_name(BitmapKey::Covered(key));
         let pick = picks.get_mut(&(key.refresh, key.site, key.pick));
@@ -112,7 +112,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What seeds cover and is not there.
+    /// Reports the sets that seeds claim to cover and that are missing.
     pub(super) fn uncovered(&mut self, picks: &Picks) {
         for ((refresh, site, pick), hops) in picks {
             for (hop, _) in (0..).zip(hops).filter(|(_, pages)| **pages > 0) {

@@ -1,5 +1,5 @@
-//! Evidence: members against cores, what cores are compared by against them, standings against the
-//! refreshes that see them, reach against the covered sets.
+//! Evidence: members against cores, the figures that cores are compared by against the cores,
+//! standings against the refreshes that see them, reach against the covered sets.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ fn role(core: (u32, u32), page: PageId, side: u8, taken: u32, score: f64) -> u64
     ])
 }
 
-/// What standings of a series there are: how many pages more or fewer since each refresh.
+/// The standings of a series: how many pages more or fewer there are since each refresh.
 type Series = BTreeMap<u32, i64>;
 
 /// What is known of a site under the refresh that picked its seeds.
@@ -66,7 +66,7 @@ impl Walk<'_> {
                     rank,
                     side,
                 };
-                // One that cannot be read is found where vectors are walked.
+                // Unreadable scores are reported where vectors are walked.
                 let scores = walk.store.get(&tables::VECTORS, &key).ok().flatten();
                 let scores = scores.unwrap_or_default();
                 for ((taken, page), score) in (1..).zip(pages).zip(scores) {
@@ -132,7 +132,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Every refresh sees as many pages as it says, and every block is seen by a refresh.
+    /// Every refresh sees as many pages as its record says, and every block is seen by a refresh.
     fn standings(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
         let mut seen_by: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for (number, record) in refreshes {
@@ -154,7 +154,7 @@ impl Walk<'_> {
                 let blocks = match written.entry(key.refresh) {
                     Entry::Occupied(blocks) => blocks.into_mut(),
                     Entry::Vacant(place) => {
-                        // One that cannot be read is found where bitmaps are walked.
+                        // An unreadable set is reported where bitmaps are walked.
                         let blocks = walk.store.get(&tables::BITMAPS, &of_refresh).ok();
                         place.insert(blocks.flatten().unwrap_or_default())
                     }
@@ -201,8 +201,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Of every site that a refresh selected on all crawled pages are there, and those that its
-    /// seeds cover.
+    /// Every site for which a refresh selected seeds has all its crawled pages in `reach`, and the
+    /// pages that its seeds cover.
     fn reach(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
         let mut sites: BTreeMap<(u32, SiteId), OfSite> = BTreeMap::new();
         self.walk(&tables::REACH, |walk, key, block| {

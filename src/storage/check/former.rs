@@ -1,5 +1,5 @@
 //! What pages were before the batches that changed them: the sets in `bitmaps` name exactly the
-//! pages that have one, and every row that one had is there.
+//! pages with a former record, and every row in such a record exists.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::storage::tables;
 
 impl Walk<'_> {
     pub(super) fn former(&mut self, counters: &Counters) -> Result<(), StoreError> {
-        // Rows that are no more, each with the last batch that took one from a page.
+        // Rows that no longer exist, each with the last batch that took it from a page.
         let mut left: BTreeMap<RowId, u32> = BTreeMap::new();
         self.walk(&tables::FORMER_PAGES, |walk, (batch, page), former| {
             walk.former.entry(batch).or_default().insert(page.0);
@@ -51,13 +51,13 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The set of a batch, as it is in `bitmaps`.
+    /// Compares the set of a batch in `bitmaps` with the pages found in `former_pages`.
     pub(super) fn of_former(&mut self, batch: u32, pages: &PageSet) {
         let found = self.former.remove(&batch).unwrap_or_default();
         self.differ(batch, &(&found ^ pages));
     }
 
-    /// What has no set.
+    /// Reports batches whose set is missing from `bitmaps`.
     pub(super) fn former_left(&mut self) {
         for (batch, pages) in std::mem::take(&mut self.former) {
             self.differ(batch, &pages);

@@ -1,4 +1,5 @@
-//! The ledger: what refreshes by cores keep of components, against their cores and their order.
+//! The ledger: what refreshes by cores keep of components, compared with their cores and their
+//! order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +13,9 @@ use crate::storage::records::RefreshRecord;
 use crate::storage::tables;
 
 impl Walk<'_> {
-    /// Every core of a refresh has one origin, and what is kept for the next refresh of a plan names
-    /// cores of its last one, each at most once, and pages; the components in order are the same.
+    /// Every core of a refresh has one origin. What is kept for the next refresh of a plan names
+    /// pages and cores of the plan's last refresh, each core at most once; `component_order` lists
+    /// the same components.
     pub(super) fn ledger(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
@@ -53,12 +55,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Gives the cores that are named, under the series.
+    /// Returns the cores that components name, under the series.
     fn components(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
     ) -> Result<BTreeSet<OriginKey>, StoreError> {
-        // Of each series the last refresh.
+        // The last refresh of each series.
         let mut last: BTreeMap<u32, (u32, &RefreshRecord)> = BTreeMap::new();
         for (number, record) in refreshes {
             if let Some(of) = record.standings {
@@ -110,7 +112,7 @@ impl Walk<'_> {
                     of: refresh,
                     origin,
                 };
-                // One that cannot be read is found where they are walked.
+                // Unreadable origins are reported where they are walked.
                 let rank = walk.store.get(&tables::CORE_ORIGINS, &of_refresh).ok();
                 let rank = rank.flatten().unwrap_or(0);
                 let kept = walk.store.get(&tables::CORES, &(refresh, rank)).ok();
@@ -142,7 +144,8 @@ impl Walk<'_> {
         Ok(named)
     }
 
-    /// As many components of each series as its last refresh says, with the pages that stand in them.
+    /// Each series has as many components as its last refresh says, with the pages that stand in
+    /// them.
     fn of_series(
         &mut self,
         last: BTreeMap<u32, (u32, &RefreshRecord)>,
@@ -177,8 +180,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// How many pages stand in components, as a refresh sees it; takes those components from `sizes`
-    /// that have as many pages and the right name.
+    /// How many pages stand in components, as a refresh sees it. Removes from `sizes` the
+    /// components that have the right number of pages and the right name.
     fn standing_in_components(
         &mut self,
         series: u32,
@@ -189,7 +192,7 @@ impl Walk<'_> {
         let mut pages = 0;
         let mut seen = None;
         let prefix = series.to_be_bytes();
-        // Those that cannot be read are found where they are walked.
+        // Unreadable standings are reported where they are walked.
         let all = self.store.scan_under(&tables::STANDINGS, &prefix)?;
         for (key, Standings(block)) in all.flatten() {
             let place = (key.site, key.block);
@@ -201,7 +204,7 @@ impl Walk<'_> {
                     continue;
                 };
                 let index = key.block.saturating_mul(BLOCK).saturating_add(place);
-                // In the order of their ids.
+                // Pages come in the order of their ids, so the first one names the component.
                 let first = PageId::new(key.site, index);
                 found.entry(component).or_insert((0, first)).0 += 1;
                 pages += 1;

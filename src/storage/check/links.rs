@@ -8,7 +8,7 @@ use crate::storage::error::StoreError;
 use crate::storage::links::LinkKey;
 use crate::storage::tables;
 
-/// A hash of a link from a block to a page of the same site.
+/// A hash of a link from a block of pages to a page of the same site.
 fn intra_mix(from: LinkKey, target: u32) -> u64 {
     mix(
         RowId::new(from.site, from.block).0,
@@ -58,7 +58,7 @@ impl Walk<'_> {
             .collect()
     }
 
-    /// Names the links of a site that `intra` and `intra_in` do not agree on.
+    /// Reports the links of a site on which `intra` and `intra_in` disagree.
     fn intra_of(&mut self, site: SiteId) -> Result<(), StoreError> {
         let prefix = site.0.to_be_bytes();
         for entry in self.store.scan_under(&tables::INTRA, &prefix)? {
@@ -95,7 +95,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The targets of a page, by themselves.
+    /// Checks the targets of a page on their own.
     fn intra_of_page(&mut self, page: PageId, targets: &[u32]) {
         if !self.live.contains(page.0) {
             self.report
@@ -107,7 +107,7 @@ impl Walk<'_> {
         self.site(page.site()).seen.intra_links += targets.len() as u64;
     }
 
-    /// Counts of known intra-site targets, against the links.
+    /// Compares the counts of known intra-site targets with the links.
     pub(super) fn uncrawled(&mut self) -> Result<(), StoreError> {
         let mut site = None;
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();

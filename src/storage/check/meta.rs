@@ -1,4 +1,4 @@
-//! What there is one of: each record is there, and is the one that its key says.
+//! The single records: each one is there, and is of the kind that its key says.
 
 use super::Walk;
 use crate::storage::error::StoreError;
@@ -6,7 +6,7 @@ use crate::storage::records::{Counters, Meta};
 use crate::storage::tables::{FORMAT, META, MetaKey};
 
 impl Walk<'_> {
-    /// Returns the counters, zeros where they are lost.
+    /// Returns the counters; all zeros where they are lost.
     pub(super) fn meta(&mut self) -> Result<Counters, StoreError> {
         let mut counters = None;
         let mut settings = false;

@@ -1,4 +1,4 @@
-//! Batches, plans and refreshes: their numbers, and that nothing of them dangles.
+//! Batches, plans and refreshes: their numbers, and that no reference dangles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::storage::tables::{self, BitmapKey};
 
 impl Walk<'_> {
     pub(super) fn history(&mut self, counters: &Counters) -> Result<(), StoreError> {
-        // Wider than the numbers, since a damaged one may be the last that there is.
+        // Wider than the numbers, since a damaged one may be the highest possible.
         let mut next = 1_u64;
         let mut batches = BTreeSet::new();
         self.walk(&tables::BATCHES, |walk, batch, _| {
@@ -39,8 +39,8 @@ impl Walk<'_> {
         self.bitmaps(&batches, &refreshes, picks)
     }
 
-    /// Every batch has the set of what it changed, every refresh with cores of what they removed,
-    /// every pick of a cover the set that it covers.
+    /// Every batch has the set of pages that it changed, every refresh with cores the set of those
+    /// that its cores removed, and every pick of a cover the set that it covers.
     fn bitmaps(
         &mut self,
         batches: &BTreeSet<u32>,
@@ -247,7 +247,7 @@ mod tests {
     use crate::storage::{Changes, Writer, create, tables};
     use crate::watch::Unwatched;
 
-    /// A damaged number may be the last that there is.
+    /// A damaged number may be the highest possible.
     #[test]
     fn the_highest_batch_number_is_a_finding() {
         let folder = tempfile::tempdir().unwrap();

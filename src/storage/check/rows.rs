@@ -92,7 +92,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Names the links of a site's rows that `citers` lacks.
+    /// Reports the links of a site's rows that `citers` lacks.
     fn rows_of(&mut self, site: SiteId) -> Result<(), StoreError> {
         let prefix = site.0.to_be_bytes();
         for entry in self.store.scan_under(&tables::ROWS, &prefix)? {
@@ -117,7 +117,7 @@ impl Walk<'_> {
 
     pub(super) fn members(&mut self) -> Result<(), StoreError> {
         let mut with_pages = roaring::RoaringTreemap::new();
-        // Rows come in the order of their blocks.
+        // Rows come in the order of their blocks, so one block at a time is held.
         let mut at: Option<(LinkKey, LinkBlock<PageId>)> = None;
         self.walk(&tables::ROW_MEMBERS, |walk, row, members| {
             with_pages.insert(row.0);
@@ -180,7 +180,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Names the rows of a site that are not under their hash, and only there.
+    /// Reports the rows of a site that are missing under their hash, or are under another one.
     fn row_hashes_of(&mut self, site: SiteId) -> Result<(), StoreError> {
         let prefix = site.0.to_be_bytes();
         for entry in self.store.scan_under(&tables::ROW_HASHES, &prefix)? {

@@ -1,9 +1,9 @@
-//! An entry of a sort, and what decides most comparisons of keys.
+//! An entry of a sort, and the part of its key that decides most comparisons.
 
 /// A key and its value.
 pub type Entry<'a> = (&'a [u8], &'a [u8]);
 
-/// The first 16 bytes of a key as numbers that order as the bytes do, zeros after its end.
+/// The first 16 bytes of a key as numbers that sort as the bytes do; a shorter key ends in zeros.
 pub(super) type Head = [u64; 2];
 
 pub(super) fn head_of(key: &[u8]) -> Head {

@@ -1,8 +1,8 @@
 //! Sorted runs on disk: written once, read once, merged.
 //!
-//! An entry is the number of bytes that its key shares with the one before, the number of the rest,
-//! the length of the value (all LEB128), the rest of the key, and the value; in a zstd stream. Keys
-//! ascend, so most of a key is shared, and there is little left to compress.
+//! An entry is the number of bytes that its key shares with the previous one, the number of its
+//! remaining bytes, the length of the value (all LEB128), the remaining bytes, and the value; all
+//! in a zstd stream. Keys ascend, so most of a key is shared, and there is little left to compress.
 
 use std::cmp::Ordering;
 use std::fs::File;
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use super::entry::{Entry, Head, head_of};
 use crate::storage::error::StoreError;
 
-/// Bytes that go to the compressor, or come from the decompressor, at a time.
+/// How many bytes go to the compressor, or come from the decompressor, at a time.
 const BUFFER: usize = 64 << 10;
 
-/// The longest three numbers before an entry.
+/// The most bytes that the three numbers before an entry take.
 const HEADER: usize = 15;
 
 /// Writes a run.
@@ -99,12 +99,12 @@ fn put_number(mut number: usize, out: &mut Vec<u8>) {
 struct RunReader {
     input: zstd::Decoder<'static, BufReader<File>>,
     buffer: Vec<u8>,
-    /// What of the buffer has not been read yet.
+    /// The part of the buffer that has not been read yet.
     left: Range<usize>,
     ended: bool,
     head: Head,
     key: Vec<u8>,
-    /// Where the value stands in the buffer.
+    /// Where the value is in the buffer.
     value: Range<usize>,
 }
 
@@ -144,7 +144,7 @@ impl RunReader {
         Ok(true)
     }
 
-    /// Makes so many bytes ready, fewer at the end.
+    /// Makes `wanted` bytes ready, or fewer at the end of the run.
     fn fill(&mut self, wanted: usize) -> io::Result<()> {
         if self.left.len() >= wanted || self.ended {
             return Ok(());
@@ -184,9 +184,9 @@ impl RunReader {
 /// A merge of sorted runs; equal keys come from earlier runs first.
 pub(super) struct Merge {
     readers: Vec<RunReader>,
-    /// Readers that have an entry, as a heap: the first one's comes first.
+    /// A heap of the readers that have an entry; the first one's entry comes next.
     heap: Vec<usize>,
-    /// Whether the first reader's entry has been given.
+    /// Whether the first reader's entry has been handed out.
     given: bool,
     folder: PathBuf,
 }
@@ -232,7 +232,7 @@ impl Merge {
         Ok(!self.heap.is_empty())
     }
 
-    /// The entry that [`Merge::advance`] went to.
+    /// The current entry, to which [`Merge::advance`] went.
     pub(super) fn entry(&self) -> Entry<'_> {
         self.heap.first().map_or((&[], &[]), |first| {
             let reader = &self.readers[*first];
@@ -263,7 +263,7 @@ impl Merge {
     }
 }
 
-/// One run of the entries of several, which are in the order in which they were written.
+/// Merges several runs, given in the order in which they were written, into one.
 pub(super) fn merge_runs(runs: Vec<File>, folder: &Path) -> Result<File, StoreError> {
     let mut merge = Merge::new(runs, folder)?;
     let mut run = RunWriter::new(folder)?;
