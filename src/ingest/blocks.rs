@@ -7,31 +7,31 @@ use super::progress::Progress;
 use super::reject::{Fault, REJECTED_TEXT, RejectReason};
 use super::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
-/// A line longer than this many bytes, its end not counted, is refused; it is never held whole.
+/// The longest line, in bytes without its end; a longer one is refused and never held whole.
 pub const MAX_LINE: usize = 16 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Whole lines, and perhaps, after them, one line too long to be held.
+/// Whole lines, followed perhaps by one that is too long to be held.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     /// Number of the first line, from 1.
     pub first_line: u64,
-    /// The lines with their ends; the last may have none. One may pass [`MAX_LINE`] by less than
-    /// [`PIECE_SIZE`].
+    /// The lines with their ends; the last may lack its end. One may exceed [`MAX_LINE`] by less
+    /// than [`PIECE_SIZE`].
     pub text: Vec<u8>,
-    /// The line after them.
+    /// The line after them, where it is too long.
     pub overlong: Option<Overlong>,
     /// How many lines there are, at most [`PIECE_RECORDS`].
     pub lines: usize,
 }
 
-/// A line that was skipped.
+/// A line that was skipped for its length.
 #[derive(Debug)]
 pub(super) struct Overlong {
-    /// Its beginning.
+    /// The beginning of the line.
     pub head: Vec<u8>,
-    /// Its length without the line end.
+    /// The length of the line in bytes, without its end.
     pub bytes: u64,
 }
 
@@ -39,9 +39,9 @@ pub(super) struct Overlong {
 pub(super) struct Blocks<'a> {
     input: Opened,
     progress: Progress<'a>,
-    /// Read already, and not yet part of a block.
+    /// Text that was read but is not yet part of a block.
     rest: Vec<u8>,
-    /// Cut off already; they come before the rest.
+    /// Blocks that were cut already; their text comes before `rest`.
     ready: VecDeque<Block>,
     next_line: u64,
     started: bool,
@@ -63,8 +63,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The next block, or none at the end. What stopped the reading is told once, after all lines
-    /// that were whole before it.
+    /// The next block, or `None` at the end. An error that stopped the reading is returned once,
+    /// after all lines that were complete before it.
     fn cut(&mut self) -> Result<Option<Block>, Stop> {
         if let Some(block) = self.ready.pop_front() {
             return Ok(Some(block));
@@ -91,7 +91,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// A block of whole lines; where they are too many, of the first of them.
+    /// A block of these lines, or of the first of them where there are too many.
     fn first_of(&mut self, text: Vec<u8>) -> Block {
         if line_ends(&text) <= PIECE_RECORDS {
             return self.block(text, None);
@@ -124,7 +124,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Passes over the rest of a line whose beginning this is.
+    /// Skips the rest of a line that begins with `text`.
     fn skip_line(&mut self, mut text: Vec<u8>) -> Result<Block, Stop> {
         let mut bytes = text.len() as u64;
         let head = text.get(..REJECTED_TEXT * 4).unwrap_or_default().to_vec();
@@ -147,12 +147,12 @@ impl<'a> Blocks<'a> {
         Ok(self.block(Vec::new(), Some(Overlong { head, bytes })))
     }
 
-    /// Appends the next [`PIECE_SIZE`] bytes, less at the end or at an error.
+    /// Appends the next [`PIECE_SIZE`] bytes, or fewer at the end or at an error.
     fn read_more(&mut self, text: &mut Vec<u8>) {
         if self.ended {
             return;
         }
-        // Here and not once per block: a line or a stream may have no end.
+        // Asked here and not once per block, since a line or a stream may have no end.
         if let Err(interrupted) = self.progress.proceed() {
             self.failed = Some(interrupted.into());
             self.ended = true;
@@ -164,7 +164,7 @@ impl<'a> Blocks<'a> {
         text.truncate(before + read);
         self.ended = read < PIECE_SIZE;
         if let Some(source) = error {
-            // Lines that are whole so far: those of earlier blocks, and those in `text`.
+            // Lines that are complete so far: those of earlier blocks, and those in `text`.
             let whole = line_ends(text) as u64;
             let lines = self.next_line - 1 + whole;
             self.failed = Some(self.input.error(source, lines).into());
@@ -186,7 +186,7 @@ impl Iterator for Blocks<'_> {
     }
 }
 
-/// Why a line of so many bytes is refused.
+/// Why a line of this many bytes is refused.
 pub(super) fn line_too_long(bytes: u64) -> Fault {
     Fault::new(
         RejectReason::LineTooLong,

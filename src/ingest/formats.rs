@@ -1,8 +1,8 @@
-//! All formats that a user can name: one entry each.
+//! All formats that a user can name, with one entry each.
 //!
-//! A new format is a file (or folder) with a function that makes sources of inputs, and an entry
-//! here: its variant with what goes beside its inputs, its name, what it is in a sentence, and that
-//! function. The command line lists what is here.
+//! A new format is a file (or folder) with a function that turns inputs into sources, and an entry
+//! here: its variant with what is given beside its inputs, its name, a sentence that says what it
+//! is, and that function. The command line offers what is listed here.
 
 use std::path::PathBuf;
 
@@ -36,8 +36,8 @@ macro_rules! formats {
                 }
             }
 
-            /// What a batch of these inputs is read from: first the inputs, in order, then what is
-            /// beside them and has records.
+            /// The sources that a batch of these inputs is read from: first the inputs, in order,
+            /// then those files beside them that have records.
             #[must_use]
             pub fn sources(&self, inputs: &[Input]) -> Sources {
                 match self {
@@ -51,7 +51,7 @@ macro_rules! formats {
 }
 
 formats! {
-    /// One record a page, as JSON Lines.
+    /// One record per page, as JSON Lines.
     #[default]
     JsonLines = "jsonl", "One record a line, as JSON", json_lines::sources;
 
@@ -65,7 +65,7 @@ formats! {
 
     /// A graph in the BV format; the input is its basename.
     BvGraph {
-        /// A URL for each node, one a line; without it node n is `http://n<n>.invalid/`.
+        /// A URL for each node, one per line; without it node n is `http://n<n>.invalid/`.
         urls: Option<Input>,
     } = "bvgraph",
         "A graph as LAW publishes them: BASENAME.graph beside BASENAME.properties; every node counts as crawled",

@@ -1,10 +1,10 @@
 //! URLs as numbers.
 //!
 //! A crawl names the same URLs over and over. Each text is kept once and stands for a number until
-//! the interner is emptied; what comes after then moves numbers, not texts. Every block of lines has
-//! an interner, small enough to stay in a processor's cache, and one for as many blocks as memory
-//! holds takes each block's URLs over ([`Interner::number_of`]): so a URL is looked for in the large
-//! one once a block and not once a link.
+//! the interner is emptied; later steps move numbers, not texts. Every block of lines has its own
+//! interner, small enough to stay in a processor's cache. A large one takes over the URLs of as
+//! many blocks as memory holds ([`Interner::number_of`]), so a URL is looked up there once per
+//! block and not once per link.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -14,10 +14,10 @@ use super::location::{Location, SiteMode, UrlProblem, normal, parse_any};
 /// The number of a URL in an [`Interner`], from 0.
 pub type UrlNumber = u32;
 
-/// Slots of the table that finds a URL's number: free.
+/// Marks a free slot in the table that finds a URL's number.
 const FREE: u32 = u32::MAX;
 
-/// Slots to begin with; a power of two.
+/// How many slots an interner begins with; a power of two.
 const FIRST_SLOTS: usize = 1 << 10;
 
 /// How many slots stay when the interner is emptied; a power of two.
@@ -45,7 +45,7 @@ pub struct Interner {
     sites: Vec<Site>,
     site_numbers: HashMap<String, u32>,
     last_site: u32,
-    /// What URLs have after the names of their sites, one after another.
+    /// The parts of URLs after the names of their sites, one after another.
     texts: String,
     places: Vec<UrlPlace>,
     /// Numbers by hash, with the hash's high half; open addressing, at most half full.
@@ -60,7 +60,7 @@ impl Default for Interner {
 }
 
 impl Interner {
-    /// Without URLs. Only interners with the same hasher take URLs over from each other.
+    /// An empty interner. Only interners with the same hasher take URLs over from each other.
     #[must_use]
     pub fn new(hasher: RandomState) -> Self {
         Self {
@@ -75,13 +75,13 @@ impl Interner {
         }
     }
 
-    /// Without URLs, with the same hasher.
+    /// An empty interner with the same hasher.
     #[must_use]
     pub fn alike(&self) -> Self {
         Self::new(self.hasher.clone())
     }
 
-    /// Bytes of memory.
+    /// How many bytes of memory it takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.texts.len()
@@ -96,16 +96,16 @@ impl Interner {
         self.places.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no URLs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The number of a URL that is normalised and cut as [`parse`](super::parse) does.
+    /// The number of a URL, which is normalised and cut as [`parse`](super::parse) does.
     ///
-    /// There is room for fewer than 2^32 URLs, which are at least 2^32 bytes of text: far more than
-    /// a block has.
+    /// There is room for fewer than 2^32 URLs. That many take at least 2^32 bytes of text, far more
+    /// than a block has.
     pub fn parse(&mut self, text: &str, mode: SiteMode) -> Result<UrlNumber, UrlProblem> {
         if let Some((site, scheme, rest)) = normal(text, mode) {
             let site = self.site(site);
@@ -125,7 +125,7 @@ impl Interner {
         self.last_text(site, at)
     }
 
-    /// The number of a URL of another interner with the same hasher.
+    /// The number here of a URL in another interner with the same hasher.
     pub fn number_of(&mut self, other: &Self, number: UrlNumber) -> UrlNumber {
         let place = other.places[number as usize];
         let site = self.site(&other.sites[place.site as usize].name);
@@ -140,7 +140,7 @@ impl Interner {
         }
     }
 
-    /// The number of what was appended to the texts, which goes again if it is known.
+    /// The number of the text appended last, which is removed again if it is known already.
     fn last_text(&mut self, site: u32, at: usize) -> UrlNumber {
         let text = &self.texts[at..];
         let hash = self
@@ -155,7 +155,7 @@ impl Interner {
         }
     }
 
-    /// The number of a URL, else the slot where it belongs.
+    /// The number of a URL, or as the error the slot where it belongs.
     fn find(&self, site: u32, text: &str, hash: u64) -> Result<UrlNumber, usize> {
         let [high, low] = halves(hash);
         let mask = self.slots.len() - 1;
@@ -236,7 +236,7 @@ impl Interner {
         (&self.sites[site as usize].name, self.local(number))
     }
 
-    /// What a URL has after its site.
+    /// The part of a URL after its site.
     #[must_use]
     pub fn local(&self, number: UrlNumber) -> &str {
         self.text(&self.places[number as usize])
@@ -252,7 +252,7 @@ impl Interner {
         }
     }
 
-    /// The ranks of the sites by name, by their numbers.
+    /// The rank of each site by name; sites are indexed by number.
     #[must_use]
     pub fn site_ranks(&self) -> Vec<u32> {
         let mut sites: Vec<u32> = (0..).take(self.sites.len()).collect();
@@ -278,7 +278,7 @@ impl Interner {
         self.last_site = 0;
         self.texts.clear();
         self.places.clear();
-        // One block with very many URLs shall not leave a large table to be emptied ever after.
+        // One block with very many URLs must not leave a large table that is emptied from then on.
         self.slots.truncate(MOST_CLEARED);
         self.slots.fill((0, FREE));
     }
@@ -313,7 +313,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
-        /// A map is the judge, also after the interner was emptied, and for URLs taken over.
+        /// Compares with a map, also after the interner was emptied, and for URLs taken over.
         #[test]
         fn urls_have_one_number_each(rounds in proptest::collection::vec(urls(), 1..3)) {
             let mut interner = Interner::default();

@@ -20,7 +20,7 @@ pub trait LineFormat: Send + Sync {
     fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault>;
 }
 
-/// An input whose lines are records, plain or compressed. Blank lines say nothing.
+/// An input whose lines are records, plain or compressed. Blank lines are skipped.
 #[derive(Clone, Debug)]
 pub struct Lines<F> {
     input: Input,

@@ -1,6 +1,6 @@
 //! A URL, normalised and cut into its site and the rest.
 //!
-//! Two properties carry the bank's keys:
+//! The bank's keys depend on two properties:
 //!
 //! * `url(site, local, mode)` gives the normalised URL back, byte for byte;
 //! * among locations of one site, the byte order of `local` is the byte order of the URLs. For
@@ -14,7 +14,8 @@ use url::{Host, ParseError, Position, Url};
 use super::plain::plain;
 use super::scheme::Scheme;
 
-/// A URL longer than this (in bytes, as given or normalised) is refused: it becomes a key.
+/// The longest URL, in bytes as given or normalised. A longer one is refused, since URLs become
+/// keys.
 pub const MAX_URL: usize = 65_536;
 
 /// How the normalised URL of a page begins, in JSON Schema.
@@ -23,10 +24,10 @@ pub(crate) const URL_PATTERN: &str = "^https?://";
 /// The version of the public suffix list that [`SiteMode::Domain`] cuts by (that of the `psl` crate).
 pub const SUFFIX_LIST: &str = "2.1.247";
 
-/// A scheme longer than this is cut in [`UrlProblem::Scheme`].
+/// How many bytes of a scheme [`UrlProblem::Scheme`] keeps.
 const SCHEME_KEPT: usize = 32;
 
-/// What a site is; chosen when a bank is created.
+/// What counts as a site; chosen when a bank is created.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SiteMode {
@@ -50,7 +51,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// The page's scheme.
+    /// The scheme of the page.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
         Scheme::of(&self.local)
@@ -66,16 +67,16 @@ impl Location {
 /// Why a text is not the URL of a page.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum UrlProblem {
-    /// Nothing, or only white space.
+    /// Empty, or only white space.
     #[error("the URL is empty")]
     Empty,
     /// No scheme.
     #[error("the URL is relative")]
     Relative,
-    /// A scheme other than http and https; its first 32 bytes.
+    /// A scheme other than http and https; its first 32 bytes are kept.
     #[error("the scheme is {0}, not http or https")]
     Scheme(String),
-    /// A scheme and no host.
+    /// A scheme, but no host.
     #[error("the URL has no host")]
     NoHost,
     /// Longer than [`MAX_URL`], as given or normalised.
@@ -100,10 +101,10 @@ impl From<ParseError> for UrlProblem {
 
 /// Normalises a URL and cuts it into site and rest.
 ///
-/// Parsed as browsers do (WHATWG): white space around it and tabs and newlines within are dropped,
-/// the host becomes lower-case punycode or a canonical IP address, a default port goes. Besides,
-/// the fragment and credentials go. Percent-encoding, query, dot-free path and a host's final dot
-/// stay as they are.
+/// It is parsed as browsers do (WHATWG): white space around it and tabs and newlines within are
+/// dropped, the host becomes lower-case punycode or a canonical IP address, and a default port is
+/// removed. So are the fragment and credentials. Percent-encoding, the query, a path without dot
+/// segments and the final dot of a host stay as they are.
 pub fn parse(text: &str, mode: SiteMode) -> Result<Location, UrlProblem> {
     match normal(text, mode) {
         Some((site, scheme, rest)) => Ok(located(site, scheme, rest)),
@@ -111,7 +112,7 @@ pub fn parse(text: &str, mode: SiteMode) -> Result<Location, UrlProblem> {
     }
 }
 
-/// The site, the scheme and the rest of a URL that is surely normal already.
+/// The site, the scheme and the rest of a URL that is certainly normal already; otherwise `None`.
 pub(super) fn normal(text: &str, mode: SiteMode) -> Option<(&str, Scheme, &str)> {
     let url = plain(text).filter(|_| text.len() <= MAX_URL)?;
     let (site, rest) = match mode {
@@ -136,7 +137,7 @@ fn located(site: &str, scheme: Scheme, rest: &str) -> Location {
 
 /// Any URL, by the URL standard's parser.
 pub(super) fn parse_any(text: &str, mode: SiteMode) -> Result<Location, UrlProblem> {
-    // What the URL standard strips at both ends.
+    // The characters that the URL standard strips at both ends.
     let text = text.trim_matches(|c: char| c <= ' ');
     if text.is_empty() {
         return Err(UrlProblem::Empty);
@@ -182,7 +183,7 @@ pub fn url(site: &str, local: &str, mode: SiteMode) -> String {
     [scheme, "://", host, rest].concat()
 }
 
-/// The registrable domain of a URL's host, else the host.
+/// The registrable domain of a URL's host; the host itself where it has none.
 fn domain<'a>(url: &Url, host: &'a str) -> &'a str {
     match url.host() {
         Some(Host::Domain(_)) => psl::domain_str(host).unwrap_or(host),
@@ -190,8 +191,8 @@ fn domain<'a>(url: &Url, host: &'a str) -> &'a str {
     }
 }
 
-/// The scheme that the text begins with, unless it is http or https; cheap, and it keeps long
-/// `data:` and `javascript:` texts away from the parser. What it misses the parser finds.
+/// The scheme that the text begins with, unless it is http or https. This is cheap, and keeps long
+/// `data:` and `javascript:` texts away from the parser, which finds whatever is missed here.
 fn foreign_scheme(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))?;
     let scheme = text.get(..end)?;

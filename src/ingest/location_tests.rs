@@ -216,8 +216,8 @@ proptest! {
     }
 }
 
-/// URLs of the kind that is taken without the parser, and others that are nearly so: every byte
-/// that means something somewhere, dot segments and their escapes, ports, addresses, punycode.
+/// URLs of the kind that is accepted without the parser, and near misses: every byte that means
+/// something somewhere, dot segments and their escapes, ports, addresses, punycode.
 fn nearly_plain() -> impl Strategy<Value = String> {
     let label = "(xn--)?[a-c0-9A_-]{0,3}(--)?[a-c0-9-]{0,2}|0x1f|[0-9]{1,3}|[a-z]{1,4}";
     let host = proptest::collection::vec(label, 1..4).prop_map(|labels| labels.join("."));

@@ -1,23 +1,24 @@
-//! Formats in, page records out: what a batch says, before any bank is asked.
+//! Formats in, page records out: the contents of a batch, before any bank is asked.
 //!
 //! ```text
 //! Source --open--> pieces --read, in parallel--> Event, in input order
 //! ```
 //!
 //! * [`Location`]: a URL, normalised and cut into its site and the rest.
-//! * [`Source`]: the trait that every format is behind, and records that a caller has: it cuts its
-//!   input into pieces and says what each record of a piece is. [`Format`] lists the formats that a
-//!   user can name, and makes sources of [`Input`]s, which are decompressed on the way. JSON Lines give
-//!   whole records; links and pages as TSV give pieces of them ([`Event::Link`], [`Event::Page`]), which
-//!   the engine consolidates by sorting; a graph in the BV format gives a record for each node.
-//! * [`LineFormat`]: a format in which a record is a line ([`JsonLines`], [`LinksTsv`], [`PagesTsv`]);
-//!   [`Lines`] makes it a source.
-//! * [`read_pieces`]: reads all sources and hands every [`Event`] to a sink, in the order of the input,
-//!   whatever the number of threads: a piece at a time, with URLs as numbers of the piece's
-//!   [`Interner`]. [`read_batch`] hands on each with its [`Position`] and URLs as texts.
+//! * [`Source`]: the trait behind which every format stands, and with it records that a caller has
+//!   in memory. A source cuts its input into pieces and says what each record of a piece is.
+//!   [`Format`] lists the formats that a user can name, and turns [`Input`]s, which are decompressed
+//!   as they are read, into sources. JSON Lines give whole records; links and pages as TSV give
+//!   parts of records ([`Event::Link`], [`Event::Page`]), which the engine consolidates by sorting;
+//!   a graph in the BV format gives a record for each node.
+//! * [`LineFormat`]: a format in which a record is a line ([`JsonLines`], [`LinksTsv`],
+//!   [`PagesTsv`]); [`Lines`] makes it a source.
+//! * [`read_pieces`]: reads all sources and hands every [`Event`] to a sink, in the order of the
+//!   input, whatever the number of threads: a piece at a time, with URLs as numbers of the piece's
+//!   [`Interner`]. [`read_batch`] hands on each event with its [`Position`] and URLs as texts.
 //! * A bad record is an [`Event::Rejected`] and does not end the batch, unless more than
-//!   [`MOST_LISTED`] and more than half of all so far are bad; an input that cannot be read to its end
-//!   is an [`InputError`] and refuses the batch whole.
+//!   [`MOST_LISTED`] and more than half of all so far are bad. An input that cannot be read to its
+//!   end is an [`InputError`], and the whole batch is refused.
 //!
 //! Memory is bounded by the number of threads, [`MAX_LINE`] and [`PIECE_SIZE`], never by the input.
 

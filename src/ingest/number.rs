@@ -4,8 +4,8 @@ use super::reject::{Fault, RejectReason};
 
 /// The value of a JSON number that must be whole, from 0 to `max` (below 10^17).
 ///
-/// The value counts, not its spelling (as in JSON Schema): `3.0` and `30e-1` are 3. Decided on the
-/// decimal digits, so no rounding makes a number whole or lets it pass the limit.
+/// The value counts, not its spelling (as in JSON Schema): `3.0` and `30e-1` are 3. It is decided
+/// on the decimal digits, so that no rounding makes a number whole or lets it pass the limit.
 pub(super) fn whole_number(text: &str, field: &str, max: u64) -> Result<u64, Fault> {
     let wrong_type = || {
         Fault::new(
@@ -47,7 +47,7 @@ pub(super) fn whole_number(text: &str, field: &str, max: u64) -> Result<u64, Fau
     }
 }
 
-/// A decimal `0.DIGITS * 10^point`; the digits neither begin nor end with 0, and are none for 0.
+/// A decimal `0.DIGITS * 10^point`; the digits neither begin nor end with 0, and 0 has no digits.
 struct Decimal {
     negative: bool,
     digits: String,
@@ -83,7 +83,7 @@ fn decimal(text: &str) -> Option<Decimal> {
     })
 }
 
-/// An exponent; one that no i64 holds is as good as the largest.
+/// The value of an exponent; one that does not fit in an `i64` is treated as the largest.
 fn power(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! Opening an input: a file or standard input; plain, gzip or zstd, told by its first bytes.
+//! Opening an input: a file or standard input; plain, gzip or zstd, recognised by its first bytes.
 
 use std::error::Error;
 use std::fmt;
@@ -32,7 +32,8 @@ impl Input {
         }
     }
 
-    /// The bytes to read where they are known; refuses what is not there or is a directory.
+    /// How many bytes there are to read; `None` where that is not known. Refuses a missing input
+    /// and a directory.
     pub(super) fn length(&self) -> Result<Option<u64>, InputError> {
         let path = match self {
             Self::File(path) => path,
@@ -47,7 +48,7 @@ impl Input {
         Ok(about.is_file().then_some(about.len()))
     }
 
-    /// Opens it, decompressed; what is read counts as progress.
+    /// Opens the input, decompressed; what is read counts as progress.
     pub(super) fn open(&self, progress: &Progress<'_>) -> Result<Opened, InputError> {
         self.length()?;
         let bytes: Box<dyn Read + Send> = match self {
@@ -94,10 +95,10 @@ impl fmt::Display for Compression {
     }
 }
 
-/// An input that cannot be read to its end; the batch is refused whole.
+/// An input that cannot be read to its end; the whole batch is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
-    /// It is not there, or may not be read.
+    /// The input is missing or cannot be opened.
     #[error("cannot open {file}")]
     Open {
         /// The input.
@@ -105,26 +106,26 @@ pub enum InputError {
         /// What the system says.
         source: io::Error,
     },
-    /// It is a directory.
+    /// The input is a directory.
     #[error("{file} is a directory; name the files in it")]
     Directory {
         /// The input.
         file: String,
     },
-    /// Reading failed on the way.
+    /// Reading failed halfway.
     #[error("cannot read {file} beyond byte {offset}")]
     Read {
         /// The input.
         file: String,
-        /// Bytes read from it before.
+        /// How many bytes were read from it before.
         offset: u64,
         /// What the system says.
         source: io::Error,
     },
-    /// It is not what its format says, or what stands beside it does not fit; the format's own error.
+    /// The input is not in its format, or a file beside it does not fit; the format's own error.
     #[error(transparent)]
     Format(Box<dyn Error + Send + Sync>),
-    /// It is compressed, and cut off, corrupt, or followed by something else.
+    /// The input is compressed, and cut off, corrupt, or followed by something else.
     #[error(
         "{file} is damaged {compression}: it could be read for {lines} lines ({text} bytes of text)"
     )]
@@ -133,9 +134,9 @@ pub enum InputError {
         file: String,
         /// How it is compressed.
         compression: Compression,
-        /// Lines read whole before the damage.
+        /// How many lines could be read before the damage.
         lines: u64,
-        /// Bytes of decompressed text before it.
+        /// How many bytes of decompressed text came before the damage.
         text: u64,
         /// What the decompressor says.
         source: io::Error,
@@ -199,7 +200,7 @@ impl Opened {
         (length, None)
     }
 
-    /// The error of this input after so many whole lines.
+    /// The error of this input after `lines` complete lines.
     pub(super) fn error(&self, source: io::Error, lines: u64) -> InputError {
         let file = self.file.clone();
         match self.compression {
@@ -234,7 +235,8 @@ fn fill(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(length)
 }
 
-/// Told by magic numbers (RFC 1952 2.3.1; RFC 8878 3.1.1 and 3.1.2: a skippable frame may be first).
+/// Recognises magic numbers (RFC 1952 2.3.1; RFC 8878 3.1.1 and 3.1.2: a skippable frame may come
+/// first).
 const fn compression(head: &[u8]) -> Option<Compression> {
     match head {
         [0x1f, 0x8b, ..] => Some(Compression::Gzip),
@@ -251,13 +253,13 @@ pub(super) struct Bytes {
 }
 
 impl Bytes {
-    /// How many there were.
+    /// How many bytes were read.
     pub(super) fn read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
 }
 
-/// Counts bytes, and remembers that it was the input that failed and not the decompressor.
+/// Counts bytes, and notes when the input itself failed, not the decompressor.
 pub(super) struct Counted {
     inner: Box<dyn Read + Send>,
     bytes: Arc<Bytes>,
@@ -273,7 +275,7 @@ impl Counted {
         }
     }
 
-    /// What has been read, also after this is moved.
+    /// The count of what has been read, which stays valid after this reader is moved.
     pub(super) fn so_far(&self) -> Arc<Bytes> {
         Arc::clone(&self.bytes)
     }

@@ -1,8 +1,8 @@
 //! URLs that are normal already, as nearly all outlinks of a crawl are.
 //!
-//! What passes here is left as it is by the URL standard's parser, which takes ten times as long:
-//! every byte is one that the parser copies, and no rule of it applies. Whatever may be otherwise
-//! goes to the parser. `location_tests.rs` compares the two.
+//! The URL standard's parser, which takes ten times as long, would leave every URL accepted here as
+//! it is: every byte is one that the parser copies, and no rule of it applies. Whatever may be
+//! otherwise goes to the parser. `location_tests.rs` compares the two.
 
 use super::scheme::Scheme;
 
@@ -10,14 +10,14 @@ use super::scheme::Scheme;
 pub(super) struct Plain<'a> {
     pub(super) scheme: Scheme,
     pub(super) host: &'a str,
-    /// From the slash after the host.
+    /// The URL from the slash after the host on.
     pub(super) rest: &'a str,
 }
 
-/// Longer names are not looked at here.
+/// The longest host, in bytes, that is looked at here.
 const MOST_HOST: usize = 253;
 
-/// What a byte may be part of.
+/// Which parts of a URL a byte may occur in.
 const IN_HOST: u8 = 1;
 const IN_PATH: u8 = 2;
 const IN_QUERY: u8 = 4;
@@ -51,7 +51,7 @@ fn is_in(byte: u8, part: u8) -> bool {
     KINDS[usize::from(byte)] & part != 0
 }
 
-/// The parts of a URL that is surely normal.
+/// The parts of a URL that is certainly normal; otherwise `None`.
 pub(super) fn plain(text: &str) -> Option<Plain<'_>> {
     let (scheme, after) = if let Some(after) = text.strip_prefix("https://") {
         (Scheme::Https, after)
@@ -63,8 +63,8 @@ pub(super) fn plain(text: &str) -> Option<Plain<'_>> {
     is_plain_rest(rest.as_bytes()).then_some(Plain { scheme, host, rest })
 }
 
-/// The length of a name of lower-case labels without punycode, with a slash after it; no address,
-/// which ends in a number.
+/// The length of a host name of lower-case labels without punycode, followed by a slash. An address
+/// is not accepted; it ends in a number.
 fn plain_host(text: &[u8]) -> Option<usize> {
     let mut label = 0;
     for (at, &byte) in text.iter().enumerate().take(MOST_HOST + 1) {
@@ -82,18 +82,19 @@ fn plain_host(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Of letters, digits and hyphens.
+/// Whether a label consists of letters, digits and inner hyphens.
 fn is_plain_label(label: &[u8]) -> bool {
     label.first().is_some_and(|first| *first != b'-')
         && label.last() != Some(&b'-')
         && label.get(2..4) != Some(b"--")
 }
 
-/// A path without dot segments, which begin with a dot or its escape, and perhaps a query.
+/// Whether this is a path without dot segments, which begin with a dot or its escape, and perhaps a
+/// query.
 fn is_plain_rest(rest: &[u8]) -> bool {
     let path = rest.iter().position(|byte| !is_in(*byte, IN_PATH));
     let (path, query) = rest.split_at(path.unwrap_or(rest.len()));
-    // A path ends at a question mark, which is in queries only.
+    // A path ends at a question mark, which only a query may contain.
     query.iter().all(|byte| is_in(*byte, IN_QUERY))
         && query.first().is_none_or(|byte| *byte == b'?')
         && !path.iter().enumerate().any(|(at, byte)| {

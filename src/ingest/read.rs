@@ -17,11 +17,13 @@ use super::source::{PIECE_RECORDS, Piece, Pieces, Source, Stop};
 use super::summary::ReadSummary;
 use crate::watch::{Interrupted, Watch};
 
-/// Pieces of so many bytes of memory are parsed at a time, while as many are being read: with the
-/// longest record the bound on what is held. Enough pieces to keep many threads busy.
+/// How many bytes of memory the pieces that are parsed at a time come to; the next pieces, of as
+/// many bytes, are read meanwhile. Together with the longest record this bounds what is held, and
+/// it is enough pieces to keep many threads busy.
 const WAVE: usize = 8 << 20;
 
-/// And of so many records: the bound on events, of which lines of two bytes would make millions.
+/// How many records those pieces have at most: the bound on events, of which lines of two bytes
+/// would otherwise make millions.
 const WAVE_RECORDS: usize = 16 * PIECE_RECORDS;
 
 /// Why a batch was not read to its end.
@@ -34,7 +36,7 @@ pub enum ReadError<E: Error + 'static> {
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
     /// More than [`MOST_LISTED`] records are bad, and more than half of those that were read, so
-    /// reading stopped there: what was counted up to then.
+    /// reading stopped there; the summary is of what was read up to then.
     #[error("{} of the first {} records are bad", .0.rejected(), .0.records)]
     MostAreBad(Box<ReadSummary>),
     /// The sink refused to go on.
@@ -55,16 +57,16 @@ impl<E: Error + 'static> From<Stop> for ReadError<E> {
 pub struct ReadPiece {
     /// Index of the source in the list given to [`read_pieces`].
     pub source: u32,
-    /// The URLs of the events by number.
+    /// The URLs of the events, by number.
     pub urls: Interner,
-    /// Where each record stands and what it says; in order. Of rejects only the first
-    /// [`MOST_LISTED`] of the batch.
+    /// Where each record stands and what it says, in order. Only the first [`MOST_LISTED`] rejects
+    /// of the batch are among them.
     pub events: Vec<(Position, Event<UrlNumber>)>,
     counts: ReadSummary,
 }
 
 impl ReadPiece {
-    /// Leaves only the first of its rejects.
+    /// Keeps only the first `most` of its rejects.
     fn keep_rejects(&mut self, mut most: u64) {
         if self.counts.rejected() <= most {
             return;
@@ -78,8 +80,8 @@ impl ReadPiece {
     }
 }
 
-/// Reads all sources in order and hands each event with its position to `sink`, in that order: as
-/// [`read_pieces`] does, with URLs as texts.
+/// Reads all sources in order and hands each event with its position to `sink`, in that order. It
+/// works as [`read_pieces`] does, but with URLs as texts.
 pub fn read_batch<E: Error + Send + 'static>(
     sources: &mut [Box<dyn Source + '_>],
     mode: SiteMode,
@@ -97,13 +99,13 @@ pub fn read_batch<E: Error + Send + 'static>(
 /// Reads all sources in order and hands them to `sink` in that order, a piece at a time.
 ///
 /// The events, their order and the summary depend only on the sources, not on the number of
-/// threads; so does where reading stops because most records are bad, which is after a piece. All
-/// sources are looked up before the first is read. Before an [`InputError`] the sink gets all
-/// records that were whole before it. Progress is in bytes as stored (compressed), with a total
+/// threads. So does the place, after a piece, where reading stops because most records are bad. All
+/// sources are prepared before the first is read. Before an [`InputError`] the sink gets all
+/// records that were complete before it. Progress is in bytes as stored (compressed), with a total
 /// where all sources know theirs.
 ///
-/// Cost: memory for two waves of pieces of 8 MiB and two of events, of at most 262,144 records each,
-/// besides records longer than a piece.
+/// Cost: memory for two waves of pieces of 8 MiB and two of events, of at most 262,144 records
+/// each, besides records longer than a piece.
 pub fn read_pieces<E: Error + Send + 'static>(
     sources: &mut [Box<dyn Source + '_>],
     mode: SiteMode,
@@ -167,7 +169,7 @@ fn give<E: Error + 'static>(
     Ok(())
 }
 
-/// A piece and where it comes from.
+/// A piece and the source it comes from.
 struct Queued<'a> {
     source: u32,
     file: Arc<str>,

@@ -1,4 +1,4 @@
-//! How much is held and read: events of a piece, rejects of a batch, where reading ends.
+//! How much is held and read: the events of a piece, the rejects of a batch, where reading ends.
 
 use std::convert::Infallible;
 use std::fs;
@@ -12,8 +12,8 @@ use super::tests::{line, page, zstd};
 use super::*;
 use crate::watch::Unwatched;
 
-/// What pieces say, in order: how many events each has, the line of each reject, and the summary up
-/// to where reading ended.
+/// What the pieces of a text come to, in order: the number of events of each, the line of each
+/// reject, and the summary up to where reading ended.
 fn pieces(text: &[u8], threads: usize) -> (Vec<usize>, Vec<u64>, ReadSummary) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("input");
@@ -43,7 +43,7 @@ fn pieces(text: &[u8], threads: usize) -> (Vec<usize>, Vec<u64>, ReadSummary) {
 
 #[test]
 fn short_lines_come_in_small_pieces() {
-    // A blank line is no event, and a line in between is longer than a piece.
+    // A blank line is no event, and one line in the middle is longer than a piece.
     let long = format!("\n{{\"url\":\"{}\"}}\n", " ".repeat(PIECE_SIZE));
     let text = ["1\n".repeat(50_000), long, "1\n".repeat(49_000) + "1"].concat();
     let (sizes, rejects, summary) = pieces(text.as_bytes(), 2);

@@ -364,10 +364,10 @@ proptest! {
     ) {
         let mut bytes = bytes;
         if good {
-            // A good line after any others is still read.
+            // A good line after any other lines is still read.
             bytes.extend_from_slice(format!("\n{}", page(1)).as_bytes());
         }
-        // Bytes that happen to look compressed may be refused whole.
+        // An input that happens to look compressed may be refused as a whole.
         prop_assume!(!bytes.starts_with(b"\x1f\x8b"));
         let body = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         let lines = body.split_inclusive(|b| *b == b'\n').count();

@@ -1,4 +1,4 @@
-//! What the records of a piece come to, one after another.
+//! What the records of a piece say, collected one after another.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use super::summary::{DropReason, ReadSummary};
 /// What the records of a piece have said so far.
 #[derive(Debug)]
 pub struct Reading {
-    /// What a site is.
+    /// What counts as a site.
     pub mode: SiteMode,
-    /// The URLs by number; some may be of records that turned out not to say them.
+    /// The URLs by number; some may come from records that were then rejected.
     pub urls: Interner,
-    /// What was counted; lines and bytes only at the end.
+    /// What was counted; lines and bytes are filled in at the end.
     pub summary: ReadSummary,
     /// What each record says, in order.
     pub(super) events: Vec<(Position, Event<UrlNumber>)>,
@@ -26,13 +26,13 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Nothing has been read; `urls` may have some already.
+    /// A reading without records; `urls` may have some already.
     #[must_use]
     pub fn new(mode: SiteMode, urls: Interner) -> Self {
         Self::of(Arc::from(""), MOST_LISTED, mode, urls)
     }
 
-    /// Of a piece of the source with this name. Of the refused records the first `room` become
+    /// The reading of a piece of the source with this name. The first `room` refused records become
     /// events.
     pub(super) fn of(file: Arc<str>, room: u64, mode: SiteMode, urls: Interner) -> Self {
         Self {
@@ -51,8 +51,8 @@ impl Reading {
         number.map_err(|problem| Fault::page_url(&problem))
     }
 
-    /// The target of a link from a page; `None` where it is no page, or the page itself, which is
-    /// counted.
+    /// The target of a link from a page; `None` where the URL is not a page's, or is the page
+    /// itself, both of which are counted.
     pub fn target(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
         match self.urls.parse(url, self.mode) {
             Ok(to) if to == from => self.summary.self_links += 1,
@@ -62,7 +62,8 @@ impl Reading {
         None
     }
 
-    /// The outlinks of a page as a record has them, ascending and each once; the others are counted.
+    /// The outlinks of a page as a record holds them, ascending and each once; duplicates are
+    /// counted.
     #[must_use]
     pub fn outlinks(&mut self, mut targets: Vec<UrlNumber>) -> Vec<UrlNumber> {
         let given = targets.len();
@@ -72,8 +73,8 @@ impl Reading {
         targets
     }
 
-    /// Adds what the record at a position says, or that it is refused: counted, and listed with the
-    /// beginning of its text.
+    /// Adds what the record at a position says. A record that is refused is counted, and listed
+    /// with the beginning of its text.
     pub fn add(&mut self, at: Position, said: Result<Event<UrlNumber>, Fault>, text: &[u8]) {
         self.summary.records += 1;
         let event = match said {
@@ -88,7 +89,7 @@ impl Reading {
                     file: self.file.to_string(),
                     at,
                     reason: fault.reason,
-                    // It may quote a name or a text of the record.
+                    // The detail may quote a name or a text of the record.
                     detail: beginning(fault.detail.as_bytes()),
                     record: beginning(text),
                 })

@@ -1,4 +1,4 @@
-//! What a batch says of pages: whole records, or pieces of them.
+//! What a batch says of pages: whole records, or parts of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub const MAX_UNCRAWLED_OUTLINKS: u32 = 1_000_000;
 /// What a record says of a page's uncrawled outlinks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum UncrawledOutlinks {
-    /// Nothing: left as it was.
+    /// Nothing: the bank leaves it as it was.
     #[default]
     Absent,
     /// An explicit null: from now on the bank counts them itself.
@@ -24,7 +24,7 @@ pub enum UncrawledOutlinks {
     Given(u32),
 }
 
-/// One record: a page and what is said of it. `None` is absent: left as it was.
+/// One record: a page and what is said of it. `None` means absent: the bank leaves it as it was.
 ///
 /// `U` is a URL: a [`Location`], or its number among those of a piece.
 ///
@@ -57,7 +57,7 @@ pub struct PageRecord<U = Location> {
     pub digest: Option<[u8; 16]>,
     /// When the page was fetched: microseconds since 1970-01-01T00:00:00Z.
     pub fetched: Option<i64>,
-    /// The page is gone; then everything else but the fetch time is absent.
+    /// Whether the page is gone; then everything else except the fetch time is absent.
     pub gone: bool,
 }
 
@@ -86,8 +86,8 @@ impl<U> PageRecord<U> {
 
 /// A page that a links or pages TSV names, and what a pages TSV says of it.
 ///
-/// Every page named counts as crawled, and its outlinks are replaced by its [`Event::Link`]s of
-/// the batch: a page named only as a target or in a pages TSV has none.
+/// Every page named counts as crawled, and its outlinks are replaced by its [`Event::Link`]s of the
+/// batch: a page named only as a target or in a pages TSV gets none.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PageAttributes<U = Location> {
     /// The page.
@@ -132,7 +132,7 @@ pub enum Event<U = Location> {
 }
 
 impl Event<UrlNumber> {
-    /// The event with URLs in the place of their numbers.
+    /// The event with its URLs instead of their numbers.
     #[must_use]
     pub fn located(self, urls: &Interner) -> Event {
         let at = |number| urls.location(number);

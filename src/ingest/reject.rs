@@ -1,4 +1,5 @@
-//! Records that are refused: why, where they stand and are listed, and how many are too many.
+//! Records that are refused: why, where they stand, where they are listed, and when they are too
+//! many.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -12,7 +13,7 @@ use super::timestamp::TimestampProblem;
 /// How much is kept of a refused record, and of what is said of it, in characters.
 pub(super) const REJECTED_TEXT: usize = 200;
 
-/// How many rejects of a batch are listed, the first ones; all are counted.
+/// How many rejects of a batch are listed; these are the first, and all are counted.
 pub const MOST_LISTED: u64 = 100_000;
 
 /// Why a record is refused. The names (snake case) are stable.
@@ -22,13 +23,13 @@ pub const MOST_LISTED: u64 = 100_000;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RejectReason {
-    /// Longer than 16 MiB.
+    /// The line is longer than 16 MiB.
     LineTooLong,
-    /// Not UTF-8.
+    /// The line is not UTF-8.
     InvalidUtf8,
-    /// Not JSON.
+    /// The line is not JSON.
     InvalidJson,
-    /// JSON, but no object.
+    /// The line is JSON, but not an object.
     NotAnObject,
     /// An object with more than 1,024 fields.
     TooManyFields,
@@ -48,15 +49,15 @@ pub enum RejectReason {
     UrlTooLong,
     /// The page's URL is refused by the URL standard.
     InvalidUrl,
-    /// A field of another type than it must have.
+    /// A field has the wrong type.
     WrongType,
-    /// A count below zero.
+    /// A count is below zero.
     NegativeNumber,
-    /// A count that is not whole.
+    /// A count is not a whole number.
     FractionalNumber,
-    /// A count above what is allowed.
+    /// A count is above its limit.
     NumberTooLarge,
-    /// `fetched` is no RFC 3339 timestamp.
+    /// `fetched` is not an RFC 3339 timestamp.
     InvalidTimestamp,
     /// A TSV line with too few or too many columns.
     Columns,
@@ -70,7 +71,7 @@ impl fmt::Display for RejectReason {
     }
 }
 
-/// Why a record is refused, and a sentence on it.
+/// Why a record is refused, with a sentence that says so.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// The kind.
@@ -114,9 +115,9 @@ impl Fault {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Position {
-    /// The line that it is, from 1; of the decompressed text, blank ones included.
+    /// The record's line, from 1, in the decompressed text; blank lines are counted.
     Line(u64),
-    /// Its number among all records, from 1.
+    /// The record's number among all records, from 1.
     #[serde(rename = "number")]
     Record(u64),
 }
@@ -126,14 +127,14 @@ pub enum Position {
 pub struct Reject {
     /// The input, as the caller named it.
     pub file: String,
-    /// Where it stands there; serialised as `line` or `number`.
+    /// Where the record stands there; serialised as `line` or `number`.
     #[serde(flatten)]
     pub at: Position,
-    /// The kind.
+    /// The kind of fault.
     pub reason: RejectReason,
     /// What exactly is wrong; its first [`REJECTED_TEXT`] characters.
     pub detail: String,
-    /// The record's first [`REJECTED_TEXT`] characters; U+FFFD in place of what is not UTF-8.
+    /// The record's first [`REJECTED_TEXT`] characters; U+FFFD replaces what is not UTF-8.
     pub record: String,
 }
 
@@ -162,25 +163,26 @@ impl<W: Write> RejectWriter<W> {
     }
 }
 
-/// Whether so many rejects are few enough: at most `percent` % of the records, which are all lines
-/// that are not blank, the rejected ones included.
+/// Whether the rejects are few enough: at most `percent` per cent of the records. Records are all
+/// lines that are not blank, the rejected ones included.
 ///
-/// No record is no reject. The limit itself is within; a relative 1e-12 allows for percentages
-/// that have no exact double. NaN is no limit that anything could be within.
+/// Without records there are no rejects, which is within any limit. So is a number at exactly the
+/// limit; a relative 1e-12 allows for percentages that have no exact double. With a limit of NaN
+/// the result is `false`.
 #[must_use]
 pub fn within_limit(rejects: u64, records: u64, percent: f64) -> bool {
     rejects == 0 && !percent.is_nan()
         || rejects as f64 * 100.0 <= percent * records as f64 * (1.0 + 1e-12)
 }
 
-/// Whether there is no point in reading on: more than [`MOST_LISTED`] records are bad, and more than
-/// half of all so far.
+/// Whether there is no point in reading on: more than [`MOST_LISTED`] records are bad, and more
+/// than half of all so far.
 pub(super) const fn is_hopeless(rejects: u64, records: u64) -> bool {
     rejects > MOST_LISTED && rejects > records / 2
 }
 
-/// The first [`REJECTED_TEXT`] characters of a text. A character has at most four bytes, and
-/// what is cut off within one at the end is never among those kept.
+/// The first [`REJECTED_TEXT`] characters of a text. A character has at most four bytes, so one
+/// that is cut off at the end is never among those kept.
 pub(super) fn beginning(line: &[u8]) -> String {
     let head = line.get(..REJECTED_TEXT * 4).unwrap_or(line);
     String::from_utf8_lossy(head)

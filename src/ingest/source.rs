@@ -1,39 +1,39 @@
-//! What every format is behind: a source of records, cut into pieces.
+//! The trait behind which every format stands: a source of records, cut into pieces.
 //!
 //! ```text
 //! Source --open--> Pieces --next, one after another--> Piece --read, in parallel--> Reading
 //! ```
 //!
-//! Two designs were weighed. In the other one a format drove the reading and called a sink for every
-//! record: shorter to write for one format, but then each would have to bring its own threads, bounds
-//! and order. Here a format only cuts, in order, and reads pieces, in any order; how many are held,
-//! which thread reads them, what is listed of the refused and when there is no point in going on is
-//! decided once, in [`read_pieces`](super::read_pieces).
+//! Two designs were weighed. In the other one a format drove the reading and called a sink for
+//! every record. That is shorter to write for one format, but each would have to bring its own
+//! threads, bounds and order. Here a format only cuts its input, in order, and reads the pieces, in
+//! any order. How many are held, which thread reads them, which refused records are listed and when
+//! there is no point in going on is decided in one place, [`read_pieces`](super::read_pieces).
 
 use super::open::InputError;
 use super::progress::Progress;
 use super::reading::Reading;
 use crate::watch::{Interrupted, Watch};
 
-/// A piece is cut from about so many bytes of decompressed input. It decides nothing but speed: no
-/// record is in two pieces.
+/// About how many bytes of decompressed input a piece is cut from. It affects nothing but speed,
+/// since no record is split between pieces.
 pub const PIECE_SIZE: usize = 512 << 10;
 
-/// A piece has at most so many records, since what one says takes memory however short it is. Where
-/// records have 32 bytes or more, as all but odd inputs do, it is never reached.
+/// The most records in a piece, since each takes memory however short it is. Where records have 32
+/// bytes or more, as in all but odd inputs, this is never reached.
 pub const PIECE_RECORDS: usize = PIECE_SIZE / 32;
 
 /// What a batch is read from: an input in its format, or records that a caller has.
 ///
 /// A format is a source. It opens its input itself, since that may be one file, two that belong
-/// together, or none at all; it cuts the input into pieces, one after another, and says what is in
-/// a piece, of which many are read at the same time. It knows where its records stand
+/// together, or none at all. It cuts the input into pieces, one after another, and says what is in
+/// a piece; many pieces are read at the same time. It knows where its records stand
 /// ([`Position`](super::Position)), and leaves it to the caller how many pieces are held, in which
 /// order they are read, and which of the refused records are listed.
 ///
 /// # Example
 ///
-/// Pages that a crawler has in memory, a thousand in a piece:
+/// Pages that a crawler has in memory, a thousand to a piece:
 ///
 /// ```
 /// use seedbank::ingest::{
@@ -97,27 +97,27 @@ pub const PIECE_RECORDS: usize = PIECE_SIZE / 32;
 /// # Ok::<(), ReadError<std::convert::Infallible>>(())
 /// ```
 pub trait Source: Send {
-    /// The name that its refused records are listed under: the file, for people.
+    /// The name under which its refused records are listed: the file, in a form for people.
     fn name(&self) -> String;
 
-    /// Looks the input up, and reads what stands beside it and is held while it is read. Returns the
-    /// bytes that will be told as progress; `None` where they are not known.
+    /// Looks the input up, and reads any file beside it that is held while the input is read.
+    /// Returns the number of bytes that will be reported as progress; `None` where it is not known.
     ///
-    /// It is called for all sources of a batch before the first is opened, so that a file that is
-    /// not there is told at once.
+    /// It is called for all sources of a batch before the first is opened, so that a missing file
+    /// is reported at once.
     fn prepare(&mut self, _watch: &dyn Watch) -> Result<Option<u64>, Stop> {
         Ok(None)
     }
 
-    /// Opens the input; called once, when all sources before are at their end.
+    /// Opens the input; called once, when all earlier sources are at their end.
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop>;
 }
 
 /// All sources of a batch, in order.
 pub type Sources = Vec<Box<dyn Source>>;
 
-/// The pieces of an open source, in order. After an error nothing more is asked for; all records
-/// that were whole before it have been in pieces.
+/// The pieces of an open source, in order. After an error no more are asked for; all records that
+/// were complete before it have been in pieces.
 pub type Pieces<'a> = Box<dyn Iterator<Item = Result<Piece<'a>, Stop>> + Send + 'a>;
 
 /// Some neighbouring records of a source, not yet parsed.
@@ -125,12 +125,12 @@ pub type Pieces<'a> = Box<dyn Iterator<Item = Result<Piece<'a>, Stop>> + Send + 
 /// Where a source is cut must depend on nothing but the source: reading ends after a piece where
 /// most records are bad.
 pub struct Piece<'a> {
-    /// Bytes of decompressed input, as the summary counts them.
+    /// How many bytes of decompressed input it covers, as the summary counts them.
     pub bytes: u64,
-    /// How many records it has, at most; [`PIECE_RECORDS`] or fewer.
+    /// The most records that it has; at most [`PIECE_RECORDS`].
     pub records: usize,
-    /// Roughly the bytes of memory that it takes, and what it says will take. Pieces are read
-    /// together until they come to some megabytes.
+    /// Roughly how many bytes of memory it takes, together with what is read from it. Pieces are
+    /// read together until they come to some megabytes.
     pub memory: usize,
     /// Parses the records and [adds](Reading::add) each, in order. Never panics, whatever the input.
     pub read: Box<dyn FnOnce(&mut Reading) + Send + 'a>,

@@ -12,7 +12,7 @@ use super::reject::RejectReason;
 /// How many names of unknown fields are kept.
 pub(super) const UNKNOWN_FIELDS_KEPT: usize = 16;
 
-/// A kept name is cut to so many characters.
+/// How many characters of a kept name are kept.
 const NAME_KEPT: usize = 64;
 
 /// Why an outlink is dropped. The names (snake case) are stable.
@@ -85,7 +85,7 @@ impl UnknownFields {
     }
 }
 
-/// The JSON Schema of counts by `K`, which has an entry only for what was counted at least once.
+/// The JSON Schema of counts by `K`, with an entry only for what was counted at least once.
 pub(crate) fn counts_by<K: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",
@@ -104,9 +104,9 @@ pub struct ReadSummary {
     pub lines: u64,
     /// Lines of nothing but white space.
     pub blank_lines: u64,
-    /// Records, rejected ones included; in text the lines that are not blank.
+    /// Records, rejected ones included; in text formats the lines that are not blank.
     pub records: u64,
-    /// Bytes of decompressed text; of a graph, those of its lists as they are held.
+    /// Bytes of decompressed text; for a graph, the bytes of its lists as they are held.
     pub bytes: u64,
     /// Rejected records by reason.
     #[schemars(schema_with = "counts_by::<RejectReason>")]
@@ -119,12 +119,12 @@ pub struct ReadSummary {
     pub duplicate_outlinks: u64,
     /// Outlinks of a page to itself.
     pub self_links: u64,
-    /// Fields that no record has: left out, and perhaps misspelt.
+    /// Fields that are not part of a record: ignored, and perhaps misspelt.
     pub unknown_fields: UnknownFields,
 }
 
 impl ReadSummary {
-    /// All rejected records.
+    /// How many records were rejected.
     #[must_use]
     pub fn rejected(&self) -> u64 {
         self.rejects.values().sum()
@@ -134,7 +134,7 @@ impl ReadSummary {
         *self.dropped_outlinks.entry(reason).or_default() += 1;
     }
 
-    /// Adds what was counted further on in the input.
+    /// Adds what was counted in a later part of the input.
     pub(super) fn merge(&mut self, later: &Self) {
         self.lines += later.lines;
         self.blank_lines += later.blank_lines;

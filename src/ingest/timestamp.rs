@@ -1,10 +1,10 @@
 //! RFC 3339 timestamps, read strictly.
 //!
-//! Written out here, since date crates read more than the RFC has, and other instants. `jiff` takes a
-//! blank in place of `T`, times without seconds, basic forms, short offsets and zones in brackets,
-//! reads a leap second as the second before it, and refuses the last hours of the year 9999; `time`
-//! is nearer, and differs in blanks and leap seconds. So the grammar would stay, and all that a crate
-//! could take over is the civil calendar.
+//! Written out here, since date crates accept more than the RFC does, and read other instants.
+//! `jiff` accepts a blank in place of `T`, times without seconds, basic forms, short offsets and
+//! zones in brackets, reads a leap second as the second before it, and refuses the last hours of
+//! the year 9999; `time` is closer, but differs in blanks and leap seconds. So the grammar would
+//! stay here, and a crate could take over no more than the civil calendar.
 
 use crate::clock;
 
@@ -24,9 +24,9 @@ const DAY: i64 = 86_400;
 
 /// Microseconds since 1970-01-01T00:00:00Z (negative before) of an RFC 3339 timestamp.
 ///
-/// Digits beyond microseconds are dropped. `T` and `Z` may be lower case, as the RFC says; a blank
-/// in place of `T`, which it leaves to agreement, is refused. A leap second (`23:59:60` in UTC)
-/// reads as the first second of the next day.
+/// Digits beyond microseconds are dropped. `T` and `Z` may be lower case, as the RFC says. A blank
+/// in place of `T`, which the RFC leaves to agreement, is refused. A leap second (`23:59:60` in
+/// UTC) reads as the first second of the next day.
 pub fn parse_timestamp(text: &str) -> Result<i64, TimestampProblem> {
     let mut rest = text.as_bytes();
     let year = number(&mut rest, 4)?;
@@ -84,7 +84,7 @@ fn number(rest: &mut &[u8], digits: usize) -> Result<i64, TimestampProblem> {
         .fold(0, |n, digit| n * 10 + i64::from(digit - b'0')))
 }
 
-/// Microseconds of an optional `.digits`.
+/// The microseconds of an optional `.digits`.
 fn fraction(rest: &mut &[u8]) -> Result<i64, TimestampProblem> {
     let Some(tail) = rest.strip_prefix(b".") else {
         return Ok(0);
@@ -103,7 +103,7 @@ fn fraction(rest: &mut &[u8]) -> Result<i64, TimestampProblem> {
     Ok(micros)
 }
 
-/// Seconds that the local time is ahead of UTC.
+/// How many seconds the local time is ahead of UTC.
 fn offset(rest: &mut &[u8]) -> Result<i64, TimestampProblem> {
     let sign = match rest.split_first() {
         Some((b'Z' | b'z', tail)) => {
@@ -134,14 +134,14 @@ const fn month_days(year: i64, month: i64) -> i64 {
     clock::month_days(year.cast_unsigned(), month.cast_unsigned()).cast_signed()
 }
 
-/// Days since 1970-01-01 in the proleptic Gregorian calendar, counting years from March so that
-/// the leap day is a year's last (years 0 to 9999, so no intermediate is out of range).
+/// Days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that
+/// the leap day is a year's last (years 0 to 9999, so no intermediate value is out of range).
 const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let march_year = if month <= 2 { year - 1 } else { year };
     let march_month = (month + 9) % 12;
     let leap_days =
         march_year.div_euclid(4) - march_year.div_euclid(100) + march_year.div_euclid(400);
-    // (153 m + 2) / 5: days in the m months from March, 31 30 31 30 31 twice over.
+    // (153 m + 2) / 5 is the number of days in m months from March: 31 30 31 30 31, repeated.
     let day_of_year = (153 * march_month + 2) / 5 + day - 1;
     // 719,468 days lie between 0000-03-01 and 1970-01-01.
     march_year * 365 + leap_days + day_of_year - 719_468

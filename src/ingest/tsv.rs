@@ -11,7 +11,7 @@ use super::record::{Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, U
 use super::reject::{Fault, RejectReason};
 use super::source::Sources;
 
-/// What is read of lists of links, and of the list of their pages after them.
+/// The sources for lists of links, followed by the list of their pages.
 pub(super) fn sources(inputs: &[Input], pages: Option<PathBuf>) -> Sources {
     let mut sources = each(inputs, LinksTsv);
     let pages: Vec<Input> = pages.into_iter().map(Input::named).collect();
@@ -21,7 +21,7 @@ pub(super) fn sources(inputs: &[Input], pages: Option<PathBuf>) -> Sources {
 
 /// Links: `from_url<TAB>to_url`, in any order.
 ///
-/// Both pages count as crawled. A line whose target is no page still names its source: the link
+/// Both pages count as crawled. A line whose target is not a page still names its source: the link
 /// is dropped and counted, and so is a link of a page to itself. A bad source rejects the line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinksTsv;
@@ -39,8 +39,8 @@ impl LineFormat for LinksTsv {
 
 /// Pages: `url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks`.
 ///
-/// `spam` is 0 or 1. An empty field is absent; a 0 is given (for uncrawled outlinks too: the bank
-/// then does not count them).
+/// `spam` is 0 or 1. An empty field means absent; a 0 is a given value (for uncrawled outlinks too:
+/// the bank then does not count them).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PagesTsv;
 

@@ -1,8 +1,8 @@
 //! A guard between the codes of a damaged graph and the crate that trusts them.
 //!
-//! `webgraph` reserves memory for an outdegree, subtracts, slices and adds as the codes say: right
-//! for a whole graph, and for a damaged one a panic, an endless loop or the end of the process for
-//! want of memory. So each number is compared with what the list so far leaves room for, before
+//! `webgraph` reserves memory for an outdegree, subtracts, slices and adds as the codes say. That
+//! is right for an intact graph; a damaged one makes it panic, loop without end, or abort for want
+//! of memory. So each number is compared with what the list so far leaves room for, before
 //! `webgraph` sees it.
 
 use webgraph::graphs::bvgraph::Decode;
@@ -10,7 +10,7 @@ use webgraph::graphs::bvgraph::Decode;
 use super::guard::misfit;
 use super::header::Header;
 
-/// The most links in all lists that are held at the same time, 8 bytes each; far above any crawl's.
+/// The most links, of 8 bytes each, in all lists that are held at a time; far above any crawl's.
 const MAX_HELD: u64 = 32 << 20;
 
 /// The numbers of a graph, each checked.
@@ -18,20 +18,21 @@ const MAX_HELD: u64 = 32 << 20;
 pub(super) struct Checked<D> {
     codes: D,
     nodes: u64,
-    /// Links by the properties, and those of them that are still to come.
+    /// How many links the properties claim, and how many of them are still to come.
     all_links: u64,
     links: u64,
     shortest_interval: u64,
-    /// Outdegrees of the latest nodes, by node modulo the length.
+    /// The outdegrees of the latest nodes; a node's place is its number modulo the length.
     degrees: Vec<u64>,
-    /// The largest outdegree at each of these places: a list's memory is kept for the next there.
+    /// The largest outdegree so far at each of these places: the memory of a list is kept for the
+    /// next list there.
     largest: Vec<u64>,
-    /// Their sum.
+    /// The sum of the largest outdegrees.
     held: u64,
     node: u64,
-    /// Successors of the current node that are still to come.
+    /// How many successors of the current node are still to come.
     left: u64,
-    /// The list that is copied from: its length, blocks, and how far they go.
+    /// The list that is copied from: its length, its number of blocks, and how far they go.
     reference: u64,
     blocks: u64,
     block: u64,
@@ -63,7 +64,7 @@ impl<D> Checked<D> {
         usize::try_from(node % self.degrees.len() as u64).unwrap_or(0)
     }
 
-    /// Makes room for a list before memory is asked for it.
+    /// Reserves room for a list before memory is asked for it.
     fn hold(&mut self, degree: u64) {
         let place = self.place(self.node);
         self.degrees[place] = degree;
@@ -144,7 +145,8 @@ impl<D: Decode> Decode for Checked<D> {
         }
         self.copied_to = end;
         self.block += 1;
-        // The blocks are copied and left out in turn; what is after a last one left out is copied.
+        // Blocks are copied and left out in turn; what follows a last block that is left out is
+        // copied.
         if self.block == self.blocks && self.blocks.is_multiple_of(2) {
             self.take(self.reference - end);
         }

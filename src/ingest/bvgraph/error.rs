@@ -4,10 +4,10 @@ use std::io;
 
 use crate::ingest::open::InputError;
 
-/// The files of a graph are not there, do not fit each other, or are damaged.
+/// The files of a graph are missing, do not fit each other, or are damaged.
 #[derive(Debug, thiserror::Error)]
 pub enum BvGraphError {
-    /// One of the two files of a graph is not there, or may not be read.
+    /// One of the two files of a graph is missing or cannot be opened.
     #[error("cannot open {file}: a graph is BASENAME.graph beside BASENAME.properties")]
     Open {
         /// The file.
@@ -15,7 +15,7 @@ pub enum BvGraphError {
         /// What the system says.
         source: io::Error,
     },
-    /// The properties are of something else, or of a version unknown here.
+    /// The properties are those of something else, or of an unknown version.
     #[error("{file} does not describe a graph in the BV format: {detail}")]
     Properties {
         /// The file.
@@ -23,33 +23,34 @@ pub enum BvGraphError {
         /// What is wrong.
         detail: String,
     },
-    /// More nodes than the graph's bits have room for.
+    /// The properties claim more nodes than the graph's bits have room for.
     #[error(
         "{file} has {bytes} bytes, too few for the {nodes} nodes of its properties: it is cut off, or of another graph"
     )]
     TooShort {
         /// The graph.
         file: String,
-        /// Its bytes.
+        /// The size of the graph file, in bytes.
         bytes: u64,
-        /// The nodes it should have.
+        /// How many nodes it should have.
         nodes: u64,
     },
-    /// More links than any crawl has in so many bytes.
+    /// The properties claim more links than any crawl has in so few bytes.
     #[error(
         "{file} has {bytes} bytes and is said to have {links} links, more than {per_byte} in each byte, which no crawl has: its properties are damaged or of another graph"
     )]
     TooDense {
         /// The graph.
         file: String,
-        /// Its bytes.
+        /// The size of the graph file, in bytes.
         bytes: u64,
-        /// The links it should have.
+        /// How many links it should have.
         links: u64,
-        /// The most in a byte.
+        /// The most links accepted in a byte.
         per_byte: u64,
     },
-    /// It is a directory, a device or a pipe; a graph is looked at before it is read.
+    /// It is a directory, a device or a pipe, where a graph must be a file: it is examined before
+    /// it is read.
     #[error("{file} is no regular file; copy the graph and its properties to files first")]
     NoFile {
         /// The file.
@@ -64,35 +65,35 @@ pub enum BvGraphError {
         file: String,
         /// The node, from 0.
         node: u64,
-        /// How many there are.
+        /// How many nodes there are.
         nodes: u64,
         /// What does not fit.
         detail: String,
     },
-    /// All lists could be read, and have other links than promised.
+    /// All lists could be read, but they do not have as many links as the properties claim.
     #[error(
         "{file} has {found} links and its properties say {links}: one of the two is damaged or of another graph"
     )]
     Links {
         /// The graph.
         file: String,
-        /// Links in it.
+        /// How many links it has.
         found: u64,
-        /// Links it should have.
+        /// How many links it should have.
         links: u64,
     },
-    /// The list of URLs is of another graph.
+    /// The list of URLs belongs to another graph.
     #[error(
         "{file} has {lines} lines and {graph} has {nodes} nodes; give the list that came with the graph: line n + 1 is the URL of node n"
     )]
     Urls {
         /// The list.
         file: String,
-        /// Its lines.
+        /// How many lines it has.
         lines: u64,
         /// The graph.
         graph: String,
-        /// Its nodes.
+        /// How many nodes the graph has.
         nodes: u64,
     },
 }

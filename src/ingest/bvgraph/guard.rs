@@ -1,16 +1,16 @@
-//! How what does not fit leaves `webgraph`'s decoding.
+//! How a number that does not fit gets out of `webgraph`'s decoding.
 //!
 //! A [`Decode`](webgraph::graphs::bvgraph::Decode) has no way to fail. A number that does not fit
-//! leaves by unwinding, without the panic hook, and [`guarded`] makes it an error; so it does with a
-//! panic of the crates below, which assert on codes that are too long, and whose message is not
-//! printed.
+//! leaves by unwinding, without the panic hook, and [`guarded`] turns it into an error. It does the
+//! same with a panic of the crates below, which assert on codes that are too long; the message of
+//! such a panic is not printed.
 
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind, set_hook, take_hook};
 use std::sync::Once;
 
-/// What does not fit, in words.
+/// What does not fit, as text.
 struct Misfit(String);
 
 /// Leaves the decoding step that [`guarded`] runs.
@@ -22,7 +22,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a decoding step; what does not fit in it is told in words.
+/// Runs a decoding step; an error says what does not fit in it.
 ///
 /// What the step has changed must not be used after an error.
 pub(super) fn guarded<T>(step: impl FnOnce() -> T) -> Result<T, String> {

@@ -1,4 +1,4 @@
-//! The properties of a graph, checked against what could be there at all.
+//! The properties of a graph, checked against what is possible at all.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -11,18 +11,18 @@ use webgraph::graphs::bvgraph::{CompFlags, get_endianness, parse_properties};
 use super::error::BvGraphError;
 use super::guard::guarded;
 
-/// Lists that a list may refer back to; far above any use, and it bounds what is held.
+/// The farthest that a list may refer back, in lists. Far above any use; it bounds what is held.
 const MAX_WINDOW: usize = 1 << 16;
 
-/// The most links that a byte may stand for. Real crawls have 2 to 10; the densest that can be told
-/// from a hostile file, where every list is a copy of the one before, come near to this, and so
-/// does the most that gzip makes of a byte.
+/// The most links that a byte may stand for. Real crawls have 2 to 10. The densest graph that can
+/// be told from a hostile file, in which every list is a copy of the previous one, comes near this,
+/// and so does the most that gzip makes of a byte.
 const MAX_LINKS_PER_BYTE: u64 = 1_000;
 
-/// How many links are no burden, in however few bytes they are claimed.
+/// As many links as this are no burden, in however few bytes they are claimed.
 const FEW_LINKS: u64 = 1 << 20;
 
-/// Properties are a few hundred bytes.
+/// The most bytes that are read of the properties, which are a few hundred bytes.
 const MAX_PROPERTIES: u64 = 1 << 20;
 
 /// What has to be known before the first bit is read.
@@ -33,7 +33,8 @@ pub(super) struct Header {
     pub(super) little_endian: bool,
 }
 
-/// The file of a graph; a basename that was completed to one of its files is taken, too.
+/// A file of a graph. A basename that was completed to the name of one of its files is accepted
+/// too.
 ///
 /// Not `Path::with_extension`: basenames such as `cnr-2000.v2` have dots.
 #[must_use]
@@ -52,7 +53,7 @@ pub fn file(basename: &Path, extension: &str) -> PathBuf {
 }
 
 impl Header {
-    /// Reads the properties, and looks at the length of the graph.
+    /// Reads the properties, and checks them against the size of the graph file.
     pub(super) fn read(basename: &Path) -> Result<Self, BvGraphError> {
         let path = file(basename, "properties");
         let wrong = |detail: String| BvGraphError::Properties {
@@ -80,7 +81,7 @@ impl Header {
         }
         let graph = file(basename, "graph");
         let bytes = length(&graph)?;
-        // Every outdegree has a bit at least: a bound on all that is held for one list.
+        // Every outdegree takes at least one bit, which bounds what is held for one list.
         let nodes = nodes as u64;
         if nodes > bytes.saturating_mul(8) {
             return Err(BvGraphError::TooShort {
@@ -89,8 +90,8 @@ impl Header {
                 nodes,
             });
         }
-        // Lists are copied from lists for a bit or two, and a run of links is two numbers however
-        // long it is: without this bound a small file has work for days.
+        // A list is copied in a bit or two, and a run of links is two numbers however long it is:
+        // without this bound a small file could mean days of work.
         if links > bytes.saturating_mul(MAX_LINKS_PER_BYTE).max(FEW_LINKS) {
             return Err(BvGraphError::TooDense {
                 file: graph.display().to_string(),
@@ -125,8 +126,8 @@ pub(super) fn cannot_open(path: &Path, source: std::io::Error) -> BvGraphError {
     }
 }
 
-/// Why the properties in a file are those of no graph in the BV format; `None` where nothing speaks
-/// against it.
+/// Why the properties in a file are not those of a graph in the BV format; `None` where nothing
+/// speaks against it.
 fn foreign(path: &Path) -> Result<Option<String>, BvGraphError> {
     length(path)?;
     let failed = |source| cannot_open(path, source);

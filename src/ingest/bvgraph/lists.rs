@@ -1,6 +1,6 @@
-//! The lists of a graph, decoded from its start to its end and coded anew in pieces.
+//! The lists of a graph, decoded from start to end and coded again in pieces.
 //!
-//! The lists are `webgraph`'s sequential decoding, of a file that is read as it goes.
+//! `webgraph` decodes them sequentially, from a file that is read along the way.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -22,10 +22,10 @@ use crate::ingest::open::{Bytes, Counted, InputError};
 use crate::ingest::progress::Progress;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
-/// The file is read so many bytes at a time.
+/// How many bytes of the file are read at a time.
 const BUFFER: usize = 64 << 10;
 
-/// The codes are read in words of four bytes, and one may be looked at after the last.
+/// The codes are read in words of four bytes, and one word after the last may be looked at.
 const ZEROS_AFTER: usize = 16;
 
 type Codes<E> = BufBitReader<E, WordAdapter<u32, Padded>>;
@@ -54,29 +54,30 @@ impl<D: Decode + Send> Lists for NodeLabels<D> {
     }
 }
 
-/// Some neighbouring lists, as [`code`] writes them.
+/// Some neighbouring lists, in the form that [`code`] writes.
 #[derive(Debug, Default)]
 pub(super) struct Coded {
     pub(super) bytes: Vec<u8>,
     pub(super) lists: usize,
 }
 
-/// The lists of a graph in pieces. What stops the decoding is told after all lists before it.
+/// The lists of a graph in pieces. An error that stops the decoding comes after all lists before
+/// it.
 pub(super) struct Pieces<'a> {
     basename: String,
     file: String,
     lists: Box<dyn Lists>,
     bytes: Arc<Bytes>,
-    /// Why the file could not be read, which the decoder cannot pass on.
+    /// Why the file could not be read; the decoder cannot pass that on.
     failed: Arc<Mutex<Option<io::Error>>>,
     progress: Progress<'a>,
     nodes: u64,
     links: u64,
     node: u64,
     found: u64,
-    /// Bytes of all lists that were coded.
+    /// How many bytes of lists were coded so far.
     coded: u64,
-    /// The list of the node before, where it begins the next piece.
+    /// The list that did not go into the last piece and begins the next one.
     ahead: Vec<u8>,
     error: Option<InputError>,
 }
@@ -153,7 +154,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// Why there is no list of the next node.
+    /// The error that explains why the next node has no list.
     fn broken(&self, detail: String) -> InputError {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         match failed.take() {
@@ -171,8 +172,8 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// The next lists: those that end within the same [`PIECE_SIZE`] bytes of all that are coded, but
-    /// no more than [`PIECE_RECORDS`].
+    /// The next lists: those that end within the same stretch of [`PIECE_SIZE`] bytes of all coded
+    /// lists, but no more than [`PIECE_RECORDS`].
     fn cut(&mut self) -> Coded {
         let stretch = |end: u64| end.div_ceil(PIECE_SIZE as u64);
         let mut piece = Coded {
@@ -215,17 +216,17 @@ impl Iterator for Pieces<'_> {
                 found: self.found,
                 links: self.links,
             }));
-            // Told once.
+            // Reported once.
             self.links = self.found;
         }
         self.error.take().map(|error| Err(error.into()))
     }
 }
 
-/// The bytes of a file and zeros up to a whole word, which the decoder takes for granted.
+/// The bytes of a file, followed by zeros up to a whole word, as the decoder expects.
 struct Padded {
     bytes: BufReader<Counted>,
-    /// Zeros that are still to come, once the file is at its end.
+    /// How many zeros are still to come; `None` until the file is at its end.
     zeros: Option<usize>,
     failed: Arc<Mutex<Option<io::Error>>>,
     read: u64,

@@ -6,10 +6,10 @@
 //!                                                        URLS (front-coded, in memory) --^
 //! ```
 //!
-//! * The graph is read once, from its start to its end: neither offsets nor memory for more than
-//!   the lists of the format's window are needed.
-//! * Line n + 1 of the list of URLs is node n: a bad URL is rejected by the number of its line, and
-//!   links to it are dropped and counted.
+//! * The graph is read once, from its start to its end: no offsets are needed, and no memory for
+//!   more than the lists in the format's window.
+//! * Line n + 1 of the list of URLs is node n: a bad URL is rejected under the number of its line,
+//!   and links to it are dropped and counted.
 //! * Every node is a crawled page with all of its outlinks.
 
 mod checked;
@@ -39,18 +39,18 @@ use error::BvGraphError;
 use header::Header;
 use urls::{Cursor, Urls};
 
-/// A link is a byte or two while its list waits, and four when it is parsed, and each URL of a piece
-/// is there once.
+/// How many bytes of memory a byte of coded lists comes to: a link takes one or two bytes while its
+/// list waits and four when it is parsed, and each URL of a piece is held once.
 const EXPANSION: usize = 8;
 
-/// What is read of graphs, by their basenames; the list of URLs is of each.
+/// The sources for graphs named by their basenames; each graph has the same list of URLs.
 pub(super) fn sources(inputs: &[Input], urls: Option<Input>) -> Sources {
     let lists = std::iter::repeat_n(urls, inputs.len());
     let mut sources = Sources::new();
     for (input, list) in inputs.iter().zip(lists) {
         let basename = match input {
             Input::File(basename) => basename.clone(),
-            // It is two files, which are not found under this name.
+            // No graph comes from standard input: its two files are not found under this name.
             Input::Stdin => PathBuf::from("-"),
         };
         sources.push(Box::new(BvGraph {
@@ -62,10 +62,10 @@ pub(super) fn sources(inputs: &[Input], urls: Option<Input>) -> Sources {
     sources
 }
 
-/// A graph in the BV format, with the URLs of its nodes, one a line in their order; without a list
-/// node n is `http://n<n>.invalid/`.
+/// A graph in the BV format, with the URLs of its nodes, one per line in their order; without a
+/// list node n is `http://n<n>.invalid/`.
 ///
-/// Cost: as much memory as the list has after front coding.
+/// Cost: as much memory as the list takes after front coding.
 #[derive(Debug)]
 struct BvGraph {
     basename: PathBuf,
@@ -74,14 +74,14 @@ struct BvGraph {
 }
 
 impl Source for BvGraph {
-    /// The list of URLs: the numbers of rejects are those of its lines.
+    /// The name of the list of URLs, since rejects are numbered by its lines.
     fn name(&self) -> String {
         self.list
             .as_ref()
             .map_or_else(String::new, Input::to_string)
     }
 
-    /// Reads the list of URLs; refuses one of another length than the graph has nodes.
+    /// Reads the list of URLs; refuses one whose length is not the number of the graph's nodes.
     fn prepare(&mut self, watch: &dyn Watch) -> Result<Option<u64>, Stop> {
         let nodes = Header::read(&self.basename)
             .map_err(InputError::from)?

@@ -1,5 +1,5 @@
 //! Damaged graphs: whatever is wrong, there is an answer, and never a panic, an endless loop or
-//! memory without bound; a whole graph comes back as it was.
+//! unbounded memory; an intact graph comes back as it was.
 
 use std::convert::Infallible;
 use std::fs;
@@ -99,7 +99,7 @@ fn a_damaged_graph_is_told_and_never_a_panic() {
     let mut try_bytes = |bytes: &[u8]| {
         fs::write(&graph, bytes).unwrap();
         match read(&basename) {
-            // The format has no checksum: damage can make another graph of as many links.
+            // The format has no checksum: damage can make another graph with as many links.
             Ok(lists) => {
                 assert_eq!(lists.len(), 60);
                 taken += 1;
@@ -108,7 +108,7 @@ fn a_damaged_graph_is_told_and_never_a_panic() {
             Err(other) => panic!("{other}"),
         }
     };
-    // Each of the eight bits of a byte somewhere in any three.
+    // Steps of three, so that each of the eight bits of a byte is damaged somewhere.
     for bit in (0..whole.len() * 8).step_by(3) {
         let mut bytes = whole.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
@@ -139,13 +139,13 @@ fn a_graph_cut_off_names_the_node() {
     let node = error.split("at node ").nth(1).unwrap().split(' ').next();
     let node: usize = node.unwrap().parse().unwrap();
     assert!((10..50).contains(&node), "{error}");
-    // Not even a bit for each node.
+    // Too short for even one bit per node.
     fs::write(file(&basename), &whole[..4]).unwrap();
     let error = read(&basename).unwrap_err().to_string();
     assert!(error.contains("too few for the 60 nodes"), "{error}");
 }
 
-/// Bits in the codes of the format, the highest first.
+/// Writes bits in the codes of the format, the highest first.
 #[derive(Default)]
 struct Bits(Vec<u8>, usize);
 
@@ -193,7 +193,7 @@ fn dense(folder: &Path, nodes: u64, degree: u64, links: u64) -> PathBuf {
     let text = text.replacen("nodes=0", &format!("nodes={nodes}"), 1);
     let text = text.replacen("arcs=0", &format!("arcs={links}"), 1);
     fs::write(properties, text).unwrap();
-    // A bit at least for each node.
+    // At least one bit for each node.
     let length = bits.0.len().max(usize::try_from(nodes / 8 + 1).unwrap());
     bits.0.resize(length, 0);
     fs::write(file(&basename), bits.0).unwrap();
@@ -212,15 +212,15 @@ fn a_small_file_of_many_links_is_refused_before_they_are_made() {
         told.contains("1600000000 links, more than 1000 in each byte"),
         "{told}"
     );
-    // Properties that do not own up to it.
+    // Properties that claim fewer links than there are.
     let told = error(40_000, 40_000, 100_000);
     assert!(told.contains("at node 2 of 40000"), "{told}");
     assert!(told.contains("its properties say 100000 links"), "{told}");
-    // One list that would be 280 MB.
+    // A single list that would take 280 MB.
     let told = error(35_000_000, 35_000_000, 35_000_000);
     assert!(told.contains("at node 0 of 35000000"), "{told}");
     assert!(told.contains("35000000 links to be held"), "{told}");
-    // Far denser than any crawl, and few.
+    // Far denser than any crawl, but small.
     let basename = dense(folder.path(), 1000, 1000, 1_000_000);
     let lists = read(&basename).unwrap();
     assert!(lists.len() == 1000 && lists.iter().all(|list| list.len() == 1000));
@@ -332,7 +332,7 @@ fn a_bad_url_is_a_reject_by_its_line_and_links_to_it_are_dropped() {
         assert_eq!(reject.file, path.display().to_string());
     }
     assert_eq!(summary.records, 4);
-    // Node 0 to itself and to node 3, which is the same page, as node 3 to node 0.
+    // Node 0 links to itself and to node 3, which is the same page, and node 3 to node 0.
     assert_eq!(summary.self_links, 3);
     assert_eq!(summary.dropped_outlinks[&DropReason::Scheme], 1);
     assert_eq!(summary.dropped_outlinks[&DropReason::Invalid], 2);

@@ -1,8 +1,9 @@
 //! The URLs of a graph's nodes, by number.
 //!
-//! Front-coded in memory: each URL as how much of the one before it has too, and the rest; every
-//! sixteenth whole. LAW's lists are in URL order, so little is left of them; and most links lead to
-//! neighbours, so a cursor that goes on from the last URL saves most of the decoding.
+//! Front-coded in memory: each URL is kept as the length of what it shares with the previous one,
+//! and the rest; every sixteenth is kept whole. LAW's lists are in URL order, so little is left of
+//! them; and most links lead to neighbours, so a cursor that goes on from the last URL saves most
+//! of the decoding.
 
 use crate::ingest::blocks::{Blocks, lines};
 use crate::ingest::location::MAX_URL;
@@ -11,7 +12,7 @@ use crate::ingest::progress::Progress;
 use crate::ingest::source::Stop;
 use crate::watch::Watch;
 
-/// URLs that are coded together; the first of them is whole.
+/// How many URLs are coded together; the first of them is whole.
 const BLOCK: u64 = 16;
 
 /// Where the URLs of the nodes come from.
@@ -23,11 +24,11 @@ pub(super) enum Urls {
     Listed(UrlList),
 }
 
-/// Texts by number.
+/// Texts by their numbers, front-coded.
 #[derive(Debug, Default)]
 pub(super) struct UrlList {
     coded: Vec<u8>,
-    /// Where each block begins.
+    /// Where in the coded bytes each block begins.
     blocks: Vec<usize>,
     length: u64,
     last: Vec<u8>,
@@ -56,7 +57,7 @@ impl UrlList {
     }
 }
 
-/// Seven bits a byte, the lowest first.
+/// Appends a length, seven bits to a byte, the lowest first.
 fn push_length(mut length: usize, out: &mut Vec<u8>) {
     while length > 127 {
         out.push(0x80 | (length & 127).to_le_bytes()[0]);
@@ -73,7 +74,7 @@ pub(super) fn read(input: &Input, watch: &dyn Watch) -> Result<UrlList, Stop> {
     for block in Blocks::new(input.open(&progress)?, progress.clone()) {
         let block = block?;
         for line in lines(&block.text) {
-            // One byte too many is enough to be refused for its length.
+            // One byte over the limit is enough to be refused for the length.
             list.push(line.get(..=MAX_URL).unwrap_or(line));
         }
         if let Some(overlong) = block.overlong {
@@ -90,7 +91,7 @@ pub(super) fn read(input: &Input, watch: &dyn Watch) -> Result<UrlList, Stop> {
 pub(super) struct Cursor<'a> {
     urls: &'a Urls,
     url: Vec<u8>,
-    /// The node whose URL is decoded next, and where.
+    /// The node whose URL is decoded next, and where its code begins.
     next: u64,
     at: usize,
 }

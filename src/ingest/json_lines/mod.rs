@@ -1,9 +1,9 @@
 //! JSON Lines: one record per line (`schema/record.schema.json`).
 //!
-//! A line is parsed in two steps: first its structure, where every field stays text
-//! ([`RawValue`]); then the fields that count. So with `gone: true` the others really are ignored,
-//! a number such as 1e400 gets its own reason, and an outlink that cannot be decoded (a lone
-//! surrogate) costs the outlink and not the record ([`outlinks`](mod@outlinks)).
+//! A line is parsed in two steps: first its structure, where every field stays text ([`RawValue`]);
+//! then the fields that matter. So with `gone: true` the others really are ignored, a number such
+//! as 1e400 gets a reason of its own, and an outlink that cannot be decoded (a lone surrogate)
+//! costs the outlink and not the record ([`outlinks`](mod@outlinks)).
 
 mod outlinks;
 mod strings;
@@ -42,23 +42,24 @@ pub const RECORD_FIELDS: [&str; 8] = [
 /// An object with more fields than this is refused; bounds what looking for duplicates holds.
 pub(super) const MAX_FIELDS: usize = 1_024;
 
-/// What is read of files of JSON Lines.
+/// The sources for files of JSON Lines.
 pub(super) fn sources(inputs: &[Input]) -> Sources {
     each(inputs, JsonLines)
 }
 
 /// JSON Lines.
 ///
-/// Where the format leaves room:
+/// Where the format leaves a choice:
 ///
-/// * an unknown field is ignored and counted by name; null is absent, but for
+/// * an unknown field is ignored and counted by name; null is absent, except for
 ///   `uncrawled_outlinks`, where it means that the bank counts;
 /// * a field given twice, known or not, rejects the record; objects inside ignored values are
 ///   not looked at;
-/// * with `gone: true` only `url` is read, and `fetched` where it is a timestamp, to find the latest
-///   of several records: any JSON passes in the other fields;
+/// * with `gone: true` only `url` is read, and `fetched` where it is a timestamp, to find the
+///   latest
+///   of several records: the other fields may hold any JSON;
 /// * an outlink is a string, or an object with a string as `url` or else `href`, of which nothing
-///   else is looked at; one that is no URL is dropped and counted, and any other element rejects
+///   else is looked at; one that is not a URL is dropped and counted, and any other element rejects
 ///   the record;
 /// * an empty `digest` is a digest like any other.
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,7 +95,7 @@ impl LineFormat for JsonLines {
             .text("fetched")?
             .map(|text| parse_timestamp(&text).map_err(Fault::timestamp))
             .transpose()?;
-        // Last, so that nothing is counted of a record that is rejected.
+        // Last, so that nothing is counted for a record that is rejected.
         record.outlinks = fields.outlinks(url, reading)?;
         Ok(Event::Record(record))
     }
@@ -131,9 +132,9 @@ fn parse_structure(line: &str) -> Result<Fields<'_>, Fault> {
 /// The fields of one object, unparsed.
 #[derive(Default)]
 struct Fields<'a> {
-    /// As in [`RECORD_FIELDS`]; null is none, but for `uncrawled_outlinks`.
+    /// In the order of [`RECORD_FIELDS`]; null counts as absent, except for `uncrawled_outlinks`.
     known: [Option<&'a RawValue>; RECORD_FIELDS.len()],
-    /// In order, since only the first names are kept.
+    /// Sorted, since only the first names are kept.
     unknown: BTreeSet<Cow<'a, str>>,
     seen: usize,
     duplicate: Option<String>,

@@ -1,8 +1,8 @@
 //! The list of outlinks of a JSON record.
 //!
-//! An element is a URL as a string, or an object that has it as `url` or `href`, as extractors write
-//! that keep a link's text beside it. The list is never held: each URL becomes a number, or is
-//! dropped and counted, where it is read.
+//! An element is a URL as a string, or an object that has it as `url` or `href`, as written by
+//! extractors that keep a link's text beside it. The list is never held: each URL becomes a number,
+//! or is dropped and counted, as it is read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,10 +19,10 @@ use crate::ingest::summary::DropReason;
 /// What an element must be.
 const EXPECTED: &str = "write a URL as a string, or an object with the URL as its url or href";
 
-/// The links that a list says: ascending, each once; what is dropped is counted. The text is known to
-/// be JSON.
+/// The links of a list, ascending, each once; what is dropped is counted. The text is known to be
+/// JSON.
 ///
-/// A fault rejects the record, of which nothing is counted then.
+/// A fault rejects the record, and then nothing of it is counted.
 pub(super) fn outlinks(
     raw: &str,
     page: UrlNumber,
@@ -44,15 +44,15 @@ pub(super) fn outlinks(
 struct Outlinks<'a> {
     page: UrlNumber,
     reading: &'a mut Reading,
-    /// Elements read by the parser so far.
+    /// How many elements the parser has read so far.
     read: usize,
-    /// What was wrong with the last of them.
+    /// What was wrong with the last of them; `None` if nothing was.
     fault: Option<Fault>,
 }
 
 impl Outlinks<'_> {
-    /// Reads a list of strings without escapes, and nothing of any other: only quotes have to be
-    /// looked for.
+    /// Reads a list of strings without escapes, and returns `None` for any other: only quotes have
+    /// to be looked for.
     fn simple(&mut self, raw: &str) -> Option<Vec<UrlNumber>> {
         let is = |between: &str, expected: &str| {
             between.trim_matches([' ', '\t', '\n', '\r']) == expected
@@ -60,7 +60,7 @@ impl Outlinks<'_> {
         if raw.contains('\\') {
             return None;
         }
-        // What is between strings and what is in them come in turn.
+        // What is between strings and what is inside them alternate.
         let mut between = raw.split('"').step_by(2).peekable();
         let mut expected = "[";
         while let Some(piece) = between.next() {
@@ -81,8 +81,9 @@ impl Outlinks<'_> {
 
     /// Reads any list.
     fn parsed(&mut self, raw: &str) -> Result<Vec<UrlNumber>, Fault> {
-        // Counted apart, since an element may reject the record that those before it belong to. The
-        // numbers that their URLs got do no harm: a number counts for nothing until an event has it.
+        // Counted separately, since an element may reject the record that those before it belong
+        // to. The numbers that their URLs got do no harm: a number counts for nothing until an
+        // event has it.
         let before = std::mem::take(&mut self.reading.summary);
         let targets = self.deserialize(&mut serde_json::Deserializer::from_str(raw));
         let counted = std::mem::replace(&mut self.reading.summary, before);
@@ -127,7 +128,7 @@ impl<'de> Visitor<'de> for &mut Outlinks<'_> {
     }
 }
 
-/// The URL that an element of the list gives; none where it is a string with half a surrogate pair.
+/// The URL that an element of the list gives; `None` for a string with half a surrogate pair.
 fn url_of(element: &str, number: usize) -> Result<Option<Cow<'_, str>>, Fault> {
     let found = match element.as_bytes().first() {
         Some(b'"') => return Ok(decode(element)),
@@ -150,7 +151,7 @@ fn url_of(element: &str, number: usize) -> Result<Option<Cow<'_, str>>, Fault> {
     ))
 }
 
-/// What counts of an object that stands for a link.
+/// The parts of an object that matter where it stands for a link.
 #[derive(Default)]
 struct LinkObject<'a> {
     url: Option<&'a RawValue>,
@@ -190,7 +191,7 @@ impl<'de> Visitor<'de> for LinkVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut object = LinkObject::default();
-        // As text, since a name that is ignored may be one that cannot be decoded.
+        // Read as text, since a name that is ignored may be one that cannot be decoded.
         while let Some(name) = map.next_key::<&RawValue>()? {
             let (slot, name) = match decode(name.get()).as_deref() {
                 Some("url") => (&mut object.url, "url"),

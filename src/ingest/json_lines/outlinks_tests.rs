@@ -8,7 +8,7 @@ use crate::ingest::location::SiteMode;
 use crate::ingest::summary::ReadSummary;
 use crate::ingest::{Event, JsonLines, LineFormat};
 
-/// A record with these outlinks: what it says, and what was counted.
+/// The event of a record with these outlinks, and what was counted.
 fn read(outlinks: &str) -> (Result<Event, Fault>, ReadSummary) {
     let mut reading = Reading::new(SiteMode::Host, Interner::default());
     let line = format!(r#"{{"url":"http://a.example/","outlinks":{outlinks}}}"#);
@@ -39,7 +39,7 @@ fn an_object_is_its_url() {
     assert_eq!(read(objects), (expected, counts));
 }
 
-/// And what the record's other links were counted as counts no more.
+/// And whatever the record's other links were counted as no longer counts.
 #[test]
 fn what_is_no_link_rejects_the_record() {
     let deep = "[".repeat(50_000) + &"]".repeat(50_000);
@@ -96,7 +96,7 @@ fn a_url_given_twice_rejects_the_record() {
     }
 }
 
-/// A URL, a duplicate or what is dropped; written as a string or as one of the objects.
+/// A URL, a duplicate or something that is dropped; written as a string or as one of the objects.
 fn link() -> impl Strategy<Value = (String, u8)> {
     let text = prop_oneof![
         4 => "http://[abc]\\.example/[a-c]{0,2}",
@@ -135,11 +135,11 @@ proptest! {
     }
 }
 
-/// What a list says: numbers of its URLs, and what was left out.
+/// What a list comes to: the numbers of its URLs, and what was left out.
 type Said = (Vec<UrlNumber>, ReadSummary);
 
-/// A list of outlinks read without parsing JSON, where that is done, and by the parser, where it
-/// takes it.
+/// A list of outlinks, read without parsing JSON and by the parser; `None` where that way does not
+/// take it.
 fn both_ways(raw: &str) -> (Option<Said>, Option<Said>) {
     let read = |simple: bool| {
         let mut reading = Reading::new(SiteMode::Host, Interner::default());
