@@ -5,23 +5,24 @@ use rayon::prelude::*;
 use crate::graph::NONE;
 use crate::rank::TIED;
 
-/// One side's classes, best score first, under a tree that finds the best one that fits without
+/// One side's classes, best score first, under a tree that finds the best class that fits without
 /// looking at those that do not.
 ///
-/// A class is a candidate while it has a page left and links to the other side (`links > 0`: the
-/// number of pages of the other side's chosen set that each of its pages is linked with). A query
-/// asks for at least so many links: the density rule says, exactly, how many a page must bring.
-/// Costs: a change `O(log n)`; a query `O(log n)` where the tied candidates are equally linked,
+/// A class is a candidate while it has a page left and links to the other side: `links > 0`, the
+/// number of pages in the other side's chosen set that each of its pages is linked with. A query
+/// asks for a least number of links, since the density rule says exactly how many a page must
+/// bring. Costs: a change `O(log n)`; a query `O(log n)` where the tied candidates have equally
+/// many links, else up to that for each of them.
 /// else up to that for each of them.
 #[derive(Clone, Debug)]
 pub(super) struct Candidates {
     /// Scores by place, descending.
     scores: Vec<f64>,
-    /// Bounds of their errors.
+    /// Bounds on their errors.
     errors: Vec<f64>,
-    /// From each place on, the largest that a score can be.
+    /// For each place, the largest that a score from there on can be.
     highest: Vec<f64>,
-    /// Up to each place, the smallest that a score can be.
+    /// For each place, the smallest that a score up to there can be.
     lowest: Vec<f64>,
     /// Place of each position.
     places: Vec<u32>,
@@ -51,13 +52,13 @@ pub(super) struct Chosen {
     pub(super) position: u32,
     pub(super) page: u32,
     pub(super) links: u32,
-    /// The position with the best score among those that fit; the chosen one is tied with it.
+    /// The position with the best score among those that fit; the chosen position is tied with it.
     pub(super) best: u32,
-    /// Positions that may be tied with the best or not, as far as the errors tell.
+    /// Positions that may or may not be tied with the best, as far as the errors tell.
     pub(super) unclear: Unclear,
 }
 
-/// Candidates of which the errors do not tell whether they are tied with the best.
+/// Candidates for which the errors leave open whether they are tied with the best.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Unclear {
     /// These (often none).
@@ -66,11 +67,11 @@ pub(super) enum Unclear {
     Many,
 }
 
-/// The most unclear candidates that are told one by one.
+/// The most unclear candidates that are listed one by one.
 const FEW: usize = 1000;
 
 impl Candidates {
-    /// No candidate yet; `scores` by position.
+    /// No class is a candidate yet; `scores` and `errors` are by position.
     pub(super) fn new(scores: &[f64], errors: &[f64]) -> Self {
         let mut order: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
         order.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -104,7 +105,7 @@ impl Candidates {
         }
     }
 
-    /// A class now has so many links and this next page ([`NONE`]: no page left).
+    /// Gives a class this many links and this next page ([`NONE`]: no page is left).
     pub(super) fn set(&mut self, position: u32, links: u32, page: u32) {
         let mut index = self.leaves + self.places[position as usize] as usize;
         self.tree[index] = if links == 0 || page == NONE {
@@ -132,7 +133,7 @@ impl Candidates {
     pub(super) fn best(&self, need: u32) -> Option<Chosen> {
         let first = self.leftmost(need)?;
         let (best, error) = (self.scores[first], self.errors[first]);
-        // The best may be any of those that come near.
+        // The best may be any of those that come near the first.
         let tied = self.highest[first] * (1.0 - TIED);
         let clear = self.lowest.partition_point(|&score| score >= tied);
         let clear = clear.max(first + 1);
@@ -296,7 +297,7 @@ mod tests {
             for (i, class) in (0_u32..).zip(&classes) {
                 candidates.set(i, class.1, page(i));
             }
-            // What the scores truly are, somewhere within their errors.
+            // Some true scores within the errors.
             let truth: Vec<(f64, u32)> = (0_u32..).zip(&classes)
                 .filter(|(_, c)| c.1 >= need)
                 .map(|(i, c)| (scores[i as usize] + c.2 * c.3 * 0.999, page(i)))

@@ -6,20 +6,20 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// One percent in the units kept.
+/// One per cent in the units kept.
 const PERCENT: u64 = 1_000_000;
 
-/// A text is no density.
+/// The text is not a density.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "{0:?} is no cover density: give a percentage above 0 and up to 100, with at most six decimals"
 )]
 pub struct BadDensity(pub String);
 
-/// A cover density in percent, `0 < d <= 100`, kept in millionths of a percent, so that fitting is
-/// decided in integers.
+/// A cover density in per cent, `0 < d <= 100`, kept in millionths of a per cent, so that whether a
+/// page fits is decided in integers.
 ///
-/// Text, and formats for people, have the percentage (`99.5`); binary formats the millionths.
+/// Text, and formats for people, have the percentage (`99.5`); binary formats have the millionths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, JsonSchema)]
 #[schemars(inline, with = "f64", extend("exclusiveMinimum" = 0, "maximum" = 100))]
 pub struct Density(u64);
@@ -28,7 +28,7 @@ impl Density {
     /// Complete: every hub leads to every authority.
     pub const COMPLETE: Self = Self(100 * PERCENT);
 
-    /// From millionths of a percent.
+    /// The density of this many millionths of a per cent.
     pub fn from_millionths(millionths: u64) -> Result<Self, BadDensity> {
         if (1..=100 * PERCENT).contains(&millionths) {
             Ok(Self(millionths))
@@ -37,7 +37,7 @@ impl Density {
         }
     }
 
-    /// In millionths of a percent.
+    /// The density in millionths of a per cent.
     #[must_use]
     pub const fn millionths(self) -> u64 {
         self.0

@@ -1,9 +1,9 @@
 //! Growing one core out of the best authority of a region.
 //!
-//! Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), figures 1 and 2, whose misprint
-//! is mended as the guide says ([cores](crate::guide::cores), *Extraction*): each round adds the
-//! best hub, then the best authority. Classes are worked on, pages are added: the pages of a class
-//! have equal scores, so the tie rule takes them in URL order.
+//! Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), figures 1 and 2, whose misprint is
+//! corrected as the guide says ([cores](crate::guide::cores), *Extraction*): each round adds the
+//! best hub, then the best authority. The work is done on classes, but pages are added: the pages
+//! of a class have equal scores, so the tie rule takes them in URL order.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::rank::{Doubt, Principal, TIED};
 use super::candidates::{Candidates, Chosen, Unclear};
 use super::params::{CoreParams, Growth, Rule};
 
-/// How accurate, relatively, the best score has to be, as the bound of a tie follows it.
+/// The relative accuracy that the best score needs, since the bound of a tie follows from it.
 const ROUGHLY: f64 = 1e-3;
 
 /// A core as it grew: pages with their scores, in the order taken.
@@ -49,9 +49,9 @@ struct Side<'a> {
     candidates: Candidates,
     /// How many chosen pages of the other side each page of the class is linked with.
     links: Vec<u32>,
-    /// The last page taken of each class that one was taken of: they are taken in URL order.
+    /// For each class that a page was taken from, the last such page: pages are taken in URL order.
     taken: BTreeMap<u32, u32>,
-    /// The first page of a class that is left, after a page if one is named.
+    /// The first page that is left of a class; where a page is given, the first one after it.
     next: Box<dyn Fn(u32, Option<u32>) -> Option<u32> + 'a>,
 }
 
@@ -71,12 +71,12 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// The next page of the class that is not taken yet.
+    /// The next page of the class that is not taken yet; [`NONE`] if there is none.
     fn next_page(&self, position: u32) -> u32 {
         (self.next)(position, self.taken.get(&position).copied()).unwrap_or(NONE)
     }
 
-    /// The next page of the class, which is this one, is taken.
+    /// Takes the next page of the class, which is `page`.
     fn take(&mut self, position: u32, page: u32) {
         self.taken.insert(position, page);
         let next = self.next_page(position);
@@ -84,12 +84,13 @@ impl<'a> Side<'a> {
         self.candidates.set(position, links, next);
     }
 
-    /// A page that these classes are linked with was chosen on the other side.
+    /// Notes that a page which these classes are linked with was chosen on the other side.
     fn link(&mut self, positions: &[u32]) {
         for &position in positions {
             let links = &mut self.links[position as usize];
             *links += 1;
-            // A candidate has its next page already, one that has run out of them has none.
+            // A class that is a candidate has its next page already; one that has run out of pages
+            // has none.
             let (links, page) = match *links {
                 1 => (1, self.next_page(position)),
                 more => (more, self.candidates.at(position).0),
@@ -99,12 +100,12 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What a side's turn came to.
+/// The outcome of a side's turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Added,
     NoCandidate,
-    /// `literal` growth: the best candidate does not fit.
+    /// In `literal` growth: the best candidate does not fit.
     Done,
 }
 
@@ -118,7 +119,7 @@ struct Growing<'a> {
     grown: Grown,
 }
 
-/// Extracts the core of this region. It has no hub only if no link is left in the region.
+/// Extracts the core of this region. It has no hub only if the region has no link left.
 pub(super) fn extract(
     graph: &HubGraph,
     left: &Remaining,
@@ -178,7 +179,7 @@ pub(super) fn extract(
 impl Growing<'_> {
     /// Takes the best authority of the region.
     fn start(&mut self) {
-        // No other can be tied with the best.
+        // No other class can be tied with the best.
         let rivals = self.authorities.candidates.rivals();
         for &position in &rivals {
             let page = self.authorities.next_page(position);
@@ -193,8 +194,8 @@ impl Growing<'_> {
         }
     }
 
-    /// The best candidate with so many links. Where the errors do not tell ties, what two classes are
-    /// linked with may, or symmetry.
+    /// The best candidate with at least `need` links. Where the errors leave ties open, the links
+    /// of the two classes may decide, or symmetry.
     fn decided(&mut self, need: u32, role: Role) -> Option<Chosen> {
         let side = match role {
             Role::Hub => &self.hubs,
@@ -219,7 +220,8 @@ impl Growing<'_> {
             let could_win = side.scores[position as usize] + side.errors[position as usize]
                 > side.scores[chosen.best as usize] - error;
             if page > chosen.page && !could_win {
-                // Tied or not, it is not the best, and the smallest URL is another's.
+                // Whether tied or not, it cannot win: it is not the best, and another has the
+                // smallest URL.
                 continue;
             }
             let (a, b) = (classes[chosen.best as usize], classes[position as usize]);
@@ -244,7 +246,7 @@ impl Growing<'_> {
         self.grown.doubt = self.grown.doubt.or(Some(doubt));
     }
 
-    /// How many links with the other side a page must bring, when the sides will be so large.
+    /// How many links with the other side a page must bring when the sides are to have these sizes.
     fn need(&self, hubs: usize, authorities: usize) -> u128 {
         match self.rule {
             Rule::Density { density, .. } => density
@@ -325,9 +327,9 @@ impl Growing<'_> {
     }
 }
 
-/// Whether a class is tied with the best one, if what only one of the two is linked with tells it,
-/// and that no more than tied: what both are linked with adds the same to both scores, and so does
-/// its error. Cost: the lists of the two, added to `visits`.
+/// Whether a class is tied with the best one, if that follows from the links that only one of the
+/// two has, and from no more than that: what both are linked with adds the same to both scores and
+/// to both errors. Cost: the lists of the two, added to `visits`.
 fn nearness(
     principal: &Principal,
     role: Role,
@@ -370,7 +372,7 @@ fn nearness(
     };
     add(list, other, 1.0);
     add(other, list, -1.0);
-    // How much less it scores, as the scores are; rounding may have put it behind the best.
+    // How much less it scores, as far as the scores tell; rounding may have put it behind the best.
     let [less, sum, error] = [less, sum, error].map(|of| of / principal.sigma);
     let terms = (list.len() + other.len() + 16) as f64;
     let error = error + sum * terms * f64::EPSILON;

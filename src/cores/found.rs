@@ -2,34 +2,34 @@
 
 use crate::rank::Doubt;
 
-/// A dense bipartite subgraph: its hubs, its authorities, where it came from. Pages are numbers
+/// A dense bipartite subgraph: its hubs, its authorities, and where it was found. Pages are numbers
 /// in URL order.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Core {
-    /// The largest singular value of the region it came from.
+    /// The largest singular value of the region that it came from.
     pub sigma: f64,
     /// `100 edges / (hubs * authorities)`, in percent.
     pub density: f64,
-    /// Links from its hubs to its authorities.
+    /// The number of links from its hubs to its authorities.
     pub edges: u64,
-    /// In the order taken.
+    /// The hubs in the order in which they were taken.
     pub hubs: Vec<u32>,
-    /// In the order taken.
+    /// The authorities in the order in which they were taken.
     pub authorities: Vec<u32>,
-    /// Of `hubs`; L2-normalised over all pages of the region.
+    /// The scores of `hubs`, L2-normalised over all pages of the region.
     pub hub_scores: Vec<f64>,
-    /// Of `authorities`; L2-normalised over all pages of the region.
+    /// The scores of `authorities`, L2-normalised over all pages of the region.
     pub authority_scores: Vec<f64>,
-    /// The order in which the two sides were added to, as `a` and `h`.
+    /// The order of additions over both sides: `h` for a hub, `a` for an authority.
     pub sides: String,
     /// The hub that is the seed.
     pub seed: u32,
-    /// Why this core is not certified, if it is not.
+    /// Why this core is not certified; `None` if it is.
     pub doubt: Option<Doubt>,
 }
 
 impl Core {
-    /// Its pages; one that is in both roles comes twice.
+    /// The core's pages; a page in both roles comes twice.
     pub(super) fn pages(&self) -> impl Iterator<Item = u32> {
         self.hubs.iter().chain(&self.authorities).copied()
     }

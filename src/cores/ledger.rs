@@ -1,12 +1,12 @@
 //! What a run leaves to later ones: its cores by weakly connected component of the whole graph.
 //!
 //! What a core removes stays within its component, so the cores of a component, and their order
-//! among themselves, depend on nothing outside it. A later run takes them over, as long as the
-//! component is what it was, and only decides anew how the components' cores interleave.
+//! among themselves, depend on nothing outside it. A later run takes them over as long as the
+//! component is unchanged, and decides anew only how the cores of different components interleave.
 //!
 //! **One exception.** Sigmas within 1e-9 of the largest one are tied, and the largest may be in
-//! another component: where two sigmas of one component differ by more than rounding and by less
-//! than that, what is elsewhere could change their order. Nothing is taken over from there on.
+//! another component. Where two sigmas of one component differ by more than rounding but by less
+//! than that, something elsewhere could change their order. Nothing is taken over from there on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,10 +21,10 @@ use super::near::NearPage;
 pub struct KnownCore {
     /// The core, in numbers of the present graph.
     pub core: Core,
-    /// The classes that were near it, and near no earlier core of its component; nothing for a
+    /// The classes that were near it, and near no earlier core of its component; empty for a
     /// component that is absent from the graph.
     pub near: Vec<NearPage>,
-    /// How the caller names it, if an earlier run kept it: only then it counts as reused.
+    /// The caller's name for it, if an earlier run kept it: only then does it count as reused.
     pub origin: Option<u64>,
 }
 
@@ -33,15 +33,15 @@ pub struct KnownCore {
 pub struct KnownComponent {
     /// Its cores, in order.
     pub cores: Vec<KnownCore>,
-    /// A bound of the largest sigma in what is left after them.
+    /// An upper bound on the largest sigma in what is left after them.
     pub next: f64,
-    /// The sigma and the best authority of the step after them, where they are known.
+    /// The sigma and the best authority of the step after them; `None` where they are not known.
     pub ahead: Option<(f64, u32)>,
 }
 
-/// The components of a graph, with what is known of them. What is known of components beyond the
-/// graph's own is about *absent* ones: their steps take part as far as they are known, and where
-/// what is left of one could come next, the run ends there and says so.
+/// The components of a graph, with what is known of them. Components numbered beyond the graph's
+/// own are *absent* ones: their steps take part as far as they are known, and where what is left of
+/// one could come next, the run ends there and says so.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ledger {
     components: WeakComponents,
@@ -54,20 +54,20 @@ pub struct FoundComponent {
     /// The ranks (from 1) of its cores that may be taken over, in order, each with the classes that
     /// were near it and near no earlier core.
     pub cores: Vec<(u32, Vec<NearPage>)>,
-    /// A bound of the largest sigma in what is left after them.
+    /// An upper bound on the largest sigma in what is left after them.
     pub next: f64,
-    /// The sigma and the best authority of the step after them, where they are known.
+    /// The sigma and the best authority of the step after them; `None` where they are not known.
     pub ahead: Option<(f64, u32)>,
 }
 
 impl Ledger {
-    /// What is known (by component) of a graph with these components.
+    /// A ledger of the components of a graph, with what is known of each.
     #[must_use]
     pub const fn new(components: WeakComponents, known: BTreeMap<u32, KnownComponent>) -> Self {
         Self { components, known }
     }
 
-    /// Nothing is known.
+    /// A ledger in which nothing is known.
     #[must_use]
     pub fn empty(graph: &HubGraph) -> Self {
         Self::new(WeakComponents::of(graph, &[]), BTreeMap::new())
@@ -104,7 +104,7 @@ impl Ledger {
             .collect()
     }
 
-    /// The core that comes next and its component, if it is known.
+    /// The next core with its component and its doubt, if it is a known one.
     pub(super) fn core(&self, next: &Next) -> Option<(u32, &KnownCore, Option<Doubt>)> {
         let Next::Known {
             component,
@@ -123,12 +123,12 @@ impl Ledger {
 #[derive(Debug, Default)]
 pub(super) struct Keeping {
     found: BTreeMap<u32, FoundComponent>,
-    /// Components of which nothing more may be taken over.
+    /// Components from which nothing further may be taken over.
     cut: BTreeSet<u32>,
 }
 
 impl Keeping {
-    /// A core was found or taken over.
+    /// Notes a core that was found or taken over.
     pub(super) fn note(
         &mut self,
         component: u32,
@@ -143,7 +143,7 @@ impl Keeping {
         if delicate || core.doubt.is_some() {
             self.cut.insert(component);
             found.next = match core.doubt {
-                // What could not be proved bounds nothing.
+                // A sigma that could not be proved bounds nothing.
                 Some(_) => f64::MAX,
                 None => core.sigma * (1.0 + 4.0 * TIED),
             };
@@ -152,7 +152,7 @@ impl Keeping {
         }
     }
 
-    /// All of it, with what is left.
+    /// Everything that was gathered, together with what is left.
     pub(super) fn finish(mut self, rests: BTreeMap<u32, Rest>) -> BTreeMap<u32, FoundComponent> {
         for (component, rest) in rests {
             if self.cut.contains(&component) {

@@ -1,5 +1,5 @@
-//! Cores: dense bipartite places, taken out of the host-pruned graph one after the other, each
-//! giving one of its hubs as a seed: the rules are in the [guide](crate::guide::cores).
+//! Cores: dense bipartite places, taken out of the host-pruned graph one after another, each giving
+//! one of its hubs as a seed. The rules are in the [guide](crate::guide::cores).
 
 mod candidates;
 mod density;

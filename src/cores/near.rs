@@ -1,9 +1,10 @@
 //! Which pages were near a core that was found without them.
 //!
-//! A page is near a core if it was left when the core was found, is no part of it, and links to
-//! one of its authorities or is linked from one of its hubs: the candidates that extraction did
-//! not take. All of it by class, since the pages of a class have the same links and scores; only
-//! the first core that a class was near to is kept, as a hub and as an authority.
+//! A page is near a core if it was left when the core was found, is not part of it, and links to
+//! one of its authorities or is linked from one of its hubs: these are the candidates that
+//! extraction did not take. All of this is kept by class, since the pages of a class have the same
+//! links and scores, and only for the first core that a class was near in each role, as a hub and
+//! as an authority.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +18,13 @@ use super::found::Core;
 pub struct Nearness {
     /// The core's rank, from 1.
     pub core: u32,
-    /// Pages of the core on the other side that each page is linked with.
+    /// The number of the core's pages on the other side that each page is linked with.
     pub links: u32,
     /// The score of one page in the region that the core came from.
     pub score: f64,
 }
 
-/// The first core that each class was near to, if it was near one.
+/// The first core that each class was near; `None` where it was near none.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct NearClasses {
     /// By hub class.
@@ -41,7 +42,7 @@ impl NearClasses {
         }
     }
 
-    /// Takes in the core that was found next; `left` is what remains without it. Gives the classes
+    /// Adds the core that was found next; `left` is what remains without it. Returns the classes
     /// that were near no earlier core.
     ///
     /// Cost: the merged entries of the core's hubs and authorities, each class once.
@@ -80,7 +81,7 @@ impl NearClasses {
         found
     }
 
-    /// Takes in what an earlier run found near a core that has this rank now.
+    /// Adds what an earlier run found near a core that now has this rank.
     pub(super) fn take(&mut self, graph: &HubGraph, near: &[NearPage], core: u32) {
         for page in near {
             let (slots, class) = match page.role {
@@ -101,11 +102,11 @@ impl NearClasses {
 /// A class that was near a core and no earlier one, named by one of its pages.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NearPage {
-    /// Which class of the page.
+    /// Which of the page's two classes it is.
     pub role: Role,
     /// The page's number.
     pub page: u32,
-    /// Pages of the core on the other side that each page of the class is linked with.
+    /// The number of the core's pages on the other side that each page of the class is linked with.
     pub links: u32,
     /// The score of one page in the region that the core came from.
     pub score: f64,
@@ -120,7 +121,7 @@ fn classes(pages: &[u32], class: impl Fn(u32) -> Option<u32>) -> BTreeMap<u32, u
     counts
 }
 
-/// The classes that these are linked with, each with how many of their pages.
+/// The classes that these classes are linked with, each with the number of pages that link.
 fn linked_with(from: &BTreeMap<u32, u32>, links: &Csr, classes: usize) -> Vec<(u32, u32)> {
     let mut sums = vec![0_u32; classes];
     let mut found = Vec::new();
@@ -137,7 +138,7 @@ fn linked_with(from: &BTreeMap<u32, u32>, links: &Csr, classes: usize) -> Vec<(u
     with_sums.map(|c| (c, sums[c as usize])).collect()
 }
 
-/// Keeps those that are left and were not near an earlier core, and tells which. A class outside
+/// Keeps those that are left and were not near an earlier core, and returns them. A class outside
 /// the region has the score 0.
 fn keep(
     kept: &mut [Option<Nearness>],

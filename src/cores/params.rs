@@ -1,4 +1,4 @@
-//! What a core selection is asked for.
+//! What a core selection can be asked for.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,11 +16,11 @@ pub enum Hits {
     Classic,
 }
 
-/// What is done with a best candidate that would bring the density below the one asked for.
+/// What happens to a best candidate that would bring the density below the one asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// The best among those that fit is taken instead.
+    /// The best candidate that fits is taken instead.
     #[default]
     Maximal,
     /// The core is done.
@@ -35,14 +35,14 @@ pub enum Rule {
     Density {
         /// No page is added that would bring the density below it.
         density: Density,
-        /// What happens to the others.
+        /// What happens where the best candidate would do so.
         growth: Growth,
     },
-    /// Fixed size, tested once per round, so it can be passed.
+    /// Fixed size, tested once per round, so it can be exceeded.
     Size {
-        /// Hubs and authorities together.
+        /// The number of hubs and authorities together.
         size: u32,
-        /// Up to so many hubs, then up to so many authorities in a round.
+        /// The most hubs, and then the most authorities, that a round adds.
         new_members: u32,
     },
 }
@@ -68,23 +68,23 @@ pub enum Pick {
     Stable,
 }
 
-/// The most iterations of [`Hits::Classic`]: the paper runs 60, and scores stand still to the last
-/// bit far below this number.
+/// The most iterations of [`Hits::Classic`]: the paper runs 60, and scores no longer change in the
+/// last bit far below this number.
 pub(super) const MAX_ITERATIONS: u32 = 100_000;
 
 /// The parameters of a core selection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CoreParams {
-    /// How many seeds, one from each core.
+    /// The number of seeds, one from each core.
     pub seeds: u32,
     /// How the graph is ranked.
     pub hits: Hits,
-    /// Iterations of [`Hits::Classic`].
+    /// The number of iterations of [`Hits::Classic`].
     pub iterations: u32,
     /// When a core is done.
     pub rule: Rule,
-    /// The most hubs of a core; its authorities go on.
+    /// The most hubs of a core, after which only authorities are added; `None` for no limit.
     pub max_hubs: Option<u32>,
     /// Which hub becomes the seed.
     pub pick: Pick,
@@ -109,15 +109,15 @@ pub enum BadParams {
     /// No seed is asked for.
     #[error("0 seeds are asked for; ask for at least 1")]
     NoSeeds,
-    /// Classic HITS without an iteration has no scores.
+    /// Classic HITS without iterations has no scores.
     #[error("classic HITS needs at least 1 iteration")]
     NoIterations,
-    /// Classic HITS that would run for days.
+    /// Classic HITS with so many iterations would run for days.
     #[error(
         "{0} iterations are too many; classic HITS takes at most {MAX_ITERATIONS}, and 60 are usual"
     )]
     TooManyIterations(u32),
-    /// A core has a hub and an authority.
+    /// A core has at least a hub and an authority.
     #[error("a core has at least 2 pages (a hub and an authority); {0} is too small a core size")]
     SmallCore(u32),
     /// Rounds that add nothing would never end.

@@ -1,4 +1,4 @@
-//! Core after core, until there are enough seeds or no inter-site link is left.
+//! Core after core is taken, until there are enough seeds or no inter-site link is left.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub enum CoresError {
     /// The caller stopped the work.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
-    /// Links were left, and yet no hub was found: the graph or its scores are damaged.
+    /// Links were left, but no hub was found: the graph or its scores are damaged.
     #[error("core {rank} came out without a hub though links are left")]
     NoHub {
         /// The core's rank, from 1.
@@ -46,18 +46,18 @@ pub struct Selection {
     pub uncertified_reason: Option<(u32, Doubt)>,
     /// The classes that were near a core.
     pub near: NearClasses,
-    /// Of each core, whether it was taken over from an earlier run.
+    /// For each core, whether it was taken over from an earlier run.
     pub reused: Vec<bool>,
-    /// Of each core, how it was named where it was taken over.
+    /// For each core, its name where it was taken over; else `None`.
     pub origins: Vec<Option<u64>>,
     /// What a later run may take over, by component of the whole graph.
     pub found: BTreeMap<u32, FoundComponent>,
-    /// Where the run came to an end too early: absent components, the densest first, of which the
-    /// first could come next.
+    /// Where the run ended too early: the absent components, densest first, the first of which
+    /// could come next. Empty where it did not.
     pub absent: Vec<u32>,
 }
 
-/// Selects cores. `previous_seeds`, in rank order, matter to [`Pick::Stable`] only.
+/// Selects cores. `previous_seeds`, in rank order, matter to [`Pick::Stable`] alone.
 pub fn select(
     graph: &HubGraph,
     params: &CoreParams,
@@ -68,9 +68,9 @@ pub fn select(
     select_again(graph, params, previous_seeds, &ledger, watch)
 }
 
-/// Selects cores, and takes over what is known of components of the graph; that has to come from
-/// runs with the same parameters, but for the number of seeds and the pick. Gives what [`select`]
-/// gives. [`Hits::Classic`] takes nothing over.
+/// Selects cores, and takes over what is known of components of the graph. That has to come from
+/// runs with the same parameters, except for the number of seeds and the pick. The result is that
+/// of [`select`]. [`Hits::Classic`] takes nothing over.
 pub fn select_again(
     graph: &HubGraph,
     params: &CoreParams,
@@ -172,8 +172,8 @@ struct Growing<'a> {
 }
 
 impl Growing<'_> {
-    /// Extracts the core, from more accurate scores while a decision could not be made; these may
-    /// put another place first. Nothing where the core is known.
+    /// Extracts the core, from more accurate scores where a decision could not be made; these may
+    /// put another place first. Does nothing where the core is known.
     fn grow(
         &mut self,
         ranker: &mut dyn Ranker,
@@ -219,7 +219,7 @@ fn core(principal: &Principal, grown: Grown, previous: &BTreeMap<u32, usize>) ->
     })
 }
 
-/// The hub that was the best seed before, else the best hub, by the smallest URL where tied.
+/// The hub that ranked first among the previous seeds; else the best hub, by smallest URL if tied.
 fn seed(hubs: &[u32], scores: &[f64], previous: &BTreeMap<u32, usize>) -> Option<u32> {
     let stable = hubs
         .iter()

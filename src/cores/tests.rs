@@ -106,7 +106,7 @@ fn a_symmetric_region_starts_from_its_smallest_pages() {
 fn a_page_that_is_hub_and_authority_leaves_in_both_roles() {
     // 1 and 2 link to each other and to 3, 4; as an authority 1 is also cited by 5.
     let both = graph(&[(&[1], &[2, 3, 4]), (&[2], &[1, 3, 4]), (&[5], &[1])]);
-    // Authority 1 has a citer more than 2, so 2 is the better hub; 3 and 4 have both.
+    // Authority 1 has one citer more than 2, so 2 is the better hub; 3 and 4 have both as citers.
     let cores = cores_of(&both, &CoreParams::default());
     assert_eq!(cores.len(), 1);
     assert_eq!(
@@ -154,7 +154,7 @@ fn literal_growth_ends_where_maximal_looks_further() {
 
 #[test]
 fn the_density_is_tested_exactly_for_every_page() {
-    // Complete up to 10, 11 by 1, 2, 3; hub 12 brings one link: 7 of 9.
+    // Complete up to hubs 10, 11 by authorities 1, 2, 3; hub 12 brings one link: 7 of 9.
     let fits = &cores_of(&uneven(), &density("77.777777", Growth::Maximal))[0];
     let misses = &cores_of(&uneven(), &density("77.777778", Growth::Maximal))[0];
     assert_eq!((&fits.sides[..], fits.edges), ("ahahah", 7));

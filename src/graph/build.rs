@@ -24,7 +24,7 @@ impl Rows {
     }
 
     /// Adds a row: the pages that carry it and the pages it leads to, each strictly ascending.
-    /// A row without carriers or without targets is passed over.
+    /// A row without carriers or without targets is skipped.
     pub fn push(&mut self, carriers: &[u32], targets: &[u32]) -> Result<(), GraphError> {
         for pages in [carriers, targets] {
             if !pages.is_sorted_by(|a, b| a < b) {
@@ -55,8 +55,8 @@ impl Rows {
         Ok(())
     }
 
-    /// The graph of these rows. Cost: a hash and a few passes over the entries, a sort of the
-    /// hashes; 12 bytes an entry are held meanwhile.
+    /// The graph of these rows. Cost: a hash and a few passes over the entries, and a sort of the
+    /// hashes; 12 bytes per entry are held meanwhile.
     pub fn graph(&self) -> Result<HubGraph, GraphError> {
         let largest = self.carriers.entries().iter().chain(self.targets.entries());
         let pages = largest.max().map_or(0, |&page| page as usize + 1);
@@ -112,7 +112,7 @@ impl Rows {
     }
 }
 
-/// For each page its class; an error where a page is in two.
+/// The class of each page; an error where a page is in two.
 fn classes_of(members: &Csr, pages: usize) -> Result<Vec<u32>, GraphError> {
     let mut classes = vec![NONE; pages];
     for class in 0..number(members.len()) {
@@ -126,7 +126,7 @@ fn classes_of(members: &Csr, pages: usize) -> Result<Vec<u32>, GraphError> {
     Ok(classes)
 }
 
-/// Numbers of lists, those with equal content side by side and ascending.
+/// The numbers of lists; lists with equal content are side by side, and their numbers ascend.
 struct Groups {
     ids: Vec<u32>,
     ends: Vec<usize>,

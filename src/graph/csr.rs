@@ -4,7 +4,7 @@ use super::number::number;
 
 /// Lists of `u32`, numbered from 0, stored as offsets and entries (compressed sparse rows).
 ///
-/// Memory: 4 bytes an entry and 8 bytes a list, whatever the lengths of the lists.
+/// Memory: 4 bytes per entry and 8 bytes per list, whatever the lengths of the lists.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Csr {
     offsets: Vec<usize>,
@@ -21,7 +21,7 @@ impl Default for Csr {
 }
 
 impl Csr {
-    /// No lists yet, with room for so many.
+    /// No lists yet, with room for this many.
     pub(crate) fn with_capacity(lists: usize, entries: usize) -> Self {
         let mut offsets = Vec::with_capacity(lists + 1);
         offsets.push(0);
@@ -45,7 +45,7 @@ impl Csr {
         self.offsets.extend(ends.map(|end| before + end));
     }
 
-    /// The entries appended since the last [`Csr::close`] or [`Csr::push`].
+    /// The entries that were appended since the last [`Csr::close`] or [`Csr::push`].
     pub(crate) fn open(&mut self) -> &mut [u32] {
         let from = self.offsets.last().copied().unwrap_or(0);
         &mut self.entries[from..]

@@ -1,4 +1,4 @@
-//! What makes rows no graph.
+//! Why rows make no graph.
 
 /// Why there is no graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

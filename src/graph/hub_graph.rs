@@ -5,7 +5,7 @@ use super::number::{NONE, number};
 
 /// The host-pruned graph as classes of equal pages.
 ///
-/// Memory: 8 bytes a merged entry, 4 bytes a page and role, 8 bytes a page number.
+/// Memory: 8 bytes per merged entry, 4 bytes per page and role, 8 bytes per page number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HubGraph {
     pub(super) hub_members: Csr,
@@ -41,14 +41,14 @@ impl HubGraph {
         &self.citers
     }
 
-    /// The hub class of a page, if it is a hub.
+    /// The hub class of a page; `None` if it is no hub.
     #[must_use]
     pub fn hub_class(&self, page: u32) -> Option<u32> {
         let class = self.hub_class.get(page as usize).copied();
         class.filter(|&class| class != NONE)
     }
 
-    /// The authority class of a page, if it is an authority.
+    /// The authority class of a page; `None` if it is no authority.
     #[must_use]
     pub fn authority_class(&self, page: u32) -> Option<u32> {
         let class = self.authority_class.get(page as usize).copied();

@@ -1,10 +1,11 @@
 //! The host-pruned graph in memory, built once and read only.
 //!
-//! Pages are dense numbers in URL byte order (the smallest URL is page 0), so *smallest URL* is
-//! *smallest number*. Pages with one set of targets are one **hub class**, pages with one set of
-//! citing hub classes are one **authority class**; a page may be in one class of each kind.
+//! Pages are dense numbers in URL byte order (the smallest URL is page 0), so *smallest URL* means
+//! *smallest number*. Pages with the same set of targets are one **hub class**, pages with the same
+//! set of citing hub classes are one **authority class**; a page may be in one class of each kind.
 //! Members of a class have exactly equal HITS scores, so ranking works on classes with
-//! multiplicities, and equal pages are equal by construction ([design](crate::guide::design), *Rows*).
+//! multiplicities, and equal pages are equal by construction ([design](crate::guide::design),
+//! *Rows*).
 //!
 //! ```text
 //! rows:    hub class -> authority classes     citers:  authority class -> hub classes

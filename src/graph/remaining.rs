@@ -16,9 +16,9 @@ pub struct Remaining {
 
 #[derive(Clone, Debug)]
 struct Side {
-    /// Members left in each class.
+    /// How many members are left in each class.
     counts: Vec<u32>,
-    /// Where in the class its first member that is left stands, so that a large template class
+    /// The position in each class of the first member that is left, so that a large template class
     /// is not walked from its beginning every time.
     firsts: Vec<u32>,
 }
@@ -77,7 +77,7 @@ impl Remaining {
         self.authorities.counts[class as usize]
     }
 
-    /// The first page of a hub class that is left, of those after a page where one is named.
+    /// The first page of a hub class that is left; where a page is given, the first one after it.
     #[must_use]
     pub fn next_hub_page(&self, graph: &HubGraph, class: u32, after: Option<u32>) -> Option<u32> {
         let first = self.hubs.firsts[class as usize] as usize;
@@ -85,7 +85,8 @@ impl Remaining {
         self.left(behind(pages, after)).next()
     }
 
-    /// The first page of an authority class that is left, of those after a page where one is named.
+    /// The first page of an authority class that is left; where a page is given, the first one
+    /// after it.
     #[must_use]
     pub fn next_authority_page(
         &self,
@@ -109,8 +110,8 @@ impl Remaining {
         &self.gone
     }
 
-    /// Takes pages out, in both roles; tells which classes lost members. A page named twice, or
-    /// gone already, counts once.
+    /// Takes pages out, in both roles, and returns the classes that lost members. A page that is
+    /// named twice, or gone already, counts once.
     pub fn remove(&mut self, graph: &HubGraph, pages: impl IntoIterator<Item = u32>) -> Touched {
         let mut touched = Touched::default();
         for page in pages {
@@ -136,7 +137,7 @@ impl Remaining {
     }
 }
 
-/// The pages after one, of ascending ones.
+/// The pages after a given one, or all; `pages` are ascending.
 fn behind(pages: &[u32], after: Option<u32>) -> &[u32] {
     let from = after.map_or(0, |page| pages.partition_point(|&other| other <= page));
     &pages[from..]

@@ -19,14 +19,14 @@ pub enum Role {
     Authority,
 }
 
-/// Whether the scores of two classes are equal, exactly: what is left of the graph links both with
-/// the same, or exchanging the two, with a few others of theirs, maps it to itself. `false` says
-/// nothing.
+/// Whether the scores of two classes are certainly equal, to the last bit: either both are linked
+/// with the same classes in what is left of the graph, or exchanging the two, together with a few
+/// classes that they are linked with, maps it to itself. `false` means that this was not found.
 ///
-/// Classes are told apart by the whole graph: once pages have left, many have come to be alike.
-/// The exchange is built from the two: what only one of them is linked with must be exchanged with
-/// what only the other is linked with, and so on. It is tried in one order only, and given up
-/// after 64 pairs. Cost: the lists of the pairs, twice; they are added to `visits`.
+/// Classes are told apart by the whole graph, and many become alike once pages have left. The
+/// exchange is built up from the two: whatever only one of them is linked with must be exchanged
+/// with something that only the other is linked with, and so on. It is tried in one order only, and
+/// given up after 64 pairs. Cost: the lists of the pairs, twice; they are added to `visits`.
 #[must_use]
 pub fn twins(
     graph: &HubGraph,
@@ -87,7 +87,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// The classes of the other side that are left and linked with this one, ascending.
+    /// The classes of the other side that are left and linked with this class, ascending.
     fn linked(&self, role: Role, class: u32) -> Vec<u32> {
         let (lists, other) = match role {
             Role::Hub => (self.graph.rows(), Role::Authority),
@@ -125,7 +125,7 @@ impl Exchange<'_> {
         true
     }
 
-    /// What has to be exchanged for these two; `None` if the numbers differ.
+    /// What has to be exchanged if these two are; `None` if the numbers differ.
     fn differences(&mut self, role: Role, a: u32, b: u32) -> Option<Vec<(Role, u32, u32)>> {
         let other = match role {
             Role::Hub => Role::Authority,

@@ -1,18 +1,18 @@
 //! The weakly connected components of the whole graph, each with a fingerprint.
 //!
-//! A page that leaves the graph leaves it in both roles, so what one core removes can reach every
-//! page connected with it by links in any direction, and no other. Hence the cores of one component
-//! do not depend on any other: neither which there are, nor their order among themselves, and what
-//! was found in a component holds for as long as its fingerprint stays. That is taken over the ids
-//! of its pages, which a bank never gives out anew, in URL order: numbers of pages and classes
-//! change when pages come or go elsewhere.
+//! A page that leaves the graph leaves it in both roles, so what one core removes can affect every
+//! page that links in any direction connect with it, and no other. Hence the cores of a component,
+//! and their order among themselves, do not depend on any other component, and what was found in a
+//! component holds for as long as its fingerprint stays the same. The fingerprint is taken over the
+//! ids of its pages, which a bank never gives out again, in URL order: the numbers of pages and
+//! classes change when pages come or go elsewhere.
 
 use super::csr::Csr;
 use super::hub_graph::HubGraph;
 use super::number::{NONE, number};
 use crate::page::PageId;
 
-/// What a component is made of: equal for equal pages, links and URL order, and else different.
+/// What a component is made of: equal if and only if pages, links and URL order are equal.
 pub type Fingerprint = [u8; 16];
 
 /// The weakly connected components of a graph, numbered by their smallest authority class.
@@ -21,7 +21,7 @@ pub struct WeakComponents {
     hubs: Vec<u32>,
     authorities: Vec<u32>,
     fingerprints: Vec<Fingerprint>,
-    /// Of each the largest row sum.
+    /// The largest row sum in each component.
     row_sums: Vec<u64>,
     visits: u64,
 }
@@ -29,8 +29,8 @@ pub struct WeakComponents {
 impl WeakComponents {
     /// The components of the graph; `pages` has the id of each page number.
     ///
-    /// Cost: one pass over the merged entries and two over the pages on inter-site links; some
-    /// 50 bytes a class are held meanwhile.
+    /// Cost: one pass over the merged entries and two over the pages on inter-site links; some 50
+    /// bytes per class are held meanwhile.
     #[must_use]
     pub fn of(graph: &HubGraph, pages: &[PageId]) -> Self {
         let (hubs, authorities) = (graph.hub_members().len(), graph.authority_members().len());
@@ -104,7 +104,7 @@ impl WeakComponents {
         }
     }
 
-    /// How many there are.
+    /// How many components there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.fingerprints.len()
@@ -122,8 +122,8 @@ impl WeakComponents {
         &self.fingerprints
     }
 
-    /// A bound of the largest singular value within a component: the root of its largest row sum of
-    /// `A^T A`.
+    /// An upper bound on the largest singular value within a component: the root of its largest row
+    /// sum of `A^T A`.
     #[must_use]
     pub fn bound(&self, component: u32) -> f64 {
         let sum = self.row_sums.get(component as usize);
@@ -146,7 +146,7 @@ impl WeakComponents {
         self.hubs.get(class as usize).copied().unwrap_or(NONE)
     }
 
-    /// The component of a page of `graph`, if it is on a link.
+    /// The component of a page of `graph`; `None` if it is on no link.
     #[must_use]
     pub fn of_page(&self, graph: &HubGraph, page: u32) -> Option<u32> {
         let as_hub = graph.hub_class(page).map(|class| self.of_hub(class));
@@ -165,7 +165,7 @@ impl WeakComponents {
         lists
     }
 
-    /// Entries of rows and citers read to find them.
+    /// How many entries of rows and citers were read to find them.
     #[must_use]
     pub const fn link_visits(&self) -> u64 {
         self.visits
@@ -187,8 +187,8 @@ fn write_members(text: &mut Vec<u8>, role: u8, members: &[u32], id: impl Fn(u32)
     }
 }
 
-/// Disjoint sets of numbers, by trees that are kept flat (path halving; the smaller number is on
-/// top, so that what comes out does not depend on the order of joining).
+/// Disjoint sets of numbers, kept as flat trees (path halving). The smaller number is on top, so
+/// that the result does not depend on the order of joining.
 struct Sets {
     above: Vec<u32>,
 }
@@ -214,8 +214,8 @@ impl Sets {
         self.above[a.max(b) as usize] = a.min(b);
     }
 
-    /// For each number its set; sets are numbered by their smallest number from `first` on, and
-    /// each has one. Their count, too.
+    /// The set of each number, and how many sets there are. Sets are numbered in the order of their
+    /// smallest number from `first` on, and each contains such a number.
     fn labels(&mut self, first: u32) -> (Vec<u32>, usize) {
         let count = number(self.above.len());
         let mut of_top = vec![NONE; self.above.len()];
@@ -301,7 +301,7 @@ mod tests {
             };
             let pages = ids(11, 7);
             let (of_a, of_b) = (components(&rows(&a), &pages), components(&rows(&b), &pages));
-            // What a component is: its links between pages, as a set.
+            // The links between the pages of each component, as a set: what makes the component.
             let links = |rows: &[(Vec<u32>, Vec<u32>)], found: &WeakComponents| {
                 let mut all = Rows::new();
                 for (c, t) in rows { all.push(c, t).unwrap(); }

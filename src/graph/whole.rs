@@ -1,7 +1,7 @@
 //! The whole graph: all pages and all links, for PageRank.
 //!
 //! Intra-site links are kept page by page; inter-site links row by row, as the store has them, so
-//! that a template that thousands of pages share is there once.
+//! that a template shared by thousands of pages is there once.
 
 use super::csr::Csr;
 use super::error::GraphError;
@@ -9,7 +9,7 @@ use super::number::number;
 
 /// All pages and links, by dense numbers that follow the order in which the pages came.
 ///
-/// Memory: 4 bytes an intra-site link, a row's page and a row's target, and 28 bytes a page.
+/// Memory: 4 bytes per intra-site link, page of a row and target of a row, and 28 bytes per page.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WholeGraph {
     pub(crate) intra_in: Csr,
@@ -19,8 +19,8 @@ pub struct WholeGraph {
 }
 
 impl WholeGraph {
-    /// From the pages that link to each page within its site, and rows with the pages that carry
-    /// them and their targets.
+    /// The graph of these links: `intra_in` has the pages that link to each page within its site,
+    /// `members` and `targets` have the pages that carry each row and the row's targets.
     ///
     /// Lists are ascending, links distinct; rows come in the order of their first pages, so that
     /// sums over them do not depend on how rows are numbered elsewhere. `intra_in` has one list
@@ -58,7 +58,7 @@ impl WholeGraph {
         number(self.out_degree.len())
     }
 
-    /// Entries of all lists: what one pass over the links reads.
+    /// The number of entries in all lists, which is what one pass over the links reads.
     #[must_use]
     pub fn entries(&self) -> u64 {
         let lists = [&self.intra_in, &self.members, &self.citers];

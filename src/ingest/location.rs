@@ -21,7 +21,8 @@ pub const MAX_URL: usize = 65_536;
 /// How the normalised URL of a page begins, in JSON Schema.
 pub(crate) const URL_PATTERN: &str = "^https?://";
 
-/// The version of the public suffix list that [`SiteMode::Domain`] cuts by (that of the `psl` crate).
+/// The version of the public suffix list that [`SiteMode::Domain`] cuts by: that of the `psl`
+/// crate.
 pub const SUFFIX_LIST: &str = "2.1.247";
 
 /// How many bytes of a scheme [`UrlProblem::Scheme`] keeps.

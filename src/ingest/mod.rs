@@ -7,10 +7,10 @@
 //! * [`Location`]: a URL, normalised and cut into its site and the rest.
 //! * [`Source`]: the trait behind which every format stands, and with it records that a caller has
 //!   in memory. A source cuts its input into pieces and says what each record of a piece is.
-//!   [`Format`] lists the formats that a user can name, and turns [`Input`]s, which are decompressed
-//!   as they are read, into sources. JSON Lines give whole records; links and pages as TSV give
-//!   parts of records ([`Event::Link`], [`Event::Page`]), which the engine consolidates by sorting;
-//!   a graph in the BV format gives a record for each node.
+//!   [`Format`] lists the formats that a user can name, and turns [`Input`]s, which are
+//!   decompressed as they are read, into sources. JSON Lines give whole records; links and pages
+//!   as TSV give parts of records ([`Event::Link`], [`Event::Page`]), which the engine consolidates
+//!   by sorting; a graph in the BV format gives a record for each node.
 //! * [`LineFormat`]: a format in which a record is a line ([`JsonLines`], [`LinksTsv`],
 //!   [`PagesTsv`]); [`Lines`] makes it a source.
 //! * [`read_pieces`]: reads all sources and hands every [`Event`] to a sink, in the order of the

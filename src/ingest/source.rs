@@ -132,7 +132,8 @@ pub struct Piece<'a> {
     /// Roughly how many bytes of memory it takes, together with what is read from it. Pieces are
     /// read together until they come to some megabytes.
     pub memory: usize,
-    /// Parses the records and [adds](Reading::add) each, in order. Never panics, whatever the input.
+    /// Parses the records and [adds](Reading::add) each, in order. Never panics, whatever the input
+    /// is.
     pub read: Box<dyn FnOnce(&mut Reading) + Send + 'a>,
 }
 

@@ -1,8 +1,8 @@
 //! Lists of links as they wait to be parsed: the form that decoding writes and parsing reads.
 //!
-//! A list is the number of its node, the gaps between its links, and [`END`]. A number is written in
-//! groups of five bits, the lowest first: 0x40 to 0x5f where more groups follow, 0x60 to 0x7f for the
-//! last. So it needs no separator, and most gaps are one byte.
+//! A list is the number of its node, the gaps between its links, and [`END`]. A number is written
+//! in groups of five bits, the lowest first: 0x40 to 0x5f where more groups follow, 0x60 to 0x7f
+//! for the last. So it needs no separator, and most gaps are one byte.
 
 /// What follows a list; it occurs in no number.
 pub(super) const END: u8 = b'\n';
