@@ -9,12 +9,12 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use super::graph::SiteGraph;
 use crate::rank::TIED;
 
-/// `wanted` pages drawn without replacement (all, in a random order, if there are not as many).
+/// `wanted` pages drawn without replacement; all of them, in a random order, if there are fewer.
 ///
-/// The stream is stable across versions and machines: PCG XSL 128/64 (`Pcg64`), its 32-byte seed
-/// the BLAKE3 hash of the rng seed (8 bytes, little-endian) followed by the site's name. Pages in
-/// URL order are shuffled from the front (Fisher and Yates), each place taking the page `below(n)`
-/// places further on among the `n` that are left.
+/// The stream is stable across versions and machines: PCG XSL 128/64 (`Pcg64`), whose 32-byte seed
+/// is the BLAKE3 hash of the rng seed (8 bytes, little-endian) followed by the site's name. Pages
+/// in URL order are shuffled from the front (Fisher and Yates), each place taking the page
+/// `below(n)` places further on among the `n` that are left.
 pub(super) fn random(name: &str, rng_seed: u64, pages: u32, wanted: usize) -> Vec<u32> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&rng_seed.to_le_bytes());
@@ -30,8 +30,8 @@ pub(super) fn random(name: &str, rng_seed: u64, pages: u32, wanted: usize) -> Ve
     order
 }
 
-/// A number below `bound`, each equally likely: the high half of a 64-bit draw times the bound,
-/// drawn again while the low half falls into the part that would favour some numbers (Lemire,
+/// A number below `bound`, each equally likely: the high half of a 64-bit draw times the bound. It
+/// is drawn again while the low half falls into the part that would favour some numbers (Lemire,
 /// ACM TOMACS 29, 2019).
 pub(crate) fn below(stream: &mut Pcg64, bound: u32) -> u32 {
     let bound = u64::from(bound);
@@ -54,14 +54,14 @@ pub(super) fn by_out_degree(graph: &SiteGraph) -> Vec<u32> {
     order
 }
 
-/// The pages by score, where each place goes to the smallest URL among the pages left whose score
-/// is within a relative 1e-9 of the best one left.
+/// The pages by score. Each place goes to the smallest URL among the pages left whose score is
+/// within a relative 1e-9 of the best one left.
 pub(super) fn by_score(scores: &[f64], wanted: usize) -> Vec<u32> {
     let mut sorted: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
     sorted.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut taken = vec![false; scores.len()];
     let mut order = Vec::with_capacity(wanted.min(scores.len()));
-    // The best score left only falls, so a page once within reach of it stays so.
+    // The best score left only falls, so a page that was once within reach of it stays so.
     let mut tied = BinaryHeap::new();
     let (mut best, mut end) = (0, 0);
     while order.len() < wanted {
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_stream_is_the_documented_one() {
-        // Pinned: a change of the stream would change everybody's random plans.
+        // Pinned, since a change of the stream would change every existing random plan.
         assert_eq!(random("a.example", 0, 1000, 5), PINNED);
         assert_ne!(random("b.example", 0, 1000, 5), PINNED);
         assert_ne!(random("a.example", 1, 1000, 5), PINNED);
@@ -119,8 +119,8 @@ mod tests {
     fn scores_within_a_billionth_of_the_best_left_are_tied() {
         let near = 1.0 - 0.7e-9;
         let far = 1.0 - 1.4e-9;
-        // From 1.0 only `near` is tied; after both are gone, `far` stands alone. From `near`,
-        // `far` is tied.
+        // From 1.0 only `near` is tied; after both are gone, `far` stands alone. From `near` alone,
+        // `far` would be tied.
         assert_eq!(by_score(&[far, near, 1.0, 0.5], 4), [1, 2, 0, 3]);
         assert_eq!(by_score(&[far, 1.0, near, 0.5], 4), [1, 0, 2, 3]);
         assert_eq!(by_score(&[0.5, 0.5], 1), [0]);

@@ -1,8 +1,8 @@
 //! Upper bounds on the positive value within reach, far cheaper than searching.
 //!
 //! Let `N_d(p)` be the pages within d hops of p, `B_d(p)` the sum of the positive values left in
-//! it, `v+` the positive part of a value. `B_d` only falls as pages are covered, so every bound
-//! once found holds for all later picks.
+//! it, and `v+` the positive part of a value. `B_d` only falls as pages are covered, so every bound
+//! that was found once holds for all later picks.
 //!
 //! *Walk bound.* `N_j(p)` is p and the union of `N_{j-1}(s)` over its successors s, so
 //!
@@ -11,18 +11,18 @@
 //! ```
 //!
 //! where any `B_{j-1}(s)` may be replaced by a bound of `B_d(s)`, and is 0 where all of
-//! `N_{j-1}(s)` is covered: where s is within `h - (j-1)` hops of an earlier pick. Pages reached in
-//! several ways count several times; that is what makes it a bound only.
+//! `N_{j-1}(s)` is covered, that is where s is within `h - (j-1)` hops of an earlier pick. Pages
+//! that are reached in several ways count several times, so this is only a bound.
 //!
-//! *Ball bound.* What some pages, the ball's middle, have within r hops is paid for once, and only
-//! what lies outside is walked to; `N_j(s)` lies inside, so adds nothing, where s is within `r - j`
-//! hops of the middle. This is sharp where most pages see the same heart of a site: with the page
-//! of the best weight so far as the middle and r = d, and with the pages that a good part of the
-//! site links to, its menu, as the middle and r = d - 1.
+//! *Ball bound.* What is within r hops of some pages, the ball's middle, is paid for once, and only
+//! what lies outside is walked to; where s is within `r - j` hops of the middle, `N_j(s)` lies
+//! inside and so adds nothing. This is sharp where most pages see the same heart of a site. It is
+//! taken with the page of the best weight so far as the middle and r = d, and with the pages that a
+//! good part of the site links to, its menu, as the middle and r = d - 1.
 //!
-//! *Toll.* A page i hops away from a reference page has all of what that has within `d - i` hops
-//! within its own reach, with all the negative value in it. That bounds the weight, not `B_d`, and
-//! only for one pick: the next one may have paid for it.
+//! *Toll.* A page i hops away from a reference page reaches everything within `d - i` hops of that
+//! page, with all the negative value there. That bounds the weight, not `B_d`, and only for one
+//! pick: the next one may find it paid for.
 
 use rayon::prelude::*;
 
@@ -33,17 +33,17 @@ use super::residual::Residual;
 /// Pages per task; small enough that one big site keeps all threads busy.
 const CHUNK: usize = 2048;
 
-/// What a walk bound needs to know of a page.
+/// What a walk bound needs to know.
 struct Walk<'a, Worth, Nothing> {
     graph: &'a SiteGraph,
     depth: u32,
     /// The positive value to be counted at a page.
     worth: Worth,
-    /// Whether a page's neighbourhood of so many hops holds nothing that counts.
+    /// Whether the neighbourhood of a page, of this many hops, holds nothing that counts.
     nothing: Nothing,
     /// Known bounds for the full depth.
     bound: &'a [i64],
-    /// No sum is larger.
+    /// A sum that no bound exceeds.
     total: i64,
 }
 
@@ -52,7 +52,7 @@ where
     Worth: Fn(u32) -> i64 + Sync,
     Nothing: Fn(u32, u32) -> bool + Sync,
 {
-    /// The bound for each page at full depth, and the page visits.
+    /// The bound of each page at full depth, and the page visits.
     fn run(&self) -> (Vec<i64>, u64) {
         let pages = self.graph.pages();
         let mut shorter: Vec<i64> = (0..pages)
@@ -100,7 +100,7 @@ where
     }
 }
 
-/// Where walks to depth d can be cut short because an earlier pick covers all they could find.
+/// Where walks to depth d can be cut short because an earlier pick covers all that they could find.
 #[derive(Clone, Copy)]
 pub(super) struct Zones<'a> {
     /// The distance of each page from the nearest pick.
@@ -121,7 +121,7 @@ fn lower(bound: &mut [i64], found: &[i64], plus: i64) {
     }
 }
 
-/// Lowers `bound` to the walk bound; gives the page visits: `depth` passes over the links.
+/// Lowers `bound` to the walk bound; returns the page visits: `depth` passes over the links.
 pub(super) fn walk(
     graph: &SiteGraph,
     depth: u32,
@@ -144,7 +144,7 @@ pub(super) fn walk(
     visits
 }
 
-/// Lowers `bound` by the ball bound with this middle; gives the page visits: a search and `depth`
+/// Lowers `bound` by the ball bound with this middle; returns the page visits: a search and `depth`
 /// passes over the links.
 pub(super) fn ball(
     graph: &SiteGraph,
@@ -187,7 +187,7 @@ pub(super) fn ball(
 }
 
 /// Raises `paid`, the negative value that each page reaches for certain, by what it reaches through
-/// `reference`; gives the page visits: two searches.
+/// `reference`; returns the page visits: two searches.
 pub(super) fn toll(
     graph: &SiteGraph,
     depth: u32,

@@ -2,7 +2,7 @@
 
 use super::graph::SiteGraph;
 
-/// The component of a page that is not looked at.
+/// The component of a page that is not considered.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The strongly connected components, numbered so that a link between two of them leads from the
@@ -110,7 +110,7 @@ impl Components {
             .collect()
     }
 
-    /// For each component whether no link enters it from another one.
+    /// Whether each component is one that no link enters from another.
     pub(super) fn roots(&self, graph: &SiteGraph) -> Vec<bool> {
         let mut root = vec![true; self.count()];
         for page in 0..graph.pages() {
@@ -125,9 +125,9 @@ impl Components {
         root
     }
 
-    /// For each page an upper bound of the positive value of all that it can reach: what its
-    /// component has, plus the bounds of the components that this links to. A component that is
-    /// reached in two ways may count twice; nothing is above `total`.
+    /// An upper bound, for each page, on the positive value of all that it can reach: the value in
+    /// its component, plus the bounds of the components that this one links to. A component that is
+    /// reached in two ways may count twice; no bound exceeds `total`.
     pub(super) fn reach_bounds(&self, graph: &SiteGraph, values: &[i64], total: i64) -> Vec<i64> {
         let mut bound = vec![0_i64; self.count()];
         let mut counted_by = vec![usize::MAX; self.count()];
@@ -142,7 +142,7 @@ impl Components {
                     }
                     if counted_by[to as usize] != component {
                         counted_by[to as usize] = component;
-                        // Sinks come first, so this one is final.
+                        // Sinks come first, so this bound is final.
                         sum = sum.saturating_add(bound[to as usize]);
                     }
                 }

@@ -19,7 +19,7 @@ pub enum CoverError {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadParams {
-    /// Removing covered pages has no meaning for the method, which is named.
+    /// The method, which is named, cannot remove covered pages.
     #[error(
         "`covered` = remove makes no sense for {0}; leave it out, or take max-out, max-weight or max-scc"
     )]
@@ -29,10 +29,10 @@ pub enum BadParams {
         "max-out always removes the pages it has covered; leave `covered` = zero out, or take max-weight with `depth` = 1"
     )]
     CannotZero,
-    /// A depth for a method, which is named, that uses none or has one of its own.
+    /// A depth for the named method, which uses none or has one of its own.
     #[error("{0} takes no `depth`; leave it out, or take max-weight, max-scc or root-scc")]
     NoDepth(&'static str),
-    /// Greedy looks as deep as it covers.
+    /// A depth for greedy, which always looks as deep as it covers.
     #[error(
         "greedy always looks {hops} hops deep, as far as it covers; leave `depth` = {depth} out, or take max-weight with it"
     )]
@@ -42,7 +42,7 @@ pub enum BadParams {
         /// The hops that are covered.
         hops: u32,
     },
-    /// Deeper than what a pick covers.
+    /// A depth beyond what a pick covers.
     #[error(
         "a depth of {depth} is more than the {hops} hops that a seed covers; take `depth` = {hops} or less, or raise `hops`"
     )]
@@ -57,13 +57,13 @@ pub enum BadParams {
     TooManyHops {
         /// The hops that were given.
         hops: u32,
-        /// The most that are taken.
+        /// The most hops that are accepted.
         most: u32,
     },
     /// Both seeds per site and a total.
     #[error("`per-site` and `seeds` contradict each other; give one of them")]
     TwoCounts,
-    /// A way to share out without a total.
+    /// A way to share out seeds, but no total.
     #[error("`share` needs a total to share out; give `seeds`")]
     NothingToShare,
     /// No seeds at all.
@@ -76,7 +76,7 @@ pub enum BadParams {
         setting: &'static str,
         /// What it was set to.
         value: Value,
-        /// The largest that is taken.
+        /// The largest value that is accepted.
         most: i64,
     },
     /// A probability outside 0..=1.

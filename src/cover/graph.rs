@@ -11,7 +11,8 @@ pub(crate) struct Arcs {
 }
 
 impl Arcs {
-    /// From links by source; the order among the links of one source is kept.
+    /// Rows made of links that are ordered by source; the order among the links of a source is
+    /// kept.
     fn new(pages: usize, links: &[(u32, u32)]) -> Self {
         let mut starts = vec![0; pages + 1];
         for &(source, _) in links {
@@ -44,13 +45,13 @@ pub enum SiteGraphError {
     NoSuchPage {
         /// The dense number that was named.
         page: u32,
-        /// The site's pages.
+        /// How many pages the site has.
         pages: usize,
     },
-    /// Dense numbers are u32.
+    /// There are more pages than 32-bit numbers can count.
     #[error("a site of {0} pages is beyond the {max} that one site can have", max = u32::MAX)]
     TooManyPages(usize),
-    /// The absolute values add up to more than an i64 of millionths holds.
+    /// The absolute values add up to more than an i64 of millionths can hold.
     #[error(
         "the values of the site's pages add up to more than {max} units",
         max = i64::MAX / super::value::UNIT
@@ -59,9 +60,9 @@ pub enum SiteGraphError {
 }
 
 /// A site's crawled pages, numbered in byte order of their URLs (the smallest URL is 0), with their
-/// values in millionths and the intra-site links between them both ways.
+/// values in millionths and the intra-site links between them in both directions.
 ///
-/// Built once, read only. Memory: 24 bytes a page and 8 a link.
+/// Built once, then read only. Memory: 24 bytes per page and 8 per link.
 #[derive(Clone, Debug, Default)]
 pub struct SiteGraph {
     values: Vec<i64>,
@@ -70,15 +71,16 @@ pub struct SiteGraph {
 }
 
 impl SiteGraph {
-    /// From the value of each page and the links in any order; self-links and duplicates go.
+    /// The graph of pages with these values, and of links in any order; self-links and duplicates
+    /// are dropped.
     ///
-    /// Cost: sorting the links, which are held a second time while it works.
+    /// Cost: sorting the links, which are held a second time meanwhile.
     pub fn new(
         values: Vec<i64>,
         links: impl IntoIterator<Item = (u32, u32)>,
     ) -> Result<Self, SiteGraphError> {
         let pages = values.len();
-        // `u32::MAX` itself is kept free, as the number of no page.
+        // `u32::MAX` itself is not used: it stands for "no page".
         if u32::try_from(pages).is_err() {
             return Err(SiteGraphError::TooManyPages(pages));
         }
@@ -103,7 +105,8 @@ impl SiteGraph {
         for arc in &mut arcs {
             *arc = (arc.1, arc.0);
         }
-        // Still by the old source, so every page's predecessors come out ascending.
+        // The links are still ordered by the old source, so every page's predecessors come out
+        // ascending.
         let predecessors = Arcs::new(pages, &arcs);
         Ok(Self {
             values,
@@ -159,11 +162,11 @@ impl SiteGraph {
 /// A site with what selection needs to know of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
-    /// Its id, handed through to the results.
+    /// The site's id, passed through to the results.
     pub id: SiteId,
-    /// Its name: the host, or the registrable domain.
+    /// The site's name: the host, or the registrable domain.
     pub name: &'a str,
-    /// Its crawled pages.
+    /// The site's crawled pages.
     pub graph: &'a SiteGraph,
 }
 

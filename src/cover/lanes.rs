@@ -1,24 +1,24 @@
-//! Breadth-first search from up to 256 pages at once, a bit for each.
+//! Breadth-first search from up to 256 pages at once, with one bit for each.
 //!
 //! After MS-BFS (Then et al., PVLDB 8(4), 2014): a scanned link serves all searches that are at its
-//! source at that hop, which on sites, where everything leads through the same few pages, is most
-//! of them. Deviation: the next frontier is kept as a list, so that a search of a small
-//! neighbourhood costs what it touches, not the size of the site.
+//! source at that hop. On sites, where everything leads through the same few pages, that is most of
+//! them. Deviation: the next frontier is kept as a list, so that a search of a small neighbourhood
+//! costs what it touches, not the size of the site.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::graph::SiteGraph;
 use super::reach::Direction;
 
-/// Words in a set of searches. Four halve and halve again what one word scans; they are worked on
-/// together, so they take hardly longer.
+/// How many words are in a set of searches. Four words need about a quarter of the scans that one
+/// needs, and take hardly longer, since they are worked on together.
 const WORDS: usize = 4;
 /// How many searches run at once.
 pub(super) const LANES: usize = 64 * WORDS;
 /// What the working memory of all searches that run at a time on one site may take, in bytes.
 const MEMORY: usize = 1 << 30;
 
-/// A set of searches, a bit for each.
+/// A set of searches, with one bit for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Bits([u64; WORDS]);
 
@@ -31,7 +31,7 @@ impl Bits {
         Self(words)
     }
 
-    /// The first so many searches.
+    /// The set of the first `lanes` searches.
     pub(super) fn first(lanes: usize) -> Self {
         Self(std::array::from_fn(|word| {
             match lanes.saturating_sub(64 * word) {
@@ -75,7 +75,7 @@ impl Bits {
     }
 }
 
-/// The working memory of one such search: 96 bytes a page, clean between runs.
+/// The working memory of up to [`LANES`] searches: 96 bytes per page, clean between runs.
 #[derive(Debug)]
 pub(super) struct Lanes {
     seen: Vec<Bits>,
@@ -98,9 +98,10 @@ impl Lanes {
         }
     }
 
-    /// Searches from at most [`LANES`] distinct `alive` pages to `depth`; `meet` gets every page
-    /// once a hop with the bits of the searches that reach it first at that hop. Gives the page
-    /// visits: a page settled by several searches at one hop, or a link scanned for them, is one.
+    /// Searches from at most [`LANES`] distinct `alive` pages to `depth`. At each hop `meet` gets
+    /// every page once, with the bits of the searches that reach it first at that hop. Returns the
+    /// page visits: a page that several searches settle at one hop counts once, and so does a link
+    /// scanned for them.
     pub(super) fn run(
         &mut self,
         graph: &SiteGraph,
@@ -152,9 +153,9 @@ impl Lanes {
         visits as u64
     }
 
-    /// Finds what is one hop further; the links scanned. Either from the frontier on, or, where
-    /// that scans fewer links, from the pages that a search still has to find back to the frontier
-    /// (Beamer et al., SC 2012).
+    /// Finds what is one hop further, and returns the number of links scanned. It works either from
+    /// the frontier onwards or, where that scans fewer links, from the pages that a search still
+    /// has to find back to the frontier (Beamer et al., SC 2012).
     fn scan(
         &mut self,
         graph: &SiteGraph,
@@ -164,7 +165,7 @@ impl Lanes {
     ) -> usize {
         let pages = self.frontier.iter();
         let onward: usize = pages.map(|&page| direction.next(graph, page).len()).sum();
-        // Looking for open pages takes a look at every page, so only where it can pay.
+        // Finding open pages means looking at every page, so it is done only where it can pay.
         if onward > alive.len() {
             let reverse = direction.reverse();
             let (seen, pages) = (&self.seen, 0..graph.pages());
@@ -196,7 +197,7 @@ impl Lanes {
         onward
     }
 
-    /// `coming` holds the pages to be found; those that are not are dropped from it.
+    /// `coming` holds the pages to be found; those that are not found are dropped from it.
     fn scan_back(&mut self, graph: &SiteGraph, reverse: Direction, active: Bits) -> usize {
         let (here, next, seen) = (&self.here, &mut self.next, &self.seen);
         let mut scanned = 0;
@@ -220,7 +221,7 @@ impl Lanes {
     }
 }
 
-/// Working memory for as many searches as run at a time: as many as there are threads at most.
+/// Working memories for the searches that run at a time: at most one for each thread.
 #[derive(Debug)]
 pub(super) struct Pool {
     pages: usize,
@@ -235,15 +236,15 @@ impl Pool {
         }
     }
 
-    /// How many searches' working memories may be in use at a time.
+    /// How many working memories may be in use at a time.
     pub(super) fn at_a_time(&self) -> usize {
         (MEMORY / (size_of::<[Bits; 3]>() * self.pages.max(1))).clamp(1, 64)
     }
 
-    /// Runs `work` with a working memory of its own.
+    /// Runs `work` with a working memory that nobody else uses.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Lanes) -> T) -> T {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        // The guard must be gone before the work begins.
+        // The lock must be released before the work begins.
         let kept = idle().pop();
         let mut lanes = kept.unwrap_or_else(|| Lanes::new(self.pages));
         let result = work(&mut lanes);
@@ -252,7 +253,7 @@ impl Pool {
     }
 }
 
-/// A sum for each lane, where what all lanes but a few share is added once.
+/// A sum for each lane. What all lanes but a few share is added once.
 #[derive(Clone, Debug)]
 pub(super) struct LaneSums {
     all: Bits,
@@ -302,7 +303,7 @@ impl LaneValues {
         }
     }
 
-    /// What the lanes in `bits` are worth together.
+    /// The sum of the values of the lanes in `bits`.
     pub(super) fn sum(&self, bits: Bits) -> i64 {
         let mut sum = 0;
         if 2 * bits.count() > self.all.count() {

@@ -1,8 +1,8 @@
 //! The best depth-d weight, exactly, without searching from most pages.
 //!
 //! Values can be negative, so the weight of a page is *not* monotone: it grows when another seed
-//! has already paid for the spam. The sum of the positive values left within its reach is, and
-//! bounds the weight from above. Pages are searched in the order of their bounds until no bound
+//! has already paid for the spam. The sum of the positive values left within its reach is monotone,
+//! and bounds the weight from above. Pages are searched in the order of their bounds until no bound
 //! left beats the best weight found (Minoux's accelerated greedy, 1978, with that bound in place of
 //! the stale gain). Ties by smallest URL are part of the order: a page whose bound equals the best
 //! weight is searched only if its URL is smaller.
@@ -10,16 +10,16 @@
 //! Three things keep the searches few and cheap:
 //!
 //! - They run 256 at a time, a bit for each ([`lanes`](super::lanes)).
-//! - Where they cost more than a pass over the links, bounds are lowered ([`bounds`](mod@super::bounds))
-//!   before they go on.
+//! - Where searches cost more than a pass over the links, bounds are lowered
+//!   ([`bounds`](mod@super::bounds)) before searching goes on.
 //! - Where fewer pages have any value left than are still to be searched, the search goes backward
-//!   from those: it gives the exact weight of every page. While pages are only zeroed these stay
-//!   exact at little cost, since covering a page takes its value from those that reach it.
+//!   from those pages: it gives the exact weight of every page. While pages are only zeroed, these
+//!   stay exact at little cost, since covering a page takes its value from those that reach it.
 //!
-//! Measured by `benches/cover_visits.rs` on a made site of 100,000 pages and 1.5 million links whose
-//! pages share a menu, 10 greedy picks at h = 5: 139 million page visits, of which 62 million for
-//! the first pick; full recomputation takes about 10^12. The ball bound with the menu as its middle
-//! left 4,947 pages to search for that pick, where the walk bound alone left 82,816.
+//! Measured by `benches/cover_visits.rs` on a made site of 100,000 pages and 1.5 million links
+//! whose pages share a menu, 10 greedy picks at h = 5: 139 million page visits, 62 million of them
+//! for the first pick; full recomputation takes about 10^12. The ball bound with the menu as its
+//! middle left 4,947 pages to search for that pick, the walk bound alone 82,816.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -32,18 +32,19 @@ use super::residual::Residual;
 use super::weigh::Searches;
 use crate::watch::{Interrupted, Watch};
 
-/// The most searches between two looks at the bounds; fixed, so that threads make no difference.
+/// The most searches between two looks at the bounds; fixed, so that results do not depend on
+/// threads.
 const LARGEST_BATCH: usize = 16 * LANES;
-/// The first batch of a pick; each next one is four times as large.
+/// The first batch of a pick, in searches; each further one is four times as large.
 const FIRST_BATCH: usize = 16;
-/// So few contenders are searched at once: a walk bound costs as much.
+/// So few contenders are searched at once, since a walk bound would cost as much.
 const FEW: usize = LANES;
-/// A page that one page in so many links to is part of the menu.
+/// A page belongs to the menu if at least one page in this many links to it.
 const MENU_SHARE: usize = 8;
 /// So few contenders are not worth a ball bound.
 const SEVERAL: usize = 4 * LANES;
 
-/// A weight and a page, better ones greater: ties by smallest URL.
+/// A weight and a page; the better key is greater, ties by smallest URL.
 type Key = (i64, Reverse<u32>);
 
 /// The best page, and the second best where it is known.
@@ -70,7 +71,7 @@ impl Lead {
         }
     }
 
-    /// `open` is the greatest bound of a page whose weight is not known.
+    /// The best page; `open` is the greatest bound of a page whose weight is not known.
     fn best(self, open: Option<Key>) -> Option<Best> {
         let (weight, Reverse(page)) = self.first?;
         let proven = self
@@ -84,15 +85,15 @@ impl Lead {
     }
 }
 
-/// What lowering the bounds has brought within one pick.
+/// What is known from lowering the bounds within one pick.
 #[derive(Debug, Default)]
 struct Sieve {
     /// The negative value that each page reaches for certain; empty while nothing is known.
     paid: Vec<i64>,
-    /// Whether balls and tolls have been taken.
+    /// Whether balls and tolls have been used already.
     spent: bool,
-    /// The greatest bound among the pages that can no longer be the best: one of them could still
-    /// be the second.
+    /// The greatest bound among the pages that can no longer be the best, though one of them may
+    /// still be the second best.
     dropped: Option<Key>,
 }
 
@@ -127,13 +128,13 @@ impl Sieve {
 pub(super) struct Lazy<'a> {
     graph: &'a SiteGraph,
     depth: u32,
-    /// Upper bounds of the positive value within reach.
+    /// Upper bounds on the positive value within reach.
     bound: Vec<i64>,
-    /// The exact weights, once they are kept.
+    /// The exact weights, from when they are kept.
     exact: Option<Vec<i64>>,
-    /// What pages lost that `exact` does not know of yet.
+    /// The value that pages lost and that `exact` does not account for yet.
     lost: Vec<(u32, i64)>,
-    /// The pages with the most links to them, most first: what much of the site leads to.
+    /// The pages with the most links to them, most first: the menu that much of the site leads to.
     menu: Vec<u32>,
     searches: Searches<'a>,
     pub(super) visits: u64,
@@ -143,9 +144,9 @@ pub(super) struct Lazy<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Round<'a> {
     pub(super) residual: &'a Residual,
-    /// Given while pages are zeroed, not removed.
+    /// `Some` while pages are zeroed, `None` while they are removed.
     pub(super) zones: Option<Zones<'a>>,
-    /// Only positive weights are wanted.
+    /// Whether only positive weights are wanted.
     pub(super) positive_only: bool,
     pub(super) watch: &'a dyn Watch,
 }
@@ -182,13 +183,13 @@ impl<'a> Lazy<'a> {
         lazy
     }
 
-    /// The page visits of one look at everything.
+    /// How many page visits one pass over all pages and links takes.
     fn pass(&self) -> u64 {
         u64::from(self.graph.pages()) + self.graph.links() as u64
     }
 
-    /// The best of the candidates; `None` where there is none, or none with a positive weight when
-    /// only those are wanted.
+    /// The best of the candidates; `None` where there is none, or where a positive weight is wanted
+    /// and none has one.
     pub(super) fn best(
         &mut self,
         candidates: &[u32],
@@ -241,7 +242,8 @@ impl<'a> Lazy<'a> {
                     return Ok(self.exactly(candidates, round));
                 };
                 queue = rest;
-                // Each time four times as patient: what is spent on bounds stays a fraction.
+                // Four times as patient each time, so that the cost of bounds stays a fraction of
+                // the whole.
                 patience = 4 * (self.visits - started);
             }
         }
@@ -320,14 +322,14 @@ impl<'a> Lazy<'a> {
         weights
     }
 
-    /// Notes that the values of these pages became zero.
+    /// Notes that these pages lost these values and now have zero.
     pub(super) fn zeroed(&mut self, lost: &[(u32, i64)]) {
         if self.exact.is_some() {
             self.lost.extend(lost.iter().filter(|page| page.1 != 0));
         }
     }
 
-    /// Makes the exact weights exact again.
+    /// Brings the exact weights up to date.
     fn catch_up(&mut self, round: Round<'_>) {
         let mut lost = std::mem::take(&mut self.lost);
         let Some(mut exact) = self.exact.take() else {
@@ -347,8 +349,8 @@ impl<'a> Lazy<'a> {
     }
 }
 
-/// The pages that at least one page in [`MENU_SHARE`] links to, or else those that most pages link
-/// to; those with the most links first.
+/// The pages that at least one page in [`MENU_SHARE`] links to, or else the most linked ones; those
+/// with the most links come first.
 fn menu(graph: &SiteGraph) -> Vec<u32> {
     let links = |page: u32| graph.predecessors(page).len();
     let most = (0..graph.pages()).map(links).max().unwrap_or(0);
@@ -360,7 +362,7 @@ fn menu(graph: &SiteGraph) -> Vec<u32> {
     menu
 }
 
-/// The best of the candidates when all weights are known.
+/// The best of the candidates, where all weights are known.
 fn lead(candidates: &[u32], weights: &[i64], round: Round<'_>) -> Option<Best> {
     let mut lead = Lead::default();
     for &page in candidates {
@@ -393,7 +395,8 @@ mod tests {
         }
         assert_eq!(known.best(None).unwrap().runner_up, Some((4, 9)));
         let mut sieve = Sieve::default();
-        // Page 0 stays, since 9 there would come first; 1 and 3 cannot be first any more.
+        // Page 0 stays, since with a weight of 9 it would come first; 1 and 3 can no longer be
+        // first.
         let mut rest = vec![0, 1, 3];
         sieve.pass(&mut rest, &[9, 8, 0, 9, 0, 0], known, round);
         assert_eq!(rest, [0]);
@@ -402,7 +405,7 @@ mod tests {
         assert_eq!(known.best(open).unwrap().runner_up, None);
         let open = sieve.open(&BinaryHeap::from([(9, Reverse(0))]));
         assert_eq!(open, Some((9, Reverse(0))));
-        // What each reaches for certain is taken off.
+        // The negative value that each reaches for certain is subtracted.
         sieve.paid = vec![1; 6];
         sieve.pass(&mut rest, &[9, 8, 0, 9, 0, 0], known, round);
         assert!(rest.is_empty());

@@ -1,6 +1,6 @@
 //! The largest settings that a plan may have.
 
-/// The most hops a plan may ask for: pages found later than that are beyond any real site.
+/// The most hops a plan may ask for: no real site has pages further away than that.
 pub const MAX_HOPS: u32 = 1000;
 /// The largest absolute weight setting, in units; keeps every sum far from overflow.
 pub const MAX_WEIGHT: i64 = 1_000_000;

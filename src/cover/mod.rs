@@ -4,7 +4,7 @@
 //! heuristics max-out, max-weight, max-scc and root-scc, the exact greedy that the papers call too
 //! expensive, and the baselines random, PageRank and out-degree. A site is one [`SiteGraph`]: its
 //! crawled pages numbered in byte order of their URLs, so that the smallest number is the smallest
-//! URL wherever a tie is broken, and the links between them. Sites know nothing of each other:
+//! URL wherever a tie is broken, and the links between them. Sites are independent of each other:
 //! [`select`] picks on one of them, [`select_all`] on many in parallel, [`share_out`] says how many
 //! seeds each gets when a total is shared out.
 //!
@@ -19,11 +19,12 @@
 //! | `weigh`, `lanes`, `reach` | weights by search, 256 at a time, and what picks cover |
 //! | `components`, `pagerank`, `baselines` | orders and places that methods pick by |
 //! | [`rest`](mod@rest) | the scores of the pages that no pick covers |
-//! | [`plain`] | everything recomputed at every pick: the judge |
+//! | [`plain`] | everything recomputed at every pick: what the others are judged by |
 //!
 //! Results depend on the graph, the name of the site and the parameters alone; so do the page
-//! visits. Memory: some 100 bytes a page, 8 a link, and 96 bytes a page for every thread that
-//! searches the site at the time, of which so many do that they stay within 1 GiB; nothing grows with the square of a site.
+//! visits. Memory: some 100 bytes per page and 8 per link, and 96 bytes per page for every thread
+//! that searches the site at the time. The number of these threads is limited so that their memory
+//! stays within 1 GiB; nothing grows with the square of a site.
 
 mod baselines;
 mod bounds;
@@ -63,8 +64,8 @@ use crate::watch::{Interrupted, Watch};
 
 /// Picks up to `seats` seeds on one site.
 ///
-/// The seat count of the parameters is not looked at: it is the caller who knows the site's share.
-/// Searches of a large site run in parallel. Cost: see [`SiteCover::page_visits`]; small next to
+/// The seat count in the parameters is ignored: the caller knows the site's share. Searches of a
+/// large site run in parallel. Cost: see [`SiteCover::page_visits`]; small next to
 /// [`plain::select`], which gives the same picks.
 pub fn select(
     site: Site<'_>,
@@ -77,7 +78,7 @@ pub fn select(
 
 /// Picks on many sites in parallel, each with its seats; results in the order of `sites`.
 ///
-/// The largest sites begin first, and share the threads that small sites leave free.
+/// The largest sites begin first, and use the threads that small sites leave free.
 pub fn select_all(
     sites: &[(Site<'_>, u32)],
     params: &CoverParams,
@@ -86,7 +87,7 @@ pub fn select_all(
     Ok(select_chosen(sites, &params.choose()?, watch)?)
 }
 
-/// [`select_all`] with parameters that were found to make sense before.
+/// [`select_all`] with parameters that were validated before.
 pub fn select_chosen(
     sites: &[(Site<'_>, u32)],
     choice: &Choice,

@@ -7,12 +7,13 @@ use crate::watch::{Interrupted, Watch};
 
 /// The damping factor.
 const DAMPING: f64 = 0.85;
-/// Stop when no page's score moved by more than this, relative to itself. What is still missing
-/// then is at most 0.85 / 0.15 times that, far inside the 1e-9 within which scores are tied.
+/// Stop when no page's score moved by more than this, relative to itself. The error that remains is
+/// at most 0.85 / 0.15 times that, far inside the 1e-9 within which scores are tied.
 const TOLERANCE: f64 = 1e-13;
-/// The error shrinks by 0.85 each time, so this many are never needed; a guard only.
+/// Only a guard: the error shrinks by 0.85 each time, so this many iterations are never needed.
 const MAX_ITERATIONS: usize = 1000;
-/// Sums run over chunks of this size and then over the chunks, so threads make no difference.
+/// Sums run over chunks of this size and then over the chunks, so the number of threads has no
+/// effect.
 const CHUNK: usize = 4096;
 
 /// The PageRank of each page (they add up to 1) and the page visits it took.

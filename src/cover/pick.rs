@@ -13,9 +13,9 @@ pub enum Score {
     Drawn,
     /// PageRank on the site's own graph.
     Pagerank(f64),
-    /// Out-degree; for max-out in what remained.
+    /// Out-degree; for max-out, in what remained at the time.
     OutDegree(u32),
-    /// Depth-d weight in millionths.
+    /// Depth-d weight, in millionths.
     Weight(i64),
 }
 
@@ -24,16 +24,16 @@ pub enum Score {
 pub struct Scored {
     /// The page's dense number.
     pub page: u32,
-    /// What it was, or would have been, picked by.
+    /// What the page was, or would have been, picked by.
     pub score: Score,
 }
 
-/// What a pick adds to the earlier ones at one distance from it.
+/// What a pick adds to the earlier picks at one distance from it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct HopGain {
     /// The pages at that distance that no earlier pick of the site covers.
     pub pages: RoaringBitmap,
-    /// Their value in millionths.
+    /// The value of those pages, in millionths.
     pub value: i64,
 }
 
@@ -42,10 +42,10 @@ pub struct HopGain {
 pub struct Pick {
     /// The page and what it was picked by.
     pub seed: Scored,
-    /// The second best at that moment, where it was known without further search.
+    /// The second best page at that moment; `None` where it was not known without further search.
     pub runner_up: Option<Scored>,
-    /// What it adds, by hop 0..=h on the whole site graph; hops that find no page at all (and all
-    /// after them) are left out.
+    /// What it adds, by hop 0..=h on the whole site graph. The list ends before the first hop at
+    /// which no page is found.
     pub hops: Vec<HopGain>,
 }
 
@@ -66,22 +66,22 @@ impl Pick {
         self.hops.iter().map(|hop| hop.pages.len()).sum()
     }
 
-    /// What they are worth, in millionths.
+    /// The value of those pages, in millionths.
     #[must_use]
     pub fn covered_value(&self) -> i64 {
         self.hops.iter().map(|hop| hop.value).sum()
     }
 }
 
-/// Why a site got no further seed. The first that holds, in this order, is given.
+/// Why a site got no further seed: the first reason that holds, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// Every value is zero by now.
+    /// No page has any value left.
     NoValueLeft,
-    /// No page is left that could be picked.
+    /// No page that could be picked is left.
     NoPageLeft,
-    /// It has all the seeds it was to have.
+    /// The site has all the seeds it was to have.
     Complete,
     /// The next pick's score would not be positive.
     NotPositive,
@@ -92,10 +92,10 @@ pub enum Stop {
 pub struct SiteCover {
     /// The site.
     pub site: SiteId,
-    /// Its seeds in the order in which they were picked.
+    /// The site's seeds, in the order in which they were picked.
     pub picks: Vec<Pick>,
     /// What ended the selection.
     pub stop: Stop,
-    /// Pages settled plus adjacency entries scanned, bounds included.
+    /// Pages settled plus adjacency entries scanned, including those for bounds.
     pub page_visits: u64,
 }

@@ -15,13 +15,13 @@ pub(super) struct Places {
     pub(super) visits: u64,
 }
 
-/// The components with what changes from pick to pick.
+/// The components, with what changes from pick to pick.
 struct Kept {
     components: Components,
     smallest: Vec<u32>,
     weight: Vec<i64>,
     unpicked: Vec<usize>,
-    /// Empty where the method does not ask for it.
+    /// Whether each component is a root; empty where the method does not ask for it.
     root: Vec<bool>,
 }
 
@@ -45,13 +45,13 @@ impl Kept {
         }
     }
 
-    /// The heaviest of these components, ties by the smallest URL in them.
+    /// The heaviest of these components; ties go to the one with the smallest URL.
     fn heaviest(&self, among: impl Fn(usize) -> bool) -> Option<usize> {
         let all = (0..self.components.count()).filter(|&c| among(c));
         all.max_by_key(|&c| (self.weight[c], Reverse(self.smallest[c])))
     }
 
-    /// The components that can be reached over links from these pages; the page visits.
+    /// Which components can be reached over links from these pages, and the page visits.
     fn reach(&self, graph: &SiteGraph, direction: Direction, from: Vec<u32>) -> (Vec<bool>, u64) {
         let mut reached = vec![false; self.components.count()];
         let mut seen = vec![false; graph.pages() as usize];
@@ -85,7 +85,7 @@ impl Places {
         places
     }
 
-    /// Recomputes the components of what remains, where they matter.
+    /// Recomputes the components of what remains, for methods that use them.
     pub(super) fn removed(&mut self, graph: &SiteGraph, residual: &Residual) {
         if matches!(self.method, Method::MaxScc | Method::RootScc) {
             let roots = self.method == Method::RootScc;
@@ -105,8 +105,8 @@ impl Places {
         }
     }
 
-    /// The unpicked pages of the component that the next pick comes from; without components, of
-    /// what remains.
+    /// The unpicked pages of the component that the next pick comes from; without components, the
+    /// unpicked pages of what remains.
     pub(super) fn candidates(
         &mut self,
         graph: &SiteGraph,

@@ -1,7 +1,7 @@
 //! Full recomputation: at every pick, the score of every candidate from scratch.
 //!
-//! The judge of the lazy evaluation, and the baseline of its page visits. Slow on purpose: nothing
-//! is kept from one pick to the next but the covered pages and the picks.
+//! What the lazy evaluation is judged by, and the baseline of its page visits. Slow on purpose:
+//! from one pick to the next nothing is kept except the covered pages and the picks.
 
 use std::cmp::Reverse;
 
@@ -65,7 +65,7 @@ pub fn select(
     })
 }
 
-/// Where the best of these pages, which are in URL order, stands.
+/// The index of the best of these pages, which are in URL order.
 fn best(scored: &[Scored]) -> usize {
     let top = scored
         .iter()
@@ -130,7 +130,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The pages that the pick may be, in URL order, with their scores.
+    /// The candidates for the pick, in URL order, with their scores.
     fn scores(
         &mut self,
         site: Site<'_>,
@@ -179,7 +179,7 @@ impl<'a> State<'a> {
         Ok(pages.into_iter().map(score_of(score)).collect())
     }
 
-    /// The pages within so many hops with their distance, nearest first, over `alive` pages.
+    /// The pages within this many hops with their distance, nearest first, over `alive` pages.
     fn within(&self, from: u32, hops: u32, alive: &[bool]) -> (Vec<(u32, u32)>, u64) {
         let mut seen = vec![false; alive.len()];
         let mut found = vec![(from, 0)];
@@ -202,7 +202,8 @@ impl<'a> State<'a> {
         (found, visits)
     }
 
-    /// The pages of the component that the pick is confined to: components from who reaches whom.
+    /// The pages of the component that the pick is confined to. Components follow from who reaches
+    /// whom.
     fn place(&self, method: Method) -> Vec<u32> {
         let pages = self.graph.pages();
         let reach = |from: u32| {
@@ -284,8 +285,8 @@ fn score_of(mut score: impl FnMut(u32) -> Score) -> impl FnMut(u32) -> Scored {
 }
 
 /// The page visits of one depth-d search from each of these pages, added up: what one pick by
-/// weight costs [`select`] with these as candidates, while no page is removed. Counted many at a
-/// time, so that large sites can be counted that nobody would want to run.
+/// weight costs [`select`] with these as candidates, while no page is removed. Many are counted at
+/// a time, so that the cost can be told for sites too large to run.
 #[must_use]
 pub fn visits_of_searches(graph: &SiteGraph, from: &[u32], depth: u32) -> u64 {
     let alive = vec![true; graph.pages() as usize];

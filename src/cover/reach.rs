@@ -5,7 +5,7 @@ use roaring::RoaringBitmap;
 use super::graph::SiteGraph;
 use super::pick::HopGain;
 
-/// A search that can be run again without clearing: pages are marked with the number of the run.
+/// A search that can be repeated without clearing: pages are marked with the number of the run.
 #[derive(Clone, Debug)]
 pub(super) struct Search {
     seen_in: Vec<u32>,
@@ -46,8 +46,8 @@ impl Search {
         }
     }
 
-    /// Meets every page within `depth` hops of one of `from`, which are distinct, over `alive` pages, nearest first, with its
-    /// distance; gives the page visits.
+    /// Meets every page within `depth` hops of one of `from`, which are distinct, over `alive`
+    /// pages, nearest first, with its distance; returns the page visits.
     pub(super) fn run(
         &mut self,
         graph: &SiteGraph,
@@ -96,7 +96,7 @@ impl Search {
 #[derive(Clone, Debug)]
 pub(super) struct Coverage {
     covered: Vec<bool>,
-    /// The distance from the nearest pick, `u32::MAX` beyond h hops.
+    /// The distance of each page from the nearest pick; `u32::MAX` beyond h hops.
     pub(super) near: Vec<u32>,
     whole: Vec<bool>,
     search: Search,
@@ -112,8 +112,8 @@ impl Coverage {
         }
     }
 
-    /// Covers what is within `hops` of a new pick: gives what it adds hop by hop, the pages added,
-    /// and the page visits.
+    /// Covers what is within `hops` of a new pick; returns what it adds hop by hop, the pages
+    /// added, and the page visits.
     pub(super) fn add(
         &mut self,
         graph: &SiteGraph,

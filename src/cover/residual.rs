@@ -1,19 +1,19 @@
-//! What of a site still counts while its seeds are picked.
+//! What still counts on a site while its seeds are picked.
 
 use super::graph::SiteGraph;
 
 /// The pages that remain and the values that are left.
 #[derive(Clone, Debug)]
 pub(super) struct Residual {
-    /// Whether each page remains; zeroing keeps all.
+    /// Whether each page remains; all do where covered pages are only zeroed.
     pub(super) alive: Vec<bool>,
-    /// What each page is still worth in millionths; 0 once covered or removed.
+    /// The value that each page has left, in millionths; 0 once covered or removed.
     pub(super) values: Vec<i64>,
-    /// The pages that remain.
+    /// How many pages remain.
     pub(super) pages_left: usize,
-    /// The pages whose value is not zero.
+    /// How many pages have a value other than zero.
     pub(super) nonzero: usize,
-    /// The sum of the positive values.
+    /// The sum of the positive values, in millionths.
     pub(super) positive: i64,
 }
 
@@ -29,7 +29,7 @@ impl Residual {
         }
     }
 
-    /// Takes away a page's value, and gives what it was.
+    /// Sets a page's value to zero, and returns what it was.
     pub(super) fn zero(&mut self, page: u32) -> i64 {
         let value = std::mem::take(&mut self.values[page as usize]);
         if value != 0 {
@@ -39,7 +39,7 @@ impl Residual {
         value
     }
 
-    /// Takes away a page that remained, and its value.
+    /// Removes a page that remained, together with its value.
     pub(super) fn remove(&mut self, page: u32) {
         self.zero(page);
         if std::mem::replace(&mut self.alive[page as usize], false) {

@@ -1,10 +1,10 @@
 //! The scores of the pages that no pick covers, once the last seed of a site is picked: how much
-//! each would still have brought, by what the method picks by.
+//! each would still have brought, by the measure that the method picks by.
 //!
 //! Where the method confines a pick to one component, the score is what it would be if the page
-//! were in it. Scores are exact, but for weights where more than [`EXACT`] pages are left: then
-//! the walk bound (`bounds`) stands for them, which is never below the weight. So the cost is
-//! bounded: at most 16 groups of searches, or as many passes over the links as the depth is.
+//! were in that component. Scores are exact, except for weights where more than [`EXACT`] pages are
+//! left: then the walk bound (`bounds`), which is never below the weight, takes their place. That
+//! limits the cost to 16 groups of searches, or to as many passes over the links as the depth.
 
 use super::bounds;
 use super::graph::SiteGraph;
@@ -24,11 +24,11 @@ pub const EXACT: usize = 4096;
 pub struct Rest {
     /// The pages.
     pub pages: Vec<Scored>,
-    /// Whether the scores are exact, or else upper bounds.
+    /// Whether the scores are exact; if `false`, they are upper bounds.
     pub exact: bool,
 }
 
-/// The pages that the picks of a site leave uncovered. Cost: see the module.
+/// The pages that the picks of a site leave uncovered. Cost: see the module's documentation.
 pub fn rest(
     graph: &SiteGraph,
     cover: &SiteCover,
@@ -109,7 +109,7 @@ fn weights(
     pages.iter().map(|&page| bound[page as usize]).collect()
 }
 
-/// What removing methods have left.
+/// What methods that remove covered pages have left.
 fn left(graph: &SiteGraph, cover: &SiteCover, hops: u32) -> Residual {
     let mut residual = Residual::new(graph);
     let mut search = Search::new(graph.pages());
@@ -142,7 +142,8 @@ mod tests {
     use crate::page::SiteId;
     use crate::watch::Unwatched;
 
-    /// Weights as they are found by a search of their own, and bounds that are none below them.
+    /// Compares the weights with those of separate searches, and the bounds, which must not be
+    /// below.
     fn check(graph: &SiteGraph, method: Method, covered: Option<Covered>, seats: u32) {
         let params = CoverParams {
             method,

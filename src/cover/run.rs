@@ -71,7 +71,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Keeps a pick with what it adds; gives the pages that it covers first.
+    /// Keeps a pick with what it adds; returns the pages that it is the first to cover.
     fn take(&mut self, seed: Scored, runner_up: Option<Scored>) -> Vec<u32> {
         let (hops, added, visits) = self.coverage.add(self.graph, seed.page, self.hops);
         self.visits += visits;
@@ -108,7 +108,7 @@ impl Run<'_> {
         })
     }
 
-    /// Removes what remains within h hops of a pick; gives the pages.
+    /// Removes what remains within h hops of a pick; returns those pages.
     fn remove(&mut self, residual: &mut Residual, search: &mut Search, pick: u32) -> Vec<u32> {
         let mut gone = Vec::new();
         let (graph, forward, hops) = (self.graph, Direction::Forward, self.hops);
@@ -121,7 +121,8 @@ impl Run<'_> {
         gone
     }
 
-    /// Out-degrees in what remains only fall, so an entry that is out of date is put back lower.
+    /// Out-degrees in what remains only fall, so an outdated entry is put back with its lower
+    /// degree.
     fn max_out(&mut self, positive_only: bool) -> Result<Stop, Interrupted> {
         let pages = self.graph.pages();
         let mut residual = Residual::new(self.graph);

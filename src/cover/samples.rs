@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::graph::SiteGraph;
 use super::residual::Residual;
 
-/// A site of up to 400 pages, of which most link to a few, and what of it still counts: some pages
+/// A site of up to 400 pages, most of which link to a few, and what still counts on it: some pages
 /// are zeroed or removed.
 pub(super) fn site() -> impl Strategy<Value = (SiteGraph, Residual)> {
     let value = prop_oneof![3 => Just(1_i64), 1 => Just(0), 1 => -9_i64..20];
@@ -39,7 +39,7 @@ pub(super) fn site() -> impl Strategy<Value = (SiteGraph, Residual)> {
         })
 }
 
-/// The values left within `depth` hops of a page: all, and the positive ones.
+/// The sums of the values left within `depth` hops of a page: of all, and of the positive ones.
 pub(super) fn within(graph: &SiteGraph, left: &Residual, page: u32, depth: u32) -> (i64, i64) {
     let mut found = vec![page];
     let mut level = 0..1;

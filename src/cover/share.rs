@@ -4,9 +4,9 @@
 /// first gets the whole part of `total * weight / sum`, and what is left goes one each to the
 /// largest remainders, ties by site name.
 ///
-/// `sites` are names, which are distinct, with their weights. If all weights are zero the shares
-/// are equal. There is no cap by the size of a site. Exact, and independent of the order of
-/// `sites`; cost: one sort.
+/// `sites` are distinct names with their weights. If all weights are zero, the shares are equal.
+/// The size of a site does not cap its share. Exact, and independent of the order of `sites`; cost:
+/// one sort.
 #[must_use]
 pub fn share_out(total: u32, sites: &[(&str, u64)]) -> Vec<u32> {
     let all_zero = sites.iter().all(|&(_, weight)| weight == 0);
@@ -37,8 +37,8 @@ pub fn value_weight(value: i64) -> u64 {
     value.max(0).unsigned_abs()
 }
 
-/// A PageRank (or a sum of them) as a weight: in units of 1e-12, so that rounding, which differs
-/// with the order of summation, makes no difference between sites that are equal.
+/// A PageRank (or a sum of them) as a weight, in units of 1e-12, so that rounding, which depends on
+/// the order of summation, makes no difference between equal sites.
 #[must_use]
 pub fn pagerank_weight(score: f64) -> u64 {
     #[expect(

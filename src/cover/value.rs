@@ -14,7 +14,8 @@ pub const UNIT: i64 = 1_000_000;
 
 /// A value, or a number of the same kind (a weight setting, a probability), in millionths.
 ///
-/// As text it is a decimal number with up to six decimals; in a binary encoding the bare millionths.
+/// As text it is a decimal number with up to six decimals; in a binary encoding, the bare
+/// millionths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, JsonSchema)]
 #[schemars(inline, with = "f64")]
 pub struct Value(pub i64);
@@ -42,7 +43,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Text that is no decimal number with at most six decimals.
+/// The text is not a decimal number with at most six decimals.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} is no decimal number with at most six decimals; write it like 10, -2.5 or 0.000001")]
 pub struct NotAValue(String);
@@ -133,8 +134,8 @@ pub struct PUniq {
 }
 
 impl PUniq {
-    /// `(d + 10) / (n + 10)`: of the site's `n` crawled pages with a content digest, `d` have
-    /// distinct digests. 1 where nothing is known.
+    /// `(d + 10) / (n + 10)`, where `n` of the site's crawled pages have a content digest and `d`
+    /// of those digests are distinct. 1 where nothing is known.
     #[must_use]
     pub fn of_digests(distinct: u64, with_digest: u64) -> Self {
         Self {
@@ -153,7 +154,7 @@ impl PUniq {
     }
 }
 
-/// The weight settings.
+/// The weight settings, by kind of page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weights {
     /// A page that is neither spam nor clicked.
@@ -174,14 +175,14 @@ impl Default for Weights {
     }
 }
 
-/// What a page's value follows from.
+/// The facts that a page's value follows from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PageFacts {
-    /// Marked as spam.
+    /// Whether the page is marked as spam.
     pub spam: bool,
-    /// How often it was clicked.
+    /// How often the page was clicked.
     pub clicks: u64,
-    /// Its outlinks that are not crawled, given or counted.
+    /// The number of its outlinks that are not crawled, as given or as counted.
     pub uncrawled_outlinks: u32,
 }
 
@@ -199,7 +200,7 @@ pub fn page_value(facts: PageFacts, p_uniq: PUniq, weights: &Weights) -> i64 {
     } else {
         weights.base
     };
-    // 2^33 * 2^64 * 2^20 fits 128 bits.
+    // 2^33 * 2^64 * 2^20 fits into 128 bits.
     let twice = 2
         * u128::from(facts.uncrawled_outlinks)
         * u128::from(p_uniq.numerator)

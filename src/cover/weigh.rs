@@ -29,7 +29,8 @@ impl<'a> Searches<'a> {
         }
     }
 
-    /// The weight of each source and its positive part, by forward search; the page visits.
+    /// The weight of each source and the positive part of it, by forward search, and the page
+    /// visits.
     pub(super) fn weigh(&self, sources: &[u32], residual: &Residual) -> (Vec<(i64, i64)>, u64) {
         let visits = AtomicU64::new(0);
         let weigh = |group: &[u32]| -> Vec<(i64, i64)> {
@@ -62,8 +63,8 @@ impl<'a> Searches<'a> {
         (weights, visits.into_inner())
     }
 
-    /// For every page the sum of the values of the sources within its reach, and of the positive
-    /// ones among them, by backward search from the sources; the page visits.
+    /// For every page the sum of the values of the sources within its reach, and the sum of the
+    /// positive ones among them, by backward search from the sources; and the page visits.
     pub(super) fn spread(&self, sources: &[(u32, i64)], alive: &[bool]) -> (Sums, Sums, u64) {
         let zeros = || {
             let mut zeros = Vec::new();
@@ -76,7 +77,7 @@ impl<'a> Searches<'a> {
             let values = LaneValues::new(group.iter().map(|source| source.1).collect());
             let gains = LaneValues::new(group.iter().map(|source| source.1.max(0)).collect());
             let pages: Vec<u32> = group.iter().map(|source| source.0).collect();
-            // Whole numbers: the order in which threads add makes no difference.
+            // These are whole numbers, so the order in which threads add makes no difference.
             let meet = |page: u32, bits: Bits| {
                 weights[page as usize].fetch_add(values.sum(bits), Ordering::Relaxed);
                 positive[page as usize].fetch_add(gains.sum(bits), Ordering::Relaxed);
