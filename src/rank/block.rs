@@ -7,24 +7,24 @@
 //!
 //! **Why here.** An entry of the graph is read once for all vectors of the block; places nearly as
 //! dense as the densest lie within the block and delay nothing; and the block is the start of the
-//! next step, where those places come first. Deviations from the source: two vectors of every search
-//! are new ones with weight everywhere, so that no place stays without weight; the degree
-//! follows from what is still missing; all is done in the inner product over pages, in which `M` on
+//! next step, where those places come first. Deviations from the source: every search adds two new
+//! vectors with weight everywhere, so that no place stays without weight; the degree follows from
+//! what is still missing; everything is done in the inner product over pages, in which `M` on
 //! classes is symmetric.
 //!
 //! **Error of the vector.** With `x` the first Ritz vector, `theta` its value, `r = M x - theta x`,
-//! `g_i = 1 - theta_i / theta` and `rho_i` the relative residual of the i-th pair: `r` is orthogonal
-//! to every Ritz vector, so what is wrong with `x` lies outside the block, where nothing is as large
-//! as `theta_{j+1}`, but for what the other Ritz vectors lack themselves, which is their residual
-//! over their distance from there. For any j,
+//! `g_i = 1 - theta_i / theta` and `rho_i` the relative residual of the i-th pair: `r` is
+//! orthogonal to every Ritz vector, so the error of `x` lies outside the block. Nothing there is as
+//! large as `theta_{j+1}`, except for the errors of the other Ritz vectors, each of which is its
+//! residual over its distance from there. For any j,
 //!
 //! ```text
 //! |x - x*|  <=  rho_1 (1 / g_{j+1} + sum_{i=2..j} rho_i / (g_i (g_{j+1} - g_i)))
 //! ```
 //!
-//! to first order, and as long as the block shows every pair above `theta_{j+1}`. That is not proved
-//! here: nothing is accepted before the new vectors, which have weight everywhere, went through a
-//! filter, and nothing *denser* gets past [`super::certificate`].
+//! to first order, and as long as the block shows every pair above `theta_{j+1}`. That is not
+//! proved here: nothing is accepted before the new vectors, which have weight everywhere, went
+//! through a filter, and nothing *denser* gets past [`super::certificate`].
 
 use std::ops::Range;
 
@@ -36,26 +36,28 @@ use super::region::Region;
 use super::rows::{Rooms, Rows, column, each, products, recombine, residuals, square};
 use super::vectors::{norm, scale};
 
-/// Between so many authority classes a block is of 24 vectors, else of 16: more would save reads, but
-/// what is done between them grows with the square.
+/// Between these numbers of authority classes a block has 24 vectors, otherwise 16: more would save
+/// reads, but the work between reads grows with the square.
 const WIDE: Range<usize> = 1 << 11..1 << 14;
 /// New vectors in every search.
 const FRESH: usize = 2;
-/// Filters before it is given up.
+/// How many filters are tried before giving up.
 const CYCLES: usize = 30;
-/// Filters in a row that do not bring the first two pairs on: what is left is rounding.
+/// How many filters in a row may fail to improve the first two pairs; after that only rounding is
+/// left.
 const STALE: usize = 5;
 /// The highest degree of a filter.
 const DEGREE: u32 = 12;
-/// A filter does not make a vector grow further beside the others: they would become too alike.
+/// How far a filter may make a vector grow beside the others: beyond that they would become too
+/// alike.
 const GROWTH: f64 = 1e6;
-/// A direction whose square is so much shorter than the longest is rounding.
+/// A direction whose squared length is below this share of the longest is rounding.
 const RANK: f64 = 1e-11;
-/// A second pair is settled whose residual is below so much of its distance from the first.
+/// A second pair is settled if its residual is below this share of its distance from the first.
 const UNSETTLED: f64 = 0.1;
 /// What rounding leaves of a residual, relative to the value.
 const ROUNDING: f64 = 4e-15;
-/// Pairs nearer than that are left to [`super::lanczos`] and a tighter proof.
+/// Pairs nearer to each other than this are left to [`super::lanczos`] and a tighter proof.
 const NEAREST: f64 = 1e-5;
 
 /// What was found in a region.
@@ -65,12 +67,12 @@ pub(super) struct Found {
     pub(super) lambda: f64,
     /// `1 - lambda_2 / lambda_1`, from below as far as the block can tell.
     pub(super) gap: f64,
-    /// Bound of the error of the first vector in length.
+    /// An upper bound on the error of the first vector, in length.
     pub(super) error: f64,
     /// Ritz values.
     pub(super) values: Vec<f64>,
     /// Ritz vectors of unit length over pages, good starts once pages have left. The first is
-    /// nonnegative but for its error.
+    /// nonnegative up to its error.
     pub(super) vectors: Vec<Vec<f64>>,
 }
 
@@ -79,12 +81,13 @@ pub(super) struct Found {
 pub(super) enum Search {
     /// The error of the vector is below the goal.
     Done(Box<Found>, Ones),
-    /// Two pairs are too near each other, or it took too long. Where it came to may be a start.
+    /// Two pairs are too near each other, or it took too long. The vectors reached so far may be
+    /// starts.
     GivenUp(Vec<Vec<f64>>),
 }
 
-/// The principal pair of a region of at least 16 authority classes, from vectors that may be good
-/// starts, so that the error of the vector is at most `goal`.
+/// The principal pair of a region of at least 16 authority classes, found from vectors that may be
+/// good starts, so that the error of the vector is at most `goal`.
 pub(super) fn principal(
     region: &Region,
     warm: Vec<Vec<f64>>,
@@ -133,10 +136,10 @@ fn search<const B: usize>(
             return Ok(Search::Done(Box::new(block.found(&pairs)), ones));
         }
         let degree = match cycle {
-            // What the first values of a cold start tell of the spectrum is far too low.
+            // What the first values of a cold start say of the spectrum is far too low.
             0 if is_cold => 2,
             1 if is_cold => 4,
-            // The new vectors are to show what they have weight on.
+            // The new vectors have to show what they have weight on.
             0 => pairs.degree(goal).max(2),
             _ => pairs.degree(goal),
         };
@@ -147,12 +150,12 @@ fn search<const B: usize>(
     Ok(Search::GivenUp(block.columns(4)))
 }
 
-/// Ritz values, largest first, and what the block tells of them.
+/// Ritz values, largest first, and what the block says of them.
 struct Pairs<const B: usize> {
     values: [f64; B],
     /// Relative to the first value.
     residuals: [f64; B],
-    /// Directions that the block spans; what is behind them is zero.
+    /// How many directions the block spans; the vectors after them are zero.
     rank: usize,
 }
 
@@ -177,7 +180,7 @@ impl<const B: usize> Pairs<B> {
         self.rank > 1 && apart >= NEAREST && self.residuals[1] <= apart * UNSETTLED
     }
 
-    /// The bound of the error of the first vector that is told above.
+    /// The bound on the error of the first vector that is derived above.
     fn error(&self) -> f64 {
         let apart = |at: usize| self.apart(at) - self.residuals[at];
         let outside = |end: usize| {
@@ -196,7 +199,7 @@ impl<const B: usize> Pairs<B> {
         self.residuals[0] * least
     }
 
-    /// The end of the unwanted part of the spectrum: the new vectors tell nothing of it yet.
+    /// The end of the unwanted part of the spectrum. The new vectors say nothing of it yet.
     fn unwanted(&self) -> f64 {
         let last = self.rank.saturating_sub(FRESH + 2).max(1);
         self.values[last].max(self.values[0] * 1e-3)
@@ -216,9 +219,9 @@ impl<const B: usize> Pairs<B> {
 struct Block<'a, const B: usize> {
     region: &'a Region,
     vectors: Rows<B>,
-    /// Room for the vectors that a filter is at.
+    /// Room for the vectors that a filter is working on.
     now: Rows<B>,
-    /// The first has `M x` while [`Block::look`] is up to date; they are used again and again.
+    /// The first has `M x` while [`Block::look`] is up to date; both are reused.
     rooms: Rooms<B>,
 }
 
@@ -251,12 +254,12 @@ impl<'a, const B: usize> Block<'a, B> {
         }
     }
 
-    /// Computes the images; gives `A x` of the last vector, by hubs.
+    /// Computes the images; returns `A x` of the last vector, by hubs.
     fn look(&mut self, visits: &mut u64) -> Vec<f64> {
         square(self.region, &self.vectors, &mut self.rooms, visits)
     }
 
-    /// Rayleigh-Ritz: the vectors become the Ritz vectors, and their images go along.
+    /// Rayleigh-Ritz: replaces the vectors by the Ritz vectors, and their images accordingly.
     fn ritz(&mut self) -> Pairs<B> {
         let pages = self.region.authority_pages();
         let (gram, projected) = products(pages, &self.vectors, &self.rooms[0]);
@@ -272,7 +275,7 @@ impl<'a, const B: usize> Block<'a, B> {
         }
     }
 
-    /// The vectors become a Chebyshev polynomial of `M` of theirs, which is 1 at the first value.
+    /// Applies to the vectors a Chebyshev polynomial of `M` that is 1 at the first value.
     fn filter(
         &mut self,
         pairs: &Pairs<B>,
@@ -316,7 +319,7 @@ impl<'a, const B: usize> Block<'a, B> {
         Found {
             lambda: pairs.values[0],
             gap: pairs.gap(),
-            // What rounding leaves of the second vector in the first.
+            // The part of the second vector that rounding leaves in the first.
             error: pairs.error() + ROUNDING / pairs.gap(),
             values: pairs.values[..kept].to_vec(),
             vectors,
@@ -350,8 +353,8 @@ fn orthonormal<const B: usize>(gram: &[[f64; B]; B]) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Ritz values over a basis (combinations of the vectors whose products with their images are
-/// these), and what each Ritz vector is of the vectors, by columns.
+/// Ritz values over a basis, and the share of each vector in each Ritz vector, by columns. The
+/// basis is combinations of the vectors; `projected` has the vectors' products with their images.
 fn rayleigh_ritz<const B: usize>(
     basis: &[Vec<f64>],
     projected: &[[f64; B]; B],

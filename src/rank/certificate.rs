@@ -27,10 +27,11 @@
 //!   terms, computed in any order, has a relative error below `1.1 n eps`; two are nested.
 //!   [`Region::rounding`] bounds both; `(M z)` and `(M x)` are inflated by it, `mu x` and `mu z`
 //!   are deflated by `4 eps`, so a comparison that holds in floating point holds exactly.
-//!   For `tau` not above that bound nothing can settle, and nothing is accepted.
-//! * Raising works on what is near violated entries only; the sums and images that a raise changes
-//!   are computed anew, whole, never updated by a difference, so they stay what a fresh `M z`
-//!   would be. When it ends, every entry is tested once more. Only that last test accepts.
+//!   For `tau` no larger than that bound nothing can settle, and nothing is accepted.
+//! * Raising works only on what is near violated entries. The sums and images that a raise changes
+//!   are
+//!   computed anew as a whole, never updated by a difference, so they stay what a fresh `M z` would
+//!   be. When raising ends, every entry is tested once more. Only that last test accepts.
 //! * What is proved is the value, within `tau`: not the vector, and not which of two places within
 //!   `tau` of each other is first. Hence the second, tighter proof in [`super::solve`], and in
 //!   [`super::large`] where a second pair or another region comes near.
@@ -43,11 +44,11 @@ use super::region::Region;
 use super::rows::square_of;
 use super::vectors::largest_of;
 
-/// Rounds of raising before giving up.
+/// How many rounds of raising there are before giving up.
 const ROUNDS: usize = 1500;
-/// Below so many sums one thread does them.
+/// Fewer sums than this are done by one thread.
 const PARALLEL: usize = 1 << 12;
-/// A `z` that grew so much is on its way to infinity.
+/// A `z` that has grown beyond this is on its way to infinity.
 const RUNAWAY: f64 = 1e15;
 
 /// How tight a proof is asked for: `mu = lambda (1 + tau)`, and the weight `C` of the candidate.
@@ -62,13 +63,14 @@ pub(super) const VALUE: Tightness = Tightness {
     tau: 1e-6,
     weight: 1e9,
 };
-/// Tells the place from others whose sigma is not tied with it (sigma is the root of the value).
+/// Separates the place from others whose sigma is not tied with it (sigma is the root of the
+/// value).
 pub(super) const TIE: Tightness = Tightness {
     tau: 1e-9,
     weight: 1e12,
 };
 
-/// A bound of the largest eigenvalue from one positive vector and its computed image.
+/// An upper bound on the largest eigenvalue, from one positive vector and its computed image.
 pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> f64 {
     let ratio = |at: usize| {
         if x[at] > f64::MIN_POSITIVE {
@@ -82,8 +84,8 @@ pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> f64 {
 
 /// Tries to prove that no eigenvalue exceeds `lambda (1 + tau)`, starting from a `z` of at least 1
 /// everywhere. `x` has largest entry 1, `image` is the computed `M x`. If it is proved, the raised
-/// `z` may serve as the start of a tighter proof; if not, it is large where something denser may
-/// be. It is given up once there were more than `most` visits.
+/// `z` may serve as the start of a tighter proof; if not, `z` is large where something denser may
+/// be. The attempt is given up after more than `most` visits.
 pub(super) fn certify(
     raising: &mut Raising<'_>,
     lambda: f64,
@@ -128,12 +130,12 @@ pub(super) fn certify(
     false
 }
 
-/// What the vector of ones leads to: raising starts from it.
+/// The images of the vector of ones, from which raising starts.
 #[derive(Clone, Debug)]
 pub(super) struct Ones {
-    /// `A 1`: links of one page of each hub class.
+    /// `A 1`: the number of links of one page of each hub class.
     pub(super) sums: Vec<f64>,
-    /// `M 1`: row sums.
+    /// `M 1`: the row sums.
     pub(super) image: Vec<f64>,
 }
 
@@ -150,12 +152,12 @@ impl Ones {
 pub(super) struct Raising<'a> {
     region: &'a Region,
     z: Vec<f64>,
-    /// `z`, times the pages of each authority class.
+    /// `z`, multiplied by the number of pages of each authority class.
     weighted: Vec<f64>,
-    /// `A z`, times the pages of each hub class.
+    /// `A z`, multiplied by the number of pages of each hub class.
     sums: Vec<f64>,
     image: Vec<f64>,
-    /// Entries whose image changed and that have to be looked at.
+    /// Entries whose image changed and that have to be tested.
     pending: Vec<u32>,
     raised: Vec<u32>,
     hub_marks: Vec<bool>,
@@ -170,7 +172,7 @@ impl<'a> Raising<'a> {
         Self::with(region, z, sums, image)
     }
 
-    /// Starts from 1, with its sums and its image at hand.
+    /// Starts from 1, whose sums and image are known.
     pub(super) fn of_ones(region: &'a Region, ones: &Ones) -> Self {
         let z = vec![1.0; ones.image.len()];
         Self::with(region, z, ones.sums.clone(), ones.image.clone())
@@ -202,7 +204,8 @@ impl<'a> Raising<'a> {
         self.pending = (0..number(self.z.len())).collect();
     }
 
-    /// Raises the pending entries as told; the largest new entry, `None` if none was raised.
+    /// Raises pending entries to what `raise` says; returns the largest new entry, `None` if none
+    /// was.
     fn round(&mut self, raise: impl Fn(f64, f64, usize) -> Option<f64>) -> Option<f64> {
         self.raised.clear();
         let mut largest = None;
@@ -218,7 +221,7 @@ impl<'a> Raising<'a> {
         largest
     }
 
-    /// Computes again what the raised entries changed.
+    /// Recomputes what depends on the raised entries.
     fn spread(&mut self, visits: &mut u64) {
         let hubs = reached(
             &self.raised,
@@ -255,7 +258,7 @@ fn sums_of(lists: &Csr, of: &[u32], weights: &[f64], visits: &mut u64) -> Vec<f6
     }
 }
 
-/// All entries of these lists, each once; `marks` is all `false` before and after.
+/// All entries of these lists, each once; `marks` is all `false` before and afterwards.
 fn reached(from: &[u32], lists: &Csr, marks: &mut [bool], visits: &mut u64) -> Vec<u32> {
     let mut found = Vec::new();
     for &list in from {

@@ -1,4 +1,5 @@
-//! HITS as the paper runs it: so many iterations from the uniform vector, over all that remains.
+//! HITS as the paper runs it: a fixed number of iterations from the uniform vector, over all that
+//! remains.
 
 use std::sync::Arc;
 
@@ -10,12 +11,12 @@ use super::ranker::{Next, Ranker};
 use super::region::Region;
 use super::vectors::{norm, scale};
 
-/// `a = A^T h`, `h = A a`, so many times from scratch for every core; sigma is the length of the
-/// last `A a` with `a` normalised.
+/// `a = A^T h`, `h = A a`, repeated `iterations` times from scratch for every core; sigma is the
+/// length of the last `A a` with `a` normalised.
 ///
-/// Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), 60 iterations. There is nothing
-/// to prove: the result *is* what so many iterations give, converged or not. Cost: two passes
-/// over the merged entries that remain, for every iteration of every core.
+/// Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), 60 iterations. There is nothing to
+/// prove: the result *is* what that many iterations give, converged or not. Cost: two passes over
+/// the merged entries that remain, for every iteration of every core.
 #[derive(Clone, Debug)]
 pub struct Classic {
     iterations: u32,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::graph::{HubGraph, NONE, Remaining, Touched};
 
-/// A search for a small part ends after so many entries.
+/// A search for a small part ends after this many entries.
 const FEW: usize = 100;
 
 /// A class in its role.
@@ -14,10 +14,10 @@ enum Node {
     Authority(u32),
 }
 
-/// A component: its classes, and a bound of its largest singular value.
+/// A component: its classes, and an upper bound on its largest singular value.
 #[derive(Clone, Debug)]
 pub(super) struct Component {
-    /// Hub classes, ascending; none if it was not cut into components yet.
+    /// Hub classes, ascending; empty if it has not been cut into components yet.
     pub(super) hubs: Vec<u32>,
     /// Authority classes, ascending.
     pub(super) authorities: Vec<u32>,
@@ -25,14 +25,15 @@ pub(super) struct Component {
     pub(super) bound: f64,
 }
 
-/// To which component each class belongs.
+/// Which component each class belongs to.
 #[derive(Clone, Debug)]
 pub(super) struct Labels {
     pub(super) hubs: Vec<u32>,
     pub(super) authorities: Vec<u32>,
     /// The label of the next component.
     next: u32,
-    /// Scratch: links to pages that are left, of one page of each hub class of a component.
+    /// Scratch: for each hub class of a component, how many links one of its pages has to pages
+    /// left.
     outdegrees: Vec<u64>,
 }
 
@@ -47,7 +48,7 @@ impl Labels {
     }
 
     /// Cuts classes, all unlabelled, into components, and labels them. `authorities` has to be
-    /// closed: all classes connected to them over what is left are unlabelled too.
+    /// closed: all classes connected to them through what is left are unlabelled too.
     pub(super) fn split(
         &mut self,
         graph: &HubGraph,
@@ -68,8 +69,8 @@ impl Labels {
         found
     }
 
-    /// What hangs together over pages in both roles, not cut into components yet, under a label
-    /// that none of its classes has.
+    /// A component of classes that are connected through pages in both roles. It is not cut yet,
+    /// and gets a label that none of its classes has.
     pub(super) fn uncut(&mut self, authorities: Vec<u32>, bound: f64) -> (u32, Component) {
         self.next += 1;
         let component = Component {
@@ -80,7 +81,7 @@ impl Labels {
         (self.next - 1, component)
     }
 
-    /// Takes the label from the classes of a component.
+    /// Takes its label away from the classes of a component.
     pub(super) fn clear(&mut self, component: &Component) {
         for &hub in &component.hubs {
             self.hubs[hub as usize] = NONE;
@@ -90,8 +91,8 @@ impl Labels {
         }
     }
 
-    /// Leaves only what is left and has this label in a component that had it; takes it from the
-    /// rest.
+    /// Keeps only those classes of a component that are left and have this label; takes the label
+    /// away from classes that are not left.
     pub(super) fn retain(&mut self, component: &mut Component, left: &Remaining, label: u32) {
         let labels = &mut self.hubs;
         component.hubs.retain(|&hub| {
@@ -111,11 +112,11 @@ impl Labels {
         });
     }
 
-    /// Finds the small parts that a component with this label fell into when it lost pages of these
-    /// classes, and labels them: what a search of a few classes from a neighbour of what is gone
-    /// comes to the end of. What is left may still hang together no more.
+    /// Finds the small parts that split off a component with this label when it lost pages of these
+    /// classes, and labels them. A part is found if a search of a few classes, from a neighbour of
+    /// what is gone, comes to an end. The rest of the component may be disconnected too.
     ///
-    /// Cost: the lists of what is gone, and 100 entries for each neighbour at the most.
+    /// Cost: the lists of what is gone, and at most 100 entries for each neighbour.
     pub(super) fn detach(
         &mut self,
         graph: &HubGraph,
@@ -166,8 +167,8 @@ impl Labels {
         }
     }
 
-    /// All that a class hangs together with, or what was seen of it when it became too much, or
-    /// became one with what is too much.
+    /// All that is connected with a class, or what had been seen when it became too much, or met
+    /// what was too much before.
     fn search(
         &self,
         graph: &HubGraph,
@@ -204,7 +205,7 @@ impl Labels {
         Ok(seen)
     }
 
-    /// Labels what hangs together with nothing else; none if there is no link in it.
+    /// Labels a set that is connected with nothing else; `None` if it has no link.
     fn part(
         &mut self,
         graph: &HubGraph,

@@ -1,15 +1,14 @@
 //! The principal singular pair of the region with the largest sigma, zero elsewhere.
 //!
-//! Regions wait in a queue under an upper bound of their sigma: at first the root of the largest
+//! Regions wait in a queue under an upper bound on their sigma: at first the root of the largest
 //! row sum of `A^T A`, later never more than what was proved for the region they came from
 //! (removing pages only lowers sigma). A region is solved when it could come first, so all regions
-//! that could be tied for the first place are solved before one is taken. Where the sigma of one is
-//! known less exactly than another comes near it, it is solved anew, to where a tie can be told.
+//! that could be tied for first place are solved before one is taken. A region whose sigma is less
+//! exact than another's comes near is solved anew, exactly enough to tell a tie.
 //!
 //! Only regions that lost pages are cut into components again, and large ones only near what they
-//! lost: small parts are found there. What is left may hang together no more. That makes no
-//! difference as long as its principal pair is clearly apart from the second; where it is not, it is
-//! cut exactly.
+//! lost: that finds small parts. The rest may be disconnected. That makes no difference as long as
+//! its principal pair is clearly apart from the second; where it is not, the region is cut exactly.
 //!
 //! A component of the whole graph whose steps are known from an earlier run waits among the solved
 //! regions under the sigma of its next step, and nothing of it is read. When its steps are used up,
@@ -36,7 +35,7 @@ use super::solve::{EXACT, FINE, solve};
 
 /// Sigmas are accurate to rounding.
 const ROUNDING: f64 = 1e-12;
-/// With so many authority classes a region is cut only near what it lost.
+/// A region with this many authority classes is cut only near what it lost.
 const BROAD: Range<usize> = 1024..large::SIZES.end;
 
 /// Takes cores from the region with the largest sigma.
@@ -58,9 +57,9 @@ pub struct Converged {
 }
 
 impl Converged {
-    /// A ranker of this graph, of which all is left. `known` has what an earlier run found in
-    /// components that are as they were then; those beyond the graph's own are absent from it. No
-    /// entry is read yet: a component is cut into regions once it could come first.
+    /// A ranker of this whole graph. `known` has what an earlier run found in components that have
+    /// not changed; those beyond the graph's own are absent from it. No entry is read yet: a
+    /// component is cut into regions once it could come first.
     #[must_use]
     pub fn new(
         graph: &HubGraph,
@@ -108,7 +107,8 @@ impl Converged {
         self.solved.first().map(|first| f64::from_bits(first.0.0))
     }
 
-    /// Why it is not certain that the region with this label and sigma comes first, if it is not.
+    /// Why it is uncertain that the region with this label and sigma comes first; `None` if it
+    /// does.
     fn doubt(&self, label: u32, sigma: f64) -> Option<Doubt> {
         let limit = sigma * (1.0 - 2.0 * TIED);
         let rival = self.doubtful.iter().find_map(|other| {
@@ -148,7 +148,7 @@ impl Converged {
         Ok(true)
     }
 
-    /// A region whose sigma is proved less exactly than another one's comes near it.
+    /// A region whose sigma is proved less exactly than another sigma comes near it.
     fn loose(&self) -> Option<u32> {
         let limit = self.top()? * (1.0 - 2.0 * TIED);
         let near = self.solved.iter();
@@ -163,7 +163,7 @@ impl Converged {
         self.doubtful.iter().find(comes_near).copied()
     }
 
-    /// Solves a solved region anew, more exactly: a large one first as `depth` tells.
+    /// Solves a solved region again, more exactly: a large one first to this `depth`.
     fn tighten(
         &mut self,
         graph: &HubGraph,
@@ -211,7 +211,7 @@ impl Converged {
         Ok(())
     }
 
-    /// Whether a solved region has such a sigma.
+    /// Whether a solved region has a sigma in this range.
     fn is_one_between(&self, sigmas: &Range<f64>) -> bool {
         let next = self.solved.range((descending(sigmas.end), 0, 0)..).next();
         next.is_some_and(|next| f64::from_bits(next.0.0) > sigmas.start)
@@ -234,7 +234,7 @@ impl Converged {
         }
     }
 
-    /// A component of what is left, or perhaps several, is to be solved.
+    /// Queues a component of what is left (or perhaps several, not cut yet) to be solved.
     fn wait(
         &mut self,
         label: u32,
@@ -295,7 +295,7 @@ impl Converged {
         Ok(())
     }
 
-    /// Cuts a region that waits into what hangs together.
+    /// Cuts a waiting region into its connected parts.
     fn cut(&mut self, graph: &HubGraph, left: &Remaining, label: u32) {
         let Some(held) = self.regions.remove(&label) else {
             return;
@@ -321,8 +321,8 @@ impl Converged {
     }
 
     /// The solved region to take: among those tied for the largest sigma the one whose best
-    /// authority has the smallest URL. Regions with bitwise equal sigma (there can be very many)
-    /// are skipped after the first.
+    /// authority has the smallest URL. Of regions with bitwise equal sigma (there can be very many)
+    /// all but the first are skipped.
     fn first(&self) -> Option<u32> {
         let &(Reverse(top), best, label) = self.solved.first()?;
         let limit = f64::from_bits(top) * (1.0 - TIED);
@@ -479,7 +479,7 @@ impl Ranker for Converged {
     }
 
     fn is_delicate(&self) -> bool {
-        // Sigmas nearer than rounding are tied with the top, whichever of them it is.
+        // Sigmas nearer than rounding are tied with the top, whichever of them is larger.
         self.top().is_some_and(|top| {
             self.is_one_between(&(top * (1.0 - 2.0 * TIED)..top * (1.0 - ROUNDING)))
         })

@@ -8,8 +8,8 @@ use crate::watch::Unwatched;
 use super::super::vectors::largest;
 use super::*;
 
-/// Dense places one smaller than the other, all on the links of a few hubs, each with its own tail of small
-/// places that only it connects with the rest.
+/// Dense places, each smaller than the one before, all on the links of a few hubs, each with a tail
+/// of small places that only it connects with the rest.
 fn places(count: u32, tail: u32) -> HubGraph {
     let mut rows = Rows::new();
     let mut page = 0;
@@ -17,7 +17,7 @@ fn places(count: u32, tail: u32) -> HubGraph {
         page += count;
         (page - count..page).collect::<Vec<u32>>()
     };
-    // Whatever leaves, these keep what is left together: a long chain.
+    // A long chain that keeps the rest together, whatever leaves.
     let chain = pages(count + 1);
     let bodies: Vec<Vec<u32>> = (0..count).map(|_| pages(4)).collect();
     for (at, body) in (0_u32..).zip(&bodies) {
@@ -41,7 +41,7 @@ fn places(count: u32, tail: u32) -> HubGraph {
     rows.graph().unwrap()
 }
 
-/// The numbers in all vectors that are held, each once.
+/// How many numbers are in all the vectors held, each vector counted once.
 fn held(ranker: &Converged) -> usize {
     let mut seen = BTreeSet::new();
     let mut of = |principal: &Arc<Principal>| {

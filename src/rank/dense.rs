@@ -8,7 +8,7 @@ pub(super) fn eigen(mut t: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
         .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
         .collect();
     let total: f64 = t.iter().flatten().map(|e| e * e).sum();
-    // Entries that are nothing beside the whole are not worth a rotation.
+    // Entries that are negligible beside the whole are not worth a rotation.
     let nothing = total.sqrt() * 1e-17 / n.max(1) as f64;
     for _ in 0..60 {
         let off: f64 = (0..n)

@@ -3,12 +3,13 @@
 //! Source: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*
 //! (2000); on `M` it spans what Golub-Kahan bidiagonalisation of `A` spans. Deviations: any number
 //! of start vectors, full reorthogonalisation (twice), and the projected matrix is kept dense, so
-//! that vectors from elsewhere can join at any time. All is done in the inner product over pages,
-//! in which `M` on classes is symmetric; that equals work on `D_h^1/2 B D_a^1/2`.
+//! that vectors from elsewhere can join at any time. Everything is done in the inner product over
+//! pages, in which `M` on classes is symmetric; that equals work on `D_h^1/2 B D_a^1/2`.
 //!
-//! It stops when residual / gap is at the goal or the residual is at the level of rounding; the gap is
-//! taken from below (second value plus its residual). A small residual proves that *an* eigenpair
-//! was found, never that it is the largest: that is [`super::certificate`]'s part.
+//! It stops when residual / gap reaches the goal or the residual is at the level of rounding; the
+//! gap is taken from below (second value plus its residual). A small residual proves that *an*
+//! eigenpair was found, never that it is the largest: proving that is left to
+//! [`super::certificate`].
 
 use crate::watch::{Interrupted, Watch};
 
@@ -16,17 +17,18 @@ use super::dense::eigen;
 use super::region::Region;
 use super::vectors::{dot, dots, norm, recombine, residuals, scale, subtract};
 
-/// The basis grows to so many vectors, then shrinks to so many.
+/// The basis grows to `BASIS` vectors, then shrinks to `KEPT`.
 const BASIS: usize = 18;
 const KEPT: usize = 6;
-/// From so many classes on the basis is half as large: memory is two vectors for each of it.
+/// From this many classes on the basis is half as large: it takes two vectors of memory per
+/// element.
 const LARGE: usize = 1 << 21;
 /// A residual (relative to the eigenvalue) that rounding allows.
 const FLOOR: f64 = 1e-14;
 /// Lanczos steps between two looks at the Ritz pairs.
 const STEPS: usize = 3;
 const PASSES: usize = 1000;
-/// A second pair is settled whose residual is below so much of its distance from the first.
+/// A second pair is settled if its residual is below this share of its distance from the first.
 const UNSETTLED: f64 = 0.1;
 
 /// Approximate eigenpairs of `M`, largest first, unit length over pages.
@@ -48,7 +50,7 @@ struct Basis<'a> {
 }
 
 impl Basis<'_> {
-    /// Joins a vector; `false` if it lies in the span already.
+    /// Adds a vector to the basis; `false` if it already lies in the span.
     fn join(&mut self, mut vector: Vec<f64>, visits: &mut u64) -> bool {
         let pages = self.region.authority_pages();
         let before = norm(pages, &vector);
@@ -82,7 +84,7 @@ impl Basis<'_> {
         true
     }
 
-    /// How good the first pair is, and where to go on.
+    /// How good the first pair is, and in which directions to go on.
     fn state(&self, pairs: &[(f64, Vec<f64>)]) -> State {
         let top = pairs.first().map_or(1.0, |pair| pair.0);
         let basis = (self.vectors.as_slice(), self.images.as_slice());
@@ -103,7 +105,7 @@ impl Basis<'_> {
             _ => (1.0, true),
         };
         if residual <= FLOOR && !directions.is_empty() {
-            // What is left of the first residual is rounding; the gap is not known yet.
+            // The rest of the first residual is rounding; the gap is not known yet.
             directions.rotate_left(1);
         }
         State {
@@ -207,7 +209,7 @@ pub(super) fn largest_pairs(
         images,
         ..
     } = basis;
-    // What is not needed any more makes room.
+    // Frees what is no longer needed.
     drop(images);
     found.directions = Vec::new();
     recombine(&mut vectors, pairs.iter().map(|pair| pair.1.as_slice()));

@@ -1,22 +1,23 @@
 //! A large region: its pair from a block of vectors, the errors of its scores, its proof.
 //!
 //! **Scores.** `y = M x / lambda` is taken for the authorities and `A x / sigma` for the hubs, both
-//! computed anew from what is not negative of `x`. The error `e` of `x` has become `M e / lambda`.
-//! With `c_v` pages citing `v`, its row sum `r_v`, and `M_vu <= c_v` (no page is cited together with
-//! `v` more often than `v` itself), Cauchy and Schwarz give
+//! computed anew from the nonnegative part of `x`. The error `e` of `x` has become `M e / lambda`.
+//! With `c_v` pages citing `v`, its row sum `r_v`, and `M_vu <= c_v` (no page is cited together
+//! with `v` more often than `v` itself), Cauchy-Schwarz gives
 //!
 //! ```text
 //! |(M e)_v|  <=  sqrt(sum_u M_vu^2) |e|  <=  sqrt(c_v r_v) |e|      |(A e)_h|  <=  sqrt(d_h) |e|
 //! ```
 //!
-//! where the sums run over pages and a page of `h` has `d_h` links: in a dense place that is about
-//! its score times sigma's square, so that scores of its many pages are as accurate, relatively, as
-//! `x` is as a whole.
+//! where the sums run over pages and a page of `h` has `d_h` links. In a dense place that is about
+//! its score times sigma's square, so that the scores of its many pages are, relatively, as
+//! accurate as `x` is as a whole.
 //!
-//! **Proof.** First only to within the value ([`VALUE`]): nothing denser is there. Which of two
-//! places nearer than that is the denser one is not proved, so what the block shows not to be
-//! clearly apart from a second pair is not accepted here, and where another region comes as near,
-//! [`super::converged`] asks for a tighter proof. The row sums that raising starts from come with
+//! **Proof.** At first only the value is proved ([`VALUE`]): nothing denser exists. Which of two
+//! places closer together than that is the denser one is not proved. So a result that the block
+//! does not show to be clearly apart from a second pair is not accepted here, and where another
+//! region comes as near, [`super::converged`] asks for a tighter proof. The row sums that raising
+//! starts from come with the block, whose last vector at the start is all ones.
 //! the block, whose last vector at the start is all ones.
 
 use std::ops::Range;
@@ -30,21 +31,21 @@ use super::region::Region;
 use super::rows::square_of;
 use super::vectors::{add, largest, norm, scale};
 
-/// With so many authority classes a region is worth a block. For more, one of enough vectors would
-/// take too much memory: four times 128 bytes for each.
+/// The numbers of authority classes for which a block is worth it. For more classes, a block of
+/// enough vectors would take too much memory: four times 128 bytes per class.
 pub(super) const SIZES: Range<usize> = 256..1 << 20;
 
 /// How accurate a solution is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Depth {
-    /// Of the vector's error in length.
+    /// The goal for the error of the vector, in length.
     goal: f64,
-    /// Proofs, each tighter than the one before.
+    /// The proofs to give, each tighter than the one before.
     proofs: &'static [Tightness],
     is_deep: bool,
 }
 
-/// It leaves hardly a decision open.
+/// It leaves hardly any decision open.
 pub(super) const FIRST: Depth = Depth {
     goal: 3e-8,
     proofs: &[VALUE],
@@ -61,19 +62,20 @@ pub(super) const TIGHT: Depth = Depth {
     proofs: &[VALUE, TIE],
     ..DEEP
 };
-/// Raising is begun anew, from places known to be smaller, once it visited each entry so often.
+/// Raising is restarted, from places known to be smaller, once it has visited each entry this
+/// often.
 const PATIENCE: u64 = 2;
 /// How many places known to be smaller are remembered.
 const KNOWN: usize = 6;
 
-/// What came of a region.
+/// The outcome of trying to solve a region.
 pub(super) enum Attempt {
     Solved(Principal),
-    /// Not so: the region, and starts for another way.
+    /// The region was not solved; with starts for another way.
     Open(Region, Vec<Vec<f64>>),
 }
 
-/// Whether a region is of such a size, and not complete: that has a closed form.
+/// Whether a region has such a size and is not complete; a complete one has a closed form.
 pub(super) fn is_worth_it(region: &Region) -> bool {
     SIZES.contains(&region.authorities().len()) && !region.is_complete()
 }
@@ -106,14 +108,14 @@ pub(super) fn attempt(
     }
 }
 
-/// The vector found, without the entries that its error made negative.
+/// The vector that was found, without the entries that its error made negative.
 struct Candidate {
     x: Vec<f64>,
     /// `A x`, computed anew: sums of nonnegative terms.
     hubs: Vec<f64>,
     /// `M x`.
     image: Vec<f64>,
-    /// The length of what was taken away.
+    /// The length of the part that was taken away.
     lack: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Regions of several hundred classes, judged by the other way of solving them.
+//! Regions of several hundred classes, compared with the other way of solving them.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -18,7 +18,7 @@ fn gathered(rows: &Rows) -> Region {
     Region::gather(&graph, &left, &hubs, &mut position, &mut 0)
 }
 
-/// Links at random, a few hubs carried by several pages; the first pages are linked to most.
+/// Random links, a few hubs carried by several pages; the first pages are linked to most.
 fn links(rows: &mut Rows, rng_seed: u64, from: u32, targets: u32, hubs: u32) {
     let mut random = Pcg64::seed_from_u64(rng_seed);
     let mut page = from + targets;
@@ -108,7 +108,7 @@ proptest! {
         let region = web(rng_seed, 500, 600);
         let mut random = Pcg64::seed_from_u64(rng_seed);
         let size = region.authorities().len();
-        // Of some only a few places, of some nothing at all.
+        // Some starts have only a few places, some nothing at all.
         let warm = (0..kept).map(|at| {
             let entry = |v: usize| if v % (at + 1) == at / 2 { random.random_range(-1.0..1.0) } else { 0.0 };
             (0..size).map(entry).collect()
@@ -130,7 +130,7 @@ fn most_are_solved() {
 fn a_denser_place_without_weight_in_any_start_wins() {
     let mut rows = Rows::new();
     links(&mut rows, 1, 0, 400, 500);
-    // A dense place that hangs on one link.
+    // A dense place that is connected by a single link.
     let carriers: Vec<u32> = (10_000..10_060).collect();
     rows.push(&carriers, &(20_000..20_060).collect::<Vec<u32>>())
         .unwrap();
@@ -152,7 +152,8 @@ fn a_denser_place_without_weight_in_any_start_wins() {
 
 #[test]
 fn an_equal_place_without_weight_in_any_start_is_seen() {
-    // Two complete places of 20 x 20 pages that hang on nothing, beside many links elsewhere.
+    // Two complete places of 20 x 20 pages that are connected with nothing, beside many links
+    // elsewhere.
     let mut rows = Rows::new();
     links(&mut rows, 1, 100, 400, 500);
     for at in 0..2 {
@@ -169,7 +170,7 @@ fn an_equal_place_without_weight_in_any_start_is_seen() {
     };
     let exact = exact(&region);
     assert!(exact.sigma < 20.0 + 1e-9, "the places are the densest");
-    // The exact pair of one of them, alone and beside what has no weight on the other.
+    // The exact pair of one of them, alone and beside vectors without weight on the other.
     for others in [0, 14] {
         let warm = (0..=others).map(|at| place(if at == 0 { 0 } else { 10 + at }));
         assert!(tried(&region, warm.collect(), FIRST).is_none());
@@ -191,7 +192,7 @@ fn two_equal_places_are_left_open() {
     assert!(tried(&region, Vec::new(), FIRST).is_none());
 }
 
-/// A pair that is none, or not the largest.
+/// A pair that is not an eigenpair, or not the largest.
 fn refuses(region: &Region, lambda: f64, x: Vec<f64>) {
     let mut visits = 0;
     let ones = Ones::of(region, &mut visits);

@@ -1,7 +1,7 @@
 //! HITS on the host-pruned graph: pure numerics on classes of equal pages.
 //!
-//! A [`Ranker`] tells, for what remains of the graph, where the next core is to be taken and the
-//! scores there: [`Classic`] as the paper does it, [`Converged`] the principal singular pair of
+//! A [`Ranker`] says, for what remains of the graph, where the next core is to be taken, and the
+//! scores there: [`Classic`] as the paper does it, [`Converged`] by the principal singular pair of
 //! the region with the largest sigma. What a ranker had to read is counted in *link visits*:
 //! entries of merged rows and citers read. [`pagerank()`] ranks the whole graph instead.
 

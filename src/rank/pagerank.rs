@@ -7,12 +7,13 @@ use crate::watch::{Interrupted, Watch};
 
 /// The damping factor.
 const DAMPING: f64 = 0.85;
-/// Stop when no page's score moved by more than this, relative to itself; what is still missing
-/// then is at most 0.85 / 0.15 times that.
+/// Stop when no page's score moved by more than this, relative to itself; the error that remains is
+/// at most 0.85 / 0.15 times that.
 const TOLERANCE: f64 = 1e-13;
-/// The error shrinks by 0.85 each time, so this many are never needed; a guard only.
+/// Only a guard: the error shrinks by 0.85 each time, so this many iterations are never needed.
 const MAX_ITERATIONS: usize = 1000;
-/// Sums run over chunks of this size and then over the chunks, so threads make no difference.
+/// Sums run over chunks of this size and then over the chunks, so the number of threads has no
+/// effect.
 const CHUNK: usize = 4096;
 
 /// The PageRank of each page (they add up to 1) and the page visits it took.
@@ -20,11 +21,11 @@ const CHUNK: usize = 4096;
 /// `x = 0.85 (A x + dangling / n) + 0.15 / n`, where `A` spreads a page's score evenly over its
 /// targets and `dangling` is the score of pages without links (Brin and Page 1998; uniform
 /// teleport, and dangling pages link to all). Power iteration from the uniform vector. What the
-/// pages of a row spread is summed once a row and handed to each of its targets, which changes
-/// the rounding and nothing else. Sums follow the order of the lists, so the result is the same
-/// to the bit on any number of threads.
+/// pages of a row spread is summed once per row and handed to each of its targets, which changes
+/// nothing but the rounding. Sums follow the order of the lists, so the result is the same to the
+/// bit on any number of threads.
 ///
-/// Cost: up to around 200 passes over pages and lists. Memory: 24 bytes a page, 8 a row.
+/// Cost: up to around 200 passes over pages and lists. Memory: 24 bytes per page, 8 per row.
 pub fn pagerank(graph: &WholeGraph, watch: &dyn Watch) -> Result<(Vec<f64>, u64), Interrupted> {
     let pages = graph.pages();
     let count = f64::from(pages);

@@ -11,29 +11,30 @@ use super::region::Region;
 /// How many vectors of a region are kept for a small part of it.
 const KEPT: usize = 6;
 
-/// A region that waits to be solved, or is.
+/// A region that waits to be solved, or is solved.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) component: Component,
-    /// Whether it is known to hang together.
+    /// Whether it is known to be connected.
     pub(super) is_connected: bool,
-    /// Where to start from.
+    /// The vectors to start from, where there are any.
     pub(super) parent: Option<Parent>,
-    /// With its best authority.
+    /// The solution with its best authority; `None` until it is solved.
     pub(super) solved: Option<(Arc<Principal>, u32)>,
 }
 
 /// Vectors of the region that a region came from.
 #[derive(Clone, Debug)]
 pub(super) enum Parent {
-    /// All of it: what is left of a region is mostly one large part.
+    /// All of them: what is left of a region is mostly one large part.
     Whole(Arc<Principal>),
-    /// On the authorities of this part: many small ones must not keep the whole each.
+    /// Their entries on the authorities of this part: many small parts must not keep the whole
+    /// each.
     Part(Vec<Vec<f64>>),
 }
 
 impl Parent {
-    /// What a part of a region starts from; `authorities` are those that [`Parent::Part`] is on.
+    /// What a part of a region starts from; `authorities` are those that [`Parent::Part`] covers.
     pub(super) fn of(&self, authorities: &[u32], part: &Component) -> Self {
         match self {
             Self::Whole(principal) => {
@@ -61,7 +62,7 @@ impl Parent {
     }
 }
 
-/// Vectors on some authorities, on others: zero where they are new.
+/// Vectors on some authorities carried over to others: zero where those are new.
 fn restricted(old: &[u32], vectors: &[Vec<f64>], authorities: &[u32]) -> Vec<Vec<f64>> {
     let mut at = 0;
     let places: Vec<u32> = authorities
@@ -79,7 +80,7 @@ fn restricted(old: &[u32], vectors: &[Vec<f64>], authorities: &[u32]) -> Vec<Vec
     vectors.iter().map(restrict).collect()
 }
 
-/// How many of these, ascending, are below a class: looked for nearby first.
+/// How many of these ascending classes are below a class; the search begins nearby.
 fn ahead(classes: &[u32], class: u32) -> usize {
     let mut width = 1;
     while classes.get(width).is_some_and(|&other| other < class) {

@@ -11,7 +11,7 @@ pub const TIED: f64 = 1e-9;
 /// Why a result is not certified.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 pub enum Doubt {
-    /// Nothing larger was found, but that nothing larger exists could not be proved.
+    /// Nothing larger was found, but it could not be proved that nothing larger exists.
     #[error("no proof that the largest sigma was found (relative gap to the next one {gap:.1e})")]
     Value {
         /// `1 - (sigma_2 / sigma_1)^2` as far as it was seen.
@@ -22,13 +22,13 @@ pub enum Doubt {
     Vector {
         /// `1 - (sigma_2 / sigma_1)^2`, from below.
         gap: f64,
-        /// Bound of the relative error of the scores.
+        /// An upper bound on the relative error of the scores.
         error: f64,
     },
-    /// Two scores, or two sigmas, are as far apart as the bound of a tie.
+    /// Two scores, or two sigmas, lie so close to the bound of a tie that it cannot be decided.
     #[error("two candidates differ by just what bounds a tie, within the error of {error:.1e}")]
     Comparison {
-        /// Bound of the relative error of the scores compared.
+        /// An upper bound on the relative error of what was compared.
         error: f64,
     },
 }
@@ -36,11 +36,12 @@ pub enum Doubt {
 /// Where the next core is: a region with its scores, one for each page of a class.
 #[derive(Clone, Debug)]
 pub struct Principal {
-    /// The region; scores are by its positions.
+    /// The region; scores are by position in it.
     pub region: Region,
     /// The largest singular value of the region's links between pages.
     pub sigma: f64,
-    /// Proved bound of the largest singular value of the region (infinite where none was).
+    /// A proved upper bound on the largest singular value of the region; infinite where none was
+    /// proved.
     pub upper: f64,
     /// `1 - (sigma_2 / sigma_1)^2` within the region, from below.
     pub gap: f64,
@@ -48,11 +49,11 @@ pub struct Principal {
     pub hub_scores: Vec<f64>,
     /// Authority score of one page of each authority class; L2-normalised over pages.
     pub authority_scores: Vec<f64>,
-    /// Bounds of the errors of the hub scores, absolute.
+    /// Upper bounds on the absolute errors of the hub scores.
     pub hub_errors: Vec<f64>,
-    /// Bounds of the errors of the authority scores, absolute.
+    /// Upper bounds on the absolute errors of the authority scores.
     pub authority_errors: Vec<f64>,
-    /// Why this is not certified, if it is not.
+    /// Why this is not certified; `None` if it is.
     pub doubt: Option<Doubt>,
     /// Whether nothing more accurate can be computed.
     pub(crate) is_exact: bool,
@@ -63,8 +64,8 @@ pub struct Principal {
 }
 
 impl Principal {
-    /// Whether the scores are those of a singular pair, each the sum of what it is linked with over
-    /// sigma, but for their errors.
+    /// Whether the scores are those of a singular pair, up to their errors: each is the sum of the
+    /// scores that it is linked with, over sigma.
     pub(crate) const fn is_eigenpair(&self) -> bool {
         self.upper.is_finite()
     }
@@ -80,7 +81,7 @@ impl Principal {
         pages.min().unwrap_or(NONE)
     }
 
-    /// Whether sigma is proved less exactly than ties are told, and might be.
+    /// Whether sigma is proved less exactly than ties need, and could be proved more exactly.
     pub(super) fn is_loose(&self) -> bool {
         let is_proved = self.upper <= self.sigma * (1.0 + TIED);
         !is_proved && !self.is_exact && self.doubt.is_none()

@@ -1,14 +1,14 @@
-//! One region in numbers of its own, ready for passes over its entries.
+//! One region with its own numbering, ready for passes over its entries.
 
 use rayon::prelude::*;
 
 use crate::graph::{Csr, HubGraph, NONE, Remaining, number};
 
-/// Below so many entries a pass is done by one thread: handing it out would cost more.
+/// A pass over fewer entries is done by one thread: sharing it out would cost more.
 const PARALLEL: usize = 1 << 15;
 
-/// Hub and authority classes that are ranked together, and the entries between them that are
-/// left. Positions in it (`u32` from 0, ascending with the classes) stand for its classes.
+/// Hub and authority classes that are ranked together, and the entries between them that are left.
+/// Positions in it (`u32` from 0, ascending with the classes) stand for its classes.
 #[derive(Clone, Debug)]
 pub struct Region {
     hubs: Vec<u32>,
@@ -18,13 +18,13 @@ pub struct Region {
     citing_pages: Vec<f64>,
     rows: Csr,
     citers: Csr,
-    /// The longest row and the longest list of citers, added up.
+    /// The sum of the lengths of the longest row and the longest list of citers.
     longest: usize,
 }
 
 impl Region {
     /// Gathers what is left of these hub classes (ascending); those without a live target are left
-    /// out. `position` is scratch, [`NONE`] for every authority class, and so again afterwards.
+    /// out. `position` is scratch: [`NONE`] for every authority class, before and afterwards.
     pub(super) fn gather(
         graph: &HubGraph,
         left: &Remaining,
@@ -95,19 +95,19 @@ impl Region {
         &self.authorities
     }
 
-    /// Pages left in each hub class.
+    /// How many pages are left in each hub class.
     #[must_use]
     pub fn hub_pages(&self) -> &[f64] {
         &self.hub_pages
     }
 
-    /// Pages left in each authority class.
+    /// How many pages are left in each authority class.
     #[must_use]
     pub fn authority_pages(&self) -> &[f64] {
         &self.authority_pages
     }
 
-    /// Pages left that cite a page of each authority class.
+    /// How many of the pages left cite a page of each authority class.
     pub(super) fn citing_pages(&self) -> &[f64] {
         &self.citing_pages
     }
@@ -145,18 +145,18 @@ impl Region {
         self.rows.entries().len() == self.hubs.len() * self.authorities.len()
     }
 
-    /// A bound of the relative rounding error of one entry of [`Region::square`] of a
+    /// An upper bound on the relative rounding error of one entry of [`Region::square`] of a
     /// nonnegative vector: two nested sums with a product in each term.
     pub(super) fn rounding(&self) -> f64 {
         (self.longest + 16) as f64 * 2.0 * f64::EPSILON
     }
 }
 
-/// Each result is one sum in list order, so threads make no difference to it.
+/// Each result is one sum in list order, so the number of threads makes no difference.
 fn gather(lists: &Csr, scores: &[f64], pages: &[f64], visits: &mut u64) -> Vec<f64> {
     *visits += lists.entries().len() as u64;
     let all = 0..number(lists.len());
-    // An entry counts as often as a list has it: it is multiplied once.
+    // An entry counts as often as lists have it, but is multiplied only once.
     let weigh = |(score, pages): (&f64, &f64)| pages * score;
     let sum = |weights: &[f64], index: u32| -> f64 {
         let entries = lists.list(index).iter();

@@ -1,4 +1,4 @@
-//! Steps that are known from an earlier run, and how far they are used up.
+//! Steps that are known from an earlier run, and how many of them are used up.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use crate::graph::{WeakComponents, number};
 
 use super::certificate::VALUE;
 
-/// Sigmas are proved to within half of this at least, relatively; ties are far less.
+/// Sigmas are proved to within at least half of this, relatively; ties are far closer.
 pub(super) const PROVED: f64 = VALUE.tau;
 
 /// What an earlier run found in a component of the whole graph.
@@ -15,10 +15,10 @@ pub(super) const PROVED: f64 = VALUE.tau;
 pub struct KnownSteps {
     /// The sigma of each step, and its best authority.
     pub steps: Vec<(f64, u32)>,
-    /// A bound of the largest sigma in what is left after them.
+    /// An upper bound on the largest sigma in what is left after them.
     pub next: f64,
-    /// The sigma and the best authority of the step after them, where they are known though its core
-    /// is not: of a component that is absent from the graph.
+    /// The sigma and the best authority of the step after them, where those are known but its core
+    /// is not, as for a component that is absent from the graph.
     pub ahead: Option<(f64, u32)>,
 }
 
@@ -27,28 +27,28 @@ pub struct KnownSteps {
 struct Replay {
     known: KnownSteps,
     step: usize,
-    /// The steps with cores.
+    /// How many of the steps have cores.
     cores: usize,
     authorities: Vec<u32>,
 }
 
-/// What is left to be ranked: these authority classes, under this bound of sigma.
+/// What is left to be ranked: authority classes, and an upper bound on their sigma.
 pub(super) type Left = (Vec<u32>, f64);
 
 /// The components of a graph whose steps are known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replays {
     steps: BTreeMap<u32, Replay>,
-    /// The components that the graph has; others are absent from it.
+    /// How many components the graph has; those with higher numbers are absent from it.
     present: u32,
-    /// Components of which no step but a bound is known.
+    /// Components of which no step is known, only a bound.
     bounded: BTreeSet<u32>,
 }
 
 /// The next step of a component: its sigma and its best authority.
 pub(super) type Step = (f64, u32);
 
-/// Order of nonnegative floats, by their bits, the largest first.
+/// Orders nonnegative floats by their bits, the largest first.
 pub(super) type Descending = Reverse<u64>;
 
 pub(super) fn descending(value: f64) -> Descending {
@@ -58,28 +58,28 @@ pub(super) fn descending(value: f64) -> Descending {
 /// Marks the labels of components whose steps are known, and of absent ones.
 pub(super) const KNOWN: u32 = 1 << 31;
 
-/// The absent components among those that wait, of which no further step is known, under bounds of
-/// what is left.
+/// The absent components among the waiting ones, of which no further step is known, with the bounds
+/// on what is left of them.
 pub(super) fn absent(waiting: &BTreeSet<(Descending, u32)>) -> impl Iterator<Item = (u32, f64)> {
     let absent = waiting.iter().filter(|(_, label)| label & KNOWN != 0);
     absent.map(|(bound, label)| (label ^ KNOWN, f64::from_bits(bound.0)))
 }
 
-/// Has an absent component wait, unless nothing is left of it.
+/// Queues an absent component, unless nothing is left of it.
 pub(super) fn wait(waiting: &mut BTreeSet<(Descending, u32)>, component: u32, bound: f64) {
     if bound > 0.0 {
         waiting.insert((descending(bound), component | KNOWN));
     }
 }
 
-/// Where a component whose steps are known stands among the solved regions.
+/// The place of a component with known steps among the solved regions.
 pub(super) fn entry(component: u32, (sigma, best): Step) -> (Descending, u32, u32) {
     (descending(sigma), best, component | KNOWN)
 }
 
 impl Replays {
-    /// Takes in what is known; gives what is to be ranked from the beginning, and where what is
-    /// absent and has no known steps waits.
+    /// Takes in what is known. Returns it, what has to be ranked from the beginning, and the queue
+    /// of absent components without known steps.
     pub(super) fn new(
         components: &WeakComponents,
         mut known: BTreeMap<u32, KnownSteps>,
@@ -132,7 +132,7 @@ impl Replays {
         component >= self.present
     }
 
-    /// Whether no step but a bound of the component was known.
+    /// Whether no step of the component was known, only a bound.
     pub(super) fn is_bounded(&self, component: u32) -> bool {
         self.bounded.contains(&component)
     }
@@ -149,20 +149,21 @@ impl Replays {
         steps.filter_map(|(&component, replay)| Some((component, replay.step()?)))
     }
 
-    /// The next step of a component, and which it is.
+    /// The next step of a component, and its number from 0.
     pub(super) fn next(&self, component: u32) -> Option<(usize, Step)> {
         let replay = self.steps.get(&component)?;
         Some((replay.step, replay.step()?))
     }
 
-    /// The next step of the component is done: the one after it, or what is left to be ranked.
+    /// Notes that the next step of the component is done; returns the one after it, or what is left
+    /// to be ranked.
     pub(super) fn advance(&mut self, component: u32) -> Option<Result<Step, Left>> {
         let mut replay = self.steps.remove(&component)?;
         let (sigma, _) = replay.step()?;
         replay.step += 1;
         let Some(step) = replay.step() else {
-            // Of several tied the largest need not have been taken, and what is proved of a sigma is
-            // its value.
+            // The step taken need not have been the largest of several tied ones, and what is
+            // proved of a sigma is its value.
             let bound = replay.known.next.min(sigma * (1.0 + PROVED));
             return Some(Err((replay.authorities, bound)));
         };

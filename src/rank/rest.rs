@@ -10,16 +10,16 @@ use crate::graph::NONE;
 /// What is left of a component.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Rest {
-    /// A bound of the largest sigma there.
+    /// An upper bound on the largest sigma there.
     pub bound: f64,
     /// Whether any of it was computed.
     pub computed: bool,
-    /// The sigma and the best authority of the next step, where they are known.
+    /// The sigma and the best authority of the next step; `None` where they are not known.
     pub ahead: Option<(f64, u32)>,
 }
 
-/// The regions of a component: the largest sigma that is proved to a tie, with its best authority,
-/// and a bound of the others.
+/// The regions of a component: the largest sigma that is proved well enough to tell ties, with its
+/// best authority, and an upper bound on the others.
 #[derive(Clone, Copy, Debug, Default)]
 struct Regions {
     first: Option<Step>,
@@ -48,8 +48,8 @@ impl Regions {
     }
 }
 
-/// What is left of each component of which anything is; `components` tells that of each authority
-/// class.
+/// What is left of each component of which anything is left; `components` has the component of each
+/// authority class.
 pub(super) fn rests(
     regions: &BTreeMap<u32, Held>,
     components: &[u32],
@@ -92,8 +92,8 @@ pub(super) fn rests(
     rests
 }
 
-/// The absent components of which more has to be known: this one, then those whose next step is
-/// known and no core of it, and the others, by sigma or its bound.
+/// The absent components of which more has to be known: this one first, then those whose next step
+/// is known without its core, and the others, by sigma or its bound.
 pub(super) fn wanted(
     first: u32,
     solved: &BTreeSet<(Descending, u32, u32)>,

@@ -1,9 +1,9 @@
 //! Vectors side by side: their images, their inner products, their combinations.
 //!
-//! **One read for `M x`.** `M x = sum over hubs h of q_h row_h (row_h . p x)`: a row is read, summed
-//! up and handed on while it is at hand, and the lists of citers are not read at all. Two threads
-//! do a half of the rows each, with sums of their own, which are added in order: how many threads
-//! there are makes no difference.
+//! **One read for `M x`.** `M x = sum over hubs h of q_h row_h (row_h . p x)`: a row is read,
+//! summed up and handed on while it is at hand, and the lists of citers are not read at all. The
+//! rows are split into two halves, each with its own sums, which are added in a fixed order: the
+//! number of threads makes no difference.
 
 use std::ops::Range;
 
@@ -13,16 +13,16 @@ use crate::graph::number;
 
 use super::region::Region;
 
-/// Below so many entries one thread does a pass.
+/// A pass over fewer entries is done by one thread.
 const PARALLEL: usize = 1 << 13;
-/// Places of a block that are worked on together: they fit into a processor's own cache.
+/// How many places of a block are worked on together: they fit into a processor's own cache.
 const CHUNK: usize = 128;
 /// How many chunks are handed out together.
 const MANY: usize = 8;
-/// Vectors that inner loops work on together: so many sums fit into registers.
+/// How many vectors an inner loop works on together: that many sums fit into registers.
 const LANES: usize = 4;
 
-/// Vectors side by side: what they have at one place is one row.
+/// Vectors side by side: their entries at one place form one row.
 pub(super) type Rows<const B: usize> = Vec<[f64; B]>;
 
 /// `A x` and `M x` of one vector. Cost: one visit of each entry.
@@ -36,8 +36,8 @@ pub(super) fn square_of(region: &Region, x: &[f64], visits: &mut u64) -> (Vec<f6
 /// Room for images.
 pub(super) type Rooms<const B: usize> = [Rows<B>; 2];
 
-/// Puts `M x` into the first of two rooms; gives `A x` of the last vector. Cost: one visit of each
-/// entry.
+/// Puts `M x` into the first of two rooms; returns `A x` of the last vector. Cost: one visit of
+/// each entry.
 pub(super) fn square<const B: usize>(
     region: &Region,
     x: &[[f64; B]],
@@ -62,7 +62,7 @@ pub(super) fn square<const B: usize>(
     hubs
 }
 
-/// What these hubs contribute to `M x`; gives their `A x` of the last vector.
+/// What these hubs contribute to `M x`; returns their entries of `A x` for the last vector.
 fn contribute<const B: usize>(
     region: &Region,
     hubs: Range<u32>,
@@ -87,7 +87,7 @@ fn contribute<const B: usize>(
     last
 }
 
-/// The hub before which half of the entries are.
+/// The hub before which half of the entries lie.
 fn half(region: &Region) -> u32 {
     let rows = region.rows();
     let mut left = rows.entries().len() / 2;
@@ -101,7 +101,7 @@ fn half(region: &Region) -> u32 {
     number(hubs.take_while(is_before).count())
 }
 
-/// What each row has at one place.
+/// The entry of each row at one place: a single vector.
 pub(super) fn column<const B: usize>(rows: &[[f64; B]], at: usize) -> Vec<f64> {
     rows.iter().map(|row| row[at]).collect()
 }
@@ -112,7 +112,7 @@ fn plus<const B: usize>(sum: &mut [f64; B], factor: f64, row: &[f64; B]) {
     }
 }
 
-/// Changes every entry, beside that of another block.
+/// Changes every entry, given the entry of another block at the same place.
 pub(super) fn each<const B: usize>(
     rows: &mut [[f64; B]],
     others: &[[f64; B]],
@@ -128,7 +128,7 @@ pub(super) fn each<const B: usize>(
     });
 }
 
-/// Puts combinations of the vectors in their place: so much of the i-th is in the j-th.
+/// Replaces the vectors by combinations: `factors[i][j]` of the i-th goes into the j-th.
 pub(super) fn recombine<const B: usize>(rows: &mut [[f64; B]], factors: &[[f64; B]; B]) {
     rows.par_chunks_mut(CHUNK * MANY).for_each(|rows| {
         let mut old = [[0.0; B]; CHUNK];
@@ -149,7 +149,7 @@ pub(super) fn recombine<const B: usize>(rows: &mut [[f64; B]], factors: &[[f64; 
     });
 }
 
-/// Some of a row, side by side; zeros past its end.
+/// A few entries of a row, side by side; zeros past its end.
 fn lanes<const L: usize, const B: usize>(row: &[f64; B], from: usize) -> [f64; L] {
     row[from..].first_chunk().copied().unwrap_or([0.0; L])
 }
@@ -227,7 +227,7 @@ pub(super) fn residuals<const B: usize>(
     squares.map(f64::sqrt)
 }
 
-/// What is made of each chunk of places, in their order.
+/// What `make` returns for each chunk of places, in their order.
 fn by_chunk<const B: usize, T: Send>(
     pages: &[f64],
     x: &[[f64; B]],

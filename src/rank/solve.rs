@@ -12,9 +12,9 @@ use super::vectors::{add, dot, largest, largest_of, norm, scale};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accuracy {
     is_exact: bool,
-    /// Of the vector's error in length: residual over gap.
+    /// The goal for the error of the vector, in length: residual over gap.
     goal: f64,
-    /// Scores below so much of the largest one are not waited for.
+    /// Scores below this share of the largest one are not waited for.
     faint: f64,
     /// The relative error at which polishing ends.
     settled: f64,
@@ -28,8 +28,8 @@ pub(super) const FINE: Accuracy = Accuracy {
     settled: 1e-7,
 };
 
-/// Enough to tell ties. Extraction hardly meets scores below the faint ones, since the best hub
-/// gives every authority it leads to at least `1 / sigma^2` of the best score.
+/// Enough to tell ties. Extraction hardly meets scores fainter than that, since the best hub gives
+/// every authority it leads to at least `1 / sigma^2` of the best score.
 pub(super) const EXACT: Accuracy = Accuracy {
     is_exact: true,
     goal: 1e-12,
@@ -37,7 +37,7 @@ pub(super) const EXACT: Accuracy = Accuracy {
     settled: 2e-12,
 };
 
-/// A smaller gap is not told from rounding.
+/// A gap smaller than this cannot be told from rounding.
 const SEPARATE: f64 = 1e-12;
 /// The most power steps.
 const STEPS: usize = 150;
@@ -47,12 +47,12 @@ const STARTS: usize = 6;
 
 /// Solves a region, from vectors on its authority positions that may be good starts.
 ///
-/// A complete region has a closed form: `sigma^2 = |H| |A|`, both vectors constant. Otherwise
-/// Lanczos, then power steps: all terms are nonnegative, so they make small scores accurate
-/// *relatively*, and every step's largest ratio bounds sigma (Collatz-Wielandt with `y = x`).
-/// Where that bound is not tight the certificate with `y = z + C x` is tried; where it does not
-/// settle, all starts again with weight on the raised pages. Every score comes with a bound of its
-/// error: extraction asks for [`EXACT`] where those of [`FINE`] do not decide.
+/// A complete region has a closed form: `sigma^2 = |H| |A|`, both vectors constant. Any other is
+/// solved by Lanczos and then power steps: all terms are nonnegative, so the steps make small
+/// scores accurate *relatively*, and the largest ratio of each step bounds sigma (Collatz-Wielandt
+/// with `y = x`). Where that bound is not tight, the certificate with `y = z + C x` is tried; where
+/// that does not settle, all starts again with weight on the raised pages. Every score comes with a
+/// bound on its error: extraction asks for [`EXACT`] where the bounds of [`FINE`] do not decide.
 pub(super) fn solve(
     region: Region,
     warm: Vec<Vec<f64>>,
@@ -103,8 +103,8 @@ pub(super) fn solve(
     }
 }
 
-/// Two starts with weight everywhere, one of them without symmetry. From one alone Lanczos would
-/// meet only one vector of two equally dense places, and take the gap for larger than it is.
+/// Two starts with weight everywhere, one of them without symmetry. From a single one Lanczos would
+/// meet only one vector of two equally dense places, and overestimate the gap.
 fn everywhere(size: usize) -> [Vec<f64>; 2] {
     let golden = 0.618_033_988_749_894_9;
     let uneven = (1..=size).map(|i| 0.5 + (golden * i as f64).fract());
@@ -113,21 +113,21 @@ fn everywhere(size: usize) -> [Vec<f64>; 2] {
 
 struct Polished {
     x: Vec<f64>,
-    /// The vector of the step before, and its image: `x` but for its length.
+    /// The vector of the previous step and its image, which is `x` up to its length.
     before: Vec<f64>,
     image: Vec<f64>,
     lambda: f64,
-    /// Proved bound of the largest eigenvalue.
+    /// A proved upper bound on the largest eigenvalue.
     upper: f64,
-    /// Bound of the relative error of scores that are not faint.
+    /// An upper bound on the relative error of scores that are not faint.
     change: f64,
 }
 
-/// Power steps until the scores that are not faint stand still.
+/// Power steps until the scores that are not faint no longer change.
 ///
-/// An error that a step leaves standing shrinks by at least `1 - gap` in the next ones, so what a
-/// step changes, over the gap, bounds what is still wrong with a score. That holds for each score;
-/// scores that are not faint are held to the worst of them.
+/// An error that a step leaves shrinks to at most `1 - gap` of itself in each further step, so the
+/// change in a step, over the gap, bounds what is still wrong with a score. That holds for each
+/// score; scores that are not faint are held to the worst of them.
 fn polish(region: &Region, ritz: &Ritz, accuracy: Accuracy, visits: &mut u64) -> Polished {
     let pages = region.authority_pages();
     let gap = ritz.gap.max(SEPARATE);
@@ -193,7 +193,7 @@ fn prove(
     let top = largest(&x);
     scale(&mut x, 1.0 / top);
     scale(&mut image, 1.0 / top);
-    // Local vectors of places known to be smaller: z may start from them as well as from 1, and
+    // Local vectors of places known to be smaller: `z` may start from them as well as from 1, and
     // then need not be raised step by step where such a place is nearly as large.
     let mut z = vec![1.0; x.len()];
     let highest = largest(&ones.image);

@@ -1,4 +1,4 @@
-//! Random small regions, judged by a dense eigensolver.
+//! Random small regions, compared with a dense eigensolver.
 
 use proptest::prelude::*;
 
@@ -142,7 +142,7 @@ proptest! {
             let both = authorities.zip(&exact);
             let both = both.chain(principal.hub_scores.iter().zip(&principal.hub_errors).zip(&hubs));
             for ((ours, error), exact) in both {
-                // The judge itself is exact to rounding over the gap.
+                // The dense solver itself is exact to rounding over the gap.
                 prop_assert!((ours - exact).abs() <= error + 1e-14 / gap, "{ours} {exact} {error}");
             }
         }
@@ -197,7 +197,7 @@ fn what_is_raised_says_where_the_denser_place_is() {
 
 #[test]
 fn two_equal_places_far_apart_are_not_certified() {
-    // Two complete places, 3 x 3, joined by a chain: their mixture hangs on (1/7)^20.
+    // Two complete places, 3 x 3, joined by a chain: how they mix depends on (1/7)^20.
     let mut all = Rows::new();
     all.push(&[100, 101, 102], &[0, 1, 2]).unwrap();
     all.push(&[103, 104, 105], &[22, 23, 24]).unwrap();

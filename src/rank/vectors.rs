@@ -1,19 +1,19 @@
 //! Sums over vectors that do not depend on the number of threads.
 //!
-//! Whole vectors are larger than a processor's caches, and there are many: what is done with one is
-//! done chunk by chunk, all that is to be done with a chunk at a time. No entry is computed in
-//! another order for that.
+//! Whole vectors are larger than a processor's caches, and there are many. So vectors are worked on
+//! chunk by chunk, with everything that a chunk needs done at a time. That does not change the
+//! order in which any entry is computed.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// Chunks are fixed, each is summed in order, and so are the sums of the chunks.
+/// Chunks are fixed. Each is summed in order, and their sums are added in order.
 const CHUNK: usize = 4096;
 /// How many entries of each vector are worked on at a time: those of all vectors at hand fit into a
 /// processor's own cache.
 const BLOCK: usize = 512;
-/// Below so many entries one thread does it.
+/// Work on fewer entries is done by one thread.
 const PARALLEL: usize = 1 << 14;
 
 fn chunk(number: usize, length: usize) -> Range<usize> {
@@ -33,7 +33,7 @@ fn sum_chunks(length: usize, sum: impl Fn(Range<usize>) -> f64 + Sync) -> f64 {
     parts.iter().sum()
 }
 
-/// Changes each chunk of a vector and sums up what `part` gives for them, in the order of chunks.
+/// Changes each chunk of a vector and adds up what `part` returns for them, in the order of chunks.
 fn change_and_sum(
     vector: &mut [f64],
     part: impl Fn(&mut [f64], Range<usize>) -> f64 + Sync,
@@ -83,8 +83,8 @@ pub(super) fn dots(pages: &[f64], many: &[Vec<f64>], one: &[f64]) -> Vec<f64> {
     sum_parts(&parts, many.len())
 }
 
-/// The sums of many vectors from those of their chunks; a single chunk is not added to anything, as
-/// in [`dot`].
+/// The sums of many vectors from those of their chunks. A single chunk is not added to anything,
+/// just as in [`dot`].
 fn sum_parts(parts: &[Vec<f64>], vectors: usize) -> Vec<f64> {
     let sum = |at: usize| match parts {
         [alone] => alone[at],
@@ -93,7 +93,7 @@ fn sum_parts(parts: &[Vec<f64>], vectors: usize) -> Vec<f64> {
     (0..vectors).map(sum).collect()
 }
 
-/// Several sums side by side, so that one addition need not wait for the one before.
+/// Several sums side by side, so that one addition need not wait for the previous one.
 fn lanes(pages: &[f64], a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];
@@ -140,8 +140,8 @@ fn plus(a: &mut [f64], factor: f64, b: &[f64]) {
     }
 }
 
-/// For every pair of a theta and factors `sum_i factors_i (images_i - theta vectors_i)`, with its
-/// length over pages. Each vector is read once for all of them.
+/// For every pair of a theta and factors, `sum_i factors_i (images_i - theta vectors_i)` with its
+/// length over pages. Each vector is read once for all pairs.
 pub(super) fn residuals(
     pages: &[f64],
     (vectors, images): (&[Vec<f64>], &[Vec<f64>]),
@@ -173,8 +173,8 @@ pub(super) fn residuals(
     lengths.zip(rests).collect()
 }
 
-/// Puts combinations in the place of vectors, of which there are not fewer, and drops the rest: no
-/// room is needed for both.
+/// Replaces vectors by combinations, of which there are no more than vectors, and drops the rest.
+/// No room is needed for both.
 pub(super) fn recombine<'a>(
     vectors: &mut Vec<Vec<f64>>,
     combinations: impl Iterator<Item = &'a [f64]>,
@@ -195,7 +195,7 @@ pub(super) fn recombine<'a>(
     vectors.truncate(combinations.len());
 }
 
-/// Hands the chunks of vectors of one length that are side by side to `work`, with their number.
+/// Hands the chunks of vectors of one length, side by side, to `work`, with the chunk's number.
 fn in_columns<T: Send>(
     vectors: &mut [Vec<f64>],
     work: impl Fn(usize, &mut [&mut [f64]]) -> T + Sync,
@@ -214,15 +214,16 @@ fn in_columns<T: Send>(
     }
 }
 
-/// Makes a vector orthogonal to others over pages, one after the other (modified Gram-Schmidt);
-/// gives its length then.
+/// Makes a vector orthogonal to others over pages, one after another (modified Gram-Schmidt);
+/// returns its length afterwards.
 pub(super) fn subtract(pages: &[f64], others: &[Vec<f64>], vector: &mut [f64]) -> f64 {
     let Some(first) = others.first() else {
         return norm(pages, vector);
     };
     let mut along = dot(pages, first, vector);
     for (at, other) in others.iter().enumerate() {
-        // What comes next is looked at while the chunk is at hand: the next one, or the length.
+        // What is needed next is computed while the chunk is at hand: the next product, or the
+        // length.
         along = change_and_sum(vector, |entries, range| {
             plus(entries, -along, &other[range.clone()]);
             let pages = &pages[range.clone()];
@@ -235,12 +236,12 @@ pub(super) fn subtract(pages: &[f64], others: &[Vec<f64>], vector: &mut [f64]) -
     along.sqrt()
 }
 
-/// The largest entry, 0 if there is none.
+/// The largest entry; 0 if there is none.
 pub(super) fn largest(a: &[f64]) -> f64 {
     largest_of(a.len(), |at| a[at])
 }
 
-/// The largest of so many numbers, 0 if there is none.
+/// The largest of `length` numbers; 0 if there is none.
 pub(super) fn largest_of(length: usize, number: impl Fn(usize) -> f64 + Sync) -> f64 {
     let largest = |range: Range<usize>| range.map(&number).fold(0.0, f64::max);
     if length < PARALLEL {
