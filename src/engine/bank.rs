@@ -43,8 +43,8 @@ impl Bank {
 
     /// The bank in this folder, or a new, empty one where there is none.
     ///
-    /// `mode` is for a new bank; one that exists keeps its own. What cannot be read, is damaged or is
-    /// of another version is an error, and stays as it is.
+    /// `mode` is for a new bank; an existing one keeps its own. A bank that cannot be read, is
+    /// damaged or is of another version is an error, and stays as it is.
     ///
     /// ```
     /// use seedbank::engine::Bank;
@@ -65,7 +65,7 @@ impl Bank {
         }
     }
 
-    /// The bank in this folder, which is looked at when something is asked of it.
+    /// The bank in this folder, which is not looked at until something is asked of it.
     #[must_use]
     pub fn at(path: &Path) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl Bank {
     }
 }
 
-/// How a bank cuts sites.
+/// How a bank tells sites apart.
 pub(crate) fn site_mode(settings: &Settings) -> Result<SiteMode, StoreError> {
     match settings.site_mode.as_str() {
         "host" => Ok(SiteMode::Host),

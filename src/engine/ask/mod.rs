@@ -1,5 +1,5 @@
-//! What a bank is asked: seeds, cores, history, status; why a page is a seed, or why not; and what
-//! changed between two lists.
+//! What a bank can be asked: seeds, cores, history, status; why a page is a seed, or why not; and
+//! what changed between two lists.
 
 pub(crate) mod answers;
 pub(crate) mod diff;

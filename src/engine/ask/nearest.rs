@@ -10,9 +10,9 @@ use crate::page::{PageId, SiteId};
 use crate::storage::records::{PageRecord, PageState};
 use crate::storage::{Key, StoreError, tables};
 
-/// How many pages are proposed.
+/// How many pages are proposed at most.
 const PROPOSED: usize = 5;
-/// How many pages are looked at from one place in URL order on.
+/// How many pages, in URL order, are looked at from each place on.
 const LOOKED_AT: usize = 3;
 /// How many shortened forms of a URL are looked up.
 const PLACES: usize = 3;
@@ -34,7 +34,7 @@ pub(crate) fn find(
     Ok(Some((page, store.need(&tables::PAGES, &page)?)))
 }
 
-/// The page that a user names by its URL, written in any way that ingest takes.
+/// The page that a user names by its URL, written in any way that ingest accepts.
 pub(crate) fn named(
     views: &Views,
     url: &str,
@@ -53,7 +53,7 @@ pub(crate) fn named(
 }
 
 /// The pages that a user may have meant: with the other scheme, with or without `www.`, then those
-/// of the site that have most of the URL's beginning in common, ties by URL.
+/// of the site that share the longest beginning with the URL, ties by URL.
 fn to(views: &Views, location: &Location) -> Result<Vec<String>, StoreError> {
     let mut found = BTreeSet::new();
     let bare = location.site.strip_prefix("www.");
@@ -73,7 +73,7 @@ fn to(views: &Views, location: &Location) -> Result<Vec<String>, StoreError> {
     Ok(found)
 }
 
-/// The rest of a URL under both schemes, and cut off at its last slashes.
+/// The rest of a URL under both schemes, and shortened at each of its last slashes.
 fn beginnings(local: &str) -> Vec<String> {
     let rest = local.get(1..).unwrap_or_default();
     let mut ends = vec![rest.len()];
@@ -108,7 +108,7 @@ fn neighbours(
     Ok(())
 }
 
-/// Bytes that two URLs have in common at their beginnings, scheme and `www.` aside.
+/// How many bytes two URLs have in common at their beginnings, scheme and `www.` aside.
 fn alike(one: &str, other: &str) -> usize {
     let bare = |url: &str| -> Vec<u8> {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);

@@ -21,18 +21,18 @@ pub struct PageHistory {
     /// The page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// What it is to the crawler today.
+    /// What the page is to the crawler today.
     pub state: PageState,
-    /// Whether it has the spam mark today.
+    /// Whether the page has the spam mark today.
     pub spam: bool,
-    /// The batch that first named it.
+    /// The batch that first named the page.
     #[schemars(range(min = 1))]
     pub first_seen: BatchId,
-    /// The last batch with a record for it.
+    /// The last batch with a record for the page; none for a page that is only linked to.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub last_seen: Option<BatchId>,
-    /// Plans by name.
+    /// The plans, by name.
     pub plans: Vec<PlanHistory>,
 }
 
@@ -43,7 +43,7 @@ pub struct PlanHistory {
     /// The plan.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: String,
-    /// Its kept refreshes.
+    /// How many refreshes of the plan are kept.
     pub refreshes: u32,
     /// In how many of them the page is a seed.
     pub seed_in: u32,
@@ -58,16 +58,17 @@ pub struct Appearance {
     /// The refresh.
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
-    /// The last batch of the state that it ran on.
+    /// The last batch of the state that the refresh ran on.
     pub state_after: BatchId,
     /// The page's rank; none where the refresh lost it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rank: Option<u32>,
-    /// Why it came or went since the kept refresh before, as in a diff; none where it stayed, and in the first.
+    /// Why it came or went since the previous kept refresh, as in a diff; none where it stayed, and
+    /// in the first refresh.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// The batch that brought it, as in a diff.
+    /// The batch that brought the change, as in a diff.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub batch: Option<BatchId>,
@@ -80,7 +81,7 @@ pub struct Appearance {
 impl Bank {
     /// When a page was a seed, in the kept refreshes of one plan or of all.
     ///
-    /// The URL may be written in any way that ingest takes. Cost: one scan of the seeds of these
+    /// The URL may be written in any way that ingest accepts. Cost: one scan of the seeds of these
     /// refreshes; where the page came or went, what a diff of two refreshes costs for one seed.
     pub fn page_history(
         &self,

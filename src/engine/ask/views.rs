@@ -1,5 +1,5 @@
-//! What a bank tells: seeds, cores, history, status. All of it from the published state, so it
-//! can be asked while another process writes.
+//! Answers about the whole bank: seeds, cores, history, status. All come from the published state,
+//! so they can be asked for while another process writes.
 
 use super::answers::{
     BatchSummary, BatchView, CoreView, Evidence, History, PageView, PlanView, Seed, Status,
@@ -49,7 +49,7 @@ impl Views {
         pages.iter().map(|page| Ok(self.name(*page)?.1)).collect()
     }
 
-    /// The refresh that is meant.
+    /// The refresh that the request means.
     pub(crate) fn find(&self, which: &Which) -> Result<(RefreshId, RefreshRecord), EngineError> {
         let Some(refresh) = which.refresh else {
             let plan = which.plan.as_deref().unwrap_or(DEFAULT_PLAN);
@@ -79,9 +79,9 @@ impl Views {
 }
 
 impl Bank {
-    /// The seeds of a refresh, best first: by cores in the order of the cores; by cover first the
-    /// first pick of every site, then the second ones, and so on, each round by the value that the
-    /// seeds cover, ties by site name.
+    /// The seeds of a refresh, best first. By cores they are in the order of the cores. By cover
+    /// the first pick of every site comes first, then the second picks, and so on; each round is
+    /// ordered by the value that the seeds cover, ties by site name.
     pub fn seeds(&self, which: &Which) -> Result<Vec<Seed>, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
@@ -194,22 +194,23 @@ impl Bank {
         })
     }
 
-    /// Merges the files of the bank, so that nothing that was overwritten takes room. That goes on
-    /// by itself as batches come; this does the rest of it now.
+    /// Merges the files of the bank, so that overwritten entries no longer take room. Most of that
+    /// happens by itself as batches come in; this does the rest of it now.
     ///
-    /// Cost: reads and writes the whole bank once; needs its room again meanwhile.
+    /// Cost: reads and writes the whole bank once; meanwhile it takes its room a second time.
     pub fn compact(&self, watch: &dyn Watch) -> Result<(), EngineError> {
         Ok(Writer::open(self.path(), false, watch)?.compact()?)
     }
 
     /// Walks every table of the live and of the published state against its mirrors, and changes
-    /// nothing. Waits for nobody: while another process writes, the live state is not looked at.
+    /// nothing. It does not wait: while another process writes, the live state is not looked at.
     pub fn check(&self, watch: &dyn Watch) -> Result<BankCheck, EngineError> {
         Ok(storage::check_bank(self.path(), watch)?)
     }
 
-    /// Mends what can be mended without loss: of the live and the published state the one that is
-    /// good takes the place of the other. What is replaced is moved aside, nothing is deleted.
+    /// Mends what can be mended without loss: where one of the live and the published state is
+    /// good, it takes the place of the other. What is replaced is moved aside, and nothing is
+    /// deleted.
     ///
     /// With `wait` it waits for another writer to finish.
     pub fn repair(&self, wait: bool, watch: &dyn Watch) -> Result<RepairReport, EngineError> {

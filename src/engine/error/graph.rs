@@ -1,8 +1,8 @@
-//! What it means for a bank, or for the engine, that what was loaded is no graph.
+//! What it means for a bank, or for the engine, that what was loaded is not a valid graph.
 //!
-//! Whoever asked has nothing to do with it: lists come sorted and checked from the store, and their
-//! pages get their numbers from the engine. What two records say of one page may still contradict
-//! each other, and then the bank is damaged; all else is a contradiction within the engine.
+//! That is never the caller's fault: lists come sorted and checked from the store, and their pages
+//! get their numbers from the engine. But two records may contradict each other about a page, and
+//! then the bank is damaged; anything else is a contradiction within the engine.
 
 use super::EngineError;
 use super::plan::PlanError;
@@ -11,7 +11,7 @@ use crate::graph::GraphError;
 use crate::page::PageId;
 use crate::storage::{StoreError, tables};
 
-/// The rows of inter-site links are no graph; `pages` are those that its numbers stand for.
+/// The rows of inter-site links make no graph; `pages` are the pages that its numbers stand for.
 pub(crate) fn no_rows(error: GraphError, pages: &[PageId]) -> EngineError {
     match error {
         GraphError::TwoRows(number) => match pages.get(number as usize) {
@@ -27,7 +27,7 @@ pub(crate) fn no_rows(error: GraphError, pages: &[PageId]) -> EngineError {
     }
 }
 
-/// The links of the whole web are no graph.
+/// The links of the whole web make no graph.
 pub(crate) const fn no_whole(error: GraphError) -> EngineError {
     EngineError::Internal(match error {
         GraphError::TwoRows(_) => "a page of the whole graph has two rows",
@@ -36,7 +36,7 @@ pub(crate) const fn no_whole(error: GraphError) -> EngineError {
     })
 }
 
-/// The pages and links of a site are no graph.
+/// The pages and links of a site make no graph.
 pub(crate) fn no_site(error: SiteGraphError, site: &str) -> EngineError {
     match error {
         SiteGraphError::ValuesTooLarge => EngineError::Plan(PlanError::Values {

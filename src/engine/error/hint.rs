@@ -4,32 +4,33 @@ use std::path::PathBuf;
 
 use crate::storage::StoreHint;
 
-/// What a caller can do about an error. How it is said is the caller's own: a command line names
+/// What a caller can do about an error. How to word it is up to the caller: a command line names
 /// its flags, a service its settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Hint {
     /// What the store advises.
     Store(StoreHint),
-    /// Mend the bad records, or ingest with a higher
+    /// Correct the bad records, or ingest with a higher
     /// [`max_rejects`](crate::engine::IngestRequest::max_rejects).
     MendRecords(BadRecords),
-    /// Mend the input, or give it the [`format`](crate::engine::IngestRequest::format) that it has.
+    /// Correct the input, or give it the [`format`](crate::engine::IngestRequest::format) that it
+    /// has.
     MendOrNameFormat(BadRecords),
-    /// Look at where the input came from: it is empty. Pages are reported as gone by a delta of
+    /// Check where the input came from: it is empty. To report pages as gone, ingest a delta of
     /// records with `gone`.
     CheckExport,
     /// Ingest the batch as a delta, not as a
     /// [`snapshot`](crate::engine::IngestRequest::snapshot); or allow the loss with
     /// [`max_loss`](crate::engine::IngestRequest::max_loss) 100.
     DeltaOrAllowLoss,
-    /// Look at where the input came from, or allow the loss with
+    /// Check where the input came from, or allow the loss with
     /// [`max_loss`](crate::engine::IngestRequest::max_loss) 100.
     CheckExportOrAllowLoss,
     /// Name a file for the bad records, see
     /// [`rejects`](crate::engine::IngestRequest::rejects).
     NameRejectsFile,
-    /// Remove the lists of bad records that nobody needs, or name a file for them, see
+    /// Remove the lists of bad records that are no longer needed, or name a file for them, see
     /// [`rejects`](crate::engine::IngestRequest::rejects).
     RemoveOrNameRejectsFile,
     /// Use the build that made the bank, or create a new bank and ingest a snapshot.
@@ -48,10 +49,10 @@ pub enum Hint {
     /// Refresh the plan again after the next batch, or name two refreshes, or
     /// [another plan](crate::engine::DiffRequest::against).
     RefreshAgain,
-    /// Give one URL a line; lines that begin with `#` are passed over.
+    /// Give one URL per line; lines that begin with `#` are skipped.
     OneUrlALine,
-    /// What the plan's earlier refresh left to be reused is damaged: a
-    /// [`cold`](crate::engine::RefreshRequest::cold) refresh makes it anew. Else as
+    /// What the plan's earlier refresh left for reuse is damaged: a
+    /// [`cold`](crate::engine::RefreshRequest::cold) refresh makes it anew. Otherwise the same as
     /// [`StoreHint::CheckAndRepair`].
     RefreshCold,
     /// [Check](crate::engine::Bank::check) the bank.
@@ -64,7 +65,7 @@ pub enum Hint {
     PlanByCores,
     /// Refresh the plan, or give other URLs.
     OtherSeeds,
-    /// Report the error with what led to it: it is a fault of this library.
+    /// Report the error with what led to it: it is a bug in this library.
     Report,
 }
 
@@ -73,7 +74,7 @@ pub enum Hint {
 pub struct BadRecords {
     /// How many there are.
     pub count: u64,
-    /// The file that lists them, the first [`MOST_LISTED`](crate::ingest::MOST_LISTED) of them;
+    /// The file that lists them, up to the first [`MOST_LISTED`](crate::ingest::MOST_LISTED);
     /// `None` where none was written.
     pub file: Option<PathBuf>,
 }

@@ -18,7 +18,7 @@ use crate::shown::shortened;
 use crate::storage::StoreError;
 use crate::watch::Interrupted;
 
-/// An error of the engine; its text says what, [`EngineError::hint`] what to do.
+/// An error of the engine; its text says what is wrong, [`EngineError::hint`] what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -33,13 +33,13 @@ pub enum EngineError {
         "the batch was refused, the bank is as it was: {rejected} of {records} records are bad, and at most {limit} % may be"
     )]
     TooManyRejects {
-        /// Bad records.
+        /// How many records were bad.
         rejected: u64,
-        /// All records.
+        /// How many records there were.
         records: u64,
         /// The limit in per cent.
         limit: f64,
-        /// Where the bad records are listed.
+        /// Where the bad records are listed; `None` where no list was written.
         listed: Option<PathBuf>,
     },
     /// Most records were bad, and so many that reading stopped; nothing of the batch was taken.
@@ -47,9 +47,9 @@ pub enum EngineError {
         "the batch was refused, the bank is as it was: {rejected} of the first {records} records are bad, and reading stopped there"
     )]
     MostAreBad {
-        /// Bad records up to there.
+        /// How many records were bad up to there.
         rejected: u64,
-        /// All records up to there.
+        /// How many records there were up to there.
         records: u64,
         /// Where the first of the bad records are listed.
         listed: Option<PathBuf>,
@@ -68,7 +68,7 @@ pub enum EngineError {
         pages_before: u64,
         /// Crawled pages after it.
         pages_after: u64,
-        /// Links before the batch of the pages that have a record in it and stay crawled.
+        /// Links, before the batch, of the pages that have a record in it and stay crawled.
         links_before: u64,
         /// Links of the same pages after it.
         links_after: u64,
@@ -77,7 +77,7 @@ pub enum EngineError {
         /// Whether the batch is a snapshot.
         snapshot: bool,
     },
-    /// The bank's sites were cut with another public suffix list.
+    /// The bank's sites were told apart with another public suffix list.
     #[error("the bank's sites were cut with public suffix list {bank}, this build has {build}")]
     SuffixList {
         /// The list that the bank was made with.
@@ -111,10 +111,10 @@ pub enum EngineError {
         /// Its one refresh.
         only: u32,
     },
-    /// What was given is no URL of a page.
+    /// What was given is not the URL of a page.
     #[error("{:?} is no URL of a page: {problem}", shortened(url))]
     NoUrl {
-        /// As it was given.
+        /// The text that was given.
         url: String,
         /// What is wrong.
         problem: UrlProblem,
@@ -124,10 +124,10 @@ pub enum EngineError {
     NotKnown {
         /// The page.
         url: String,
-        /// The nearest pages that it knows.
+        /// The nearest pages that the bank knows.
         nearest: Vec<String>,
     },
-    /// A list of seeds has a line that is no URL.
+    /// A list of seeds has a line that is not a URL.
     #[error("line {line} of {list} is no URL of a page: {problem}")]
     SeedList {
         /// The list.
@@ -140,12 +140,12 @@ pub enum EngineError {
     /// The bank does not know the site.
     #[error("the bank knows no page of site {:?}", shortened(.0))]
     NoSite(String),
-    /// The plan has no refresh yet, or another plan's was asked for.
+    /// The refresh asked for belongs to another plan than the one asked for.
     #[error("refresh {refresh} is one of plan {found:?}, not of {asked:?}")]
     OtherPlan {
         /// The refresh asked for.
         refresh: u32,
-        /// Its plan.
+        /// The plan that the refresh belongs to.
         found: String,
         /// The plan asked for.
         asked: String,
@@ -153,7 +153,7 @@ pub enum EngineError {
     /// A core could not be extracted.
     #[error(transparent)]
     Cores(CoresError),
-    /// What the plan's earlier refresh left to be reused is damaged; the rest of the bank may be good.
+    /// What the plan's earlier refresh left for reuse is damaged; the rest of the bank may be good.
     #[error(transparent)]
     Ledger(StoreError),
     /// The bank's folder of bad records leads out of the bank.
@@ -170,7 +170,7 @@ pub enum EngineError {
     RejectsFull {
         /// The folder of the lists.
         folder: PathBuf,
-        /// How many there are, which is the most.
+        /// How many there are, which is also the limit.
         attempts: u32,
         /// The number that the batch would have.
         batch: u32,
@@ -194,7 +194,7 @@ pub enum EngineError {
 /// What kind of failure an error is; the command line has an exit status for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// Something failed that is nobody's input: a full disk, say.
+    /// Something failed that is not the fault of any input: a full disk, say.
     Failed,
     /// What was asked for makes no sense.
     Usage,
@@ -207,7 +207,7 @@ pub enum Failure {
 }
 
 impl EngineError {
-    /// The kind of failure.
+    /// The kind of failure that this error is.
     #[must_use]
     pub fn failure(&self) -> Failure {
         match self {
@@ -247,7 +247,7 @@ impl EngineError {
         }
     }
 
-    /// What the caller can do about it; `None` where there is nothing but to read the error.
+    /// What the caller can do about it; `None` where there is nothing to do but read the error.
     #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         let bad = |count: &u64, file: &Option<PathBuf>| BadRecords {

@@ -1,4 +1,4 @@
-//! What makes a plan no plan.
+//! What makes a plan invalid.
 
 use crate::cores;
 use crate::cover::{self, SiteGraphError};
@@ -8,13 +8,13 @@ use crate::shown::shortened;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The text of a plan file is no TOML, or says what no plan has.
+    /// The text of a plan file is not TOML, or names something that plans do not have.
     #[error("the plan file cannot be understood")]
     File(#[from] toml::de::Error),
-    /// Another version of Seedbank kept the plan, and this one cannot read it.
+    /// The plan was kept by another version of Seedbank, and this one cannot read it.
     #[error("the plan was kept by another version of seedbank; name a new plan")]
     Kept(#[source] serde_json::Error),
-    /// A name that no plan can have: it is written into seed lists and file names.
+    /// The name is not allowed: plan names are written into seed lists and file names.
     #[error(
         "{:?} cannot be a plan's name; use 1 to 64 letters, digits, dots, dashes and underscores",
         shortened(.0)
@@ -34,7 +34,7 @@ pub enum PlanError {
         /// Whose parameters they are.
         family: Family,
     },
-    /// Members of a round where no core size is given.
+    /// New members per round, but no core size.
     #[error("`new-members` goes with `core-size`; give that too")]
     NoCoreSize,
     /// Both a density and a size of cores.
@@ -42,10 +42,10 @@ pub enum PlanError {
         "a core is extracted by density or by size; give `density` and `growth`, or `core-size` and `new-members`"
     )]
     TwoRules,
-    /// A number of iterations for HITS that iterates until it is certain.
+    /// A number of iterations for HITS that iterates until the result is certain.
     #[error("`iterations` goes with `hits` = classic; converged HITS iterates until it is certain")]
     NoIterations,
-    /// Seeds are to be kept and not to be kept.
+    /// Seeds are both to be kept and not to be kept.
     #[error("`succeed` keeps seeds and `pick` = best does not; give one of the two")]
     TwoPicks,
     /// Parameters of a plan by cores.
@@ -54,12 +54,12 @@ pub enum PlanError {
     /// Parameters of a plan by cover.
     #[error(transparent)]
     Cover(#[from] cover::BadParams),
-    /// The plan's values are too large for what a site has.
+    /// With the plan's values of pages, the sum over a site is too large.
     #[error("site {site}")]
     Values {
         /// The site.
         site: String,
-        /// By how much.
+        /// What is wrong with the site's values.
         source: SiteGraphError,
     },
     /// More seeds than a refresh can rank.
@@ -68,7 +68,7 @@ pub enum PlanError {
         u32::MAX
     )]
     TooManySeeds {
-        /// The seeds of all sites.
+        /// The number of seeds over all sites.
         seeds: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! What makes a request no request, apart from its plan.
+//! What makes a request invalid, apart from its plan.
 
 /// Why a request makes no sense, whatever the bank holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -22,28 +22,28 @@ pub enum RequestError {
     TooManyRefreshes,
 }
 
-/// Why an experiment cannot be made: it asks for nothing, or the bank has nothing to measure.
+/// Why an experiment cannot be run: it asks for nothing, or the bank has nothing to measure.
 ///
 /// A report leaves such an experiment out, and says why.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExperimentError {
-    /// A crawl without a random one beside it.
+    /// A crawl without any random crawls to compare it with.
     #[error("give at least one random draw to compare with")]
     NoDraws,
-    /// Distances of no cores, or averages over no pages.
+    /// Distances between no cores, or averages over no pages.
     #[error("distances need at least one core and one sample")]
     NoDistances,
-    /// No list, or no page to fetch.
+    /// No list, or no pages to crawl.
     #[error("a budget needs at least one list and one page")]
     NoBudget,
-    /// Coverage by nothing, or of nothing.
+    /// Coverage by no seeds, or of nothing.
     #[error("coverage needs at least one seed, hop, draw and site")]
     NoCoverage,
     /// No site is large enough to measure coverage on.
     #[error("no site has {min_pages} crawled pages")]
     SmallSites {
-        /// Crawled pages that a site must have.
+        /// How many crawled pages a site must have.
         min_pages: u32,
     },
     /// The refresh is by a method without cores, or found none.
@@ -62,24 +62,24 @@ pub enum ExperimentError {
         /// Its plan.
         plan: String,
     },
-    /// A list has no line.
+    /// A list has no lines.
     #[error("{list} names no seeds")]
     EmptyList {
         /// The list's name.
         list: String,
     },
-    /// No seed of a list takes part any more.
+    /// No seed of a list takes part any longer.
     #[error(
         "none of the {given} seeds of {list} is a page today ({dead} died, {unknown} are not in the bank)"
     )]
     NoLiveSeeds {
         /// The list's name.
         list: String,
-        /// Its seeds.
+        /// How many seeds it has.
         given: u64,
-        /// Seeds that are gone, spam or linked to by nobody today.
+        /// How many seeds are gone, spam or no longer linked to today.
         dead: u64,
-        /// Seeds that the bank never knew, and lines that are no URL.
+        /// How many seeds the bank never knew, or are not URLs.
         unknown: u64,
     },
 }

@@ -67,7 +67,7 @@ pub(super) fn run(
     })
 }
 
-/// Which list gives most; the first of the best.
+/// Which list gives most; where several are best, the first of them.
 fn claims(rows: &[BudgetRow]) -> Vec<Claim> {
     let best = |of: &dyn Fn(&BudgetRow) -> f64| {
         let mut best: Option<&BudgetRow> = None;
@@ -82,7 +82,7 @@ fn claims(rows: &[BudgetRow]) -> Vec<Claim> {
         return Vec::new();
     };
     if rows.iter().all(|row| row.list.seeds == 0) {
-        // Nothing to compare.
+        // There is nothing to compare.
         return Vec::new();
     }
     let first = rows.first().map(|row| &row.list.name);

@@ -1,4 +1,4 @@
-//! What every cover method covers of the same sites, beside random seeds.
+//! What every cover method covers of the same sites, compared with random seeds.
 
 use std::fmt::Write;
 
@@ -56,7 +56,7 @@ pub(super) fn run(
     }
     let views = Views::open(bank)?;
     let store: &Store = &views.reader;
-    // The values are the same for every method, and so is what is loaded.
+    // The values are the same for every method, and so is what has to be loaded.
     let loading = choice(request, (Method::Random, None), 1, 0)?;
     let all = cover_sites(store, &loading, watch)?;
     let eligible = all.iter().filter(|site| site.crawled >= request.min_pages);
@@ -116,10 +116,10 @@ fn choice(
     Ok(params.choose().map_err(PlanError::from)?)
 }
 
-/// What was covered: for each way (random first) and setting, of each site.
+/// What was covered, by way (random first) and setting, on each site.
 struct Measured {
     settings: Vec<Setting>,
-    /// How many of the settings are those by seeds; the others are by hops.
+    /// How many of the settings vary the seeds; the others vary the hops.
     by_seeds: usize,
     ways: Vec<Way>,
     covered: Vec<Vec<Vec<Covered>>>,
@@ -141,7 +141,7 @@ impl Measured {
         }
     }
 
-    /// Selects on some of the sites by every method; `group` has their places.
+    /// Selects on some of the sites by every method; `group` has their indexes.
     fn add(
         &mut self,
         request: &CoverageRequest,
@@ -177,8 +177,8 @@ impl Measured {
         Ok(())
     }
 
-    /// What one selection covers of each site, in every setting of so many hops (nothing in the
-    /// others). The first seeds of more seeds are the seeds of fewer.
+    /// What one selection covers of each site, in every setting with this many hops (nothing in the
+    /// others). With more seeds the first ones are the same as with fewer.
     fn select(
         &self,
         request: &CoverageRequest,
@@ -234,7 +234,7 @@ impl Measured {
                 .zip(&self.covered[0][setting])
         };
         let pages: Vec<(f64, f64)> = pairs().map(|(a, b)| (a.pages, b.pages)).collect();
-        // A site without positive value says nothing about shares of it.
+        // A site without positive value has no share of it to measure.
         let value: Vec<(f64, f64)> = pairs().filter_map(|(a, b)| a.value.zip(b.value)).collect();
         let share = |gain: Gain| CoverageShare {
             percent: gain.percent,
@@ -251,8 +251,8 @@ impl Measured {
     }
 }
 
-/// What Zheng, Dmitriev and Giles claim: methods that look at coverage are above those that look
-/// at pages alone, and these above random; here by value, in every setting.
+/// What Zheng, Dmitriev and Giles claim: methods that look at coverage do better than those that
+/// look at pages alone, and these better than random; here by value, in every setting.
 fn claims(by_seeds: &[CoverageCurve], by_hops: &[CoverageCurve]) -> Vec<Claim> {
     let covering = 1..=COVERING.len();
     let heuristic = COVERING.len() + 1..=COVERING.len() + HEURISTIC.len();
@@ -303,7 +303,7 @@ fn claims(by_seeds: &[CoverageCurve], by_hops: &[CoverageCurve]) -> Vec<Claim> {
     ]
 }
 
-/// A method that is not above another, and where.
+/// A method that does not beat another, and the settings where it does not.
 type Exception = (String, String, Vec<Setting>);
 
 fn counted(number: impl std::fmt::Display, one: &str) -> String {

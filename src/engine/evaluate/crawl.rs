@@ -1,4 +1,4 @@
-//! A crawl from seeds beside crawls from random seeds.
+//! A crawl from seeds, compared with crawls from random seeds.
 
 use rayon::prelude::*;
 
@@ -44,7 +44,8 @@ pub(super) fn run(
     })
 }
 
-/// What crawls from random sets of so many crawled pages find, draw by draw; in parallel.
+/// What crawls from random sets of crawled pages, of the same size, find: draw by draw, in
+/// parallel.
 fn random(
     today: &Today,
     seeds: usize,
@@ -133,7 +134,7 @@ fn random_depth(drawn: &[Tally], up_to: &[f64], web: f64) -> RandomDepth {
     }
 }
 
-/// The pages of the highest PageRank, ties by URL.
+/// The pages with the highest PageRank, ties by URL.
 fn top_pages(
     today: &Today,
     seeds: &[u32],
@@ -144,7 +145,7 @@ fn top_pages(
     let mut order: Vec<u32> = (0..today.web.pages()).collect();
     let wanted = (request.top as usize).min(order.len());
     order.par_sort_unstable_by(|a, b| rank(b).total_cmp(&rank(a)).then(a.cmp(b)));
-    // Equal up to rounding is tied, and then the URL decides, as in every list.
+    // PageRanks equal up to rounding are tied, and then the URL decides, as in every list.
     let last = wanted.checked_sub(1).map(|at| rank(&order[at]));
     let near = |page: &&u32| last.is_some_and(|last| rank(page) >= last * (1.0 - TIED));
     let order: Vec<u32> = order.iter().take_while(near).copied().collect();
@@ -173,8 +174,8 @@ fn top_pages(
         .collect())
 }
 
-/// What Daneshpajouh, Mohammadi Nasiri and Ghodsi claim of their seeds, section 3.5; and since a
-/// mean falls where more pages are reached, also whether the PageRank reached is more.
+/// What Daneshpajouh, Mohammadi Nasiri and Ghodsi claim of their seeds, section 3.5. Since a mean
+/// falls where more pages are reached, also whether the total PageRank reached is higher.
 fn claims(depths: &[CrawlDepth]) -> Vec<Claim> {
     let below: Vec<&CrawlDepth> = depths.iter().filter(|d| d.depth > 0).collect();
     let Some(last) = below.last() else {
@@ -208,7 +209,7 @@ fn claims(depths: &[CrawlDepth]) -> Vec<Claim> {
     claims
 }
 
-/// Whether seeds are above random ones at every depth; of each depth both figures.
+/// Whether seeds beat random ones at every depth, with both figures for each depth.
 fn at_every_depth(
     claim: &'static str,
     what: &str,

@@ -18,7 +18,7 @@ pub(super) fn run(
     request: &DistancesRequest,
     watch: &dyn Watch,
 ) -> Result<DistancesEvaluation, EngineError> {
-    // Before the graph is loaded, which takes a while.
+    // Looked up before the graph is loaded, which takes a while.
     let views = Views::open(bank)?;
     let (refresh, record) = views.find(&request.which)?;
     if record.cores == 0 {

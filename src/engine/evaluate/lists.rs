@@ -15,7 +15,7 @@ use crate::storage::records::{PageState, SeedEvidence};
 use crate::storage::tables;
 use crate::watch::Watch;
 
-/// Whether there is such a refresh; to be asked before the graph is loaded, which takes a while.
+/// Fails where there is no such refresh; called before the graph is loaded, which takes a while.
 pub(super) fn find(views: &Views, list: &SeedList) -> Result<(), EngineError> {
     match list {
         SeedList::Refresh(which) | SeedList::Succeeded(which) => views.find(which).map(|_| ()),
@@ -23,8 +23,8 @@ pub(super) fn find(views: &Views, list: &SeedList) -> Result<(), EngineError> {
     }
 }
 
-/// The seeds of a list that take part, by number, in the order of the list; and what became of the
-/// others.
+/// The seeds of a list that take part, by number and in the order of the list, and what became of
+/// the others.
 pub(super) fn resolve(
     today: &Today,
     list: &SeedList,
@@ -75,14 +75,14 @@ impl Going {
         }
     }
 
-    /// Leaves a seed out; `successor` takes part in its place.
+    /// Leaves a seed out, with the successor that takes part in its place, if any.
     fn leave_out(&mut self, url: String, why: AbsentWhy, successor: Option<(String, u32)>) {
         self.view.given += 1;
         match why {
             AbsentWhy::Gone | AbsentWhy::Spam | AbsentWhy::Unlinked => self.view.dead += 1,
             AbsentWhy::NotInBank | AbsentWhy::NoUrl => self.view.unknown += 1,
         }
-        // Of two dead seeds with one successor the better one is succeeded.
+        // Where two dead seeds have the same successor, it succeeds the better one.
         let successor = successor.filter(|(_, seed)| self.met.insert(*seed));
         if let Some((_, seed)) = &successor {
             self.view.seeds += 1;
@@ -106,7 +106,7 @@ fn of_refresh(
     let (refresh, record) = today.views.find(which)?;
     let mut going = Going::new(format!("refresh {refresh} of plan {}", record.plan));
     let plan = PlanOptions::from_kept(&record.settings)?.decide()?;
-    // A spam page that such a plan has as a seed became one later; other plans may want it.
+    // A spam page that is a seed of such a plan became spam later; other plans may want it.
     let no_spam = matches!(&plan, Plan::Cores(cores) if !cores.keep_spam);
     let reader = &today.views.reader;
     let mut seeds = Vec::new();

@@ -24,9 +24,9 @@ use crate::watch::Watch;
 
 impl Bank {
     /// Crawls breadth first from seeds that were selected on this state or an earlier one, or from
-    /// any URLs, and from random sets of as many crawled pages.
+    /// any URLs, and from random sets of the same number of crawled pages.
     ///
-    /// Cost: the whole graph is loaded and ranked, and searched once for each draw, in parallel.
+    /// Cost: the whole graph is loaded, ranked, and searched once for each draw, in parallel.
     pub fn evaluate_crawl(
         &self,
         request: &CrawlRequest,
@@ -59,8 +59,8 @@ impl Bank {
         coverage::run(self, request, watch)
     }
 
-    /// Crawls so many pages breadth first from each of several lists; where a depth does not fit
-    /// whole, its pages in URL order.
+    /// Crawls a given number of pages breadth first from each of several lists. Where a depth does
+    /// not fit as a whole, its pages are taken in URL order.
     ///
     /// Cost: the whole graph is loaded and ranked, and searched once for each list.
     pub fn evaluate_budget(

@@ -1,4 +1,4 @@
-//! What the experiments are asked.
+//! What the experiments can be asked.
 
 use crate::cover::Value;
 use crate::engine::Which;
@@ -8,8 +8,8 @@ use crate::engine::Which;
 pub enum SeedList {
     /// The seeds of a refresh; those that died since take no part.
     Refresh(Which),
-    /// The seeds of a refresh, and in the place of each that died its successor as things stand
-    /// today, where there is one that is no seed already.
+    /// The seeds of a refresh, where each that died is replaced by its successor as things stand
+    /// today, if there is one that is not a seed already.
     Succeeded(Which),
     /// Any URLs.
     Urls {
@@ -20,7 +20,7 @@ pub enum SeedList {
     },
 }
 
-/// What `evaluate crawl` is asked.
+/// The request of `evaluate crawl`.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -36,13 +36,14 @@ pub enum SeedList {
 pub struct CrawlRequest {
     /// The seeds.
     pub list: SeedList,
-    /// How deep the crawl goes.
+    /// How deep the crawl goes, in links.
     pub depth: u32,
     /// How many random seed sets of the same size it is compared with.
     pub draws: u32,
-    /// The seed of their streams.
+    /// The seed of the random streams that draw them.
     pub rng_seed: u64,
-    /// How many pages of the highest PageRank are named with the depth at which they are reached.
+    /// How many pages with the highest PageRank are named, with the depth at which they are
+    /// reached.
     pub top: u32,
 }
 
@@ -58,7 +59,7 @@ impl Default for CrawlRequest {
     }
 }
 
-/// What `evaluate distances` is asked.
+/// The request of `evaluate distances`.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -72,9 +73,9 @@ impl Default for CrawlRequest {
 pub struct DistancesRequest {
     /// The refresh, which must have cores.
     pub which: Which,
-    /// At most so many cores, in order.
+    /// How many cores are measured at most, in order.
     pub cores: u32,
-    /// From how many pages the graph's average distance is sampled.
+    /// The number of pages from which the graph's average distance is sampled.
     pub samples: u32,
     /// The seed of the sample's stream.
     pub rng_seed: u64,
@@ -91,7 +92,7 @@ impl Default for DistancesRequest {
     }
 }
 
-/// What `evaluate coverage` is asked.
+/// The request of `evaluate coverage`.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -104,15 +105,15 @@ impl Default for DistancesRequest {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CoverageRequest {
-    /// Seeds per site go from 1 to this, at `hops`.
+    /// The most seeds per site: they go from 1 to this, at `hops`.
     pub per_site: u32,
-    /// Hops go from 1 to this, at `fixed_seeds`.
+    /// The most hops: they go from 1 to this, at `fixed_seeds`.
     pub hops: u32,
     /// Seeds per site while the hops vary.
     pub fixed_seeds: u32,
-    /// Sites with fewer crawled pages are left out: nearly any seeds cover them.
+    /// The fewest crawled pages of a site. Smaller ones are left out: nearly any seeds cover them.
     pub min_pages: u32,
-    /// Of more sites, so many are drawn.
+    /// The most sites; if there are more, this many are drawn at random.
     pub max_sites: u32,
     /// How many streams of random seeds are averaged.
     pub draws: u32,
@@ -124,7 +125,7 @@ pub struct CoverageRequest {
     pub value_spam: Value,
     /// The value of a clicked page.
     pub value_clicked: Value,
-    /// Overrides `P_uniq` of every site.
+    /// The value of `P_uniq` for every site; `None` where each site has its own.
     pub p_uniq: Option<Value>,
 }
 
@@ -147,7 +148,7 @@ impl Default for CoverageRequest {
     }
 }
 
-/// What `evaluate budget` is asked.
+/// The request of `evaluate budget`.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -168,6 +169,6 @@ impl Default for CoverageRequest {
 pub struct BudgetRequest {
     /// The lists to compare, at least one.
     pub lists: Vec<SeedList>,
-    /// At most so many pages are crawled.
+    /// The most pages that are crawled from each list.
     pub pages: u64,
 }

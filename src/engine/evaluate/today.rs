@@ -1,4 +1,5 @@
-//! Today's state in memory: the whole graph forward, and what each page is worth.
+//! Today's state in memory: the whole graph in the direction of its links, and what each page is
+//! worth.
 
 use super::answers::StateView;
 use crate::cover::{PUniq, Weights, page_value};
@@ -19,11 +20,11 @@ pub(super) struct Today {
     pub(super) state: StateView,
     pub(super) web: Web,
     pub(super) numbers: WholeNumbers,
-    /// By number; empty where only ways were asked for.
+    /// By page number; empty where only the links were asked for.
     pub(super) worth: Vec<PageWorth>,
 }
 
-/// What of the state is needed.
+/// What is needed of the state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needed {
     /// The links.
@@ -33,8 +34,8 @@ pub(super) enum Needed {
 }
 
 impl Today {
-    /// Loads it. Cost: that of [`Whole::load`], a second scan of row members, and PageRank.
-    /// Memory: the graph twice, 16 bytes a page, and 40 bytes a page for what it is worth.
+    /// Loads the state. Cost: that of [`Whole::load`], a second scan of row members, and PageRank.
+    /// Memory: the graph twice, 16 bytes per page, and 40 bytes per page for what it is worth.
     pub(super) fn load(
         views: Views,
         needed: Needed,
@@ -72,7 +73,7 @@ impl Today {
     }
 }
 
-/// What a bank holds.
+/// The totals of a bank.
 pub(super) fn state(store: &Store) -> Result<StateView, EngineError> {
     let counters = store.counters()?;
     Ok(StateView {

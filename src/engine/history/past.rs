@@ -1,9 +1,9 @@
 //! What pages were after an earlier batch: their state, spam mark and row.
 //!
 //! A batch keeps what it overwrites (`former_pages`, `former_rows`), so the standing of a page
-//! after batch b is that before the first later batch which changed it, else the present one.
-//! Refreshes that are deleted take with them what only they could ask for: nothing is known of
-//! batches before the oldest kept refresh then.
+//! after batch b is the one saved by the first later batch that changed it, or else the present
+//! one. When refreshes are deleted, the past that only they could ask for goes with them: from then
+//! on nothing is known of batches before the oldest kept refresh.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use crate::storage::records::{BatchId, FormerPage, PageState, RefreshId};
 use crate::storage::tables::{self, BitmapKey};
 use crate::storage::{Changes, Store, StoreError};
 
-/// What a page is to the crawler, at some time.
+/// What a page was to the crawler at some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Standing {
-    /// `None` before it was first seen.
+    /// The state; `None` before the page was first seen.
     pub(crate) state: Option<PageState>,
     pub(crate) spam: bool,
-    /// The index of its row on its site.
+    /// The index of the page's row on its site; `None` without one.
     pub(crate) row: Option<u32>,
 }
 
@@ -43,14 +43,14 @@ impl Standing {
 /// Which pages a plan selects from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TakesPart {
-    /// Pages with the spam mark too.
+    /// Whether pages with the spam mark take part.
     pub(crate) spam: bool,
-    /// Pages that are only known too.
+    /// Whether pages that are only known take part.
     pub(crate) known: bool,
 }
 
 impl TakesPart {
-    /// As the plan says; cover methods take spam for pages of little value.
+    /// What the plan says; cover methods treat spam as pages of little value.
     pub(crate) fn of(plan: &Plan) -> Self {
         match plan {
             Plan::Cores(plan) => Self {
@@ -75,18 +75,19 @@ impl TakesPart {
     }
 }
 
-/// The standing of a page over time: from each batch on, the last for good.
+/// The standings of a page over time, each with the batch that brought it; the last one still
+/// holds.
 pub(crate) struct Timeline(Vec<(BatchId, Standing)>);
 
 impl Timeline {
-    /// After a batch.
+    /// The standing after a batch.
     pub(crate) fn after(&self, batch: BatchId) -> Standing {
         let steps = self.0.iter().rev();
         let mut steps = steps.skip_while(|(from, _)| *from > batch);
         steps.next().map_or(Standing::UNSEEN, |step| step.1)
     }
 
-    /// The last batch of those above `low` and up to `high` that changed what `what` says.
+    /// The last batch, after `low` and up to `high`, that changed the value of `what`.
     pub(crate) fn flip<T: PartialEq>(
         &self,
         low: BatchId,
@@ -104,17 +105,17 @@ impl Timeline {
         last
     }
 
-    /// The last row that it had, the present one included.
+    /// The last row that the page had, including the present one.
     pub(crate) fn last_row(&self) -> Option<u32> {
         self.0.iter().rev().find_map(|(_, standing)| standing.row)
     }
 
-    /// Whether a batch brought it, or changed how it stood.
+    /// Whether a batch brought the page, or changed its standing.
     pub(crate) fn is_changed_by(&self, batch: BatchId) -> bool {
         self.0.iter().any(|(from, _)| *from == batch)
     }
 
-    /// The rows that it had; `None` for none.
+    /// The rows that the page had, in order; `None` for the times without one.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Option<u32>> {
         self.0.iter().map(|(_, standing)| standing.row)
     }
@@ -123,9 +124,9 @@ impl Timeline {
 /// Reads the past of a bank.
 pub(crate) struct Past<'a> {
     store: &'a Store,
-    /// The first batch of which everything is known.
+    /// The batch after which everything is known.
     since: BatchId,
-    /// By batch, the pages whose standing it changed.
+    /// The pages whose standing each batch changed.
     sets: BTreeMap<BatchId, PageSet>,
 }
 
@@ -143,7 +144,7 @@ impl<'a> Past<'a> {
         Ok(Self { store, since, sets })
     }
 
-    /// By batch, the pages of which it changed anything.
+    /// The pages of which each batch changed anything.
     pub(crate) fn changed(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
         let mut changed = BTreeMap::new();
         for batch in self.batches()? {
@@ -153,14 +154,14 @@ impl<'a> Past<'a> {
         Ok(changed)
     }
 
-    /// The later batches.
+    /// The batches after `since`.
     fn batches(&self) -> Result<impl Iterator<Item = BatchId>, StoreError> {
         let last = self.store.counters()?.batch;
         Ok((self.since..last).map(|batch| batch + 1))
     }
 
-    /// By batch, pages among which are all that it brought and all whose standing it changed. Where
-    /// it brought none, that is them, and nothing is read but its record.
+    /// For each batch a set of pages that contains all it brought and all whose standing it
+    /// changed. Where it brought none, the set is exact, and only the batch's record is read.
     pub(crate) fn stirred(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
         let mut stirred = BTreeMap::new();
         for batch in self.batches()? {
@@ -175,11 +176,11 @@ impl<'a> Past<'a> {
         Ok(stirred)
     }
 
-    /// How a page stood over time.
+    /// The standings of a page over time.
     pub(crate) fn timeline(&self, page: PageId) -> Result<Timeline, StoreError> {
         let record = self.store.need(&tables::PAGES, &page)?;
         let mut steps = Vec::new();
-        // Where the oldest is not known, it counts as if it had always been so.
+        // The oldest known standing counts as if it had always held.
         let mut from = if record.first_seen > self.since {
             record.first_seen
         } else {
@@ -199,7 +200,7 @@ impl<'a> Past<'a> {
         Ok(Timeline(steps))
     }
 
-    /// The targets of a row, present or former; none of no row.
+    /// The targets of a row, present or former; empty without a row.
     pub(crate) fn targets(
         &self,
         page: PageId,
@@ -215,8 +216,8 @@ impl<'a> Past<'a> {
     }
 }
 
-/// How many refreshes there are but for some, and the last batch of the oldest state that one of them
-/// ran on.
+/// How many refreshes there are, leaving out `but`, and the last batch of the oldest state that one
+/// of them ran on.
 fn kept(store: &Store, but: &[RefreshId]) -> Result<(u32, Option<BatchId>), StoreError> {
     let (mut kept, mut oldest) = (0_u32, None);
     for entry in store.scan(&tables::REFRESHES)? {
@@ -229,8 +230,8 @@ fn kept(store: &Store, but: &[RefreshId]) -> Result<(u32, Option<BatchId>), Stor
     Ok((kept, oldest))
 }
 
-/// The batch after which all of the past is known: once a refresh was deleted, what came before the
-/// oldest state that one of the others ran on may be forgotten.
+/// The batch after which all of the past is known. Once a refresh was deleted, what came before the
+/// oldest state that a remaining one ran on may be forgotten.
 pub(crate) fn known_since(store: &Store) -> Result<BatchId, StoreError> {
     let counters = store.counters()?;
     let (kept, oldest) = kept(store, &[])?;
@@ -254,7 +255,7 @@ pub(crate) fn delete_unseen(
     let oldest = oldest.map_or(batch, |oldest| oldest.min(batch));
     for entry in store.scan(&tables::FORMER_PAGES)? {
         let (key, _) = entry?;
-        // In the order of batches.
+        // Entries come in the order of batches.
         if key.0 > oldest {
             break;
         }

@@ -1,14 +1,16 @@
-//! Who follows a seed that is dead: gone, spam where the plan leaves spam out, or no hub any more.
+//! Who succeeds a dead seed: one that is gone, spam where the plan leaves spam out, or no longer a
+//! hub.
 //!
-//! First choice is another hub of its core: of those that still link to an authority of the core
-//! that takes part, the one with the best hub score there. Else it is the page with the most
-//! similar row: Jaccard similarity of inter-site targets, exact, against the last row that the dead
-//! seed had. That row is kept by the batch that took it away; where the batch is older than what
-//! the bank keeps, the authorities of the core stand in for it. Ties go to the smallest URL. All of
-//! it as the bank stands now, which is why a proposal may change with the next batch.
+//! The first choice is another hub of its core: of those that still link to an authority of the
+//! core that takes part, the one with the best hub score there. Otherwise it is the page with the
+//! most similar row: by exact Jaccard similarity of inter-site targets, compared with the last row
+//! that the dead seed had. That row is kept by the batch that took it away; where the batch is
+//! older than what the bank keeps, the authorities of the core stand in for it. Ties go to the
+//! smallest URL. All of this is as the bank stands now, so a proposal may change with the next
+//! batch.
 //!
 //! Cost: for the core its hubs and their rows; for similar rows the citers of the old targets, and
-//! of the rows found there, those that could still be the most similar.
+//! of the rows found there those that could still be the most similar.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +39,7 @@ pub(crate) struct Successors<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct OldSeed {
     pub(crate) page: PageId,
-    /// The refresh and the rank of its core there.
+    /// The refresh and the rank of its core there; `None` for a cover method.
     pub(crate) core: Option<(RefreshId, u32)>,
 }
 
@@ -45,7 +47,7 @@ impl<'a> Successors<'a> {
     pub(crate) fn new(store: &'a Store, mode: SiteMode, plan: &Plan, past: &'a Past<'a>) -> Self {
         let by_cores = matches!(plan, Plan::Cores(_));
         let mut of_plan = TakesPart::of(plan);
-        // Cover methods take spam as any page, and yet nobody wants to begin there.
+        // Cover methods select spam like any page, and yet nobody wants to start from it.
         of_plan.spam &= by_cores;
         Self {
             store,
@@ -56,7 +58,7 @@ impl<'a> Successors<'a> {
         }
     }
 
-    /// The successor of a seed; none where the seed is not dead or nobody is like it.
+    /// The successor of a seed; `None` where the seed is not dead or no page is similar.
     pub(crate) fn of(&self, seed: OldSeed) -> Result<Option<(PageId, Succession)>, EngineError> {
         if !self.is_dead(seed.page)? {
             return Ok(None);
@@ -100,7 +102,7 @@ impl<'a> Successors<'a> {
         }))
     }
 
-    /// Whether a page cannot be a seed any more.
+    /// Whether a page can no longer be a seed.
     fn is_dead(&self, page: PageId) -> Result<bool, EngineError> {
         if !self.takes_part(page)? {
             return Ok(true);
@@ -191,7 +193,7 @@ impl<'a> Successors<'a> {
                 *shared.entry(row).or_default() += 1;
             }
         }
-        // A row of any length that shares n targets has at most n of all of them.
+        // Whatever its length, a row that shares n of N targets has a similarity of at most n / N.
         let mut by_shared: Vec<(u64, RowId)> = shared.into_iter().map(|(r, n)| (n, r)).collect();
         by_shared.sort_unstable_by(|a, b| b.cmp(a));
         let mut best: Option<(Ratio, String, PageId)> = None;
@@ -237,9 +239,10 @@ impl<'a> Successors<'a> {
     }
 }
 
-/// The seeds of a refresh in order, each dead one replaced by its successor; and the successors.
+/// The seeds of a refresh in order, each dead one replaced by its successor if it has one, and the
+/// successions.
 ///
-/// A successor that is a seed already, or follows a better seed, does not count again.
+/// A successor that is already a seed, or that follows a better seed, does not count again.
 pub(crate) fn stable_list(
     store: &Store,
     plan: &CorePlan,

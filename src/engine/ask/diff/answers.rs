@@ -26,14 +26,14 @@ use crate::storage::records::{BatchId, RefreshId};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DiffRequest {
-    /// The plan; the default plan where `None`. Not looked at where two refreshes are named.
+    /// The plan; the default plan where `None`. Ignored where two refreshes are named.
     pub plan: Option<String>,
-    /// Refreshes by number: none for the plan's last two; one, to compare it with its plan's last;
-    /// or two, of the same or of different plans.
+    /// Refreshes by number: none, to compare the plan's last two; one, to compare it with the last
+    /// of its plan; or two, of the same plan or of different ones.
     pub refreshes: Vec<RefreshId>,
     /// Compare the plan's last refresh with this plan's last one.
     pub against: Option<String>,
-    /// Compare this list with the plan's last refresh, or the one given.
+    /// Compare this list with the plan's last refresh, or with the given one.
     pub list: Option<UrlList>,
 }
 
@@ -42,13 +42,13 @@ pub struct DiffRequest {
 pub struct UrlList {
     /// What it is called.
     pub name: String,
-    /// Its URLs with their places in it, as they are written.
+    /// Its URLs as they are written, each with its place in the list.
     pub urls: Vec<(u64, String)>,
 }
 
 impl UrlList {
     /// Takes a line of a text, by its number from 1: a URL at its beginning, as seed lists for any
-    /// crawler have them. An empty line, or one that begins with `#`, says nothing.
+    /// crawler have them. An empty line, or one that begins with `#`, is skipped.
     pub fn push_line(&mut self, number: u64, line: &str) {
         let line = match number {
             1 => line.trim_start_matches('\u{feff}').trim(),
@@ -88,7 +88,7 @@ pub enum Change {
 pub enum Cause {
     /// Lost: the page is reported as gone at the second.
     Gone,
-    /// Lost: it is no page at the second: nobody links to it, and it has no record.
+    /// Lost: it is no longer a page at the second: nobody links to it, and it has no record.
     Unlinked,
     /// Lost: it got the spam mark (cores: and the second leaves spam out).
     Spam,
@@ -98,7 +98,7 @@ pub enum Cause {
     Unknown,
     /// Gained: the page was first seen after the first.
     NewPage,
-    /// Gained: at the first it was gone, or no page.
+    /// Gained: at the first it was gone, or not yet a page.
     Revived,
     /// Gained: it lost the spam mark (cores: and the first left spam out).
     SpamCleared,
@@ -120,33 +120,34 @@ pub enum Cause {
     AsAuthority,
     /// Gained, cores: it left the graph as an authority of a core of the first.
     WasAuthority,
-    /// Lost, cores: the second has all its seeds from cores of a larger sigma than its core had; or
-    /// of no smaller one, where its core is there whole.
+    /// Lost, cores: the second has all its seeds from cores with a larger sigma than its core had,
+    /// or with one no smaller where its core is still whole.
     Displaced,
-    /// Gained, cores: the first had all its seeds from cores of a larger sigma than its core has; or
-    /// of no smaller one, where its core was there whole.
+    /// Gained, cores: the first had all its seeds from cores with a larger sigma than its core has,
+    /// or with one no smaller where its core was already whole.
     MovedUp,
-    /// Lost, cores: links of its core are not there at the second.
+    /// Lost, cores: links of its core are missing at the second.
     LinksLost,
-    /// Gained, cores: links of its core were not there at the first.
+    /// Gained, cores: links of its core were missing at the first.
     LinksGained,
-    /// Lost, cores: all links of its core are there, and other cores took pages of it.
+    /// Lost, cores: all links of its core are still there, but other cores took pages of it.
     TakenApart,
-    /// Gained, cores: all links of its core were there, and other cores had pages of it.
+    /// Gained, cores: all links of its core were already there, but other cores had pages of it.
     SetFree,
-    /// Lost, cores: its core is there whole; the region around it lost links or pages.
+    /// Lost, cores: its core is still whole, but the region around it lost links or pages.
     RegionWeakened,
-    /// Gained, cores: its core was there whole; the region around it won links or pages.
+    /// Gained, cores: its core was already whole, and the region around it gained links or pages.
     RegionGrown,
-    /// Lost, cores: no core of the second has it (told of a list, which has no cores).
+    /// Lost, cores: no core of the second has it. Given where the first is a list, which has no
+    /// cores.
     NoCore,
     /// Lost, cover: another seed of its site covers it.
     Covered,
     /// Gained, cover: another seed of its site covered it.
     Uncovered,
-    /// Lost, cover: its site has fewer seats than its place among the site's picks.
+    /// Lost, cover: its site has fewer seats than the page's place among the site's picks.
     FewerSeats,
-    /// Gained, cover: its site had fewer seats than its place among the site's picks.
+    /// Gained, cover: its site had fewer seats than the page's place among the site's picks.
     MoreSeats,
     /// Lost, cover: its site has seats left, and the page would add no value.
     NoValue,
@@ -156,9 +157,9 @@ pub enum Cause {
     Outweighed,
     /// Gained, cover: all seats of its site went to pages of a better score.
     Outweighs,
-    /// Moved: the kept seeds before it are the same; others came or went there.
+    /// Moved: the kept seeds before it are the same; only others came or went there.
     Shifted,
-    /// Moved: the kept seeds before it are others.
+    /// Moved: the kept seeds before it are not the same.
     Reordered,
 }
 
@@ -166,21 +167,21 @@ pub enum Cause {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DiffSide {
-    /// The refresh; none of a list from outside.
+    /// The refresh; none for a list from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub refresh: Option<RefreshId>,
-    /// Its plan.
+    /// The plan of the refresh.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: Option<String>,
-    /// The last batch of the state that it ran on.
+    /// The last batch of the state that the refresh ran on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchId>,
     /// The name of a list from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<String>,
-    /// How many seeds it has; of a list, distinct pages.
+    /// How many seeds it has; for a list from outside, distinct pages.
     pub seeds: u32,
 }
 
@@ -198,11 +199,11 @@ pub struct DiffSummary {
     pub lost: u32,
     /// Seeds that both have.
     pub kept: u32,
-    /// Those of them whose rank is another.
+    /// How many of the kept seeds have another rank.
     pub moved: u32,
     /// Whether method or parameters differ.
     pub settings_differ: bool,
-    /// How often each cause is told.
+    /// How often each cause is given.
     #[schemars(schema_with = "counts_by::<Cause>")]
     pub causes: BTreeMap<Cause, u32>,
     /// Lost seeds that are dead today and have a successor.
@@ -213,9 +214,9 @@ pub struct DiffSummary {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SeedChange {
-    /// What happened to it.
+    /// What happened to the seed.
     pub change: Change,
-    /// The page; of a list it may be one that the bank does not have.
+    /// The page; a list may name one that the bank does not have.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
     /// Its rank in the first list.
@@ -226,16 +227,16 @@ pub struct SeedChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rank_after: Option<u32>,
-    /// Why; none where nothing happened.
+    /// Why it happened; none where nothing happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// The batch that brought it; where no single one did, the last that changed a page of the core
-    /// or site.
+    /// The batch that brought the change; where no single one did, the last one that changed a page
+    /// of the core or site.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub batch: Option<BatchId>,
-    /// The core that the cause speaks of: of a lost seed one of the second refresh, of a gained one
-    /// of the first.
+    /// The core that the cause speaks of: for a lost seed one of the second refresh, for a gained
+    /// one of the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub core: Option<u32>,
@@ -243,10 +244,10 @@ pub struct SeedChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = URL_PATTERN))]
     pub by: Option<String>,
-    /// How far that seed is, for `covered` and `uncovered`.
+    /// How far away that seed is, in links, for `covered` and `uncovered`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop: Option<u32>,
-    /// Links of its core that went or came.
+    /// How many links of its core went or came.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub links: Option<u64>,
@@ -257,7 +258,7 @@ pub struct SeedChange {
     /// The old seed that it succeeds, where the plan says `succeed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub succeeds: Option<SuccessorView>,
-    /// Who may follow it as things stand today, where it is gone, spam or no hub any more.
+    /// Who may follow the seed as things stand today, where it is gone, spam or no longer a hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub successor: Option<SuccessorView>,
 }

@@ -1,8 +1,8 @@
 //! Why a page is a seed of one refresh and not of another, from what is kept of both.
 //!
-//! One question answers both lost and gained seeds: of two refreshes, why has the one not the
-//! page that the other has? A gained seed asks it the other way round, and the cause has the name
-//! of the reverse. The definitions are those of [`Cause`], tried in their order.
+//! One question answers for both lost and gained seeds: why does one of two refreshes lack the page
+//! that the other has? A gained seed asks it in the other direction, and its cause has the name of
+//! the reverse. The definitions are those of [`Cause`], tried in their order.
 
 use super::answers::Cause;
 use super::side::{KeptRefresh, Side};
@@ -21,14 +21,14 @@ pub(in crate::engine) struct Pair<'a> {
     pub(super) to: &'a Side,
     pub(super) past: Past<'a>,
     pub(super) settings_differ: bool,
-    /// The batches above the one and up to the other lie between the two states.
+    /// The batches after `low`, up to and including `high`, lie between the two states.
     pub(super) low: BatchId,
     pub(super) high: BatchId,
-    /// What these batches changed, the last one first.
+    /// What these batches changed, last batch first.
     changed: Vec<(BatchId, PageSet)>,
 }
 
-/// A cause with what it speaks of.
+/// A cause, with what it speaks of.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::engine) struct Because {
     pub(in crate::engine) cause: Cause,
@@ -36,7 +36,7 @@ pub(in crate::engine) struct Because {
     pub(in crate::engine) core: Option<u32>,
     pub(in crate::engine) by: Option<PageId>,
     pub(super) hop: Option<u32>,
-    /// Of so many links so many are lost: `(lost, all)`.
+    /// How many links of the core are lost, and how many it has: `(lost, all)`.
     pub(super) links: Option<(u64, u64)>,
 }
 
@@ -54,7 +54,7 @@ impl Because {
 }
 
 impl<'a> Pair<'a> {
-    /// Reads the sets of what the batches between the two changed.
+    /// Reads the sets of pages that the batches between the two changed.
     pub(in crate::engine) fn new(
         views: &'a Views,
         from: &'a Side,
@@ -63,7 +63,7 @@ impl<'a> Pair<'a> {
         let batch = |side: &Side| side.run.as_ref().map_or(0, |run| run.record.batch);
         let (low, high) = (batch(from).min(batch(to)), batch(from).max(batch(to)));
         let mut changed = Vec::new();
-        // A list from outside has no time: only states are told with the batch that brought them.
+        // A list from outside has no date, so only changes between two states get a batch.
         if from.run.is_some() {
             for batch in (low + 1..=high).rev() {
                 let pages = views
@@ -88,7 +88,7 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// Why the second list has not a seed of the first.
+    /// Why the second list lacks a seed of the first.
     pub(in crate::engine) fn lost(&self, page: PageId) -> Result<Because, EngineError> {
         match &self.to.run {
             Some(to) => Ok(self.dated(self.absent(page, self.from, to)?)),
@@ -96,7 +96,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Why the second list has a seed that the first has not.
+    /// Why the second list has a seed that the first lacks.
     pub(in crate::engine) fn gained(&self, page: PageId) -> Result<Because, EngineError> {
         let Some(from) = &self.from.run else {
             return Ok(Because::new(Cause::NotListed, None));
@@ -124,8 +124,9 @@ impl<'a> Pair<'a> {
         Ok(because)
     }
 
-    /// Between two refreshes with the same parameters and one batch between them, that batch brought
-    /// whatever came: also what no page of the core or site shows.
+    /// Adds the batch where the parameters are the same and a single batch lies between the
+    /// refreshes. It then brought every change, including one that no page of the core or site
+    /// shows.
     fn dated(&self, because: Because) -> Because {
         match self.changed.as_slice() {
             [(only, _)] if !self.settings_differ => Because {
@@ -136,7 +137,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Why `run` has not a seed of `has`.
+    /// Why `run` lacks a seed of `has`.
     fn absent(&self, page: PageId, has: &Side, run: &KeptRefresh) -> Result<Because, EngineError> {
         let line = self.past.timeline(page)?;
         let at = line.after(run.record.batch);
@@ -148,7 +149,7 @@ impl<'a> Pair<'a> {
             (holds(at) && !was.is_some_and(holds)).then(|| line.flip(self.low, self.high, holds))
         };
         let spam = |page: Standing| page.spam;
-        // Cover methods take spam as any page: only its becoming spam tells something.
+        // Cover methods select spam like any page, so only a page's becoming spam means something.
         let spam_counts = if by_cores { !part.spam } else { was.is_some() };
         let gone = |page: Standing| page.state == Some(PageState::Gone);
         let unlinked = |page: Standing| matches!(page.state, None | Some(PageState::Unlinked));
@@ -164,7 +165,7 @@ impl<'a> Pair<'a> {
             }
         }
         if self.settings_differ {
-            // Where it is a page of a core, that is worth telling.
+            // If the page is in a core, name that core.
             let core = run.in_cores.get(&page).map(|(rank, _)| *rank);
             let by = core.map(|rank| self.core(run, rank)).transpose()?;
             return Ok(Because {

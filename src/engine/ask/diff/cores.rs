@@ -12,18 +12,18 @@ use crate::rank::TIED;
 use crate::storage::records::{BatchId, CoreRecord, SeedEvidence};
 use crate::storage::tables;
 
-/// What became of the links of a core.
+/// The links of a core: how many there are, how many are lost.
 struct Links {
     all: u64,
     lost: u64,
-    /// The last batch that took one.
+    /// The last batch that took a link away.
     batch: Option<BatchId>,
 }
 
 /// A hub over time.
 struct Hub {
     line: Timeline,
-    /// The targets of every row that it had.
+    /// The targets of every row that the hub had.
     rows: BTreeMap<Option<u32>, Vec<PageId>>,
 }
 
@@ -67,7 +67,7 @@ impl Pair<'_> {
         }
     }
 
-    /// Why `run` has not the core of `there` that the page was the seed of.
+    /// Why `run` lacks the core of `there` that the page was the seed of.
     fn core_absent(
         &self,
         page: PageId,
@@ -96,7 +96,7 @@ impl Pair<'_> {
         let elsewhere = pages.iter().filter_map(|page| run.in_cores.get(page));
         let batch = self.touched(&pages);
         match elsewhere.map(|(rank, _)| *rank).min() {
-            // Of the same sigma, the order of the best authorities' URLs decided.
+            // The sigmas are tied, so the order of the best authorities' URLs decided.
             None if run
                 .full_down_to
                 .is_some_and(|last| core.sigma <= last * (1.0 + TIED)) =>
@@ -134,7 +134,8 @@ impl Pair<'_> {
         Ok(false)
     }
 
-    /// The last batch that changed the page's row, or whether a target that it had takes part.
+    /// The last batch that changed the page's row, or changed whether one of its targets takes
+    /// part.
     fn link_gone(
         &self,
         page: PageId,
@@ -150,7 +151,7 @@ impl Pair<'_> {
         Ok(last)
     }
 
-    /// The last batch that changed a page of a core of `run` whose seed `there` has not.
+    /// The last batch that changed a page of a core of `run` whose seed `there` lacks.
     fn newcomers(&self, there: &KeptRefresh, run: &KeptRefresh) -> Option<BatchId> {
         let seeds = run.seeds.values();
         let new = seeds.filter(|seed| !there.seeds.contains_key(&seed.page));
@@ -168,7 +169,7 @@ impl Pair<'_> {
         self.touched(&pages)
     }
 
-    /// Which links of a core of `there` are not there in `run`.
+    /// Which links of a core of `there` are missing in `run`.
     fn links(
         &self,
         core: &CoreRecord,

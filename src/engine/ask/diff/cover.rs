@@ -20,7 +20,7 @@ impl Pair<'_> {
         let batch = self.touched_site(site);
         let covers = &tables::COVERS;
         let Some(record) = self.views.reader.get(covers, &(run.refresh, site))? else {
-            // Sites without crawled pages have none.
+            // Sites without crawled pages have no record.
             return Ok(Because::new(Cause::NotCrawled, batch));
         };
         let seed = there.and_then(|there| there.seeds.get(&page));
@@ -45,8 +45,8 @@ impl Pair<'_> {
         Ok(Because::new(cause, batch))
     }
 
-    /// The pick that covers the page, and at which hop. What the baselines pick does not depend on
-    /// what is covered, so of them it tells nothing.
+    /// The pick that covers the page, and at which hop. For baselines this says nothing, since
+    /// their picks do not depend on what is covered.
     fn covered(
         &self,
         page: PageId,

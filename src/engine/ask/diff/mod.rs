@@ -2,8 +2,8 @@
 //!
 //! Nothing is ranked or selected again: causes are decided from what the two refreshes keep (seeds,
 //! cores, covered sets), from what each batch between them changed, and from what pages were at the
-//! time (`past`). They are a closed list, each with a definition of its own ([`Cause`]), so that
-//! whether a cause is true can be looked up.
+//! time (`past`). Causes form a closed list, each with its own definition ([`Cause`]), so that
+//! whether one is true can be checked.
 
 mod answers;
 mod causes;
@@ -31,14 +31,14 @@ use crate::storage::tables;
 use crate::watch::Watch;
 use causes::Because;
 
-/// A refresh that is kept.
+/// A kept refresh.
 type Found = (RefreshId, RefreshRecord);
 
 impl Bank {
     /// Compares two seed lists.
     ///
     /// Cost: one scan of the seeds and cores of both refreshes and the sets of the batches between
-    /// them; for each seed that came or went some reads of it, its targets and its core.
+    /// them; for each seed that came or went a few reads of the page, its targets and its core.
     pub fn diff(&self, request: &DiffRequest, watch: &dyn Watch) -> Result<SeedDiff, EngineError> {
         let views = Views::open(self)?;
         let (from, to) = sides(&views, request)?;
@@ -114,7 +114,7 @@ fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// The two lists that are meant.
+/// The two lists that the request means.
 fn sides(views: &Views, request: &DiffRequest) -> Result<(Side, Side), EngineError> {
     let of = |found: Found| Side::of_refresh(views, found.0, found.1);
     let last_of = |plan: Option<&String>| -> Result<Found, EngineError> {
@@ -149,7 +149,7 @@ fn sides(views: &Views, request: &DiffRequest) -> Result<(Side, Side), EngineErr
             let to = last_of(Some(&from.1.plan))?;
             (from, to)
         }
-        // Two numbers say all.
+        // Two numbers say everything.
         [from, to] => (
             find_numbered(views, *from, None)?,
             find_numbered(views, *to, None)?,

@@ -1,4 +1,4 @@
-//! Whether a seed that both lists have moved by itself, or only others before it came or went.
+//! Whether a seed in both lists moved by itself, or only others before it came or went.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,9 +7,9 @@ use crate::page::PageId;
 
 /// For each page in both lists, what a change of its rank is due to.
 ///
-/// It is shifted where the pages of both lists that stand before it are the same in both. Cost:
-/// linear but for lookups: while both lists are walked side by side, a page counts as open between
-/// its two places, and nothing is open where the two heads are the same set.
+/// A page is shifted where the pages that both lists have and that stand before it are the same in
+/// both. Cost: linear apart from lookups. While both lists are walked side by side, a page counts
+/// as open between its two places; where nothing is open, the two heads are the same set.
 pub(super) fn moves(from: &[PageId], to: &[PageId]) -> BTreeMap<PageId, Cause> {
     let mut seen: BTreeMap<PageId, u8> = BTreeMap::new();
     for page in from.iter().chain(to) {
@@ -44,7 +44,7 @@ mod tests {
         ids.iter().map(|id| PageId(*id)).collect()
     }
 
-    /// By the definition: the sets of those before it.
+    /// Follows the definition: compares the sets of pages before each.
     fn judge(from: &[PageId], to: &[PageId]) -> BTreeMap<PageId, Cause> {
         let before = |list: &[PageId], other: &[PageId], page: &PageId| {
             let mut all: Vec<PageId> = list.iter().take_while(|p| *p != page).copied().collect();

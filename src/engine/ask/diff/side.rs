@@ -16,25 +16,25 @@ use crate::storage::tables;
 /// A seed list.
 pub(in crate::engine) struct Side {
     pub(super) view: DiffSide,
-    /// By page, its rank.
+    /// The rank of each page.
     pub(in crate::engine) ranks: BTreeMap<PageId, u32>,
-    /// By rank.
+    /// The pages in rank order.
     pub(super) order: Vec<PageId>,
-    /// Of a refresh.
+    /// What the refresh keeps; `None` for a list from outside.
     pub(super) run: Option<KeptRefresh>,
     /// URLs of a list that the bank does not have, with their ranks.
     pub(super) unknown: Vec<(u32, String)>,
 }
 
-/// What a refresh keeps beside its seeds.
+/// What a refresh keeps besides its seeds.
 pub(in crate::engine) struct KeptRefresh {
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
     pub(super) plan: Plan,
     pub(super) seeds: BTreeMap<PageId, SeedRecord>,
-    /// Of every page in a core: the core's rank, and whether it is a hub of it.
+    /// For every page in a core: the core's rank, and whether the page is a hub of it.
     pub(super) in_cores: BTreeMap<PageId, (u32, bool)>,
-    /// The smallest sigma, where every seed that was asked for was found.
+    /// The smallest sigma, where all the seeds that were asked for were found; else `None`.
     pub(super) full_down_to: Option<f64>,
 }
 
@@ -101,8 +101,8 @@ impl Side {
         Ok(side)
     }
 
-    /// A list from outside: what is empty or a comment (`#`) is passed over, of a line only what
-    /// stands before white space counts, URLs are normalised, and repeated ones count once.
+    /// A list from outside. Empty lines and comments (`#`) are skipped, of each line only the part
+    /// before white space counts, URLs are normalised, and repeated ones count once.
     pub(super) fn of_list(views: &Views, list: &UrlList) -> Result<Self, EngineError> {
         let mut ranks = BTreeMap::new();
         let mut order = Vec::new();

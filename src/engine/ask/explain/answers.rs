@@ -26,7 +26,7 @@ pub struct Explanation {
     pub url: String,
     /// Its site.
     pub site: String,
-    /// The refresh that is asked.
+    /// The refresh that the answer is about.
     #[serde(flatten)]
     pub asked: Asked,
     /// The page as it is today, which may be later than the refresh.
@@ -34,7 +34,7 @@ pub struct Explanation {
     /// The answer.
     #[serde(flatten)]
     pub why: Why,
-    /// What the answer took.
+    /// What the answer cost to read.
     #[serde(skip)]
     pub cost: ReadCost,
 }
@@ -43,7 +43,7 @@ pub struct Explanation {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Asked {
-    /// Its plan.
+    /// The plan of the refresh.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub plan: String,
     /// How its seeds were selected.
@@ -51,9 +51,9 @@ pub struct Asked {
     /// The refresh that is asked.
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
-    /// The last batch of the state that it ran on.
+    /// The last batch of the state that the refresh ran on.
     pub state_after: BatchId,
-    /// Seeds that it selected.
+    /// How many seeds it selected.
     pub seeds: u32,
     /// Whether its results were proven.
     pub certified: bool,
@@ -62,9 +62,9 @@ pub struct Asked {
 /// Reads of the store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReadCost {
-    /// Point reads, and entries read in ranges.
+    /// How many point reads there were, and entries read in ranges.
     pub reads: u64,
-    /// Bytes of keys and values.
+    /// How many bytes of keys and values were read.
     pub bytes: u64,
 }
 
@@ -72,14 +72,14 @@ pub struct ReadCost {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PageToday {
-    /// Known, crawled, gone, or unlinked: nobody links to it any more.
+    /// Known, crawled, gone, or unlinked: nobody links to it any longer.
     pub state: PageState,
     /// The spam mark.
     pub spam: bool,
-    /// The batch that first named it.
+    /// The batch that first named the page.
     #[schemars(range(min = 1))]
     pub first_seen: BatchId,
-    /// The last batch with a record for it; none for a page that is only linked to.
+    /// The last batch with a record for the page; none for a page that is only linked to.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub last_seen: Option<BatchId>,
@@ -97,17 +97,16 @@ pub enum Why {
     /// Cores: it is a hub or an authority of a core.
     #[schemars(transform = by_cores)]
     CoreMember(Box<CoreMember>),
-    /// Cores: it links to an authority of a core, or is linked from a hub of it, and was not taken.
+    /// Cores: it links to an authority of a core, or is linked from a hub of it, but was not taken.
     #[schemars(transform = by_cores)]
     NearCore(Box<NearCore>),
-    /// Cores: it was near no core; its row sums tell how far it was.
+    /// Cores: it was near no core; its row sums show how far away it was.
     #[schemars(transform = by_cores)]
     RowSum(RowSums),
     /// Cores: it has no inter-site links that count.
     #[schemars(transform = by_cores)]
     Unlinked {
-        /// Whether it is on inter-site links, and only the pages at their other ends were left
-        /// out.
+        /// Whether it is on inter-site links, but the pages at all their other ends were left out.
         others_left_out: bool,
     },
     /// Cover: it was picked on its site.
@@ -127,7 +126,7 @@ pub enum Why {
     /// Cover: its site got no seats when the seeds were shared out.
     #[schemars(transform = by_cover)]
     NoSeats {
-        /// Crawled pages of the site then.
+        /// Crawled pages of the site at that time.
         #[schemars(range(min = 1))]
         crawled: u32,
     },
@@ -150,7 +149,7 @@ pub enum LeftOut {
     Gone,
     /// It was not crawled, only linked to.
     NotCrawled,
-    /// Nobody links to it any more, so it is no page.
+    /// Nobody links to it any longer, so it is not a page.
     NoPage,
 }
 
@@ -163,16 +162,16 @@ pub struct CoreNumbers {
     pub rank: u32,
     /// The singular value of the region that it came from.
     pub sigma: f64,
-    /// Hubs.
+    /// How many hubs it has.
     #[schemars(range(min = 1))]
     pub hubs: u32,
-    /// Authorities.
+    /// How many authorities it has.
     #[schemars(range(min = 1))]
     pub authorities: u32,
-    /// Sites that its authorities are on.
+    /// How many sites its authorities are on.
     #[schemars(range(min = 1))]
     pub authority_sites: u32,
-    /// Links from its hubs to its authorities.
+    /// How many links lead from its hubs to its authorities.
     #[schemars(range(min = 1))]
     pub edges: u64,
 }
@@ -207,21 +206,21 @@ pub struct CoreSeed {
     /// Its rank among the seeds.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// The refresh since which it is a seed, without a break.
+    /// The first refresh of the unbroken run in which it has been a seed.
     #[schemars(range(min = 1))]
     pub since: RefreshId,
     /// The core.
     pub core: CoreNumbers,
     /// Its place among the hubs.
     pub hub: PlaceView,
-    /// Authorities of the core that it links to.
+    /// How many authorities of the core it links to.
     pub leads_to: u32,
-    /// Sites that these are on.
+    /// How many sites those authorities are on.
     pub leads_to_sites: u32,
-    /// The first of them that were taken, at most three.
+    /// Those of them that were taken first, at most three.
     #[schemars(length(max = 3), inner(regex(pattern = URL_PATTERN)))]
     pub first: Vec<String>,
-    /// The best hub beside it, with its score; `None` where it is the only hub.
+    /// The best hub besides it, with its score; `None` where it is the only hub.
     pub runner_up: Option<ScoredUrl>,
 }
 
@@ -231,9 +230,9 @@ pub struct CoreSeed {
 pub struct CoreMember {
     /// The core.
     pub core: CoreNumbers,
-    /// Its place among the hubs; `None` where it is none.
+    /// Its place among the hubs; `None` where it is no hub.
     pub hub: Option<PlaceView>,
-    /// Its place among the authorities; `None` where it is none.
+    /// Its place among the authorities; `None` where it is no authority.
     pub authority: Option<PlaceView>,
     /// The core's seed with its hub score.
     pub seed: ScoredUrl,
@@ -247,7 +246,7 @@ pub enum NotTaken {
     LacksLinks,
     /// The core had all the hubs that it may have.
     HubsFull,
-    /// The core had its size.
+    /// The core had reached its size.
     CoreFull,
     /// Growth is literal: the core was done when its best candidate did not fit.
     Ended,
@@ -257,9 +256,9 @@ pub enum NotTaken {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Linking.
+    /// It links to the authorities.
     Hub,
-    /// Linked.
+    /// The hubs link to it.
     Authority,
 }
 
@@ -271,16 +270,16 @@ pub struct NearCore {
     pub core: CoreNumbers,
     /// The core's seed with its hub score.
     pub seed: ScoredUrl,
-    /// As what.
+    /// Whether it was near as a hub or as an authority.
     pub role: Role,
     /// Its score there, in that role.
     pub score: f64,
     /// The page with the lowest score that was taken in this role.
     pub weakest: ScoredUrl,
-    /// Links with the core's other side.
+    /// How many links it has with the core's other side.
     #[schemars(range(min = 1))]
     pub links: u32,
-    /// Links that one more page in this role would have needed.
+    /// How many links one more page in this role would have needed.
     #[schemars(range(min = 1))]
     pub needs: u64,
     /// Why it was not taken.
@@ -292,31 +291,31 @@ pub struct NearCore {
 /// How dense the neighbourhood of a page was in the graph that the refresh started from.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RowSums {
-    /// The outdegrees of the hubs that link to it, summed.
+    /// The sum of the outdegrees of the hubs that link to it.
     pub as_authority: u64,
-    /// The indegrees of the authorities that it links to, summed.
+    /// The sum of the indegrees of the authorities that it links to.
     pub as_hub: u64,
     /// The square of the last core's sigma; `null` where there are no cores. The best page of a
     /// region with this sigma has at least this row sum.
     pub last_lambda: Option<f64>,
-    /// Whether a row sum reaches it, so that it alone does not rule the page out.
+    /// Whether one of the row sums reaches it, so that this alone does not rule the page out.
     pub reaches: bool,
 }
 
 /// Value and what makes it up.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Parts {
-    /// Pages.
+    /// The number of pages.
     pub pages: u64,
-    /// Those of them that are clicked and no spam.
+    /// How many of the pages are clicked and not spam.
     pub clicked: u64,
-    /// Those of them that are spam.
+    /// How many of the pages are spam.
     pub spam: u64,
-    /// Their uncrawled outlinks.
+    /// The uncrawled outlinks of all the pages, summed.
     pub uncrawled_outlinks: u64,
-    /// Their value.
+    /// The value of the pages, in units.
     pub value: f64,
-    /// The part of it that the uncrawled outlinks make up.
+    /// The part of the value that comes from uncrawled outlinks, in units.
     pub uncrawled_value: f64,
 }
 
@@ -332,7 +331,7 @@ pub struct SiteSeed {
     /// Its place among the picks of the site, from 1.
     #[schemars(range(min = 1))]
     pub pick: u32,
-    /// The score that it was picked by; `null` where it was drawn.
+    /// The score that it was picked by; `null` where it was drawn at random.
     pub gain: Option<f64>,
 }
 
@@ -343,24 +342,24 @@ pub struct CoverSeed {
     /// Its rank among the seeds.
     #[schemars(range(min = 1))]
     pub rank: u32,
-    /// The refresh that picked it; later ones took it over, the site being as it was.
+    /// The refresh that picked it. Later ones may have taken it over, the site being unchanged.
     #[schemars(range(min = 1))]
     pub since: RefreshId,
     /// Its place among the picks of the site, from 1.
     #[schemars(range(min = 1))]
     pub pick: u32,
-    /// The seeds that the site was to have.
+    /// The number of seeds that the site was to have.
     #[schemars(range(min = 1))]
     pub seats: u32,
-    /// The score that it was picked by; `null` where it was drawn.
+    /// The score that it was picked by; `null` where it was drawn at random.
     pub gain: Option<f64>,
-    /// What it covers and no earlier pick of the site does.
+    /// What it covers that no earlier pick of the site does.
     pub covers: Parts,
-    /// What the seed covers first, by distance from it, from 0 hops on.
+    /// What the seed is the first to cover, by distance from it, from 0 hops on.
     pub hops: Vec<Parts>,
-    /// The second best at that moment, where it was known.
+    /// The second best page at that moment; `null` where it is not known.
     pub runner_up: Option<ScoredUrl>,
-    /// The earlier pick that covers the page itself, and at which distance.
+    /// The earlier pick that covers the page itself, and its distance; `null` where none does.
     pub covered_by: Option<(SiteSeed, u32)>,
 }
 
@@ -370,15 +369,15 @@ pub struct CoverSeed {
 pub struct Uncovered {
     /// Its score after the site's last pick; `null` where pages are drawn.
     pub score: Option<f64>,
-    /// Whether that is exact, or else an upper bound.
+    /// Whether the score is exact; if `false`, it is an upper bound.
     pub exact: bool,
     /// The site's last pick.
     pub last_pick: Option<SiteSeed>,
-    /// Picks of the site.
+    /// How many picks the site has.
     pub picks: u32,
-    /// The seeds that the site was to have.
+    /// The number of seeds that the site was to have.
     #[schemars(range(min = 1))]
     pub seats: u32,
-    /// Why it has no more.
+    /// Why the site has no more seeds.
     pub stop: CoverStop,
 }

@@ -1,4 +1,4 @@
-//! A refresh that is asked, and what can be told of a page without what the refresh kept of it.
+//! A refresh that is asked about, and what can be said of a page without evidence from the refresh.
 
 use super::answers::{Asked, LeftOut, ReadCost, ScoredUrl};
 use crate::engine::ask::views::Views;
@@ -8,10 +8,10 @@ use crate::page::PageId;
 use crate::storage::records::{PageRecord, PageState, RefreshId, RefreshRecord};
 use crate::storage::{StoreError, tables};
 
-/// How many batches are looked back over for what a page was.
+/// How many batches are read back, at most, to learn what a page was.
 const LOOKED_BACK: usize = 10;
 
-/// A refresh that is asked, with the state that it is read from.
+/// A refresh that is asked about, with the state that it is read from.
 pub(super) struct Case {
     pub(super) views: Views,
     pub(super) refresh: RefreshId,
@@ -68,8 +68,8 @@ impl Case {
         }
     }
 
-    /// Why the page took no part, where the refresh kept nothing of it: by what it was when the
-    /// refresh ran, where that can be told.
+    /// Why the page took no part, where the refresh kept nothing about it. The reason follows from
+    /// what the page was when the refresh ran, as far as that is known.
     pub(super) fn without_evidence(
         &self,
         page: PageId,

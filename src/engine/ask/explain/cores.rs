@@ -69,7 +69,7 @@ pub(super) fn why(
     Ok(Why::LeftOut { reason })
 }
 
-/// The rank of a core in the refresh, if it is one of it.
+/// The rank of a core in the refresh; `None` if it is none of its cores.
 fn rank(case: &Case, origin: CoreOrigin) -> Result<Option<u32>, StoreError> {
     let of = case.refresh;
     let key = OriginKey { of, origin };
@@ -81,7 +81,7 @@ fn evidence(case: &Case, rank: u32) -> Result<CoreEvidence, StoreError> {
     store.need(&tables::CORE_EVIDENCE, &(case.refresh, rank))
 }
 
-/// What the refresh kept of a page on inter-site links.
+/// What the refresh kept about a page on inter-site links.
 pub(super) fn standing(case: &Case, page: PageId) -> Result<Option<Standing>, StoreError> {
     let Some(of) = case.record.standings else {
         return Ok(None);
@@ -123,7 +123,7 @@ fn seed_of(case: &Case, core: &CoreEvidence) -> Result<ScoredUrl, StoreError> {
     case.scored((core.seed, core.seed_place.score))
 }
 
-/// Why the seed of a core is one.
+/// Why the seed of a core is a seed.
 pub(super) fn seed(case: &Case, rank: u32, core: &CoreEvidence) -> Result<CoreSeed, StoreError> {
     let first = core.first.iter().map(|page| case.url(*page));
     let runner_up = core.runner_up.map(|second| case.scored(second));
@@ -150,7 +150,7 @@ fn sums(case: &Case, as_authority: u64, as_hub: u64) -> Result<RowSums, StoreErr
         as_authority,
         as_hub,
         last_lambda,
-        // A sigma can round above an exact row sum.
+        // Sigma can round to above an exact row sum.
         reaches: last_lambda.is_none_or(|lambda| largest >= lambda * (1.0 - 1e-8)),
     })
 }

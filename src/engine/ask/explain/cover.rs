@@ -111,7 +111,7 @@ fn parts(hop: &HopEvidence) -> Parts {
     }
 }
 
-/// All hops together; values are summed before they are made units.
+/// The sum over all hops; values are added up before they are converted to units.
 pub(super) fn total(hops: &[HopEvidence]) -> Parts {
     let sum = |of: fn(&HopEvidence) -> u64| hops.iter().map(of).sum();
     let value = |of: fn(&HopEvidence) -> i64| hops.iter().map(of).sum::<i64>() as f64 / 1e6;

@@ -1,13 +1,13 @@
 //! `explain`: why a page is a seed of a refresh, or why not.
 //!
-//! Answers come from what the refresh kept, in a bounded number of point reads whatever the size
-//! of the bank: records of one page, one core or one site, and one block of neighbouring pages.
-//! Nothing is computed from links. What the page is today is told beside it, since batches may
-//! have come in after the refresh.
+//! Answers come from what the refresh kept, in a bounded number of point reads whatever the size of
+//! the bank: records of one page, one core or one site, and one block of neighbouring pages.
+//! Nothing is computed from links. What the page is today is given as well, since batches may have
+//! come in after the refresh.
 //!
-//! A refresh keeps nothing of a page that has no inter-site links (cores) or is not crawled
-//! (cover), and that is what is told of it. That it was gone or spam besides is told from what
-//! batches overwrote of its record, while at most ten have come in since.
+//! A refresh keeps nothing about a page that has no inter-site links (cores) or is not crawled
+//! (cover), and the answer then says just that. Whether the page was also gone or spam follows from
+//! what batches overwrote of its record, as long as no more than ten have come in since.
 
 mod answers;
 mod case;
@@ -45,12 +45,12 @@ use case::Case;
 /// ```
 pub struct Explainer {
     case: Case,
-    /// What opening took.
+    /// What opening cost to read.
     opened: ReadCost,
 }
 
 impl Bank {
-    /// A refresh to be asked; one that `--keep` deleted is [`EngineError::Forgotten`].
+    /// Opens a refresh to ask about; one that `--keep` deleted is [`EngineError::Forgotten`].
     pub fn explainer(&self, which: &Which) -> Result<Explainer, EngineError> {
         let case = Case::open(self, which)?;
         let opened = case.cost();
@@ -66,8 +66,9 @@ impl Bank {
 impl Explainer {
     /// Why a page is a seed of the refresh, or why not.
     ///
-    /// The URL is normalised as ingest does. One that is no URL is [`EngineError::NoUrl`], one that
-    /// the bank does not know [`EngineError::NotKnown`], with the nearest that it knows.
+    /// The URL is normalised as ingest does. One that is not a URL is [`EngineError::NoUrl`]; one
+    /// that the bank does not know is [`EngineError::NotKnown`], with the nearest pages that it
+    /// knows.
     ///
     /// Cost, opening included: at most 20 point reads, and well below 1 MB, whatever the size of
     /// the bank.
@@ -97,7 +98,7 @@ impl Explainer {
         })
     }
 
-    /// What an answer took that began with this cost, as if it were the only one.
+    /// The cost of an answer that began at this cost, as if it were the only one.
     fn cost_since(&self, before: ReadCost) -> ReadCost {
         let now = self.case.cost();
         ReadCost {

@@ -17,7 +17,7 @@ use crate::storage::evidence::{Links, Standings};
 use crate::storage::records::{CoverRecord, CoverStop, RefreshId, SiteRecord};
 use crate::storage::{Key, tables};
 
-/// How many pages that no seed covers are named.
+/// How many uncovered pages are named.
 const NAMED: usize = 10;
 
 /// What a refresh made of a site.
@@ -40,7 +40,7 @@ pub struct SiteExplanation {
     /// The answer.
     #[serde(flatten)]
     pub why: SiteWhy,
-    /// What the answer took.
+    /// What the answer cost to read.
     #[serde(skip)]
     pub cost: ReadCost,
 }
@@ -49,13 +49,13 @@ pub struct SiteExplanation {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SiteWhy {
-    /// The refresh is one by cores.
+    /// The refresh is by cores.
     #[schemars(transform = by_cores)]
     CoresOfSite(CoresOfSite),
-    /// The refresh is one of a cover method.
+    /// The refresh is by a cover method.
     #[schemars(transform = by_cover)]
     CoverOfSite(CoverOfSite),
-    /// The refresh is one of a cover method, and the site had no crawled page.
+    /// The refresh is by a cover method, and the site had no crawled page.
     #[schemars(transform = by_cover)]
     NothingCrawled,
 }
@@ -66,9 +66,9 @@ pub struct PagesOfCore {
     /// The core's rank.
     #[schemars(range(min = 1))]
     pub core: u32,
-    /// Hubs.
+    /// How many are hubs.
     pub hubs: u32,
-    /// Authorities.
+    /// How many are authorities.
     pub authorities: u32,
 }
 
@@ -80,12 +80,12 @@ pub struct CoresOfSite {
     pub site_seeds: Vec<SeedOfCore>,
     /// Its pages in cores, by core.
     pub in_cores: Vec<PagesOfCore>,
-    /// Its pages that were near a core and in none.
+    /// How many of its pages were near a core but in none.
     pub near: u64,
-    /// Its other pages with inter-site links that count.
+    /// How many of its other pages have inter-site links that count.
     pub with_row_sums: u64,
-    /// Its pages on inter-site links that do not count: they, or the pages at the other ends, were
-    /// left out.
+    /// How many of its pages have only inter-site links that do not count, since they or the pages
+    /// at the other ends were left out.
     pub left_out: u64,
 }
 
@@ -95,7 +95,7 @@ pub struct SeedOfCore {
     /// The page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Why it is one.
+    /// Why it is a seed.
     #[serde(flatten)]
     pub why: CoreSeed,
 }
@@ -104,28 +104,29 @@ pub struct SeedOfCore {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoverOfSite {
-    /// The refresh that picked the seeds; later ones took them over, the site being as it was.
+    /// The refresh that picked the seeds. Later ones may have taken them over, the site being
+    /// unchanged.
     #[schemars(range(min = 1))]
     pub since: RefreshId,
-    /// The seeds that it was to have.
+    /// The number of seeds that the site was to have.
     pub seats: u32,
-    /// Why it has no more.
+    /// Why the site has no more seeds.
     pub stop: CoverStop,
-    /// Crawled pages then.
+    /// How many crawled pages the site had then.
     #[schemars(range(min = 1))]
     pub crawled_then: u32,
-    /// Their value; `null` where it was not read.
+    /// The value of those pages, in units; `null` where it was not read.
     pub value: Option<f64>,
     /// Its seeds, in the order in which they were picked.
     pub site_seeds: Vec<SeedOfSite>,
-    /// What they cover together.
+    /// What the seeds cover together.
     pub covers: Parts,
-    /// Crawled pages that no seed covers.
+    /// How many crawled pages no seed covers.
     pub uncovered: u64,
-    /// Those of them with the best scores, at most ten, ties by URL.
+    /// The uncovered pages with the best scores, at most ten, ties by URL.
     #[schemars(length(max = NAMED))]
     pub best_uncovered: Vec<ScoredUrl>,
-    /// Whether their scores are exact, or else upper bounds.
+    /// Whether their scores are exact; if `false`, they are upper bounds.
     pub exact: bool,
 }
 
@@ -141,21 +142,21 @@ pub struct SeedOfSite {
     /// Its place among the picks of the site, from 1.
     #[schemars(range(min = 1))]
     pub pick: u32,
-    /// The score that it was picked by; `null` where it was drawn.
+    /// The score that it was picked by; `null` where it was drawn at random.
     pub gain: Option<f64>,
-    /// What it covers and no earlier pick does.
+    /// What it covers that no earlier pick does.
     pub covers: Parts,
 }
 
 impl Bank {
-    /// What a refresh made of a site: [`Explainer::site`] on the published state.
+    /// What a refresh did with a site: [`Explainer::site`] on the published state.
     pub fn explain_site(&self, site: &str, which: &Which) -> Result<SiteExplanation, EngineError> {
         self.explainer(which)?.site(site)
     }
 }
 
 impl Explainer {
-    /// What the refresh made of a site: its seeds, what they cover, and what no seed reaches.
+    /// What the refresh did with a site: its seeds, what they cover, and what no seed reaches.
     ///
     /// The site is given by its name, or by a URL of one of its pages; one that the bank does not
     /// know is [`EngineError::NoSite`].
@@ -242,7 +243,7 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
     let mut last = None;
     for entry in store.scan_under(&tables::STANDINGS, &(series, site).bytes())? {
         let (key, Standings(block)) = entry?;
-        // The newest of a block comes first.
+        // The newest version of a block comes first.
         if key.refresh > case.refresh || last.replace(key.block) == Some(key.block) {
             continue;
         }
@@ -306,7 +307,7 @@ fn best(case: &Case, pages: Vec<(PageId, Option<f64>)>) -> Result<Vec<ScoredUrl>
     let scored = pages.into_iter();
     let mut scored: Vec<(f64, PageId)> = scored.filter_map(|(p, s)| Some((s?, p))).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    // All that are tied with the last one that is named: the URL decides between them.
+    // All pages tied with the last named one are kept: the URL decides between them.
     let last = scored.get(NAMED - 1).map(|(score, _)| *score);
     let end = last.map_or(scored.len(), |last| {
         scored.partition_point(|(score, _)| *score >= last)
