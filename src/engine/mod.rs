@@ -1,13 +1,13 @@
 //! The engine joins the rooms: it loads graphs from the store, hands them to the algorithms, and
-//! stores what comes back.
+//! stores the results.
 //!
-//! Its wings, in their order; a wing imports those above it only:
+//! Its wings, in order; a wing imports only from those above it:
 //!
 //! | wing | purpose |
 //! | --- | --- |
 //! | `bank`, `error`, `clock`, `whole` | the folder; what can go wrong; the time of day; the whole graph in memory |
 //! | `plan` | a method and its parameters under a name |
-//! | `history` | what batches kept of the past; who follows a dead seed |
+//! | `history` | what batches kept of the past; who succeeds a dead seed |
 //! | `ingest` | a batch of records worked into the bank |
 //! | `refresh` | one run of a plan, by `cores` or by `cover` |
 //! | `ask` | seeds, cores, history, status; why a page is a seed; what changed |
@@ -50,7 +50,7 @@ pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions};
 pub use refresh::{Cost, Reason, RefreshReport, RefreshRequest, RefreshView, SiteChange};
 pub use report::ReportRequest;
 
-// What requests and answers are made of and a room below declares.
+// Parts of requests and answers that a room below declares.
 pub use crate::cores::{Density, Growth, Hits, Pick};
 pub use crate::cover::{BadParams as BadCover, Covered, Method as CoverMethod, Share, Value};
 pub use crate::evaluate::Estimate;

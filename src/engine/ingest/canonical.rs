@@ -1,9 +1,9 @@
 //! From input events to canonical records: one per URL, in the order of page ids.
 //!
-//! Of several records for one URL the one with the latest fetch time wins, else the last. Links
-//! and attribute lines of the TSV formats are gathered into one record per page. Such a record
-//! replaces the page's links where a line has it as the source, and in a snapshot; in a delta a page
-//! that is only pointed to, or only has a line of attributes, keeps its links.
+//! Of several records for one URL the one with the latest fetch time wins, or else the last one.
+//! Links and attribute lines of the TSV formats are gathered into one record per page. Such a
+//! record replaces the page's links where a line has the page as its source, and in a snapshot. In
+//! a delta, a page that is only pointed to, or has only a line of attributes, keeps its links.
 
 use super::claim::Claim;
 use super::fields::{Bytes, Fields, group};
@@ -13,21 +13,21 @@ use crate::page::PageId;
 use crate::storage::{self, Sorted};
 use crate::watch::Watch;
 
-/// A canonical record, its page and targets found.
+/// A canonical record, with the ids of its page and targets.
 pub(super) struct Canonical {
     pub(super) page: PageId,
     /// Whether the bank did not have the page.
     pub(super) born: bool,
     pub(super) claim: Claim,
-    /// When the record was fetched, as a number that grows with the time; 0 without one.
+    /// The fetch time, as a number that grows with it; 0 without one.
     pub(super) order: u64,
     /// Distinct targets other than the page itself, ascending.
     pub(super) targets: Vec<PageId>,
 }
 
-/// The site and the rest of the URL that a URL's key stands for: the site, a NUL byte, and the rest.
+/// Splits the key of a URL into the site and the rest; between them it has a NUL byte.
 ///
-/// Sites contain no NUL byte, so the keys of a site are neighbours and order as its URLs do.
+/// Sites contain no NUL byte, so the keys of a site are neighbours and sort as its URLs do.
 pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str), EngineError> {
     let broken = EngineError::Internal("a URL between two passes is broken");
     let middle = key.iter().position(|byte| *byte == 0);
@@ -43,13 +43,13 @@ pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str), EngineError> {
     }
 }
 
-/// What is known of a record's page.
+/// Marks what is known of a record's page.
 pub(super) const PAGE: u8 = 0;
-/// A piece of what is said of it.
+/// Marks a piece of what is said of the page.
 pub(super) const PIECE: u8 = 1;
 
-/// The key of a record's parts: what is known of its page comes before its pieces, which come by
-/// fetch time.
+/// The prefix of the keys of a record's parts. What is known of its page comes first, then its
+/// pieces in the order of their fetch times.
 pub(super) fn by_record(page: PageId) -> Bytes {
     Bytes::default().u64(page.0)
 }
@@ -58,7 +58,7 @@ pub(super) fn by_record(page: PageId) -> Bytes {
 pub(super) struct Winners {
     parts: Sorted,
     pub(super) snapshot: bool,
-    /// Whether every one so far says when it was fetched.
+    /// Whether every record so far says when it was fetched.
     pub(super) dated: bool,
 }
 
@@ -90,7 +90,7 @@ impl Winners {
         let mut record: Option<Claim> = None;
         let mut order = 0;
         let mut attributes = Claim::NAMED;
-        // The whole state has a page's links even where that is none.
+        // A snapshot gives the whole state, so also the links of a page that has none.
         let mut has_links = self.snapshot;
         let mut targets = Vec::new();
         while let Some((key, mut value)) = self.parts.next_under(&of_page)? {
@@ -110,7 +110,7 @@ impl Winners {
                 Said::Links => has_links = true,
                 Said::Attributes(claim) => {
                     has_links |= claim.links;
-                    // A page that is merely named says nothing of its attributes.
+                    // A page that is merely named gets no attributes.
                     let claim = Claim {
                         links: false,
                         ..claim
@@ -136,13 +136,14 @@ impl Winners {
     }
 }
 
-/// Adds a record to the batch's digest, which is of the canonical records, whatever the order of
-/// the input was. Within a bank an id stands for a URL, also before the URL has come in.
+/// Adds a record to the batch's digest, which is taken over the canonical records and does not
+/// depend on the order of the input. Within a bank an id stands for a URL, even before the URL has
+/// come in.
 pub(super) fn digest(record: &Canonical, hasher: &mut blake3::Hasher) -> Result<(), EngineError> {
     let claim = storage::pack(&record.claim)?;
     let mut bytes = Vec::with_capacity(64 + record.targets.len() * 8);
     bytes.extend_from_slice(&record.page.0.to_le_bytes());
-    // The same words at another time are no repetition: a page may change and change back.
+    // The same contents at another time are no repetition: a page may change and change back.
     bytes.extend_from_slice(&record.order.to_le_bytes());
     put_said(&claim, &mut bytes)?;
     bytes.extend_from_slice(&(record.targets.len() as u64).to_le_bytes());

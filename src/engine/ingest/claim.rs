@@ -8,7 +8,7 @@ use crate::storage::Hash128;
 /// A canonical record without its URL and outlinks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Claim {
-    /// Whether the outlinks are replaced.
+    /// Whether the record replaces the page's outlinks.
     pub(super) links: bool,
     /// Whether the record makes its page crawled.
     pub(super) crawled: bool,
@@ -31,7 +31,7 @@ impl Claim {
         digest: None,
     };
 
-    /// A page that a list of links points to: that says nothing of its own links.
+    /// A page that a list of links points to, which says nothing of the page's own links.
     pub(super) const NAMED: Self = Self {
         links: false,
         crawled: true,

@@ -54,10 +54,10 @@ impl Fields<'_> {
     }
 }
 
-/// The longest event that [`Bytes`] holds.
+/// The longest event that [`Bytes`] holds, in bytes.
 const MOST: usize = 48;
 
-/// Builds the bytes of an event of a few fields, where no memory has to be asked for.
+/// Builds the bytes of an event with a few fields, without allocating memory.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes {
     bytes: [u8; MOST],
@@ -115,7 +115,7 @@ impl Deref for Bytes {
     }
 }
 
-/// The first bytes of a key that name what a group of events is about.
+/// The first bytes of a key, which name what a group of events is about.
 pub(super) fn group<const N: usize>(key: &[u8]) -> Result<[u8; N], EngineError> {
     Fields(key).array()
 }

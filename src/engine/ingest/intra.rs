@@ -1,4 +1,4 @@
-//! Intra-site links, a block of neighbouring pages at a time, in the order of pages.
+//! Intra-site links, one block of neighbouring pages at a time, in the order of pages.
 
 use super::passes::{PageEvent, Passes, intra_event, page_event};
 use super::replaced::{Left, Replaced, change, write_blocks};
@@ -7,7 +7,7 @@ use crate::page::PageId;
 use crate::storage::links::LinkKey;
 use crate::storage::{Store, tables};
 
-/// The block of `intra` that the pass is at, and blocks that it has left.
+/// The block of `intra` that the pass has reached, and blocks that it has left.
 #[derive(Default)]
 pub(super) struct IntraBlocks {
     at: Option<Replaced<u32>>,
@@ -15,8 +15,8 @@ pub(super) struct IntraBlocks {
 }
 
 impl IntraBlocks {
-    /// Replaces the links of a page within its site; by how many it has more than before. Pages come
-    /// in ascending order.
+    /// Replaces the links of a page within its site; returns how many more links it has than
+    /// before. Pages come in ascending order.
     pub(super) fn replace(
         &mut self,
         store: &Store,
@@ -51,7 +51,7 @@ impl IntraBlocks {
         }
     }
 
-    /// Writes the blocks, and tells their targets.
+    /// Writes the blocks, and hands on what changes for their targets.
     pub(super) fn write(&mut self, passes: &mut Passes<'_>) -> Result<(), EngineError> {
         self.leave();
         write_blocks(

@@ -1,5 +1,5 @@
-//! The links pass: what each record does to its page's links; and the pages that a snapshot
-//! leaves out. Both come in the order of pages.
+//! The links pass: what each record does to its page's links, and the pages that a snapshot leaves
+//! out. Both come in the order of pages.
 
 use super::canonical::{Canonical, Winners, digest};
 use super::claim::Claim;
@@ -28,7 +28,7 @@ fn state_after(old: Option<PageState>, claim: &Claim) -> PageState {
     }
 }
 
-/// The row of a site with exactly these targets, if the bank has it.
+/// The row of a site with exactly these targets; `None` if the bank does not have it.
 fn find_row(
     store: &Store,
     page: PageId,
@@ -48,7 +48,7 @@ fn find_row(
     Ok(None)
 }
 
-/// Works through the canonical records. In a snapshot crawled pages without one become gone.
+/// Works through the canonical records. In a snapshot, crawled pages without a record become gone.
 ///
 /// `hasher` becomes the batch's digest.
 pub(super) fn links_pass(
@@ -104,7 +104,7 @@ pub(super) fn links_pass(
     intra.write(passes)
 }
 
-/// Makes a crawled page that a snapshot does not name gone.
+/// Marks as gone a crawled page that a snapshot does not name.
 fn left_out(
     store: &Store,
     page: PageId,
@@ -157,7 +157,7 @@ fn claim_page(
     page_event(&mut passes.pages, page, &PageEvent::Claim(claim))
 }
 
-/// Replaces the links of a page to other sites; by how many it has more than before.
+/// Replaces a page's links to other sites; returns how many more links it has than before.
 fn inter_links(
     store: &Store,
     page: PageId,

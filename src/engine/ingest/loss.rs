@@ -1,9 +1,9 @@
-//! What a batch takes away of what the bank had. Too much of it, and the batch is refused: the most
+//! How much a batch takes away from the bank. If it is too much, the batch is refused: the most
 //! likely cause is a delta given as a snapshot, or an export without its links.
 //!
-//! Two numbers are compared before and after: all crawled pages, and the links of the pages that
-//! have a record in the batch and are crawled both before and after it. Both are sums over pages, so
-//! neither the order of records nor the number of threads plays a part.
+//! Two numbers are compared before and after the batch: that of all crawled pages, and that of the
+//! links of pages that have a record in the batch and are crawled both before and after it. Both
+//! are sums over pages, so neither the order of records nor the number of threads plays a part.
 
 use roaring::RoaringTreemap;
 
@@ -14,26 +14,26 @@ use crate::storage::records::PageState;
 use crate::storage::{Store, StoreError, tables};
 use crate::watch::Watch;
 
-/// Losses of fewer pages are never too much.
+/// A loss of fewer pages is never too much.
 const FEWEST_PAGES: u64 = 100;
 
-/// Losses of fewer links are never too much.
+/// A loss of fewer links is never too much.
 const FEWEST_LINKS: u64 = 1_000;
 
 /// What a batch takes away, as the links pass counts it.
 #[derive(Default)]
 pub(super) struct Loss {
-    /// Crawled pages that are new or crawled again, less those that are gone.
+    /// Pages that become crawled, less crawled pages that stop being so.
     pages: i64,
-    /// Links of pages that stay crawled and whose links the batch gives.
+    /// Links, before and after, of pages that stay crawled and whose links the batch replaces.
     links_before: u64,
     links_after: u64,
-    /// Pages that stay crawled and whose records say nothing of links. Theirs stay as they are: they
-    /// are read only where it comes to be known that the batch loses much.
+    /// Pages that stay crawled and whose records say nothing of links. Their links stay as they
+    /// are, and are read only if the batch seems to lose too much.
     silent: RoaringTreemap,
 }
 
-/// How many links a record gives its page, and by how many that is more than before.
+/// How many links a record gives its page, and how many more that is than before.
 #[derive(Clone, Copy)]
 pub(super) struct GivenLinks {
     pub(super) now: usize,
@@ -41,8 +41,8 @@ pub(super) struct GivenLinks {
 }
 
 impl Loss {
-    /// Counts a page with a record, or one that a snapshot leaves out. `links` is `None` where its
-    /// links stay as they are.
+    /// Counts a page with a record, or one that a snapshot leaves out. `links` is `None` where the
+    /// page's links stay as they are.
     pub(super) fn count(
         &mut self,
         page: PageId,
@@ -70,8 +70,8 @@ impl Loss {
 
     /// Refuses the batch where it takes away more than `limit` per cent.
     ///
-    /// Cost: nothing, but for a batch that seems to lose too much: the links of pages whose records
-    /// say nothing of links.
+    /// Cost: none, except for a batch that seems to lose too much: then the links of pages whose
+    /// records say nothing of links are read.
     pub(super) fn weigh(
         &self,
         store: &Store,
@@ -85,7 +85,7 @@ impl Loss {
             let (before, after) = (self.links_before + more, self.links_after + more);
             is_too_much(before, after, FEWEST_LINKS, limit)
         };
-        // What the silent pages have makes the share that is lost only smaller.
+        // The links of silent pages only make the lost share smaller.
         if !pages && !links(0) {
             return Ok(());
         }
@@ -121,7 +121,7 @@ fn links_of(store: &Store, page: PageId) -> Result<u64, StoreError> {
     Ok(links)
 }
 
-/// Whether so many are lost that it matters, and more than `limit` per cent.
+/// Whether at least `fewest` are lost, and more than `limit` per cent.
 fn is_too_much(before: u64, after: u64, fewest: u64, limit: f64) -> bool {
     let lost = before.saturating_sub(after);
     lost >= fewest && !within_limit(lost, before, limit)

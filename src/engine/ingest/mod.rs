@@ -1,6 +1,6 @@
 //! Ingest: a batch of records is worked into the bank, all of it or nothing.
 //!
-//! The passes and what goes between them are drawn in `passes`.
+//! The passes, and what goes between them, are drawn in `passes`.
 
 mod canonical;
 mod claim;
@@ -67,7 +67,7 @@ use rejects::{Listed, RejectList};
     reason = "independent switches of one command"
 )]
 pub struct IngestRequest {
-    /// The inputs; together one batch.
+    /// The inputs, which together are one batch.
     pub inputs: Vec<Input>,
     /// Their format.
     pub format: Format,
@@ -75,21 +75,21 @@ pub struct IngestRequest {
     pub snapshot: bool,
     /// The batch's name; the first input's where `None`.
     pub name: Option<String>,
-    /// At most so many per cent of the records may be bad.
+    /// The highest share of bad records, in per cent of all records.
     pub max_rejects: f64,
-    /// At most so many per cent may be lost, net, of all crawled pages, and of the links of the pages
-    /// that have a record and stay crawled. Less than 100 pages or 1,000 links are never too much;
-    /// 100 takes every batch.
+    /// The highest net loss, in per cent, of all crawled pages, and of the links of pages that have
+    /// a record and stay crawled. Fewer than 100 pages or 1,000 links are never too much; 100
+    /// accepts every batch.
     pub max_loss: f64,
-    /// Where bad records are listed; in a file of its own in the bank's folder where `None`.
+    /// Where bad records are listed; `None` for a file in the bank's own folder.
     pub rejects: Option<PathBuf>,
-    /// Do everything but change the bank.
+    /// Whether to do everything except change the bank.
     pub dry_run: bool,
-    /// Wait while another process writes to the bank.
+    /// Whether to wait while another process writes to the bank.
     pub wait: bool,
-    /// Apply the batch also where an earlier batch had the same records.
+    /// Whether to apply the batch even if an earlier batch had the same records.
     pub again: bool,
-    /// Bytes of memory for sorting, beside the store's own.
+    /// How many bytes of memory sorting may take, besides the store's own.
     pub memory: usize,
 }
 
@@ -122,14 +122,14 @@ pub struct IngestReport {
     pub name: String,
     /// Whether the batch is the whole state or changes.
     pub kind: BatchKind,
-    /// The earlier batch that had the same records; then nothing was changed.
+    /// The earlier batch that had the same records, so that nothing was changed.
     #[schemars(range(min = 1))]
     pub same_as: Option<BatchId>,
-    /// An earlier batch that had the same records without saying when they were fetched; other
-    /// batches came since, so this one was applied.
+    /// An earlier batch that had the same records without saying when they were fetched. Other
+    /// batches have come in since, so this one was applied.
     #[schemars(range(min = 1))]
     pub repeats: Option<BatchId>,
-    /// Whether it was only tried.
+    /// Whether the batch was only tried.
     pub dry_run: bool,
     /// What reading counted.
     pub read: ReadSummary,
@@ -138,7 +138,7 @@ pub struct IngestReport {
     /// Where bad records are listed; `None` where there are none.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
-    /// How many bad records are listed there: the first ones, at most 100,000. All are counted.
+    /// How many bad records are listed there: at most the first 100,000. All are counted.
     #[schemars(range(max = crate::ingest::MOST_LISTED))]
     pub rejects_listed: u64,
     /// How long it took, in seconds.
@@ -146,7 +146,7 @@ pub struct IngestReport {
     pub seconds: f64,
 }
 
-/// A path as a text, also where it is not UTF-8: the batch is in, so the report must not fail.
+/// A path as text, even where it is not UTF-8: the batch is in, so the report must not fail.
 #[expect(clippy::ref_option, reason = "serde hands the field as it is declared")]
 fn readable<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
     match path {
@@ -156,11 +156,11 @@ fn readable<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok
 }
 
 impl Bank {
-    /// Ingests a batch: all of it, or nothing where an error comes back.
+    /// Ingests a batch: all of it, or nothing if an error comes back.
     ///
-    /// The same records as an earlier batch's change nothing, unless asked for [`again`]. Records
-    /// that do not all say when they were fetched are the same only right after that batch: a page
-    /// may change and change back.
+    /// A batch with the same records as an earlier one changes nothing, unless asked for with
+    /// [`again`]. If not all records say when they were fetched, they count as the same only right
+    /// after that batch: a page may change and change back.
     ///
     /// Cost: sorts of the batch's records and links, in `memory` bytes or outside memory; one
     /// lookup for every distinct URL and every changed page, row and target; for a snapshot also
@@ -241,7 +241,7 @@ impl Bank {
     }
 }
 
-/// Reads the inputs and checks that few enough records are bad.
+/// Reads the inputs and checks that not too many records are bad.
 fn read(
     request: &IngestRequest,
     mode: SiteMode,
@@ -256,7 +256,7 @@ fn read(
                 rejects.list(reject)?;
             }
         }
-        // After the inputs comes the file of pages.
+        // The file of pages comes after the inputs.
         let of_links = (piece.source as usize) < request.inputs.len();
         gather.add(piece, of_links)
     });
@@ -302,7 +302,7 @@ fn first_name(request: &IngestRequest) -> String {
     }
 }
 
-/// How the bank cuts sites, if this build cuts them in the same way.
+/// How the bank tells sites apart; an error if this build does so differently.
 fn writable_mode(writer: &Writer) -> Result<SiteMode, EngineError> {
     let settings = writer.settings()?;
     let mode = crate::engine::site_mode(&settings)?;
@@ -327,7 +327,7 @@ fn earlier(writer: &Writer, digest: &blake3::Hash) -> Result<Option<BatchId>, St
     Ok(last)
 }
 
-/// All passes; what they come to is in `passes` and `report`. Returns the batch's digest.
+/// Runs all passes; their results are in `passes` and `report`. Returns the batch's digest.
 fn work_in(
     writer: &Writer,
     gather: Gather,
@@ -355,8 +355,9 @@ fn work_in(
     if !request.again
         && let Some(number) = earlier(writer, &digest)?
     {
-        // Records that say their time are the same only if they are. Without it a page may have
-        // changed, and changed back: only right after itself a batch is sure to say nothing new.
+        // Records that give their time are the same only if the times are too. Without it a page
+        // may have changed and changed back: only right after itself is a batch certain to bring
+        // nothing new.
         if records.dated || number == passes.counters.batch {
             report.same_as = Some(number);
             return Ok(digest);

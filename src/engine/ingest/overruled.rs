@@ -1,5 +1,5 @@
-//! Records of several portions for one URL: the latest counts, and what only the others link to has
-//! not been named.
+//! Records for one URL in several portions: the latest counts, and URLs that only the others link
+//! to do not count as named.
 
 use roaring::{RoaringBitmap, RoaringTreemap};
 
@@ -19,7 +19,7 @@ pub(super) struct Settled {
     pub(super) overruled: u64,
 }
 
-/// A portion and a rank in it as one number.
+/// A portion and a rank in it, as one number.
 pub(super) fn of_portion(portion: u32, rank: u32) -> u64 {
     u64::from(portion) << 32 | u64::from(rank)
 }
@@ -71,7 +71,7 @@ pub(super) fn settle(
     Ok(settled)
 }
 
-/// The records that a later one of another portion overrules.
+/// The records that a later record in another portion overrules.
 fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap, EngineError> {
     let mut losers = RoaringTreemap::new();
     let mut url = Vec::new();
@@ -87,7 +87,7 @@ fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap, Engi
             let mut fields = Fields(value);
             let order = fields.u64()?;
             let record = of_portion(fields.u32()?, fields.u32()?);
-            // Of equal times the later portion's, which comes later.
+            // At equal times the record of the later portion wins.
             match best {
                 Some((time, _)) if order < time => {
                     losers.insert(record);

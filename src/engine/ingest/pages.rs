@@ -1,4 +1,4 @@
-//! The pages pass writes the records of pages; the digests and sites passes what follows from
+//! The pages pass writes the records of pages; the digests and sites passes write what follows from
 //! them.
 
 use super::claim::Claim;
@@ -57,7 +57,7 @@ pub(super) fn pages_pass(
     Ok(())
 }
 
-/// Adds an event to what is known of a block's pages, by place.
+/// Adds an event to the changes of a block's pages, by place.
 fn take(changes: &mut [Option<PageChange>], place: usize, event: PagesEvent<'_>) {
     match event {
         PagesEvent::Uncrawled { places, by } => {
@@ -75,7 +75,7 @@ fn take(changes: &mut [Option<PageChange>], place: usize, event: PagesEvent<'_>)
     }
 }
 
-/// The row that a page carries from now on, or none.
+/// The row that a page carries from now on; `None` for no row.
 struct NewRow(Option<u32>);
 
 /// What a batch does to one page's record.
@@ -166,7 +166,7 @@ impl PageChange {
     }
 }
 
-/// What a record that is not `gone` says; what it leaves out stays.
+/// Applies a record that is not `gone`; attributes that it leaves out stay.
 fn attributes(record: &mut PageRecord, claim: &Claim) {
     record.state = match record.state {
         PageState::Crawled => PageState::Crawled,
@@ -189,7 +189,7 @@ fn attributes(record: &mut PageRecord, claim: &Claim) {
     }
 }
 
-/// The digest that counts for P_uniq: that of a crawled page.
+/// The digest that counts for P_uniq, which is that of a crawled page.
 fn counted_digest(record: &PageRecord) -> Option<Hash128> {
     record.digest.filter(|_| record.state == PageState::Crawled)
 }
@@ -256,7 +256,7 @@ fn account(
     Ok(())
 }
 
-/// Keeps what the page was, where that is other than what it is now.
+/// Keeps what the page was, if that differs from what it is now.
 fn keep_former(
     page: PageId,
     old: Option<&PageRecord>,
@@ -276,8 +276,8 @@ fn keep_former(
     Ok(())
 }
 
-/// What cover methods see of a page in its own record, where it is crawled: what its value follows
-/// from, links between pages of the site aside. Its digest counts for the site as a whole.
+/// What cover methods see of a crawled page in its own record: the facts that its value follows
+/// from, apart from links within the site. Its digest counts for the site as a whole.
 fn seen_by_cover(record: Option<&PageRecord>) -> Option<(bool, bool, Option<u32>, Option<u32>)> {
     let record = record.filter(|record| record.state == PageState::Crawled)?;
     let clicked = record.clicks > 0;
@@ -346,7 +346,7 @@ pub(super) fn sites_pass(
             .as_ref()
             .is_some_and(|old| digests(old) != digests(&new))
         {
-            // P_uniq is another, and with it the values of all pages.
+            // P_uniq differs, and with it the values of all pages.
             new.cover_changed = passes.batch;
         }
         if old.as_ref() != Some(&new) {

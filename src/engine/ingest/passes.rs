@@ -11,16 +11,16 @@
 //!   row counts, row hashes, digests, sites -> the last passes
 //! ```
 //!
-//! Every arrow is a [`Sorter`], so memory is bounded by the budget, every table is read and
-//! written in key order, every key is written once, and the result does not depend on the order
-//! of the input. Beside a portion of the input what is held whole is: one record's outlinks, some
-//! blocks of links, the blocks that link to one page, one row's pages. The batch is applied when all
-//! passes are through, by one atomic commit.
+//! Every arrow is a [`Sorter`], so memory is bounded by the budget, every table is read and written
+//! in key order, every key is written once, and the result does not depend on the order of the
+//! input. Besides a portion of the input, these are held whole: one record's outlinks, some blocks
+//! of links, the blocks that link to one page, one row's pages. The batch is applied after all
+//! passes, by one atomic commit.
 //!
-//! The counts of uncrawled targets are kept by difference: with u = 1 for a known page and 0
-//! otherwise, a source gains `u_new` for a target that it gained, loses `u_old` for one that it
-//! lost, and changes by `u_new - u_old` for one that it kept. What a block of pages or rows has in
-//! common is told once, with the places in it that it holds for.
+//! The counts of uncrawled targets are updated by differences: with u = 1 for a known page and 0
+//! otherwise, a source adds `u_new` for a target that it gained, subtracts `u_old` for one that it
+//! lost, and adds `u_new - u_old` for one that it kept. What the pages or rows of a block have in
+//! common is passed on once, with the places in the block that it holds for.
 
 use std::path::Path;
 
@@ -37,19 +37,19 @@ use crate::storage::links::{LinkKey, NEIGHBOURS};
 use crate::storage::records::{BatchCounts, BatchId, Counters, PageState};
 use crate::storage::{self, Changes, Sorted, Sorter};
 
-/// The budget is cut into so many shares. What is held at the same time comes to two thirds of them:
-/// the rest is for what the allocator cannot give back, and for what is read ahead.
+/// How many shares the budget is cut into. What is held at the same time comes to two thirds of
+/// them: the rest is for what the allocator cannot give back, and for reading ahead.
 const SHARES: usize = 44;
 
-/// Shares of a sorter through which every link goes, of one for every row, and of most others.
+/// How many shares a sorter gets: one for every link, one for every row, and most others.
 const LARGE: usize = 5;
 const MEDIUM: usize = 2;
 const SMALL: usize = 1;
 
-/// Shares that a portion of the input may take while nothing but it is collected.
+/// How many shares a portion of the input may take while nothing else is collected.
 const GATHER_SHARES: usize = 14;
 
-/// The most bytes of a portion: its URLs and links are numbered in 32 bits.
+/// The most bytes in a portion: its URLs and links are numbered with 32 bits.
 const MOST_PORTION: usize = 2 << 30;
 
 /// The sorters between the passes, and what the batch has come to so far.
@@ -64,13 +64,13 @@ pub(super) struct Passes<'a> {
     pub(super) changed: RoaringTreemap,
     /// Pages whose state, spam mark or row changed.
     pub(super) former: RoaringTreemap,
-    /// What the batch takes away; complete when the links pass is through.
+    /// What the batch takes away; complete after the links pass.
     pub(super) loss: Loss,
     /// Records by page: whether the page is new, and pieces of what is said of it.
     pub(super) records: Sorter,
-    /// Rows that the bank does not have yet, by hash; and pages that shall carry them.
+    /// Rows that the bank does not have yet, by hash, and the pages that are to carry them.
     pub(super) new_rows: Sorter,
-    /// Rows that are made, with their targets, or deleted.
+    /// Rows that are made, with their targets, and rows that are deleted.
     pub(super) rows: Sorter,
     /// Pages that a row gains or loses.
     pub(super) members: Sorter,
@@ -82,7 +82,7 @@ pub(super) struct Passes<'a> {
     pub(super) row_hashes: Sorter,
     /// What happens to a page's record.
     pub(super) pages: Sorter,
-    /// Pages that a content digest gains or loses.
+    /// How many pages a content digest gains or loses.
     pub(super) digests: Sorter,
     /// Changes of site records.
     pub(super) sites: Sorter,
@@ -117,7 +117,7 @@ impl<'a> Passes<'a> {
         }
     }
 
-    /// Collects the input, before there is anything else to hold.
+    /// Collects the input, before anything else has to be held.
     pub(super) fn gather(&self) -> Gather {
         let portion = (self.share * GATHER_SHARES).min(MOST_PORTION);
         Gather::new(portion, [0; 3].map(|_| self.large_sorter()))
@@ -128,12 +128,12 @@ impl<'a> Passes<'a> {
         Sorter::new(self.folder, LARGE * self.share)
     }
 
-    /// Ends one of the sorters and gives what it collected.
+    /// Ends one of the sorters and returns what it collected.
     pub(super) fn take(
         &mut self,
         which: impl FnOnce(&mut Self) -> &mut Sorter,
     ) -> Result<Sorted, EngineError> {
-        // Nobody adds to it any more.
+        // Nothing is added to it from now on.
         let fresh = Sorter::new(self.folder, 0);
         Ok(std::mem::replace(which(self), fresh).finish()?)
     }
@@ -149,19 +149,20 @@ impl<'a> Passes<'a> {
 pub(super) enum PageEvent<'a> {
     /// The page is new; the rest of its URL.
     Born(&'a str),
-    /// It has a record.
+    /// The page has a record.
     Claim(Claim),
-    /// Links came or went that make it a page, or none.
+    /// Links came or went that make the page one, or make it none.
     State(PageState),
-    /// Its row is another.
+    /// The page has another row, or none.
     Row(Option<u32>),
-    /// Its intra-site links changed: by so many in number.
+    /// How many more intra-site links the page has.
     Intra(i64),
-    /// Its inter-site links changed: by so many in number.
+    /// How many more inter-site links the page has.
     Inter(i64),
 }
 
-/// Events of `pages`: one for several pages of a block comes before those of its first page.
+/// Kinds of events of `pages`. One for several pages of a block comes before those of its first
+/// page.
 const UNCRAWLED: u8 = 0;
 const BORN: u8 = 1;
 const CLAIM: u8 = 2;
@@ -188,8 +189,8 @@ pub(super) fn page_event(
     Ok(())
 }
 
-/// Pages of a block have more or fewer intra-site targets that are known and not crawled: those at
-/// `places`, by so many each.
+/// Says that the pages of a block at `places` have `by` more intra-site targets, each, that are
+/// known and not crawled.
 pub(super) fn uncrawled_event(
     pages: &mut Sorter,
     site: SiteId,
@@ -207,9 +208,10 @@ pub(super) fn uncrawled_event(
 
 /// What an event of `pages` says.
 pub(super) enum PagesEvent<'a> {
-    /// Of the page of its key.
+    /// About the page of its key.
     Page(PageEvent<'a>),
-    /// Of the places in the block of the page of its key: more or fewer uncrawled targets.
+    /// About several places in the block that the page of its key is in: `by` more uncrawled
+    /// targets.
     Uncrawled { places: u64, by: i64 },
 }
 
@@ -261,12 +263,13 @@ fn read_state(byte: u8) -> Result<PageState, EngineError> {
 }
 
 /// What a block of pages or rows does to a target: the places in it that gain or lose a link, one
-/// bit each.
+/// bit for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Places {
     pub(super) gained: u64,
     pub(super) lost: u64,
-    /// Whether the block has its first link to the target now, or its last no more.
+    /// `Some(true)` where the block now has its first link to the target, `Some(false)` where it
+    /// has lost its last one.
     pub(super) block: Option<bool>,
 }
 
@@ -280,7 +283,7 @@ pub(super) enum TargetEvent {
     },
     /// Pages of a block of `intra` gain or lose a link to it.
     Intra { block: u32, places: Places },
-    /// Rows of a block of `rows` do.
+    /// Rows of a block of `rows` gain or lose a link to it.
     Citers { block: LinkKey, places: Places },
 }
 
@@ -325,7 +328,7 @@ fn put_places(places: Places) -> Bytes {
         Some(true) => 2,
     };
     let bytes = Bytes::default().byte(block).u64(places.gained);
-    // Most blocks only gain.
+    // Most blocks only gain links.
     if places.lost == 0 {
         bytes
     } else {
@@ -379,7 +382,7 @@ pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent, Engin
     })
 }
 
-/// Gives a row a page, or takes it away.
+/// Adds a page to a row, or takes it away.
 pub(super) fn member_event(
     members: &mut Sorter,
     row: RowId,
@@ -390,7 +393,7 @@ pub(super) fn member_event(
     Ok(members.push(&key, &[u8::from(gained)])?)
 }
 
-/// Changes of a site's record; sums, but for the name and the last numbers.
+/// Changes of a site's record: sums, except for the name and the last numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SiteDelta {
     pub(super) name: Option<String>,

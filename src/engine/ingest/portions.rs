@@ -5,8 +5,8 @@
 //!                                     +-> pieces of records by portion, URL, fetch time
 //! ```
 //!
-//! A portion's URLs are numbered by rank, in the order of their keys. So what goes through the
-//! sorts is each portion's distinct URLs once, and small numbers for all that links say.
+//! A portion's URLs are numbered by rank, in the order of their keys. So only each portion's
+//! distinct URLs go through the sorts, once each, and small numbers for everything that links say.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,14 +17,14 @@ use crate::engine::EngineError;
 use crate::ingest::{Event, Interner, PageAttributes, PageRecord, ReadPiece, UrlNumber};
 use crate::storage::{self, Sorted, Sorter, StoreError};
 
-/// A URL that a record, a link or a line of attributes is about.
+/// Marks a URL that has a record, a link or a line of attributes of its own.
 pub(super) const HAS_RECORD: u8 = 1;
 
 /// What the input says of one URL, without its links.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Said {
     Record(Claim),
-    /// Links out of a list of links.
+    /// Links from a list of links.
     Links,
     Attributes(Claim),
 }
@@ -34,19 +34,19 @@ struct Piece {
     about: u32,
     order: u64,
     said: Said,
-    /// Where its targets are.
+    /// Where in `targets` its targets are.
     targets: std::ops::Range<usize>,
 }
 
 /// Collects input events.
 pub(super) struct Gather {
     memory: usize,
-    /// From the first block on.
+    /// `None` until the first block has come.
     urls: Option<Urls>,
     pieces: Vec<Piece>,
-    /// Targets of pieces.
+    /// The targets of the pieces.
     targets: Vec<u32>,
-    /// Links out of a list of links.
+    /// Links from a list of links.
     links: Vec<(u32, u32)>,
     portion: u32,
     by_url: Sorter,
@@ -55,12 +55,12 @@ pub(super) struct Gather {
     overruled: u64,
 }
 
-/// What all events come to.
+/// The input events, collected and ready to be sorted.
 pub(super) struct Gathered {
-    /// Whole records of every portion by their URLs' keys: fetch time, portion, rank.
+    /// Whole records of every portion by the keys of their URLs: fetch time, portion, rank.
     pub(super) sources: Sorted,
     pub(super) portions: u32,
-    /// Records that another one of the same URL and portion overruled.
+    /// How many records another one of the same URL and portion overruled.
     pub(super) overruled: u64,
     /// Distinct URLs of every portion by key: portion, rank, flags.
     pub(super) urls: Sorted,
@@ -69,7 +69,7 @@ pub(super) struct Gathered {
 }
 
 impl Gather {
-    /// `memory` is for a portion; the sorters have their own.
+    /// `memory` is the number of bytes for a portion; the sorters have their own.
     pub(super) fn new(memory: usize, [by_url, by_portion, sources]: [Sorter; 3]) -> Self {
         Self {
             memory,
@@ -85,8 +85,8 @@ impl Gather {
         }
     }
 
-    /// Adds what a piece of the input says. `of_links`: it comes from a list of links, where a page
-    /// alone is one without them.
+    /// Adds what a piece of the input says. With `of_links` the piece comes from a list of links,
+    /// where a page on its own is one without links.
     pub(super) fn add(&mut self, block: ReadPiece, of_links: bool) -> Result<(), EngineError> {
         let urls = self.urls.take();
         let mut urls = urls.unwrap_or_else(|| Urls::new(block.urls.alike()));
@@ -166,8 +166,8 @@ impl Gather {
         });
     }
 
-    /// Of several records for one URL keeps the one with the latest fetch time, else the last:
-    /// what only the others link to has not been named.
+    /// Of several records for one URL keeps the one with the latest fetch time, or else the last
+    /// one. URLs that only the others link to do not count as named.
     fn keep_latest(&mut self) {
         let is_record = |piece: &Piece| matches!(piece.said, Said::Record(_));
         self.pieces.sort_by_key(|piece| (piece.about, piece.order));
@@ -262,7 +262,7 @@ impl Gather {
     }
 }
 
-/// What is said, its length before it, and the targets as gaps.
+/// Appends what is said, with its length before it, and the targets as gaps.
 fn push_piece(
     pieces: &mut Sorter,
     (portion, about, order): (u32, u32, u64),
@@ -282,7 +282,7 @@ fn push_piece(
     Ok(pieces.push(&key, bytes)?)
 }
 
-/// What is said, and its length before it: a record without its links takes some bytes.
+/// Appends what is said, with its length before it: a record without its links takes a few bytes.
 pub(super) fn put_said(packed: &[u8], out: &mut Vec<u8>) -> Result<(), EngineError> {
     let length = u8::try_from(packed.len());
     out.push(length.map_err(|_| EngineError::Internal("a record is too long"))?);
@@ -290,7 +290,7 @@ pub(super) fn put_said(packed: &[u8], out: &mut Vec<u8>) -> Result<(), EngineErr
     Ok(())
 }
 
-/// Takes what [`put_said`] put.
+/// Reads what [`put_said`] wrote.
 pub(super) fn take_said<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], EngineError> {
     let cut = || EngineError::Internal("a record between two passes is cut off");
     let (length, rest) = bytes.split_first().ok_or_else(cut)?;
@@ -301,7 +301,7 @@ pub(super) fn take_said<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], EngineErro
     Ok(packed)
 }
 
-/// Appends a number, seven bits a byte.
+/// Appends a number, seven bits to a byte.
 pub(super) fn put_gap(mut gap: u64, out: &mut Vec<u8>) {
     loop {
         let low = gap.to_le_bytes()[0] & 0x7f;
@@ -314,7 +314,7 @@ pub(super) fn put_gap(mut gap: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Numbers that [`put_gap`] appended, summed up.
+/// Reads numbers that [`put_gap`] appended, adding them up.
 pub(super) struct Gaps<'a> {
     bytes: &'a [u8],
     last: u64,

@@ -5,9 +5,9 @@
 //! BANK/rejects/batch-000003.jsonl             of batch 3, which is in
 //! ```
 //!
-//! Every attempt has a file of its own, so that what one refusal listed is there when the next one
-//! comes; it gets the batch's name when the batch is in. Nothing that is there is replaced, and
-//! nothing is written through a link. Only a file that the user named is.
+//! Every attempt has a file of its own, so that the list of one refusal is still there when the
+//! next one comes; it gets the batch's name when the batch is in. No existing file is replaced, and
+//! nothing is written through a link. Only a file that the user named is replaced.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind};
@@ -38,14 +38,14 @@ enum ListedIn {
 pub(super) struct Listed {
     /// The file; `None` where there was nothing to list.
     pub(super) file: Option<PathBuf>,
-    /// Records in it.
+    /// How many records are in it.
     pub(super) count: u64,
 }
 
 impl RejectList {
-    /// A list in the file that the user named, else in the bank's folder.
+    /// A list in the file that the user named, or else in the bank's folder.
     ///
-    /// A file that is there is removed at once, so that it never tells of an earlier batch.
+    /// A named file that exists is removed at once, so that it never lists an earlier batch.
     pub(super) fn new(
         named: Option<&Path>,
         bank: &Path,
@@ -109,7 +109,7 @@ fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// The file of an attempt of which there is none yet.
+/// Makes the file of the first attempt that has none yet.
 fn attempt(folder: &Path, batch: BatchId) -> Result<(PathBuf, File), EngineError> {
     let kind = fs::symlink_metadata(folder).map_err(write_error(folder))?;
     if kind.is_symlink() {
@@ -131,16 +131,16 @@ fn attempt(folder: &Path, batch: BatchId) -> Result<(PathBuf, File), EngineError
     })
 }
 
-/// Gives the list of a batch that is in the batch's name; the path that it has then.
+/// Renames the list after its batch, which is in; returns the new path.
 ///
-/// It keeps its name where that cannot be done, which is no reason to fail: the batch is in.
+/// If that is impossible the list keeps its name, which is no reason to fail: the batch is in.
 pub(super) fn name_after(batch: BatchId, attempt: PathBuf) -> PathBuf {
     let path = attempt.with_file_name(format!("batch-{batch:06}.jsonl"));
-    // A link that leads nowhere is something too.
+    // A link that leads nowhere counts as existing too.
     if fs::symlink_metadata(&path).is_ok() || fs::rename(&attempt, &path).is_err() {
         return attempt;
     }
-    // Best effort: under its other name it is there.
+    // Best effort: after a crash the file may still have its old name.
     let _ = path.parent().map(sync);
     path
 }

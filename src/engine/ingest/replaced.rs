@@ -1,5 +1,5 @@
-//! Blocks of links some of whose lists are replaced: what that does to each target, and the blocks as
-//! they are then.
+//! Blocks of links in which some lists are replaced: what that does to each target, and the blocks
+//! that come of it.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
@@ -38,7 +38,7 @@ impl<T: Link> Left<T> {
     }
 }
 
-/// Writes blocks of a table, and has `tell` tell their targets.
+/// Writes blocks of a table, and has `tell` hand on what changes for their targets.
 pub(super) fn write_blocks<T: Link + Send + Sync>(
     table: &'static Table<LinkKey, LinkBlock<T>>,
     left: Left<T>,
@@ -64,16 +64,16 @@ where
     Ok(())
 }
 
-/// What the replaced lists of a block come to.
+/// What replacing lists of a block results in.
 struct Outcome<T> {
     key: LinkKey,
-    /// The block as it is now; none where nothing is left of it.
+    /// The block as it is now; `None` where nothing is left of it.
     encoded: Option<Vec<u8>>,
-    /// What it does to each target, ascending.
+    /// What changes for each target, ascending.
     targets: Vec<(T, Places)>,
 }
 
-/// A block some of whose lists are replaced.
+/// A block in which some lists are replaced.
 pub(super) struct Replaced<T> {
     pub(super) key: LinkKey,
     old: LinkBlock<T>,
@@ -92,7 +92,7 @@ impl<T: Link> Replaced<T> {
         }
     }
 
-    /// Replaces a list; how many targets it gained and lost.
+    /// Replaces a list; returns how many targets it gained and lost.
     pub(super) fn replace(&mut self, place: u32, targets: Vec<T>) -> [usize; 2] {
         let before = self.events.len();
         let old = self.old.at(place);
@@ -110,12 +110,12 @@ impl<T: Link> Replaced<T> {
         counts
     }
 
-    /// Whether no list has become another.
+    /// Whether no list has changed.
     pub(super) fn is_unchanged(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// Bytes of memory, about.
+    /// About how many bytes of memory it takes.
     fn bytes(&self) -> usize {
         let links = |block: &LinkBlock<T>| block.lists().map(|list| list.1.len()).sum::<usize>();
         (links(&self.old) + links(&self.new)) * size_of::<T>()
@@ -128,7 +128,7 @@ impl<T: Link> Replaced<T> {
     {
         self.events.sort_unstable();
         let mut targets = Vec::new();
-        // A block that was not there needs no search; one that only gains needs none in what it is.
+        // A new block needs no search; one that only gains needs none in its old state.
         let old = self.old.distinct();
         let mut new: Option<Vec<T>> = None;
         for of_target in self
@@ -168,7 +168,8 @@ impl<T: Link> Replaced<T> {
     }
 }
 
-/// Bits of an event below its target: the place, and one bit for whether it was gained.
+/// How many bits of an event are below its target: the place, and one bit for whether it was
+/// gained.
 const PLACE_BITS: u32 = 8;
 
 fn event<T: Link>(target: T, place: u32, gained: bool) -> u128 {
@@ -191,7 +192,7 @@ fn place_of(event: u128) -> (u32, bool) {
     (u32::from(low >> 1), low & 1 == 1)
 }
 
-/// What one ascending list has and the other has not.
+/// The entries of one ascending list that the other does not have.
 pub(super) fn only<T: Ord + Copy>(list: &[T], other: &[T]) -> impl Iterator<Item = T> {
     let missing = |one: &&T| other.is_empty() || other.binary_search(one).is_err();
     list.iter().filter(missing).copied()

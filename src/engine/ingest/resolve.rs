@@ -1,7 +1,8 @@
-//! From URLs to page ids: pieces of records in, the same pieces with ids out, by record.
+//! From URLs to page ids: pieces of records go in, and the same pieces come out with ids, by
+//! record.
 //!
-//! Every URL that the input names comes by once, in key order, with the portions that name it; so
-//! each is looked up once, neighbours together, and new pages get their ids site by site. Then
+//! Every URL that the input names comes once, in key order, with the portions that name it. So each
+//! is looked up once, together with its neighbours, and new pages get their ids site by site. Then
 //! each portion's pieces get the ids of its URLs, which are held for one portion at a time.
 
 use roaring::RoaringTreemap;
@@ -24,17 +25,17 @@ struct Current {
     is_new: bool,
 }
 
-/// Where the URLs of the portions are.
+/// The page ids of all portions' URLs.
 pub(super) struct Resolved {
-    /// By portion and rank: page id.
+    /// Page ids by portion and rank.
     numbers: Sorted,
-    /// URLs that have a record.
+    /// How many URLs have a record.
     pub(super) records: u64,
 }
 
-/// Gives every URL its page id, and every one that has a record its place among the records.
+/// Gives every URL its page id, and every URL that has a record its place among the records.
 ///
-/// URLs that are `unnamed` in every portion are passed over.
+/// URLs that are `unnamed` in every portion are skipped.
 pub(super) fn resolve(
     store: &Store,
     mut urls: Sorted,
@@ -54,7 +55,7 @@ pub(super) fn resolve(
         places.clear();
         let mut flags = 0;
         let mut named = false;
-        // The key of a URL may be the beginning of another's, so equal keys are asked for.
+        // The key of a URL may be a prefix of another's, so only equal keys are taken.
         while urls.peek()? == Some(key.as_slice()) {
             let Some((_, value)) = urls.next_entry()? else {
                 break;
@@ -87,7 +88,7 @@ pub(super) fn resolve(
                 target_event(&mut passes.targets, page, None, PageState::Known, false)?;
             }
         }
-        // Also where it is no page: ranks have no gaps.
+        // Written even where there is no page, since ranks have no gaps.
         for place in &places {
             numbers.push(place, &page.0.to_be_bytes())?;
         }
@@ -101,7 +102,7 @@ pub(super) fn resolve(
     })
 }
 
-/// Brings the pieces of records together, with page ids in the place of ranks.
+/// Brings the pieces of records together, with page ids instead of ranks.
 pub(super) fn place(
     mut pieces: Sorted,
     resolved: Resolved,
@@ -116,7 +117,7 @@ pub(super) fn place(
     while let Some(next) = numbers.peek()? {
         let portion: [u8; 4] = group(next)?;
         found.clear();
-        // In the order of ranks, without gaps.
+        // They come in the order of ranks, without gaps.
         while let Some((_, value)) = numbers.next_under(&portion)? {
             found.push(Fields(value).page()?);
         }

@@ -1,5 +1,5 @@
-//! The blocks pass: rows that are made and deleted, a block of neighbouring rows at a time, in the
-//! order of keys.
+//! The blocks pass: rows that are made and deleted, one block of neighbouring rows at a time, in
+//! the order of keys.
 
 use super::fields::Fields;
 use super::passes::{Passes, citers_event};
@@ -10,7 +10,7 @@ use crate::storage::links::LinkKey;
 use crate::storage::{Sorted, Store, tables};
 use crate::watch::Watch;
 
-/// Writes the rows, and tells their targets. A row is made or deleted, never both.
+/// Writes the rows, and hands on what changes for their targets. No row is both made and deleted.
 pub(super) fn row_blocks_pass(
     store: &Store,
     mut rows: Sorted,

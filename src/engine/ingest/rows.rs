@@ -1,5 +1,5 @@
-//! The rows pass makes the rows that the bank does not have yet; the members pass gives rows
-//! their pages and deletes those that nobody carries any more.
+//! The rows pass makes the rows that the bank does not have yet; the members pass gives rows their
+//! pages and deletes those that no page carries any longer.
 
 use roaring::RoaringBitmap;
 
@@ -40,7 +40,7 @@ pub(super) fn rows_pass(
         let Some((_, next_row)) = site.as_mut() else {
             continue;
         };
-        // More than one row here only where hashes collide.
+        // There is more than one row here only where hashes collide.
         let mut made: Vec<(Vec<u8>, RowId)> = Vec::new();
         while let Some((key, content)) = wanted.next_under(&of_hash)? {
             let page = Fields(&key[of_hash.len()..]).u32()?;
@@ -103,7 +103,7 @@ fn hash_event(
     Ok(passes.row_hashes.push(&key, &[u8::from(gained)])?)
 }
 
-/// Gives rows their pages; a row without pages is deleted.
+/// Gives rows their pages, and deletes rows without pages.
 pub(super) fn members_pass(
     store: &Store,
     mut members: Sorted,
@@ -205,7 +205,7 @@ pub(super) fn row_counts_pass(
         };
         passes.changes.put(&tables::ROW_MEMBERS, &row, &members)?;
         if before != uncrawled {
-            // The values of all its pages have changed with it, and only crawled pages have rows.
+            // The values of all its pages have changed too, and only crawled pages have rows.
             let delta = SiteDelta {
                 changed: true,
                 cover_changed: true,

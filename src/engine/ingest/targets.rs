@@ -1,5 +1,5 @@
-//! The targets pass: in-links of pages, pages that links make or unmake, and what a change of
-//! state does to the uncrawled counts of those that link there.
+//! The targets pass: the in-links of pages, pages that come or go with links to them, and the
+//! effect of a change of state on the uncrawled counts of the pages that link there.
 
 use super::fields::group;
 use super::passes::{
@@ -21,7 +21,7 @@ struct Target {
     has_record: bool,
     /// Blocks of `intra` with a change, each once, ascending.
     intra: Vec<(u32, Places)>,
-    /// Blocks of `rows` that gained or lost links to the page, by how many.
+    /// Blocks of `rows` with a change, each once, ascending.
     citers: Vec<(LinkKey, Places)>,
 }
 
@@ -35,7 +35,7 @@ impl Target {
     }
 }
 
-/// 1 for a page that counts as uncrawled where it is linked to.
+/// Returns 1 for a page that counts as uncrawled where it is linked to, and 0 for any other.
 fn uncrawled(state: Option<PageState>) -> i64 {
     i64::from(state == Some(PageState::Known))
 }
@@ -85,13 +85,13 @@ pub(super) fn targets_pass(
     back.citers.write(passes)
 }
 
-/// The tables by which sources are found, each at the block that the pass is at.
+/// The tables by which sources are found, each at the block that the pass has reached.
 struct WayBack {
     intra: Blocks<u32>,
     citers: Blocks<LinkKey>,
 }
 
-/// A table at the block that the pass is at.
+/// A table at the block that the pass has reached.
 struct Blocks<T: 'static> {
     table: &'static Table<LinkKey, LinkBlock<T>>,
     at: Option<(LinkKey, LinkBlock<T>)>,
@@ -107,8 +107,8 @@ impl<T: Link> Blocks<T> {
         }
     }
 
-    /// Works in what a page gained and lost. Gives where its sources were before the batch, and
-    /// whether it has any now.
+    /// Applies what a page gained and lost. Returns the blocks that had its sources before the
+    /// batch, and whether it has any sources now.
     fn apply(
         &mut self,
         store: &Store,
@@ -198,7 +198,7 @@ fn work_in(
     count_citers(store, page, target, &old_citers, passes)
 }
 
-/// `blocks`: where the sources were before the batch; so are the blocks that the store has.
+/// `blocks` had the sources before the batch; the blocks in the store are of that time as well.
 fn count_intra(
     store: &Store,
     page: PageId,
@@ -242,7 +242,7 @@ fn marked(places: u64) -> impl Iterator<Item = u32> {
     (0..NEIGHBOURS).filter(move |place| places & (1 << place) != 0)
 }
 
-/// Counts how often each block of `rows` gained and lost links to the page.
+/// Adjusts the uncrawled counts of the rows that gained or kept a link to the page.
 fn count_citers(
     store: &Store,
     page: PageId,

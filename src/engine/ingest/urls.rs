@@ -1,19 +1,19 @@
-//! The URLs of a portion by number, and their order.
+//! The URLs of a portion by number, and in order.
 
 use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSliceMut;
 
 use crate::ingest::{Interner, UrlNumber};
 
-/// No number.
+/// Stands for "no number".
 const NONE: u32 = u32::MAX;
 
 /// URLs of a portion.
 pub(super) struct Urls {
     interner: Interner,
-    /// What else is known of each.
+    /// The flags that are known of each URL.
     flags: Vec<u8>,
-    /// Their numbers by those that they have in the block that is being worked in.
+    /// Their numbers by the numbers that they have in the current block.
     of_block: Vec<u32>,
 }
 
@@ -27,7 +27,7 @@ impl Urls {
         }
     }
 
-    /// Numbers are those of another block from now on.
+    /// From now on numbers are those of another block.
     pub(super) fn enter(&mut self, block: &Interner) {
         self.of_block.clear();
         self.of_block.resize(block.len(), NONE);
@@ -37,7 +37,7 @@ impl Urls {
         self.interner.len()
     }
 
-    /// The number of a URL of the block, and `flags` added to what is known of it.
+    /// The number of a URL of the block; `flags` are added to what is known of it.
     pub(super) fn number(&mut self, block: &Interner, number: UrlNumber, flags: u8) -> u32 {
         let mut found = self.of_block[number as usize];
         if found == NONE {
@@ -49,7 +49,7 @@ impl Urls {
         found
     }
 
-    /// Bytes of memory, with what sorting the URLs takes.
+    /// How many bytes of memory it takes, sorting included.
     pub(super) fn bytes(&self) -> usize {
         let of_url = size_of::<Ordered>() + 2 * size_of::<u32>();
         self.interner.bytes() + self.interner.len() * of_url
@@ -65,9 +65,9 @@ impl Urls {
         self.flags[number as usize]
     }
 
-    /// The numbers of those that are used or have one of the flags, in the order of their keys.
+    /// The numbers of the URLs that are used or have one of the flags, in the order of their keys.
     pub(super) fn order(&self, used: &[bool], flags: u8) -> Vec<u32> {
-        // Names contain no NUL byte, so that they order as keys do that have one after them.
+        // Names contain no NUL byte, so they sort as the keys do that have one after them.
         let ranks = self.interner.site_ranks();
         let wanted = (0..).zip(&self.flags).zip(used);
         let wanted = wanted.filter(|((_, of_url), used)| **used || **of_url & flags != 0);
@@ -84,8 +84,8 @@ impl Urls {
         order.into_iter().map(|url| url.number).collect()
     }
 
-    /// Sorts the URLs of a site. They begin alike, so the 16 bytes after that decide most
-    /// comparisons.
+    /// Sorts the URLs of a site. They begin alike, so the 16 bytes after the common beginning
+    /// decide most comparisons.
     fn sort_site(&self, urls: &mut [Ordered]) {
         let text = |number: u32| self.interner.local(number).as_bytes();
         let Some((first, others)) = urls.split_first() else {
@@ -110,7 +110,7 @@ impl Urls {
         });
     }
 
-    /// Forgets all URLs; the block stays.
+    /// Forgets all URLs, but not the block.
     pub(super) fn clear(&mut self) {
         self.interner.clear();
         self.flags.clear();
@@ -138,8 +138,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Keys in a map are the judge: names that begin other names, URLs that begin others, and
-        /// more alike than a head has bytes.
+        /// Compares with keys in a map: names that are prefixes of others, URLs that are, and URLs
+        /// that agree in more bytes than a head has.
         #[test]
         fn urls_come_in_the_order_of_their_keys(
             urls in proptest::collection::btree_map(
@@ -151,7 +151,7 @@ mod tests {
             let mut portion = Urls::new(Interner::default());
             let mut used = Vec::new();
             let mut expected = BTreeMap::new();
-            // Not in the order of keys.
+            // In another order than that of the keys.
             let mut urls: Vec<_> = urls.into_iter().collect();
             urls.sort_by_key(|((_, local), _)| local.bytes().rev().collect::<Vec<u8>>());
             for ((site, local), (flags, is_used)) in urls {
