@@ -1,5 +1,5 @@
-//! Loads the whole graph, all crawled and known pages with all links between them, and what of its
-//! PageRank is on each site.
+//! Loads the whole graph, that is all crawled and known pages with all links between them, and adds
+//! up its PageRank by site.
 
 use super::EngineError;
 use super::error::no_whole;
@@ -10,8 +10,8 @@ use crate::storage::records::PageRecord;
 use crate::storage::{Store, StoreError, tables};
 use crate::watch::Watch;
 
-/// The whole graph, and which page each of its numbers is: by site name and then URL, so that
-/// nothing depends on ids.
+/// The whole graph, and the page that each of its numbers stands for: by site name and then by URL,
+/// so that nothing depends on ids.
 pub(super) struct Whole {
     pub(super) graph: WholeGraph,
     /// Sites by name, each with the numbers of its pages.
@@ -47,15 +47,15 @@ impl WholeNumbers {
 }
 
 impl Whole {
-    /// Loads it. Cost: one scan each of sites, pages, intra-site links, rows and row members, in
-    /// the order of site names. Memory: 16 bytes a page while it is built, the pages of one site,
-    /// and the graph twice.
+    /// Loads the whole graph. Cost: one scan each of sites, pages, intra-site links, rows and row
+    /// members, in the order of site names. Memory: 16 bytes per page while it is built, the pages
+    /// of one site, and the graph twice.
     pub(super) fn load(store: &Store, watch: &dyn Watch) -> Result<Self, EngineError> {
         Ok(Self::load_each(store, watch, |_, _| Ok(()))?.0)
     }
 
-    /// Loads the whole graph, and gives the numbers of its pages; `each` gets the pages of each site in the order of
-    /// their numbers.
+    /// Loads the whole graph, and returns the numbers of its pages too; `each` gets the pages of
+    /// each site in the order of their numbers.
     pub(super) fn load_each(
         store: &Store,
         watch: &dyn Watch,
@@ -80,7 +80,7 @@ impl Whole {
             each(site, &live)?;
             for (page, _) in live {
                 by_id.push((page, next));
-                // The last number stays free.
+                // The last number is not used.
                 next = next
                     .checked_add(1)
                     .ok_or(StoreError::Full("page to rank"))?;
@@ -104,7 +104,7 @@ impl Whole {
         Ok((Self { graph, sites }, numbers))
     }
 
-    /// The PageRank of each site's pages together, and the page visits that it took.
+    /// The sum of the PageRanks of each site's pages, and the page visits that it took.
     pub(super) fn by_site(
         &self,
         watch: &dyn Watch,
@@ -122,7 +122,7 @@ impl Whole {
     }
 }
 
-/// Appends for each page of a site the pages of the site that link to it.
+/// Appends, for each page of a site, the pages of the site that link to it.
 fn push_intra(
     store: &Store,
     site: SiteId,
@@ -149,7 +149,7 @@ fn push_intra(
     Ok(())
 }
 
-/// Appends the rows of a site by their first pages.
+/// Appends the rows of a site, ordered by their first pages.
 fn push_rows(
     store: &Store,
     site: SiteId,
@@ -187,7 +187,7 @@ mod tests {
     use crate::synth::{SynthOptions, day_text};
     use crate::watch::Unwatched;
 
-    /// PageRank by URL, from the records alone: every live page with all its links.
+    /// PageRank by URL, computed from the records alone: every live page with all its links.
     fn judge(records: &BTreeMap<String, serde_json::Value>) -> BTreeMap<String, f64> {
         let mut links: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (url, record) in records.iter().filter(|(_, r)| r["gone"] != true) {
@@ -234,7 +234,7 @@ mod tests {
         let mut records: BTreeMap<String, serde_json::Value> = BTreeMap::new();
         for day in 0..=2 {
             let mut text = day_text(&crawl, day).unwrap();
-            // Pages that go, so that links to them count for nothing.
+            // Pages that will go, so that links to them count for nothing.
             let leaving = records
                 .keys()
                 .step_by(17)

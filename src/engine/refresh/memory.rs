@@ -1,6 +1,7 @@
-//! How much memory the process has used at most.
+//! The most memory that the process has used.
 
-/// The largest resident size of this process so far, in bytes, where the system tells it.
+/// The largest resident size of this process so far, in bytes; `None` where the system does not
+/// say.
 pub(crate) fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

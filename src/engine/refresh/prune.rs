@@ -12,9 +12,9 @@ use crate::storage::{Changes, Store};
 
 /// Deletes all but the newest `keep` refreshes of a plan, the one being stored included.
 ///
-/// Covered sets that a deleted refresh picked stay where a refresh that stays took them over. A
-/// site's sets are taken over by consecutive refreshes, so the oldest that stays decides;
-/// `picked_by` says it for the one being stored.
+/// Covered sets that a deleted refresh picked stay if a remaining refresh took them over. A site's
+/// sets are taken over by consecutive refreshes, so the oldest remaining one decides; `picked_by`
+/// answers for the one being stored.
 pub(super) fn prune(
     store: &Store,
     changes: &mut Changes,

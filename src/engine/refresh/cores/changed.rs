@@ -1,16 +1,16 @@
-//! Refresh by cores at the cost of what changed: loads the components of the graph that batches
-//! since the plan's previous refresh touched, by key, and takes the others as that refresh left
+//! Refresh by cores at the cost of what changed. The components of the graph that batches since the
+//! plan's previous refresh touched are loaded by key; the others are taken as that refresh left
 //! them.
 //!
-//! What a batch changes about the graph is at pages whose state, spam mark or row it changed. Every
-//! link that came or went has such a page at one end; so at the other end is a page that its rows
-//! led or lead to, or that leads to it now (who led to it and does no more has changed its own row).
-//! The components that any of these pages was in are the ones that may be others now, and what hangs
-//! together with any of them now is what became of them. All the rest is as it was, and known by
-//! its steps and by a bound of what is left of it. Where the run comes to such a bound, it loads that
-//! component too, and begins again with what it found so far.
+//! A batch changes the graph at pages whose state, spam mark or row it changed. Every link that
+//! came or went has such a page at one end. So at the other end is a page that the rows of the
+//! changed page led or lead to, or that leads to it now (a page that led to it and no longer does
+//! has itself changed its row). The components that any of these pages was in may have changed;
+//! what any of these pages is connected with now is what became of those components. Everything
+//! else is unchanged, and known by its steps and by a bound on what is left of it. When the run
+//! reaches such a bound, it loads that component too and starts again with what it has found.
 //!
-//! Where what changed is a large part of the graph, one scan costs less.
+//! Where the changes affect a large part of the graph, one scan costs less.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,36 +32,36 @@ use crate::storage::ledger::ComponentRecord;
 use crate::storage::{Store, StoreError, tables};
 use crate::watch::Watch;
 
-/// With more than one of so many pages by key, one scan of all costs less.
+/// If more than one page in this many has to be loaded by key, one scan of all costs less.
 const SHARE: u64 = 2;
 
-/// Components that are named one by one below the last core's sigma, at first.
+/// How many components below the last core's sigma are named one by one, at first.
 const FEW: usize = 8;
 
-/// Sigmas are in order but for what is tied or proved less exactly.
+/// Sigmas are in order, except for those that are tied or proved less exactly.
 const ORDERED: f64 = 1.0 - 1e-5;
 
-/// What was found.
+/// What the run found.
 pub(crate) struct ChangedSelection {
     pub(crate) hubs: Hubs,
     pub(crate) ledger: Ledger,
     pub(crate) selection: Selection,
-    /// The components of the graph that are what they were.
+    /// The components of the graph that are unchanged.
     pub(crate) verified: BTreeSet<u32>,
-    /// Components of the whole graph, and those that are what they were.
+    /// How many components the whole graph has, and how many of them are unchanged.
     pub(crate) components: (u32, u32),
     pub(crate) pages_loaded: u64,
     pub(crate) changed: Changed,
     pub(crate) standings: ChangedStandings,
-    /// The targets of the seeds of cores that were taken over without a look at their component.
+    /// The targets of the seeds of cores that were taken over without looking at their component.
     pub(crate) targets: BTreeMap<PageId, Vec<PageId>>,
 }
 
-/// What became of the attempt to load no more than what changed.
+/// The outcome of trying to load no more than what changed.
 pub(crate) enum Attempt {
-    /// It came to a certain result.
+    /// The run came to a certain result.
     Done(Box<ChangedSelection>),
-    /// Too much changed, or the result is not certain; with the link visits that were in vain.
+    /// Too much changed, or the result is not certain; with the link visits that were made in vain.
     GivenUp(u64),
 }
 
@@ -105,7 +105,7 @@ impl Before<'_> {
 /// Components that are not loaded, the densest first.
 type Absent = Vec<(PageId, ComponentRecord)>;
 
-/// What an attempt found in components of its graph, in its numbers.
+/// What an attempt found in components of its graph, in that graph's numbers.
 #[derive(Default)]
 struct Mine {
     pages: Vec<PageId>,
@@ -118,9 +118,9 @@ struct ChangedRun<'a> {
     near: Neighbourhood<'a>,
     before: Before<'a>,
     kept: KeptCores<'a>,
-    /// The components that were looked at, as they were.
+    /// The components that were looked at, as they were before.
     old: BTreeMap<PageId, ComponentRecord>,
-    /// The most pages that are loaded, and those of `old`.
+    /// The most pages that are loaded, and how many the components in `old` have.
     most: u64,
     pages: u64,
 }
@@ -137,7 +137,7 @@ pub(crate) fn run(
     let kept = KeptCores::open(store, earlier)?;
     let seeds = plan.params.seeds as usize;
     if kept.len() > seeds || !earlier.certified || earlier.batch > store.counters()?.batch {
-        // What is kept of the cores beyond, or of those not certain, may be anywhere.
+        // What is kept of further cores, or of uncertain ones, may be anywhere.
         return Ok(Attempt::GivenUp(0));
     }
     watch.stage("load what changed", None);
@@ -172,8 +172,8 @@ pub(crate) fn run(
 }
 
 impl ChangedRun<'_> {
-    /// The pages at which links may have come or gone, and those whose standing may be another;
-    /// nothing where there are too many.
+    /// The pages at which links may have come or gone, and those whose standing may have changed;
+    /// `None` where there are too many.
     fn touched(&mut self, watch: &dyn Watch) -> Result<Option<BTreeSet<PageId>>, EngineError> {
         let past = Past::open(self.store, self.earlier.batch)?;
         let stirred = past.stirred()?;
@@ -209,7 +209,7 @@ impl ChangedRun<'_> {
         Ok(Some(touched))
     }
 
-    /// Takes note that a component is looked at; `false` where that is too much.
+    /// Notes that a component is looked at; `false` where that becomes too much.
     fn open(&mut self, component: Option<PageId>) -> Result<bool, EngineError> {
         if let Some(component) = component
             && !self.old.contains_key(&component)
@@ -222,9 +222,9 @@ impl ChangedRun<'_> {
         Ok(self.pages <= self.most)
     }
 
-    /// The densest components that are not looked at: all with cores of the earlier refresh, and
-    /// more where one of them could come next; a bound of the rest; and the pages of those without
-    /// cores that are as dense as the last core, of which one has to be chosen.
+    /// The densest components that are not looked at: those as dense as the last core, and `more`
+    /// below it; a bound on the rest; and how many pages those as dense have of which no core or
+    /// next step is known, so that one has to be chosen.
     fn absent(&self, more: usize) -> Result<(Absent, Option<f64>, u64), EngineError> {
         let last = (self.earlier.refresh, number(self.kept.len()));
         let last = self.store.get(&tables::CORE_EVIDENCE, &last)?;
@@ -264,7 +264,7 @@ impl ChangedRun<'_> {
         })
     }
 
-    /// Selects, and loads more while that is wanted.
+    /// Selects, and loads more as long as that is needed.
     fn select(
         mut self,
         plan: &CorePlan,
@@ -277,7 +277,7 @@ impl ChangedRun<'_> {
         let mut wanted = Vec::new();
         let mut mine = Mine::default();
         loop {
-            // A page that is loaded was in a component that is looked at.
+            // A loaded page was in a component that is then looked at.
             for page in self.near.part().clone() {
                 let component = self.before.component(page)?;
                 if !self.open(component)? {
@@ -321,7 +321,7 @@ impl ChangedRun<'_> {
             visits += selection.link_visits;
             if selection.absent.is_empty() {
                 if !selection.certified {
-                    // What is not certain is not built upon.
+                    // Nothing is built upon an uncertain result.
                     return Ok(Attempt::GivenUp(visits));
                 }
                 selection.link_visits = visits;
@@ -343,7 +343,7 @@ impl ChangedRun<'_> {
         }
     }
 
-    /// What is known of the components of the graph; and those that are what they were.
+    /// What is known of the components of the graph, and which of them are unchanged.
     fn known(
         &mut self,
         hubs: &Hubs,

@@ -1,8 +1,9 @@
 //! Why steps of a refresh by cores had to be computed: which batch changed what, on which site.
 //!
 //! A step is computed anew where its component of the graph is not one that the plan's previous
-//! refresh ran on. What made it another are the pages of it whose state, spam mark or row a batch
-//! changed since; and pages that left it, which are known by what they led to and who led to them.
+//! refresh ran on. The component has changed because of its pages whose state, spam mark or row a
+//! batch changed since, and because of pages that left it. Those are found by what they led to and
+//! who led to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,20 +20,20 @@ use crate::storage::links::LinkKey;
 use crate::storage::records::{BatchId, RefreshId};
 use crate::storage::{Store, tables};
 
-/// How many batches and sites are named for a component.
+/// How many pairs of batch and site are named for a component.
 const NAMED: usize = 20;
 
 /// Why some cores were computed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// Their ranks, ascending.
+    /// The ranks of the cores, ascending.
     #[schemars(length(min = 1), inner(range(min = 1)))]
     pub cores: Vec<u32>,
-    /// Why they were not taken over.
+    /// Why the cores were not taken over.
     pub reason: Reason,
     /// For reason `changed`: what batches changed in their component, most pages first, at most 20.
     pub changes: Vec<SiteChange>,
-    /// How many more pairs of batch and site changed it.
+    /// How many more pairs of batch and site changed the component.
     pub more: u64,
 }
 
@@ -42,12 +43,12 @@ pub struct Cost {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// There was no refresh of the plan with these parameters to take it from, or none was to be.
+    /// The plan had no refresh with these parameters to take it from, or was told not to use one.
     Cold,
     /// Batches changed its component.
     Changed,
-    /// Its component is unchanged, and nothing from there on was kept: the previous refresh had not
-    /// come so far in it, or had met sigmas so near that what is elsewhere decides their order.
+    /// Its component is unchanged, but nothing from there on was kept: the previous refresh had not
+    /// got so far in it, or had met sigmas so close that other components decide their order.
     Further,
 }
 
@@ -59,17 +60,17 @@ pub struct SiteChange {
     pub batch: BatchId,
     /// The site.
     pub site: String,
-    /// Pages whose state, spam mark or row it changed there.
+    /// How many pages of the site changed their state, spam mark or row in the batch.
     #[schemars(range(min = 1))]
     pub pages: u64,
 }
 
-/// What the cost of a refresh is told from.
+/// What the cost of a refresh is worked out from.
 pub(crate) struct Computed<'a> {
     pub(crate) store: &'a Store,
     pub(crate) hubs: &'a Hubs,
     pub(crate) components: &'a WeakComponents,
-    /// Those of them that are what they were.
+    /// Those of them that are unchanged.
     pub(crate) verified: &'a BTreeSet<u32>,
     pub(crate) selection: &'a Selection,
     /// The refresh that was taken over from.
@@ -108,7 +109,7 @@ impl Computed<'_> {
         for ((reason, component), cores) in computed {
             let mut changes = by_component.remove(&component).unwrap_or_default();
             changes.sort_by(|a, b| b.pages.cmp(&a.pages).then_with(|| a.cmp(b)));
-            // Of a component of which nothing was kept, only the changes tell.
+            // If nothing was kept of a component, only the changes can tell the reason.
             let reason = match reason {
                 Reason::Changed if changes.is_empty() => Reason::Further,
                 reason => reason,
@@ -160,7 +161,8 @@ impl Computed<'_> {
         Ok(found)
     }
 
-    /// The components that a page is or was in: by itself, by what it led to, by who leads to it.
+    /// The components that a page is or was in: found by the page, by what it led to, by who leads
+    /// to it.
     fn touched(
         &self,
         past: &Past<'_>,

@@ -1,6 +1,6 @@
-//! What a refresh by cores keeps so that any page can be explained without a look at links: the
-//! pages of its cores, what each core is compared by, and the standing of every page on inter-site
-//! links. The layout is in [`storage::evidence`](crate::storage::evidence).
+//! What a refresh by cores keeps so that any page can be explained without reading links: the pages
+//! of its cores, the figures that cores are compared by, and the standing of every page on
+//! inter-site links. The layout is in [`storage::evidence`](crate::storage::evidence).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ const NAMED: usize = 3;
 /// Evidence on its way to the store.
 pub(crate) struct CoresEvidence {
     members: Vec<(PageId, Member)>,
-    /// The refresh since which the seed is one is filled in when it is stored.
+    /// `since`, the first refresh in which each seed was one, is filled in when they are stored.
     cores: Vec<CoreEvidence>,
     standings: NewStandings,
 }
@@ -45,7 +45,7 @@ pub(crate) fn gather(
     }
 }
 
-/// The evidence of a selection on a part of the graph, with that of the rest as it was.
+/// The evidence of a selection on a part of the graph, together with that of the unchanged rest.
 pub(crate) fn gather_part(
     hubs: &Hubs,
     components: &WeakComponents,
@@ -62,7 +62,7 @@ pub(crate) fn gather_part(
     }
 }
 
-/// The pages of the cores, and what the cores are compared by.
+/// The pages of the cores, and the figures that cores are compared by.
 fn of_cores(
     hubs: &Hubs,
     selection: &Selection,
@@ -190,10 +190,10 @@ fn core_evidence(
 
 impl CoresEvidence {
     /// Hands the evidence to `changes`, standings only where they differ from those that the plan's
-    /// previous refresh sees; gives where they are, and the blocks written. So many pages are in
-    /// components.
+    /// previous refresh sees; returns where the standings are, and the blocks written. `counted` is
+    /// the number of pages in components.
     ///
-    /// Cost beside writing: where all of the graph was looked at, one scan of the series.
+    /// Cost besides writing: where the whole graph was looked at, one scan of the series.
     pub(crate) fn put(
         &self,
         store: &Store,
@@ -223,7 +223,8 @@ impl CoresEvidence {
     }
 }
 
-/// The seeds of a refresh, each with the refresh since which it is one.
+/// The seeds of a refresh, each with the first refresh of the unbroken run in which it has been
+/// one.
 fn seeds_since(
     store: &Store,
     refresh: RefreshId,

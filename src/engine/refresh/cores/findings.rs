@@ -19,7 +19,7 @@ use crate::storage::{Changes, Key, Store, StoreError, Table, Value, tables};
 struct Finding {
     pages: u32,
     fingerprint: [u8; 16],
-    /// The ranks of its cores that may be taken over, each with what was near it.
+    /// The ranks of its cores that may be taken over, each with the pages that were near the core.
     cores: Vec<(u32, Vec<NearRecord>)>,
     next: f64,
     ahead: Option<Ahead>,
@@ -28,7 +28,7 @@ struct Finding {
 /// What later refreshes may take over, on its way to the store.
 pub(crate) struct Findings {
     of_graph: BTreeMap<PageId, Finding>,
-    /// Of each core its origin, if it was taken over, and its sigma.
+    /// For each core its origin, if it was taken over, and its sigma.
     cores: Vec<(Option<CoreOrigin>, f64)>,
     changed: Option<Changed>,
 }
@@ -40,16 +40,16 @@ pub(crate) fn ahead(hubs: &Hubs, found: &FoundComponent) -> Option<Ahead> {
     Some(Ahead { sigma, best })
 }
 
-/// What a refresh that looked at some components only replaces.
+/// What is replaced by a refresh that looked at only some components.
 pub(crate) struct Changed {
-    /// Components that it looked at, as they were.
+    /// The components that it looked at, as they were before.
     pub(crate) old: BTreeMap<PageId, ComponentRecord>,
-    /// Components that it did not look at and of which it keeps less, as they were and as they are.
+    /// Components that it did not look at but keeps less of, as they were and as they are.
     pub(crate) cut: BTreeMap<PageId, (ComponentRecord, ComponentRecord)>,
 }
 
 impl Findings {
-    /// Of all components of the graph; `changed` where there are others.
+    /// The findings in all components of the graph; `changed` where the series has others.
     pub(crate) fn new(
         hubs: &Hubs,
         components: &WeakComponents,
@@ -104,9 +104,9 @@ impl Findings {
             .saturating_sub(old.sum())
     }
 
-    /// Hands them to `changes`, where they differ from what the plan's last refresh kept.
+    /// Hands the findings to `changes`, where they differ from what the plan's last refresh kept.
     ///
-    /// Cost: what was looked at; where that was all, one scan of what is kept.
+    /// Cost: what was looked at; where that was everything, one scan of what is kept.
     pub(crate) fn put(
         &self,
         store: &Store,
@@ -169,7 +169,7 @@ impl Findings {
     }
 }
 
-/// The keys of a series in a table, readable values or not.
+/// The keys of a series in a table, whether or not their values can be read.
 fn keys_of<K: Key + Clone, V: Value>(
     store: &Store,
     table: &Table<K, V>,
@@ -177,7 +177,7 @@ fn keys_of<K: Key + Clone, V: Value>(
 ) -> Result<Vec<K>, StoreError> {
     let keys = RefCell::new(Vec::new());
     let mut entries = store.scan_under(table, &series.to_be_bytes())?;
-    // A key that cannot be read is an error, and for `check` to find.
+    // An unreadable key is an error, and for `check` to report.
     while let Some(entry) = entries.next_where(|key| {
         keys.borrow_mut().push(key.clone());
         false
@@ -187,7 +187,7 @@ fn keys_of<K: Key + Clone, V: Value>(
     Ok(keys.into_inner())
 }
 
-/// Makes what is kept of a series these components, whatever it was, damage included.
+/// Makes these components all that is kept of a series, whatever was kept before, damage included.
 fn put_all(
     store: &Store,
     changes: &mut Changes,

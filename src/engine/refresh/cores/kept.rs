@@ -1,4 +1,4 @@
-//! What the plan's previous refresh found in components that are as they were then.
+//! What the plan's previous refresh found in components that have not changed since.
 
 use std::collections::BTreeMap;
 
@@ -23,14 +23,14 @@ pub(crate) struct Earlier {
     /// How many pages have a standing, and how many of them are in components.
     pub(crate) pages: u64,
     pub(crate) counted: u64,
-    /// Components of its graph.
+    /// How many components its graph had.
     pub(crate) components: u32,
     pub(crate) certified: bool,
 }
 
-/// What `refresh` left, where it holds for this plan: it ran with the same parameters, but for the
-/// number of seeds and how they are picked. Classic HITS runs over all that remains, so nothing of
-/// it holds.
+/// What `refresh` left, if it is valid for this plan: it ran with the same parameters, except for
+/// the number of seeds and how they are picked. Classic HITS runs over all that remains, so nothing
+/// of it stays valid.
 pub(crate) fn earlier(
     store: &Store,
     refresh: RefreshId,
@@ -55,10 +55,10 @@ pub(crate) fn earlier(
     }))
 }
 
-/// What is known of the components of this graph, all of it; `earlier` is the refresh that is
-/// taken over from, if any is to be.
+/// All that is known of the components of this graph; `earlier` is the refresh to take over from,
+/// if any.
 ///
-/// Cost: beside finding the components, one scan of what the earlier refresh kept of them, and its
+/// Cost: besides finding the components, one scan of what the earlier refresh kept of them, and its
 /// cores in those that did not change.
 pub(crate) fn load(
     store: &Store,
@@ -116,7 +116,7 @@ impl<'a> KeptCores<'a> {
         })
     }
 
-    /// How many there are.
+    /// How many cores there are.
     pub(crate) fn len(&self) -> usize {
         self.ranks.len()
     }
@@ -159,7 +159,7 @@ impl<'a> KeptCores<'a> {
         self.read.get(&origin).ok_or_else(|| self.damaged(origin))
     }
 
-    /// What is known of a component, in the numbers of `hubs`; `is_in_it` tells its pages.
+    /// What is known of a component, in the numbers of `hubs`; `is_in_it` says which pages it has.
     pub(crate) fn component(
         &mut self,
         hubs: &Hubs,
@@ -186,7 +186,8 @@ impl<'a> KeptCores<'a> {
         Ok(known)
     }
 
-    /// A component that is not loaded: its cores and what is next, without what was near the cores.
+    /// A component that is not loaded: its cores and its next step, without what was near the
+    /// cores.
     pub(crate) fn absent(
         &mut self,
         hubs: &Hubs,
@@ -252,13 +253,13 @@ impl<'a> KeptCores<'a> {
     }
 }
 
-/// Whether it can bound a sigma.
+/// Whether a value can bound a sigma.
 fn is_bound(value: f64) -> bool {
     value.is_sign_positive() && value.is_finite()
 }
 
 /// For each component of the graph the smallest id of its pages, which is its name, and how many
-/// there are.
+/// pages it has.
 pub(crate) fn names(hubs: &Hubs, components: &WeakComponents) -> Vec<(PageId, u32)> {
     let mut names = vec![(PageId(u64::MAX), 0); components.len()];
     for (&page, number) in hubs.pages.iter().zip(0..) {

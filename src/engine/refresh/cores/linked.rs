@@ -1,9 +1,9 @@
-//! The pages on inter-site links, a bit each.
+//! The pages on inter-site links, with one bit for each.
 //!
-//! Pages lie scattered over all sites, and the sites of a large crawl are many: sets of their own
-//! for the parts that are read side by side would hold most sites many times (1.6 GB for 18.5
+//! Pages lie scattered over all sites, and a large crawl has many sites. If the parts that are read
+//! side by side had sets of their own, these would hold most sites many times (1.6 GB for 18.5
 //! million pages on 513,888 sites). One array that all parts write to takes 2.3 MB for these, and 8
-//! bytes a site.
+//! bytes per site.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,7 +12,7 @@ use crate::page::PageId;
 use crate::storage::{Store, StoreError, tables};
 use crate::watch::Watch;
 
-/// A set of pages, with room for all that a bank has given ids to.
+/// A set of pages, with room for every page that a bank has given an id to.
 pub(crate) struct LinkedPages {
     /// For each site the place of its first page, and at the end the number of places.
     firsts: Vec<u64>,
@@ -20,7 +20,7 @@ pub(crate) struct LinkedPages {
 }
 
 impl LinkedPages {
-    /// No page; ids of sites are below `sites`. Cost: one scan of sites.
+    /// An empty set; the ids of sites are below `sites`. Cost: one scan of sites.
     pub(crate) fn none(store: &Store, sites: u32, watch: &dyn Watch) -> Result<Self, EngineError> {
         let mut firsts = Vec::with_capacity(sites as usize + 1);
         let mut next: u64 = 0;
@@ -40,7 +40,7 @@ impl LinkedPages {
         Ok(Self { firsts, bits })
     }
 
-    /// The word of a page and its bit there; none where its site never gave out its id.
+    /// The word of a page and its bit there; `None` where its site never gave out its id.
     fn place(&self, page: PageId) -> Option<(&AtomicU64, u64)> {
         let site = page.site().0 as usize;
         let place = self.firsts.get(site)? + u64::from(page.index());
@@ -51,7 +51,7 @@ impl LinkedPages {
         Some((word, 1 << (place % 64)))
     }
 
-    /// Takes a page in. Many threads may do so at a time.
+    /// Adds a page. Many threads may do so at a time.
     pub(crate) fn insert(&self, page: PageId) {
         if let Some((word, bit)) = self.place(page) {
             word.fetch_or(bit, Ordering::Relaxed);

@@ -1,19 +1,19 @@
 //! Loads the host-pruned graph for ranking: rows with the pages that carry them, in numbers that
 //! follow URL order.
 //!
-//! A page takes part that is neither gone nor, unless kept, spam. Three scans, each of many ranges
-//! of sites at the same time: rows and members for the pages on inter-site links, pages for those
-//! of them that take part, rows again for the graph.
+//! A page takes part if it is neither gone nor, unless spam is kept, spam. There are three scans,
+//! each of many ranges of sites at the same time: rows and members for the pages on inter-site
+//! links, pages for those of them that take part, and rows again for the graph.
 //!
-//! URL order without all URLs: the pages of a site whose URLs begin alike up to the end of the
-//! host are neighbours in URL order, and no other page is among them. So each such *run* is
-//! ordered by itself, and the runs by what their URLs begin with (sites alone would not do: of
-//! `a.org:8080/`, `a.org/` and `a.org2/` the last is in the middle).
+//! URL order without holding all URLs: the pages of a site whose URLs agree up to the end of the
+//! host are neighbours in URL order, and no other page is among them. So each such *run* is ordered
+//! by itself, and the runs by what their URLs begin with. (Ordering by site would not do: of
+//! `a.org:8080/`, `a.org/` and `a.org2/` the last comes in the middle.)
 //!
-//! Memory: a bit for each page of the bank and 8 bytes a site; for each page that takes part 20
-//! bytes while they are numbered and 16 afterwards; some 100 bytes a run; the URLs of those on as
-//! many sites as there are threads, or of none where a site has more than [`SORTED`]; and the graph,
-//! twice while its parts are joined.
+//! Memory: a bit for each page of the bank and 8 bytes per site; for each page that takes part 20
+//! bytes while pages are numbered and 16 afterwards; some 100 bytes per run; the URLs of the pages
+//! on as many sites as there are threads, except for sites that have more than [`SORTED`]; and the
+//! graph, twice while its parts are joined.
 
 use std::ops::Range;
 
@@ -32,22 +32,22 @@ use crate::storage::records::{PageRecord, PageState};
 use crate::storage::{Store, StoreError, tables};
 use crate::watch::Watch;
 
-/// The most pages of a site that are put in URL order in memory; for more, all URLs of the site
-/// are read in their order.
+/// The most pages of a site that are put in URL order in memory; where there are more, all URLs of
+/// the site are read in their order.
 const SORTED: usize = 1 << 18;
 
-/// Parts of the bank that are read side by side. Their number makes no difference to what comes
-/// out; that it is fixed makes their joints the same everywhere.
+/// How many parts of the bank are read side by side. The number makes no difference to the result;
+/// it is fixed so that the parts are joined at the same places everywhere.
 const PARTS: u32 = 64;
 
-/// The graph, and which page each of its numbers is.
+/// The graph, and the page that each of its numbers stands for.
 pub(crate) struct Hubs {
     pub(crate) graph: HubGraph,
-    /// Pages by number, that is in URL order; where only a part is loaded, others of which the order
-    /// matters too.
+    /// Pages by number, which follows URL order; where only a part is loaded, with others whose
+    /// order matters too.
     pub(crate) pages: Vec<PageId>,
     /// Pages on inter-site links that take no part, in the order of their ids, with the reason;
-    /// nothing where only a part is loaded.
+    /// empty where only a part is loaded.
     pub(crate) left_out: LeftOut,
     numbers: PageNumbers,
 }
@@ -57,16 +57,18 @@ type LeftOut = Vec<(PageId, Links)>;
 
 /// From page ids to numbers.
 struct PageNumbers {
-    /// For each site the first place of its pages in the lists below, and at the end their length.
+    /// Where in the lists below the pages of each site begin, and at the end the length of the
+    /// lists.
     sites: Vec<u32>,
     /// The indexes of pages that take part, site by site, ascending on each.
     indexes: Vec<u32>,
-    /// Their places in URL order, which are their numbers.
+    /// The places of these pages in URL order, which are their numbers.
     places: Vec<u32>,
 }
 
 impl PageNumbers {
-    /// Pages by number; ids of sites are below `sites`.
+    /// The numbers of pages that are given in the order of their numbers; ids of sites are below
+    /// `sites`.
     fn new(pages: &[PageId], sites: u32) -> Result<Self, StoreError> {
         let count = u32::try_from(pages.len()).map_err(|_| StoreError::Full("page to rank"))?;
         let mut by_id: Vec<u32> = (0..count).collect();
@@ -108,13 +110,13 @@ impl PageNumbers {
 }
 
 impl Hubs {
-    /// The page's number, if it takes part.
+    /// The page's number; `None` if it takes no part.
     pub(crate) fn number(&self, page: PageId) -> Option<u32> {
         self.numbers.of(page)
     }
 
     /// The part of the graph that has these rows, which are all that lead from and to its pages.
-    /// `pages` are these and any others, in URL order.
+    /// `pages` are its pages and any others, in URL order.
     pub(crate) fn of_part<'a>(
         pages: Vec<PageId>,
         rows: impl Iterator<Item = (&'a [PageId], &'a [PageId])>,
@@ -177,7 +179,7 @@ impl Hubs {
     }
 }
 
-/// Works through ranges of sites side by side; what comes out is in their order.
+/// Works through ranges of sites side by side; the results are in the order of the ranges.
 fn in_parts<T: Send>(
     sites: u32,
     work: impl Fn(Range<u32>) -> Result<T, EngineError> + Sync,
@@ -190,23 +192,23 @@ fn in_parts<T: Send>(
             work(from..from.saturating_add(step).min(sites))
         })
         .collect();
-    // The first error in the order of sites, whichever came first.
+    // The first error in the order of sites, whichever happened first.
     parts.into_iter().collect()
 }
 
-/// Pages of one site whose URLs are alike up to the end of the host.
+/// Pages of one site whose URLs agree up to the end of the host.
 struct Stretch {
     /// What their URLs begin with, up to the character after the host.
     begins: String,
     site: SiteId,
-    /// Their indexes, in URL order.
+    /// The indexes of the pages, in URL order.
     indexes: Vec<u32>,
 }
 
 /// A part of the pages: runs of those that take part, and the others.
 type SitesPart = (Vec<Stretch>, LeftOut);
 
-/// Which pages take part, and how URLs are told.
+/// Which pages take part, and how URLs are put together.
 pub(crate) struct Rules<'a> {
     pub(crate) store: &'a Store,
     pub(crate) watch: &'a dyn Watch,
@@ -233,7 +235,7 @@ impl<'a> Rules<'a> {
         })
     }
 
-    /// The pages on inter-site links that take part, in URL order; and the others.
+    /// The pages on inter-site links that take part, in URL order, and those that do not.
     fn number(&self, sites: u32) -> Result<(Vec<PageId>, LeftOut), EngineError> {
         let linked = LinkedPages::none(self.store, sites, self.watch)?;
         in_parts(sites, |sites| link(self.store, sites, &linked, self.watch))?;
@@ -253,7 +255,7 @@ impl<'a> Rules<'a> {
         Ok((pages, left_out))
     }
 
-    /// Why a page takes no part, if so.
+    /// Why a page takes no part; `None` if it does.
     pub(crate) fn reason(&self, record: &PageRecord) -> Option<Links> {
         match record.state {
             PageState::Gone | PageState::Unlinked => Some(Links::Gone),
@@ -330,7 +332,7 @@ impl<'a> Rules<'a> {
 /// The length of a URL up to the character after its host, which is `/` or `:`.
 fn end_of_host(url: &str) -> usize {
     let from = url.find("://").map_or(0, |at| at + 3);
-    // Within brackets there are colons.
+    // An address in brackets contains colons.
     let bracket = url[from..]
         .starts_with('[')
         .then(|| url.find(']'))
@@ -345,7 +347,7 @@ fn end_of_host(url: &str) -> usize {
 struct OfSite {
     site: SiteId,
     indexes: RoaringBitmap,
-    /// The rest of their URLs, unless there are too many.
+    /// The rest of their URLs; empty if there are too many.
     urls: Vec<(String, u32)>,
     is_large: bool,
 }
@@ -372,7 +374,7 @@ impl OfSite {
     }
 }
 
-/// Takes in the pages on inter-site links from these sites.
+/// Adds the pages on inter-site links from these sites.
 fn link(
     store: &Store,
     sites: Range<u32>,
@@ -406,7 +408,7 @@ fn rows_of(
         let carriers = members.pages.iter();
         let carriers = numbers.of_all(carriers.map(|index| PageId::new(row.site(), index)));
         let targets = numbers.of_all(targets.into_iter());
-        // No row has been put beside another yet.
+        // At this point no row has been compared with another.
         rows.push(&carriers, &targets)
             .map_err(|e| no_rows(e, &[]))?;
     }

@@ -6,8 +6,8 @@ use crate::ingest::Input;
 use crate::storage::Reader;
 use crate::watch::Unwatched;
 
-/// In URL order although their hosts, ports and schemes are mixed; all are on inter-site
-/// links, whatever a site is.
+/// In URL order although their hosts, ports and schemes are mixed; all are on inter-site links,
+/// whatever counts as a site.
 const URLS: [&str; 14] = [
     "http://a.org/",
     "http://a.org/x",

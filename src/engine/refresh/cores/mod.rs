@@ -1,5 +1,5 @@
-//! Refresh by cores: loads the host-pruned graph, or what changed of it, selects, and keeps the
-//! ledger.
+//! Refresh by cores: loads the host-pruned graph, or the part of it that changed, selects, and
+//! keeps the ledger.
 
 mod changed;
 pub(crate) mod cost;
@@ -40,14 +40,14 @@ pub(crate) struct CoresRun {
     pub(crate) selection: Selection,
     /// The refresh that was taken over from.
     pub(crate) earlier: Option<Earlier>,
-    /// The refresh that was taken over from, or the one before where only its seeds matter; `None` on
-    /// a cold run.
+    /// The refresh that was taken over from, or the previous one where only its seeds matter;
+    /// `None` on a cold run.
     pub(crate) leans_on: Option<RefreshId>,
-    /// Components of the whole graph, and those that are what they were then.
+    /// How many components the whole graph has, and how many of them are unchanged.
     pub(crate) components: (u32, u32),
-    /// Pages of the graph that was loaded.
+    /// How many pages the loaded graph has.
     pub(crate) pages_loaded: u64,
-    /// The components of the loaded graph that are what they were.
+    /// The components of the loaded graph that are unchanged.
     verified: BTreeSet<u32>,
     findings: Findings,
     /// Successors of dead seeds, where the plan says so.
@@ -55,11 +55,12 @@ pub(crate) struct CoresRun {
     evidence: CoresEvidence,
 }
 
-/// With `cold` nothing is taken over from the plan's previous refresh but its seeds, where the
+/// With `cold` nothing is taken over from the plan's previous refresh except its seeds, where the
 /// plan says so.
 ///
-/// Cost: the pages and rows of components that changed, by key, or where that is much one scan of
-/// pages and two of rows; then what [`select`](crate::cores::select) costs in components that changed.
+/// Cost: the pages and rows of components that changed, by key, or, where that is too much, one
+/// scan of pages and two of rows; then what [`select`](crate::cores::select) costs in components
+/// that changed.
 pub(crate) fn run(
     store: &Store,
     plan: &CorePlan,
@@ -99,7 +100,7 @@ pub(crate) fn run(
     let mut selection = select(&hubs, plan, &previous, &ledger, watch)?;
     selection.link_visits += visits;
     if !selection.certified && selection.reused.contains(&true) {
-        // What is not certain is not built upon.
+        // Nothing is built upon an uncertain result.
         earlier = None;
         ledger = kept::load(store, &hubs, None)?;
         let visits = selection.link_visits;
@@ -124,7 +125,7 @@ pub(crate) fn run(
     })
 }
 
-/// A run on what changed.
+/// The run that a selection on what changed makes.
 fn of_part(
     part: ChangedSelection,
     earlier: Earlier,
@@ -184,7 +185,7 @@ impl CoresRun {
     }
 
     /// Hands the seeds, cores, vectors, the removed set, the evidence and what later refreshes may
-    /// take over to `changes`; gives what was written of standings.
+    /// take over to `changes`; returns what was written of standings.
     pub(crate) fn put(
         &self,
         store: &Store,

@@ -1,11 +1,11 @@
-//! Loads what hangs together with some pages, by key.
+//! Loads everything that is connected with some pages, by key.
 //!
-//! From a page that takes part one comes to the rows that lead from it and to it, and from a row to
-//! all pages that carry it and all that it leads to. What is found in the end is whole components
-//! of the host-pruned graph: no row leads from there to a page elsewhere that takes part, and none
-//! from elsewhere to there.
+//! A page that takes part leads to the rows that lead from it and to it, and a row leads to all
+//! pages that carry it and all its targets. In the end the result is whole components of the
+//! host-pruned graph: no row leads from there to a page elsewhere that takes part, and none from
+//! elsewhere to there.
 //!
-//! Cost: the records of the pages, of those next to them that take no part, and the blocks of the
+//! Cost: the records of the pages and of adjacent pages that take no part, and the blocks of the
 //! link tables that they are in, each read once. Memory: all of that.
 
 use std::collections::btree_map::Entry;
@@ -21,14 +21,14 @@ use crate::storage::{Store, StoreError, Table, tables};
 
 /// What is known of a page that was looked at.
 struct Seen {
-    /// Why it takes no part, if so.
+    /// Why it takes no part; `None` if it does.
     reason: Option<Links>,
-    /// The index of its row.
+    /// The index of its row; `None` without one.
     row: Option<u32>,
     url: String,
 }
 
-/// A row: who carries it, where it leads.
+/// A row: who carries it, and where it leads.
 struct Row {
     carriers: Vec<PageId>,
     targets: Vec<PageId>,
@@ -62,7 +62,7 @@ pub(crate) struct Neighbourhood<'a> {
     /// The most pages that are loaded.
     most: u64,
     seen: BTreeMap<PageId, Option<Seen>>,
-    /// Those that take part, with all of their component.
+    /// The pages that take part, each with all of its component once it is loaded.
     part: BTreeSet<PageId>,
     rows: BTreeMap<RowId, Row>,
     row_blocks: Blocks<PageId>,
@@ -84,7 +84,7 @@ impl<'a> Neighbourhood<'a> {
         }
     }
 
-    /// What is known of a page; nothing where there is none.
+    /// What is known of a page; `None` where there is no such page.
     fn look(&mut self, page: PageId) -> Result<Option<&Seen>, EngineError> {
         if !self.seen.contains_key(&page) {
             let store = self.rules.store;
@@ -137,8 +137,8 @@ impl<'a> Neighbourhood<'a> {
         Ok(rows)
     }
 
-    /// Loads all that hangs together with these pages, as far as they take part; `false` where that
-    /// is too much.
+    /// Loads everything that is connected with these pages, as far as it takes part; `false` where
+    /// that is too much.
     pub(crate) fn spread(
         &mut self,
         from: impl IntoIterator<Item = PageId>,
@@ -150,7 +150,7 @@ impl<'a> Neighbourhood<'a> {
             if !takes_part || !self.part.insert(page) {
                 continue;
             }
-            // Those next to them that take no part are read too.
+            // Adjacent pages that take no part are read too.
             let seen = self.seen.len() as u64 / 4;
             if seen.max(self.part.len() as u64) > self.most {
                 return Ok(false);
@@ -211,8 +211,8 @@ impl<'a> Neighbourhood<'a> {
         Ok(block.at(place).to_vec())
     }
 
-    /// Why a page on inter-site links takes no part, or `Alone` where it does; `None` where it is on
-    /// none.
+    /// Why a page on inter-site links takes no part, or `Alone` where it does; `None` where it is
+    /// on no inter-site link.
     pub(crate) fn bare_standing(&mut self, page: PageId) -> Result<Option<Links>, EngineError> {
         if self.rows_at(page)?.is_empty() {
             return Ok(None);

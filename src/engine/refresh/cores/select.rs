@@ -7,8 +7,8 @@ use crate::engine::{EngineError, PlanError};
 use crate::page::PageId;
 use crate::watch::Watch;
 
-/// Cores and seeds of the loaded graph; `previous` are the seeds of the refresh before, best first,
-/// and the ledger is what is known of components that did not change.
+/// The cores and seeds of the loaded graph. `previous` are the seeds of the previous refresh, best
+/// first, and the ledger is what is known of components that did not change.
 pub(crate) fn select(
     hubs: &Hubs,
     plan: &CorePlan,

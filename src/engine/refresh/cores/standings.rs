@@ -1,4 +1,4 @@
-//! The standings of pages on inter-site links: their components, their row sums, what they were near.
+//! The standings of pages on inter-site links: their components, row sums, and what they were near.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,19 +18,19 @@ use crate::storage::{Changes, Store, StoreError};
 /// A site and a block of its page indexes.
 type BlockPlace = (SiteId, u32);
 
-/// Standings on their way to the store. Of cores that the new refresh computed the origin has the
-/// refresh 0.
+/// Standings on their way to the store. For a core that the new refresh computed, the refresh in
+/// the origin is still 0.
 pub(crate) enum NewStandings {
-    /// Of all pages.
+    /// The standings of all pages.
     All(BTreeMap<BlockPlace, PageBlock<Standing>>),
-    /// Of blocks with pages that may have another one, as they are and as they were; and of how many
-    /// pages there are any.
+    /// Blocks with pages whose standing may have changed, as they are and as they were; and the
+    /// number of pages that have a standing.
     Changed(BTreeMap<BlockPlace, [Option<PageBlock<Standing>>; 2]>, u64),
 }
 
-/// The standings of pages that may have another one than before.
+/// What the standings of pages that may have changed are worked out from.
 pub(crate) struct ChangedStandings {
-    /// What is known of the pages without their links; nothing of those on no inter-site link.
+    /// What is known of the pages apart from their links; `None` for those on no inter-site link.
     pub(crate) pages: BTreeMap<PageId, Option<Links>>,
     /// The blocks that they are in, as the earlier refresh sees them.
     pub(crate) blocks: BTreeMap<BlockPlace, Option<PageBlock<Standing>>>,
@@ -38,7 +38,7 @@ pub(crate) struct ChangedStandings {
     pub(crate) earlier: u64,
 }
 
-/// What standings are told from.
+/// What standings are worked out from.
 struct Source<'a> {
     hubs: &'a Hubs,
     components: &'a WeakComponents,
@@ -79,7 +79,8 @@ impl<'a> Source<'a> {
         let as_hub = hub.and_then(|class| near.hubs.get(class).copied().flatten());
         let as_authority =
             authority.and_then(|class| near.authorities.get(class).copied().flatten());
-        // The first core; of the same one, as a hub, since hubs become seeds.
+        // The first core counts; if it is the same in both roles, the one as a hub, since hubs
+        // become seeds.
         let as_hub = as_hub.map(|near| (near, true));
         let both = as_hub
             .into_iter()
@@ -103,7 +104,7 @@ impl<'a> Source<'a> {
 }
 
 impl ChangedStandings {
-    /// What they are after a selection.
+    /// The standings after a selection.
     pub(crate) fn settle(
         self,
         hubs: &Hubs,
@@ -140,7 +141,7 @@ impl ChangedStandings {
     }
 }
 
-/// A block with the number of the refresh, now that it has one.
+/// A block whose new cores get the number of the refresh, now that it has one.
 fn numbered(block: &PageBlock<Standing>, refresh: RefreshId) -> PageBlock<Standing> {
     let mut block = block.clone();
     for near in block.0.iter_mut().filter_map(|fact| fact.1.near.as_mut()) {
@@ -163,7 +164,7 @@ impl NewStandings {
         let mut left_out = left_out
             .map(|&(page, links)| (page, Standing { links, near: None }))
             .peekable();
-        // Block after block: a list of all would take as much again.
+        // Block after block: a list of all would take as much memory again.
         let mut blocks: BTreeMap<BlockPlace, PageBlock<Standing>> = BTreeMap::new();
         let (mut at, mut block) = ((SiteId(0), 0), Vec::new());
         loop {
@@ -189,7 +190,7 @@ impl NewStandings {
         }
     }
 
-    /// Hands those to `changes` that differ from what the last refresh of the series sees; gives
+    /// Hands those to `changes` that differ from what the last refresh of the series sees; returns
     /// where they are, and the blocks written.
     pub(crate) fn put(
         &self,
@@ -225,7 +226,7 @@ impl NewStandings {
                 for entry in store.scan_under(&tables::STANDINGS, &series.to_be_bytes())? {
                     let (key, Standings(kept)) = entry?;
                     let place = (key.site, key.block);
-                    // The newest of a block comes first.
+                    // The newest version of a block comes first.
                     if last.replace(place) == Some(place) {
                         continue;
                     }
@@ -263,8 +264,8 @@ pub(crate) struct Written {
     blocks: BTreeSet<BlockPlace>,
 }
 
-/// Deletes the standings that no refresh sees any more, and what is kept of a series without
-/// refreshes, once the pruned ones are gone; `new` is the refresh being stored, with what it wrote.
+/// Deletes the standings that no refresh sees any longer once the pruned ones are gone, and what is
+/// kept of a series without refreshes; `new` is the refresh being stored, with what it wrote.
 ///
 /// Cost: the blocks that the pruned refreshes and the oldest one that stays have written.
 pub(crate) fn delete_unseen(
@@ -311,8 +312,8 @@ pub(crate) fn delete_unseen(
                 block: place.1,
                 refresh: oldest,
             };
-            // The newest that the oldest refresh sees comes first, unless that refresh is the one
-            // being stored and has written the block anew.
+            // The newest version that the oldest refresh sees comes first, unless that refresh is
+            // the one being stored and has written the block anew.
             let mut first = of_new.is_none_or(|written| !written.contains(&place));
             for entry in store.scan_from(&tables::STANDINGS, &key, &key.of_block())? {
                 let (key, Standings(block)) = entry?;
@@ -326,7 +327,7 @@ pub(crate) fn delete_unseen(
     Ok(())
 }
 
-/// A block in the number that sets of blocks have: as a page with the block for its index.
+/// The number of a block in sets of blocks: that of a page with the block's number for its index.
 fn packed(place: BlockPlace) -> u64 {
     PageId::new(place.0, place.1).0
 }

@@ -1,4 +1,5 @@
-//! What is kept of a pick on a site: by pages instead of numbers, with what makes up its gain.
+//! What is kept of a pick on a site: with pages instead of numbers, and with what makes up its
+//! gain.
 
 use roaring::RoaringBitmap;
 
@@ -7,10 +8,10 @@ use crate::cover::{HopGain, Pick, Score, Scored, Weights};
 use crate::page::PageId;
 use crate::storage::records::{CoverEvidence, HopEvidence};
 
-/// A pick with the pages that it covers first.
+/// A pick, with the pages that it is the first to cover.
 pub(crate) struct Picked {
     pub(crate) page: PageId,
-    /// Its refresh is filled in when it is stored.
+    /// The number of the refresh is filled in when it is stored.
     pub(crate) evidence: CoverEvidence,
     /// Page indexes by hop.
     pub(crate) covered: Vec<RoaringBitmap>,

@@ -1,17 +1,17 @@
 //! Refresh by cover: seeds for each site with crawled pages, and what is kept of them.
 //!
-//! A site of which nothing changed that cover methods see ([`SiteRecord::cover_changed`]), and that
-//! has the seats it had, keeps its seeds: its records in `seeds` and `covers` are written again
-//! under the new number, since ranks run through all sites, but the site is not read, and the sets
-//! of pages that its seeds cover stay where they are, under the refresh that picked the seeds. So
-//! beside reading and selecting on the sites that changed, a refresh costs one scan of the sites
-//! and one small record for each site and seed.
+//! A site keeps its seeds if nothing changed that cover methods see ([`SiteRecord::cover_changed`])
+//! and it has the seats it had. Its records in `seeds` and `covers` are written again under the new
+//! number, since ranks run through all sites. But the site is not read, and the sets of pages that
+//! its seeds cover stay where they are, under the refresh that picked the seeds. So besides reading
+//! and selecting on the sites that changed, a refresh costs one scan of the sites and one small
+//! record for each site and seed.
 //!
-//! Seeds are ordered so that any head of the list is a good list: first the first pick of every
-//! site, then the second ones, and so on; among those of one round by the value that they cover
-//! first (it compares across sites, which a PageRank on one site and a weight on another do not),
-//! the highest first, ties by site name. Within a site that is the order of the picks. Both lists,
-//! what is taken over and what is new, have this order, so they are merged.
+//! Seeds are ordered so that any head of the list is a good list: the first pick of every site
+//! comes first, then the second picks, and so on. Those of one round are ordered by the value that
+//! they are the first to cover (it compares across sites, which a PageRank on one site and a weight
+//! on another do not), the highest first, ties by site name. Within a site that is the order of the
+//! picks. Both lists, of seeds taken over and of new ones, have this order, so they are merged.
 //!
 //! [`SiteRecord::cover_changed`]: crate::storage::records::SiteRecord::cover_changed
 
@@ -48,24 +48,24 @@ pub(crate) struct Earlier {
     pub(crate) batch: BatchId,
 }
 
-/// The seeds of all sites, on their way to the store. Memory: what the new seeds cover, at most
-/// some bits a page, and some 100 bytes a site.
+/// The seeds of all sites, on their way to the store. Memory: what the new seeds cover, at most a
+/// few bits per page, and some 100 bytes per site.
 pub(crate) struct CoverRun {
     earlier: Option<RefreshId>,
-    /// By site name.
+    /// Sites, by name.
     sites: Vec<(SiteId, Kept)>,
     pub(crate) page_visits: u64,
 }
 
-/// What a site keeps, or has newly.
+/// What a site has taken over, or has newly.
 enum Kept {
-    /// Of the earlier refresh.
+    /// Taken over from the earlier refresh.
     Taken(CoverRecord),
-    /// Picked now; the numbers of refresh and rank are filled in when it is stored.
+    /// Picked now; the numbers of the refresh and the ranks are filled in when it is stored.
     New(CoverRecord, Vec<Picked>, Uncovered),
 }
 
-/// Selects on all sites that changed since `earlier`, on all sites where there is none.
+/// Selects on all sites that changed since `earlier`; without it, on all sites.
 pub(crate) fn run(
     store: &Store,
     choice: &Choice,
@@ -121,7 +121,7 @@ pub(crate) fn records(
     Ok(records)
 }
 
-/// Selects on some of the sites; gives what came out by their places in `sites`.
+/// Selects on some of the sites; returns the results with the sites' places in `sites`.
 fn select(
     store: &Store,
     sites: &[CoverSite],
@@ -181,7 +181,7 @@ fn record(site: &LoadedSite<'_>, cover: &SiteCover, seats: u32) -> CoverRecord {
     CoverRecord {
         since: 0,
         seats,
-        // The numbers are filled in when it is stored; how many there are is known.
+        // The ranks are filled in when it is stored; their number is known already.
         ranks: vec![0; cover.picks.len()],
         stop: match cover.stop {
             Stop::NoValueLeft => CoverStop::NoValueLeft,
@@ -201,7 +201,7 @@ impl CoverRun {
         self.earlier
     }
 
-    /// Sites whose seeds are taken over, and sites that were selected on.
+    /// The number of sites whose seeds are taken over, and of sites that were selected on.
     pub(crate) fn steps(&self) -> (u64, u64) {
         let taken = self.sites.iter().filter(|s| matches!(s.1, Kept::Taken(_)));
         let taken = taken.count() as u64;
@@ -283,7 +283,7 @@ impl CoverRun {
         seeds
     }
 
-    /// The seeds of the earlier refresh that are taken over, in order.
+    /// The seeds that are taken over from the earlier refresh, in order.
     fn taken_seeds<'a>(
         &'a self,
         store: &'a Store,

@@ -1,5 +1,5 @@
-//! What a refresh of a cover method keeps of every crawled page of a site that it selected on: the
-//! pick that it is, the pick that covers it first and at which hop, or its score after the last
+//! What a refresh of a cover method keeps of every crawled page of a site that it selected on:
+//! which pick the page is, which pick covers it first and at which hop, or its score after the last
 //! pick.
 
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ impl Uncovered {
     }
 }
 
-/// Hands what the crawled pages of a site came to to `changes`, under the refresh that picked.
+/// Hands the fate of a site's crawled pages to `changes`, under the refresh that picked.
 pub(crate) fn put_reach(
     changes: &mut Changes,
     (refresh, site): (RefreshId, SiteId),

@@ -2,8 +2,8 @@
 //! value, or PageRank of the whole graph.
 //!
 //! Sharing out looks at all sites at every refresh, so a change on one site can move seats on
-//! others; those are selected on again. By pages that costs nothing. By value the sites that
-//! changed are read twice. By PageRank the whole graph is read and ranked anew.
+//! others; those are selected on again. By pages that costs nothing. By value, the sites that
+//! changed are read twice. By PageRank, the whole graph is read and ranked anew.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::watch::Watch;
 /// Seats, in the order of the sites.
 pub(crate) struct Assigned {
     pub(crate) of_sites: Vec<u32>,
-    /// The sites' values as far as they are known, in millionths.
+    /// The values of the sites, in millionths; `None` where they are not known.
     pub(crate) values: Vec<Option<i64>>,
     /// Page visits of ranking the whole graph.
     pub(crate) visits: u64,
@@ -66,7 +66,7 @@ pub(crate) fn seats(
     Ok(assigned)
 }
 
-/// Fills in the values that are not known: those of sites that changed.
+/// Fills in the values that are not known, which are those of sites that changed.
 fn read_values(
     store: &Store,
     sites: &[CoverSite],

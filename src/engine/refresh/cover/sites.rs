@@ -1,8 +1,9 @@
-//! Loads sites as the cover methods see them: crawled pages in URL order, links between them, and
-//! what their values follow from.
+//! Loads sites as the cover methods see them: crawled pages in URL order, the links between them,
+//! and what their values follow from.
 //!
 //! Sites are loaded and worked on in groups, so that memory is bounded by the largest site and
-//! [`GROUP_PAGES`], not by the bank. Large sites each get a group with small ones beside it: while
+//! [`GROUP_PAGES`], not by the bank. Each large site gets a group with small ones beside it: while
+//! it is searched, its own searches and the small sites fill the threads.
 //! one large site is searched, its own searches and the small sites fill the threads.
 
 use std::collections::HashMap;
@@ -17,7 +18,7 @@ use crate::storage::records::{BatchId, PageRecord, PageState};
 use crate::storage::{Store, tables};
 use crate::watch::Watch;
 
-/// Small sites are taken into a group until they have so many crawled pages together.
+/// Small sites are added to a group until together they have this many crawled pages.
 const GROUP_PAGES: u64 = 1 << 18;
 
 /// A site with crawled pages.
@@ -25,7 +26,7 @@ pub(crate) struct CoverSite {
     pub(crate) id: SiteId,
     pub(crate) name: String,
     pub(crate) crawled: u32,
-    /// The last batch that changed what cover methods see of it.
+    /// The last batch that changed what cover methods see of the site.
     pub(crate) changed: BatchId,
     p_uniq: PUniq,
 }
@@ -56,7 +57,7 @@ pub(crate) fn cover_sites(
     Ok(sites)
 }
 
-/// A site in memory; its pages by number, that is in URL order.
+/// A site in memory; its pages are numbered in URL order.
 pub(crate) struct LoadedSite<'a> {
     pub(crate) site: &'a CoverSite,
     /// Page indexes.
@@ -66,7 +67,7 @@ pub(crate) struct LoadedSite<'a> {
 }
 
 impl LoadedSite<'_> {
-    /// The site as selection takes it.
+    /// The site in the form that selection takes.
     pub(crate) fn selectable(&self) -> Site<'_> {
         Site {
             id: self.site.id,
@@ -81,7 +82,7 @@ impl LoadedSite<'_> {
     }
 }
 
-/// The targets that are known and not crawled, of each row of a site.
+/// For each row of a site, how many of its targets are known and not crawled.
 pub(crate) fn uncrawled_of_rows(
     store: &Store,
     site: SiteId,
@@ -94,7 +95,7 @@ pub(crate) fn uncrawled_of_rows(
     Ok(of_rows)
 }
 
-/// What a page's value follows from; `of_rows` is of its site.
+/// What a page's value follows from; `of_rows` has the counts of its site's rows.
 pub(crate) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFacts {
     let of_row = record.row.and_then(|row| of_rows.get(&row)).copied();
     let counted = record.uncrawled_intra.saturating_add(of_row.unwrap_or(0));
@@ -109,7 +110,8 @@ pub(crate) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFac
 ///
 /// Cost: one scan each of the site's pages, row members and intra-site links. Memory: the URLs of
 /// its crawled pages while they are sorted, 4 bytes for each page that is not crawled, and what
-/// [`SiteGraph`] and the facts take: some 50 bytes a page and 8 a link, twice while it is built.
+/// [`SiteGraph`] and the facts take: some 50 bytes per page and 8 per link, twice while it is
+/// built.
 fn load<'a>(
     store: &Store,
     site: &'a CoverSite,
