@@ -4,8 +4,8 @@
 //! ([`ingest`](engine::Bank::ingest)), a plan selects seeds ([`refresh`](engine::Bank::refresh)),
 //! and they come out with their reasons ([`seeds`](engine::Bank::seeds),
 //! [`cores`](engine::Bank::cores)) and with what changed, and why ([`diff`](engine::Bank::diff),
-//! [`page_history`](engine::Bank::page_history)). Any page can be asked why it is one, or why not
-//! ([`explain`](engine::Bank::explain)).
+//! [`page_history`](engine::Bank::page_history)). Of any page one can ask why it is a seed, or why
+//! not ([`explain`](engine::Bank::explain)).
 //!
 //! # Promises
 //!
@@ -43,7 +43,8 @@
 //!
 //! # The guide
 //!
-//! The map below leads from a question to the file; the pages of the [guide](mod@guide) have the rules.
+//! The map below leads from a question to the file; the pages of the [guide](mod@guide) hold the
+//! rules.
 //!
 //! [map]: crate::guide::map
 //! [design]: crate::guide::design
@@ -74,8 +75,8 @@ pub mod shown;
 pub mod synth;
 pub mod watch;
 
-// Rooms that a caller does not need: their types that show in requests and answers are the
-// engine's too. The package's own tests and benches reach inside.
+// Rooms that callers do not need: the engine re-exports those of their types that appear in
+// requests and answers. The package's own tests and benches use them directly.
 #[cfg(not(feature = "internals"))]
 mod cores;
 #[cfg(not(feature = "internals"))]

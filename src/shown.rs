@@ -1,16 +1,16 @@
-//! Texts of others as people see them: names, paths and URLs in messages.
+//! Other people's texts as they are shown: names, paths and URLs in messages.
 //!
-//! Whoever chose them may be hostile. A line end in a name makes a line of its own out of what
-//! follows, an escape sequence steers the terminal, and marks of direction make one URL look like
+//! Whoever chose them may be hostile. A line end in a name turns what follows into a line of its
+//! own, an escape sequence controls the terminal, and direction marks make one URL look like
 //! another.
 
 use std::borrow::Cow;
 
-/// The most characters that are shown of a URL in a message.
+/// How many characters of a URL a message shows at most.
 const MOST: usize = 200;
 
-/// Whether a character is not seen, and changes how others are: controls, line and paragraph
-/// separators, marks of direction, zero widths.
+/// Whether a character is invisible and changes how others are shown: controls, line and paragraph
+/// separators, direction marks, zero widths.
 #[must_use]
 pub fn is_steering(c: char) -> bool {
     c.is_control()
@@ -21,7 +21,7 @@ pub fn is_steering(c: char) -> bool {
             | '\u{feff}')
 }
 
-/// A text on one line, each such character by name or number, as `\n` or `\u{202e}`.
+/// A text on one line, with each such character written by name or number, as `\n` or `\u{202e}`.
 ///
 /// ```
 /// assert_eq!(seedbank::shown::plain("day\n1"), "day\\n1");
@@ -42,7 +42,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// The first 200 characters of a text that has more, and how long it is.
+/// The first 200 characters of a longer text, followed by its length; a shorter one as it is.
 #[must_use]
 pub fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MOST) {

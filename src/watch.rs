@@ -1,4 +1,4 @@
-//! How long work reports its progress and learns that it shall stop.
+//! How long work reports its progress and learns that it should stop.
 //!
 //! Every long loop of the library takes a [`Watch`]; the command line shows bars and turns
 //! Ctrl-C into [`Watch::stopped`], a library caller passes [`Unwatched`] or its own.
@@ -8,7 +8,8 @@
 #[error("interrupted; the bank is as it was")]
 pub struct Interrupted;
 
-/// What long work reports to. Calls are cheap enough for every few thousand steps, not for each.
+/// What long work reports to. Calls are cheap enough for every few thousand steps, not for each
+/// one.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -28,18 +29,19 @@ pub struct Interrupted;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Watch: Sync {
-    /// Whether the work shall stop as soon as it can, leaving the bank as it was.
+    /// Whether the work should stop as soon as it can, leaving the bank as it was.
     fn stopped(&self) -> bool {
         false
     }
 
-    /// A new stage begins; `total` is in the units of [`Watch::advance`] where it is known.
+    /// Begins a new stage; `total` is in the units of [`Watch::advance`], `None` where it is not
+    /// known.
     fn stage(&self, _name: &str, _total: Option<u64>) {}
 
-    /// Tells that `units` more of the current stage are done.
+    /// Reports that `units` more of the current stage are done.
     fn advance(&self, _units: u64) {}
 
-    /// `Err(Interrupted)` once the work shall stop.
+    /// `Err(Interrupted)` once the work should stop.
     fn proceed(&self) -> Result<(), Interrupted> {
         if self.stopped() {
             Err(Interrupted)

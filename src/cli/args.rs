@@ -1,4 +1,4 @@
-//! The commands and what all of them share. The doc comments are the help texts.
+//! The commands and what they all share. The doc comments are the help texts.
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -63,9 +63,9 @@ pub(super) enum Command {
     Man(shell::ManArgs),
 }
 
-/// The whole command line, as clap knows it.
+/// The whole command line, in clap's form.
 pub(super) fn command() -> clap::Command {
-    // clap wants a text that lives as long as the process, and this one is made once in it.
+    // clap wants a text that lives as long as the process; this one is made only once.
     let version = format!("{} (store format {FORMAT})", env!("CARGO_PKG_VERSION"));
     Cli::command().version(&*Box::leak(version.into_boxed_str()))
 }

@@ -40,7 +40,7 @@ pub(super) struct CheckArgs {
 pub(super) struct CheckResult<'a> {
     /// Whether nothing is wrong.
     clean: bool,
-    /// How much is wrong: findings in tables, states that are damaged as a whole, files.
+    /// How many things are wrong: findings in tables, states that are damaged as a whole, files.
     count: u64,
     #[serde(flatten)]
     check: &'a BankCheck,
@@ -134,7 +134,7 @@ fn findings(name: &str, state: &StateCheck, text: &mut String) {
     }
 }
 
-/// What became of a state, in words.
+/// The result for a state, in words.
 fn told(state: &StateCheck, walked_once: bool) -> String {
     let mut words = match state.verdict {
         Verdict::Good => "good",

@@ -149,7 +149,7 @@ fn side(side: &DiffSide) -> String {
     }
 }
 
-/// A cause as JSON names it.
+/// The name of a cause, as in JSON.
 pub(super) fn name(cause: Cause) -> String {
     match serde_json::to_value(cause) {
         Ok(serde_json::Value::String(name)) => name,

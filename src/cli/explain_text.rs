@@ -8,7 +8,7 @@ use seedbank::engine::{
     RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Why,
 };
 
-/// Lines below the first are indented.
+/// Lines of text, indented below the first.
 struct Lines(String);
 
 impl Lines {
@@ -83,7 +83,7 @@ fn no_seed(lines: &mut Lines, why: &Why, site: &str) {
             LeftOut::NoPage => "it took no part: nobody links to it any more",
         }),
         Why::Later => lines.add("the bank did not know it then; refresh again"),
-        // Told before.
+        // These were printed above.
         Why::CoreSeed(_) | Why::CoverSeed(_) => {}
     }
 }
@@ -230,7 +230,7 @@ fn cover_seed(lines: &mut Lines, seed: &CoverSeed) {
             "runner-up {} with {}",
             second.url, second.score
         )),
-        // Where pages are drawn there is none.
+        // Where pages are drawn there is no runner-up.
         None if seed.gain.is_none() => {}
         None => lines.add("runner-up not known: none was left, or none needed looking at"),
     }
@@ -290,7 +290,7 @@ fn today(lines: &mut Lines, page: &PageToday, why: &Why) {
     }
 }
 
-/// What became of a site.
+/// What a refresh did with a site.
 pub(super) fn of_site(answer: &SiteExplanation) -> String {
     let mut lines = Lines(format!("site {}\n", answer.site));
     lines.add(asked(&answer.asked));

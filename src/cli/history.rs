@@ -1,4 +1,4 @@
-//! `history`: what went in and what was selected; of a page, when it was a seed.
+//! `history`: what went in and what was selected; for a page, when it was a seed.
 
 use std::fmt::Write;
 use std::path::PathBuf;

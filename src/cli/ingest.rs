@@ -1,4 +1,4 @@
-//! `ingest`: a batch goes in.
+//! `ingest`: takes in a batch.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
@@ -190,7 +190,8 @@ fn graph_files(basename: &Path) -> Vec<PathBuf> {
     files.into()
 }
 
-/// Whether a file, which may not exist yet, is the bank's own; its folder of rejects is free.
+/// Whether a file, which may not exist yet, is one of the bank's own; its folder of rejects is
+/// allowed.
 fn is_inside(bank: &Path, file: &Path) -> bool {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

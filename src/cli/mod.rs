@@ -46,7 +46,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(mut e) => {
             failure::make_plain(&mut e);
-            // Help and version come as errors too. Nobody can be told that printing failed.
+            // Help and version come as errors too. If printing fails, nobody can be told.
             let _ = e.print();
             return ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2));
         }
@@ -57,7 +57,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(4),
         Ok(Outcome::Nothing) => ExitCode::from(5),
-        // Whoever read the output has seen enough.
+        // Whoever was reading the output has seen enough.
         Err(e) if e.is_broken_pipe() => ExitCode::SUCCESS,
         Err(e) => {
             session.fail(&e);

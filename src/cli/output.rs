@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::failure::CliError;
 
-/// Buffered standard output; [`Output::finish`] writes what is left.
+/// Buffered standard output; [`Output::finish`] writes what is left in the buffer.
 pub(super) struct Output {
     out: BufWriter<StdoutLock<'static>>,
 }

@@ -47,7 +47,7 @@ pub(super) fn text(history: &PageHistory) -> String {
     text
 }
 
-/// What happened, and until which refresh nothing else did.
+/// What happened at a refresh, and up to which refresh nothing else did.
 fn line(appearance: &Appearance, until: Option<&Appearance>) -> String {
     let to = |number: fn(&Appearance) -> u32| {
         until.map_or_else(String::new, |until| format!(" to {}", number(until)))

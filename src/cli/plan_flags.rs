@@ -1,5 +1,5 @@
-//! The parameters of a plan as flags: one struct for each method, and the order in which flags,
-//! plan file and kept plan count.
+//! The parameters of a plan as flags: one struct for each method, and the order of precedence of
+//! flags, plan file and kept plan.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -14,7 +14,7 @@ use seedbank::engine::{
 use super::failure::CliError;
 use super::values::human_bytes;
 
-/// The most bytes of a plan file; real ones have some hundred.
+/// The most bytes of a plan file; real ones have a few hundred.
 const MAX_PLAN_FILE: u64 = 1 << 20;
 
 /// The parameters of any method.
@@ -214,7 +214,7 @@ enum PagesFlag {
     Crawled,
 }
 
-/// The text of a plan file. It may be a pipe, and nothing says that one has an end.
+/// The text of a plan file. The file may be a pipe, which need not have an end.
 fn read(path: &Path) -> Result<String, CliError> {
     let failed = |source| CliError::PlanFile {
         path: path.to_path_buf(),

@@ -17,11 +17,12 @@ use signal_hook::iterator::Signals;
 /// Whether the user asked for the work to stop.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// From now on Ctrl-C and termination ask for the work to stop, and the second time end it.
+/// From now on Ctrl-C and termination ask for the work to stop, and the second time end the
+/// process.
 ///
-/// What a bank holds survives the end of the process at any moment.
-/// A file that outgrows the process's limit is an error of the write: the signal that comes with it
-/// would end the process without a word.
+/// What a bank holds survives the end of the process at any moment. A file that exceeds the
+/// process's size limit is an error of the write: the signal that comes with it would otherwise end
+/// the process without a word.
 pub(super) fn catch_signals() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
@@ -69,7 +70,7 @@ impl Watch for Progress {
         if !self.shown {
             return;
         }
-        // Inputs are read in bytes, everything else goes by pieces.
+        // Inputs are counted in bytes, everything else in pieces.
         let in_bytes = name == "read";
         let amount = move |amount: u64| {
             if in_bytes {
@@ -85,7 +86,7 @@ impl Watch for Progress {
         let style = ProgressStyle::with_template(template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .with_key("done", move |state: &ProgressState, out: &mut dyn Write| {
-                // A stage that does not count has nothing to show.
+                // A stage that counts nothing has nothing to show.
                 if state.len().is_some() || state.pos() > 0 {
                     let _ = out.write_str(&amount(state.pos()));
                 }

@@ -56,7 +56,7 @@ pub(super) struct RefreshArgs {
     wait: bool,
     #[command(flatten)]
     format: FormatArgs,
-    // Last, since its headings would go on over what follows.
+    // Last, since its headings would also apply to flags that follow.
     #[command(flatten)]
     parameters: PlanFlags,
 }

@@ -82,7 +82,7 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
     Ok(Outcome::Done)
 }
 
-/// Where the JSON file goes. What cannot work is said before the long work, not after it.
+/// The path of the JSON file. What cannot work is reported before the long work, not after it.
 fn places(bank: &Path, out: &Path) -> Result<PathBuf, CliError> {
     let usage = |text: String| Err(CliError::Usage(text));
     let shown = out.display();
@@ -134,7 +134,7 @@ fn places(bank: &Path, out: &Path) -> Result<PathBuf, CliError> {
             beside.display()
         ));
     }
-    // Whether the folder takes files at all.
+    // Whether files can be made in the folder at all.
     staged(out, b"")?;
     Ok(beside)
 }
@@ -157,7 +157,7 @@ fn folder(file: &Path) -> &Path {
 }
 
 /// Writes both files beside their places and moves them there, so that nobody ever sees half a
-/// file; the page last, since it leads to the other.
+/// file; the page goes last, since it refers to the other.
 fn write(report: &Report, out: &Path, beside: &Path) -> Result<(), CliError> {
     let mut json = serde_json::to_vec(report).map_err(CliError::Json)?;
     json.push(b'\n');
@@ -171,11 +171,12 @@ fn write(report: &Report, out: &Path, beside: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A file that is not at its place yet, and that goes unless it gets there.
+/// A file that is not in its place yet, and that is removed unless it gets there.
 fn staged(place: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, CliError> {
     let mut file = tempfile::Builder::new()
         .prefix(".report-")
-        // As any file that the user makes; without this only the owner could read it.
+        // The same permissions as any file that the user makes; otherwise only the owner could read
+        // it.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder(place))
         .map_err(failed(place))?;

@@ -104,7 +104,7 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
     Ok(Outcome::Done)
 }
 
-/// The columns, the same for every method, so that a reader need not know which it was.
+/// The columns, the same for every method, so that a reader need not know which one it was.
 const CSV_HEADER: &str = "rank,url,site,method,plan,refresh,core,sigma,hub_score,\
     gain,covered_pages,covered_value,pick,since,seats\r\n";
 
@@ -149,7 +149,7 @@ fn csv_line(seed: &Seed) -> String {
     fields.join(",") + "\r\n"
 }
 
-/// The evidence under the names of JSON Lines.
+/// The evidence under the names that JSON Lines use.
 fn evidence(evidence: &Evidence) -> Vec<(&'static str, String)> {
     match evidence {
         Evidence::Core {

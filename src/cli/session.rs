@@ -1,4 +1,4 @@
-//! What a command does beside its work: threads, logs, notes on standard error, Ctrl-C.
+//! What a command does besides its work: threads, logs, notes on standard error, Ctrl-C.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write as _};
@@ -36,7 +36,7 @@ pub(super) struct Everywhere {
     pub(super) no_progress: bool,
 }
 
-/// How a command ended that did not fail.
+/// How a command that did not fail ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
     /// As asked.
@@ -81,7 +81,7 @@ impl Session {
                 .map_err(|e| CliError::Usage(format!("SEEDBANK_LOG {text:?}: {e}")))?,
             _ => EnvFilter::new(level),
         };
-        // A log that somebody else has set up stays.
+        // A log that somebody else has set up is kept.
         let _ = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .fmt_fields(debug_fn(field))
@@ -100,26 +100,26 @@ impl Session {
         Ok(Progress::new(self.bars))
     }
 
-    /// Whether more is to be said.
+    /// Whether more should be said.
     pub(super) fn is_verbose(&self) -> bool {
         self.verbose > 0
     }
 
-    /// Tells what the user did not ask for but should know.
+    /// Warns the user of something to know that was not asked for.
     pub(super) fn warn(&self, text: impl fmt::Display) {
         if !self.quiet {
             say("warning: ", &text.to_string());
         }
     }
 
-    /// Tells how it went where there is no result to print.
+    /// Says how it went where there is no result to print.
     pub(super) fn note(&self, text: impl fmt::Display) {
         if !self.quiet {
             say("", &text.to_string());
         }
     }
 
-    /// Tells an error and what to do about it.
+    /// Reports an error and what to do about it.
     #[expect(
         clippy::unused_self,
         reason = "errors go the same way as warnings, and quiet does not hide them"
@@ -133,8 +133,8 @@ impl Session {
     }
 }
 
-/// A field of an event of the log; of some the library says what they are about, and what to do
-/// about them is said here.
+/// Writes a field of an event in the log. For some the library says what they are about, and here
+/// it is added what to do about them.
 fn field(to: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
     match field.name() {
         "message" => write!(to, "{value:?}"),
@@ -144,12 +144,12 @@ fn field(to: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Res
     }
 }
 
-/// Names and paths in it are not ours: it stays on its line.
+/// Names and paths in the text are not ours, so it is kept on its line.
 fn say(what: &str, text: &str) {
     tell(format_args!("{what}{}", plain(text)));
 }
 
-/// Where standard error is closed nobody can be told.
+/// If standard error is closed, nobody can be told.
 fn tell(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! `completions` and `man`: the command line told to shells and to man.
+//! `completions` and `man`: the command line described for shells and for man.
 
 use std::fs;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ pub(super) fn completions(
         ShellName::PowerShell => Shell::PowerShell,
         ShellName::Zsh => Shell::Zsh,
     };
-    // Into memory first: the generator would panic where its reader goes away.
+    // Into memory first: the generator would panic if its reader went away.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "seedbank", &mut script);
     let mut out = Output::new();

@@ -105,18 +105,18 @@ pub(super) struct SynthResult {
     files: Vec<FileResult>,
 }
 
-/// One day of it.
+/// One day of the crawl.
 #[derive(Serialize, JsonSchema)]
 struct FileResult {
-    /// Where it is.
+    /// The path of the file.
     path: String,
     /// The day; 0 is the snapshot, the others are deltas.
     day: u32,
-    /// Bytes of the file.
+    /// The size of the file in bytes, compressed.
     file_bytes: u64,
     /// Bytes of JSON Lines before compression.
     text_bytes: u64,
-    /// Records: on day 0 all pages, later those below together.
+    /// How many records there are: all pages on day 0, later the sum of the counts below.
     records: u64,
     /// Pages born that day.
     born: u64,
@@ -124,13 +124,13 @@ struct FileResult {
     returned: u64,
     /// Pages whose content changed.
     changed: u64,
-    /// Pages gone.
+    /// Pages that went that day.
     gone: u64,
     /// Records with clicks only.
     clicked: u64,
     /// Links in the records.
     links: u64,
-    /// Those of them that are inter-site.
+    /// How many of them are inter-site.
     inter_site_links: u64,
 }
 

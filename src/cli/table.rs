@@ -44,7 +44,7 @@ pub(super) fn comma_separated(header: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// A field as RFC 4180 has it: in quotes where it must be, quotes within doubled.
+/// A field in the form of RFC 4180: quoted where necessary, with inner quotes doubled.
 pub(super) fn quoted(field: &str) -> String {
     if field.contains(['"', ',', '\r', '\n']) {
         format!("\"{}\"", field.replace('"', "\"\""))
@@ -53,7 +53,7 @@ pub(super) fn quoted(field: &str) -> String {
     }
 }
 
-/// A number where there is one.
+/// A number as text; empty where there is none.
 pub(super) fn or_nothing<T: ToString>(number: Option<T>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
@@ -72,7 +72,7 @@ pub(super) fn plus_minus(estimate: Option<Estimate>, decimals: usize) -> String 
         return "-".to_owned();
     };
     let mean = format!("{:.decimals$}", estimate.mean);
-    // What rounds to nothing has no sign.
+    // A number that rounds to zero has no sign.
     let nothing = mean.trim_start_matches(['-', '0', '.']).is_empty();
     let mean = mean.trim_start_matches(if nothing { "-" } else { "" });
     match estimate.standard_error {

@@ -10,7 +10,7 @@ use seedbank::ingest::MAX_URL;
 use super::failure::CliError;
 use super::values::human_bytes;
 
-/// The most bytes of a line: the longest URL twice over, for what crawlers write after it.
+/// The most bytes of a line: twice the longest URL, to leave room for what crawlers write after it.
 const MAX_LINE: u64 = 2 * MAX_URL as u64;
 
 /// The most bytes of a list: some four million URLs.
@@ -86,7 +86,7 @@ mod tests {
             list.map(|list| list.urls)
         };
         assert!(of(b"").unwrap().is_empty());
-        // A line of the greatest length is one.
+        // A line of exactly the greatest length is accepted.
         let most = usize::try_from(MAX_LINE).unwrap();
         let mut long = vec![b'u'; most - 1];
         long.push(b'\n');
@@ -95,7 +95,7 @@ mod tests {
         assert!(of(&long).is_err());
     }
 
-    /// A reader that gives these bytes again and again, without end.
+    /// A reader that repeats these bytes without end.
     struct Endless(Vec<u8>);
 
     impl Read for Endless {

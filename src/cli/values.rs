@@ -78,7 +78,7 @@ pub(super) fn memory(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Bytes of memory of this machine, where the system tells it.
+/// How many bytes of memory this machine has; `None` where the system does not say.
 fn machine_memory() -> Option<u64> {
     let about = std::fs::read_to_string("/proc/meminfo").ok()?;
     let all = about.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
@@ -96,7 +96,7 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "give a percentage from 0 to 100".to_owned())
 }
 
-/// Bytes for people.
+/// A number of bytes in a form for people.
 pub(super) fn human_bytes(bytes: u64) -> String {
     indicatif::BinaryBytes(bytes).to_string()
 }

@@ -1,15 +1,15 @@
-//! What seeds cover of their sites, beside what random seeds cover.
+//! What seeds cover of their sites, compared with random seeds.
 
 use super::estimate::Estimate;
 use crate::cover::{Pick, SiteCover, SiteGraph};
 
-/// What is covered of a site, in per cent.
+/// The share of a site that is covered, in per cent.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Covered {
-    /// Of its crawled pages.
+    /// The share of its crawled pages.
     pub pages: f64,
-    /// Of its positive value: less than nothing where spam outweighs the rest. None where no page
-    /// has positive value.
+    /// The share of its positive value: below zero where spam outweighs the rest; `None` where no
+    /// page has positive value.
     pub value: Option<f64>,
 }
 
@@ -42,15 +42,16 @@ pub fn mean(draws: &[Covered]) -> Covered {
 pub struct Gain {
     /// What is covered, in per cent.
     pub percent: Estimate,
-    /// How much more than random that is, in percentage points: the mean of the differences site
+    /// How much more than random that is, in percentage points: the mean of the differences, site
     /// by site.
     pub above_random: Estimate,
-    /// How much more than random that is, in per cent of what random covers: the ratio of the
-    /// means less 1, since a ratio site by site would break where random covers nothing.
+    /// How much more than random that is, in per cent of what random covers: the ratio of the means
+    /// minus 1, since a ratio site by site would fail where random covers nothing; `None` where
+    /// random covers nothing at all.
     pub improvement: Option<Estimate>,
 }
 
-/// What a method covers of each site beside what random covers; none without a site.
+/// The gain of a method over random, from what each covers of each site; `None` without a site.
 #[must_use]
 pub fn gain(pairs: &[(f64, f64)]) -> Option<Gain> {
     let found: Vec<f64> = pairs.iter().map(|(found, _)| *found).collect();

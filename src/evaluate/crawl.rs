@@ -6,40 +6,40 @@ use crate::watch::{Interrupted, Watch};
 /// What is known of a page and counts when it is found.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PageWorth {
-    /// Its PageRank on the whole graph.
+    /// The PageRank of the page on the whole graph.
     pub pagerank: f64,
-    /// Its value in millionths; 0 for a page that is not crawled, which counts in the value of
-    /// those that link to it.
+    /// The value of the page, in millionths; 0 for a page that is not crawled, which counts in the
+    /// value of the pages that link to it.
     pub value: i64,
-    /// Clicks.
+    /// How often the page was clicked.
     pub clicks: u64,
-    /// The spam mark.
+    /// Whether the page has the spam mark.
     pub spam: bool,
-    /// Whether the bank has crawled it.
+    /// Whether the bank has crawled the page.
     pub crawled: bool,
 }
 
-/// What some pages amount to.
+/// The totals over some pages.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Tally {
-    /// Pages.
+    /// How many pages there are.
     pub pages: u64,
-    /// Crawled ones.
+    /// How many of them are crawled.
     pub crawled: u64,
-    /// Spam pages.
+    /// How many of them are spam.
     pub spam: u64,
-    /// Pages with clicks.
+    /// How many of them have clicks.
     pub clicked_pages: u64,
-    /// Clicks.
+    /// The sum of their clicks.
     pub clicks: u64,
-    /// PageRank together.
+    /// The sum of their PageRanks.
     pub pagerank: f64,
-    /// Value together, in millionths.
+    /// The sum of their values, in millionths.
     pub value: i128,
 }
 
 impl Tally {
-    /// Counts pages, in their order.
+    /// Adds pages to the totals, in their order.
     pub fn count(&mut self, pages: &[u32], worth: &[PageWorth]) {
         for &page in pages {
             let of_page = &worth[page as usize];
@@ -53,13 +53,13 @@ impl Tally {
         }
     }
 
-    /// The mean PageRank; none of no pages.
+    /// The mean PageRank; `None` without pages.
     #[must_use]
     pub fn mean_pagerank(&self) -> Option<f64> {
         (self.pages > 0).then(|| self.pagerank / self.pages as f64)
     }
 
-    /// The share of spam; none of no pages.
+    /// The share of spam, from 0 to 1; `None` without pages.
     #[must_use]
     pub fn spam_share(&self) -> Option<f64> {
         (self.pages > 0).then(|| self.spam as f64 / self.pages as f64)
@@ -72,7 +72,7 @@ impl Tally {
     }
 }
 
-/// What a crawl from `seeds` finds at each depth from 0 to `depth`, as far as there is anything.
+/// What a crawl from `seeds` finds at each depth from 0 to `depth`, as long as it finds anything.
 pub fn crawl(
     search: &mut Search<'_>,
     worth: &[PageWorth],
@@ -93,7 +93,8 @@ pub fn crawl(
     Ok(depths)
 }
 
-/// The depth at which a crawl from `seeds` reaches each of `pages`, as far as `depth`.
+/// The depth at which a crawl from `seeds` reaches each of `pages`, at most `depth`; `None` for a
+/// page that it does not reach.
 pub fn reached(
     web: &Web,
     seeds: &[u32],
@@ -121,18 +122,17 @@ pub fn reached(
     Ok(found)
 }
 
-/// What a crawl finds that ends after so many pages.
+/// What a crawl finds that ends after a given number of pages.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Spent {
-    /// The pages together.
+    /// The totals over the pages.
     pub tally: Tally,
-    /// The depth of the deepest one; none where there is no page.
+    /// The greatest depth of a page; `None` where there is no page.
     pub depth: Option<u32>,
 }
 
 /// Crawls at most `budget` pages: the seeds in the order of their list, which is best first, then
-/// depth by depth. Where a depth does not fit whole, `first` says which of its pages come first,
-/// so many of them.
+/// depth by depth. Where a depth does not fit as a whole, `first` chooses that many of its pages.
 ///
 /// `seeds` are distinct.
 pub fn spend<E: From<Interrupted>>(
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(of(&[0], 3), (3, 3.0, Some(1)));
         // Two of 3, 4, 5 and 6: the last ones.
         assert_eq!(of(&[0], 5), (5, 14.0, Some(2)));
-        // Of seeds, the first of the list.
+        // Of the seeds, the first of the list.
         assert_eq!(of(&[7, 2, 0], 2), (2, 9.0, Some(0)));
         assert_eq!(of(&[7, 2, 0], 0), (0, 0.0, None));
         assert_eq!(of(&[], 5), (0, 0.0, None));

@@ -1,4 +1,4 @@
-//! How far pages are from each other: groups of pages, and the average of the whole graph.
+//! How far pages are from each other: distances between groups, and the average of the whole graph.
 
 use rayon::prelude::*;
 
@@ -8,11 +8,11 @@ use super::web::{Search, Web};
 use crate::graph::{NONE, number};
 use crate::watch::{Interrupted, Watch};
 
-/// The links on the shortest way from any page of one group (row) to any page of another (column);
-/// none where there is no way, or one of them is empty. A group is 0 from itself.
+/// The number of links on the shortest way from any page of one group (row) to any page of another
+/// (column); `None` where there is no way, or one of the groups is empty. A group is 0 from itself.
 ///
 /// No page is in two groups. Cost: one search from each group, which ends when all others are
-/// found; in parallel, each with one bit a page and row.
+/// found; in parallel, each with one bit per page and row.
 pub fn between(
     web: &Web,
     groups: &[Vec<u32>],
@@ -56,21 +56,22 @@ pub fn between(
 /// The average distance of a graph.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Average {
-    /// Pages with links.
+    /// How many pages have links.
     pub sources: u64,
-    /// Those that were searched from.
+    /// How many of those were searched from.
     pub samples: u64,
-    /// Mean distance over the ordered pairs of different pages with a way from one to the other.
+    /// The mean distance, in links, over the ordered pairs of different pages with a way from one
+    /// to the other; `None` without such a pair.
     pub mean: Option<Estimate>,
-    /// The share of the other pages that a page with links reaches.
+    /// The share of the other pages that a page with links reaches, from 0 to 1.
     pub reached: Option<Estimate>,
 }
 
-/// The average distance, from a sample of the pages with links (from others no way begins).
+/// The average distance, from a sample of the pages with links (no way begins at any other page).
 ///
-/// Each sampled page gives the sum of its distances and the number of pages that it reaches; the
+/// Each sampled page gives the sum of its distances and the number of pages that it reaches. The
 /// mean distance is the ratio of the two sums, with its linearised error and the correction for a
-/// sample of a finite population. Cost: one whole search a sample, in parallel.
+/// sample of a finite population. Cost: one whole search for each sample, in parallel.
 pub fn average(
     web: &Web,
     samples: u32,

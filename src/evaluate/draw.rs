@@ -7,7 +7,7 @@ use rand_pcg::rand_core::SeedableRng;
 
 use crate::cover::below;
 
-/// `wanted` of the numbers below `count`, ascending; all of them if there are not as many.
+/// `wanted` of the numbers below `count`, ascending; all of them if there are fewer.
 ///
 /// Every set is equally likely (Floyd's algorithm: Bentley and Floyd, CACM 30, 1987). The stream
 /// is PCG XSL 128/64, its seed the BLAKE3 hash of the rng seed and the draw (8 bytes each,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A mean and how far it may be off.
+/// A mean, and how far off it may be.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Estimate {
     /// The mean.
@@ -15,7 +15,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// The mean of observations and the standard error `sqrt(sum (x - mean)^2 / (n (n - 1)))`;
-    /// none of no observations. Sums follow the order of the observations.
+    /// `None` without observations. Sums follow the order of the observations.
     #[must_use]
     pub fn of(observations: &[f64]) -> Option<Self> {
         let count = observations.len() as f64;
@@ -32,8 +32,8 @@ impl Estimate {
     }
 
     /// The ratio of two means over the same `n` things, and its standard error by linearisation
-    /// (Cochran, Sampling Techniques, 1977, section 2.11): that of the mean of `a - ratio b`,
-    /// divided by the mean of `b`. None where the mean of `b` is not positive.
+    /// (Cochran, Sampling Techniques, 1977, section 2.11): the error of the mean of `a - ratio b`,
+    /// divided by the mean of `b`. `None` where the mean of `b` is not positive.
     #[must_use]
     pub fn of_ratio(pairs: &[(f64, f64)]) -> Option<Self> {
         let count = pairs.len() as f64;
@@ -52,7 +52,7 @@ impl Estimate {
         })
     }
 
-    /// This estimate in another unit: mean and error times `factor`.
+    /// This estimate in another unit: the mean and the error times `factor`.
     #[must_use]
     pub fn times(self, factor: f64) -> Self {
         Self {
@@ -61,8 +61,8 @@ impl Estimate {
         }
     }
 
-    /// The estimate of a sample drawn without replacement: the error shrinks as the sample takes in more of
-    /// the `population`, and is 0 when it is all of it.
+    /// The estimate for a sample drawn without replacement: the error shrinks as the sample covers
+    /// more of the `population`, and is 0 when it is all of it.
     #[must_use]
     pub fn of_finite(self, sample: u64, population: u64) -> Self {
         let left = 1.0 - sample as f64 / (population.max(1)) as f64;

@@ -2,15 +2,15 @@
 //!
 //! | module | what it does |
 //! | --- | --- |
-//! | [`web`] | links forward, and breadth-first search over one bit a page |
+//! | [`web`] | forward links, and breadth-first search over one bit per page |
 //! | [`crawl`] | what a crawl finds depth by depth, or within a budget |
 //! | [`distances`] | distances between groups of pages; a graph's average distance |
-//! | [`coverage`] | what picks cover of their sites, beside random |
+//! | [`coverage`] | what picks cover of their sites, compared with random |
 //! | [`estimate`] | means and their standard errors |
 //! | [`draw`](mod@draw) | draws that are the same on every machine |
 //!
-//! Results follow from the graph and the arguments alone: searches run in parallel, each is one
-//! thread's, and sums follow the order of pages.
+//! Results follow from the graph and the arguments alone: searches run in parallel, each on one
+//! thread, and sums follow the order of pages.
 
 pub mod coverage;
 pub mod crawl;

@@ -1,11 +1,11 @@
-//! The whole graph the way a crawler walks it, and breadth-first search on it.
+//! The whole graph in the direction that a crawler follows, and breadth-first search on it.
 
 use crate::graph::{Csr, NONE, WholeGraph};
 
-/// Pages with their links forward: intra-site links page by page, inter-site links row by row, so
-/// that a template that thousands of pages share is walked once in a search.
+/// Pages with their forward links: intra-site links page by page, inter-site links row by row, so
+/// that a template shared by thousands of pages is followed once in a search.
 ///
-/// Memory: 4 bytes an intra-site link and a row's target, 20 bytes a page, 8 a row.
+/// Memory: 4 bytes per intra-site link and per target of a row, 20 bytes per page, 8 per row.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Web {
     intra: Csr,
@@ -14,7 +14,7 @@ pub struct Web {
 }
 
 impl Web {
-    /// Turns the links of the whole graph around, one kind after the other.
+    /// Reverses the links of the whole graph, one kind after the other.
     #[must_use]
     pub fn new(graph: WholeGraph) -> Self {
         let pages = graph.pages() as usize;
@@ -61,7 +61,7 @@ impl Bits {
         Self(vec![0; count.div_ceil(64)])
     }
 
-    /// Sets a bit; whether it was not set before.
+    /// Sets a bit; returns whether it was not set before.
     fn set(&mut self, number: u32) -> bool {
         let word = &mut self.0[number as usize / 64];
         let bit = 1 << (number % 64);
@@ -71,10 +71,10 @@ impl Bits {
     }
 }
 
-/// A breadth-first search, level by level; can be started again.
+/// A breadth-first search, level by level, which can be started again.
 ///
-/// Memory: one bit a page and a row, and 4 bytes for each page of two levels. Cost of a whole
-/// search: each intra-site link of a page that is reached once, each reached row's targets once.
+/// Memory: one bit per page and per row, and 4 bytes for each page of two levels. Cost of a whole
+/// search: each intra-site link of a reached page once, each reached row's targets once.
 #[derive(Clone, Debug)]
 pub struct Search<'a> {
     web: &'a Web,
@@ -85,7 +85,7 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search that has not begun.
+    /// A search that has not started.
     #[must_use]
     pub fn new(web: &'a Web) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Begins at these pages: they are the level at depth 0, each once, ascending.
+    /// Starts at these pages: they are the level at depth 0, each once, ascending.
     pub fn start(&mut self, pages: &[u32]) {
         self.seen.0.fill(0);
         self.walked.0.fill(0);
@@ -116,7 +116,7 @@ impl<'a> Search<'a> {
         &self.level
     }
 
-    /// Goes one link deeper; whether there is anything.
+    /// Goes one link deeper; returns whether that level has any page.
     pub fn deepen(&mut self) -> bool {
         let Self {
             web,
@@ -148,8 +148,8 @@ impl<'a> Search<'a> {
 pub(super) mod tests {
     use super::*;
 
-    /// A web from the links of each page; pages below `intra` are on one site, the others each on
-    /// one of their own.
+    /// A web made of the links of each page. Pages below `intra` are on one site, each of the
+    /// others is on a site of its own.
     pub(in crate::evaluate) fn web(links: &[&[u32]], intra: u32) -> Web {
         let same = |a: u32, b: u32| a < intra && b < intra;
         let mut intra_in = Csr::default();

@@ -1,4 +1,4 @@
-//! URLs of pages, as text that the `url` crate leaves as it is.
+//! URLs of pages, written so that the `url` crate leaves them unchanged.
 //!
 //! Hosts lie in the reserved domains `.example`, `.test` and `.invalid` (RFC 2606); every sixth
 //! site shares its registrable domain with its neighbour.
@@ -12,7 +12,7 @@ use super::web::Web;
 pub(super) enum Target {
     /// A crawled page: site, page.
     Page(u32, u32),
-    /// A page never crawled that one page of a site links to: site, page, slot.
+    /// A page never crawled that a single page of a site links to: site, page, slot.
     Attachment(u32, u32, u32),
     /// A page never crawled that many pages of a site link to: site, number.
     Listing(u32, u32),
@@ -21,7 +21,7 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// The crawled site that the target is on.
+    /// The crawled site that the target is on; `None` for a site never crawled.
     pub(super) const fn site(self) -> Option<u32> {
         match self {
             Self::Page(site, _) | Self::Attachment(site, ..) | Self::Listing(site, _) => Some(site),
@@ -45,7 +45,7 @@ fn word(draw: Draw) -> &'static str {
     WORDS[(draw.bits() >> 58) as usize]
 }
 
-/// Appends a decimal number; `fmt` is several times slower, and most of a URL's cost.
+/// Appends a decimal number; `fmt` would be several times slower, and most of a URL's cost.
 pub(super) fn push_number(number: u64, out: &mut Vec<u8>) {
     let mut digits = [0_u8; 20];
     let mut at = digits.len();

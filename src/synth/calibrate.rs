@@ -1,10 +1,10 @@
 //! Fits the two free numbers of the link model to the mean link counts asked for.
 //!
-//! How many links a page ends up with depends on sizes, sections and topics (duplicates merge,
-//! a small site has little to link to), so both means are measured on a sample of pages of
-//! day 0, spread evenly over all of them, and corrected a few times. What pages have beside the
-//! rolls is a fixed share of the inter-site links, or measured as well where the means are to be
-//! exact: lists are so uneven that this takes a larger sample.
+//! How many links a page ends up with depends on sizes, sections and topics (duplicates merge, a
+//! small site has little to link to). So both means are measured on a sample of pages of day 0,
+//! spread evenly over all of them, and corrected a few times. The links that pages have besides the
+//! rolls are a fixed share of the inter-site links. Where the means are to be exact they are
+//! measured too, which takes a larger sample, since lists are so uneven.
 
 use super::links::{LinkDraws, OWN_SHARE};
 use super::site::Site;
@@ -70,7 +70,8 @@ impl Web {
     }
 }
 
-/// A number that gave `found`, corrected towards `wanted`; where nothing was found it doubles.
+/// The corrected version of a number that gave `found` in place of `wanted`; it doubles where
+/// nothing was found.
 fn corrected(number: f64, wanted: f64, found: f64) -> f64 {
     let factor = if wanted <= 0.0 {
         0.0

@@ -2,9 +2,10 @@
 //!
 //! A [`Draw`] is a 64-bit key. Its child for a tag or a number is one round of the SplitMix64
 //! finaliser (Steele, Lea, Flood, OOPSLA 2014) over key + number * golden ratio. So the draws of
-//! page 7,000,000 of a site cost what those of page 0 cost, and nothing is kept between them.
+//! finaliser (Steele, Lea, Flood, OOPSLA 2014) over key + number * golden ratio. So the draws of
+//! page 7,000,000 of a site cost no more than those of page 0, and nothing is kept between them.
 //! Only integer arithmetic, IEEE-exact float operations and the pure-Rust `libm` behind
-//! `rand_distr` are used: the same numbers on every machine.
+//! `rand_distr` are used, so the numbers are the same on every machine.
 
 use rand_pcg::Pcg64Mcg;
 
@@ -88,7 +89,7 @@ impl Draw {
         self.below(n as u64) as u32
     }
 
-    /// In 0..n, with density falling as x^(-2/3): small numbers are popular.
+    /// A number in 0..n, with density falling as x^(-2/3): small numbers are popular.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -10,32 +10,32 @@ use super::stream::Groups;
 use super::web::Web;
 use crate::watch::Watch;
 
-/// Compression level: generating is to be no slower than reading.
+/// The compression level: generating must not be slower than reading.
 const LEVEL: i32 = 1;
 
 /// One written file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DayFile {
-    /// Where it is: `day-000.jsonl.zst` is the snapshot, the others are deltas.
+    /// The path: `day-000.jsonl.zst` is the snapshot, the others are deltas.
     pub path: PathBuf,
-    /// The day.
+    /// The day, from 0.
     pub day: u32,
-    /// Bytes of the file.
+    /// The size of the file in bytes, compressed.
     pub file_bytes: u64,
-    /// What is in it.
+    /// What the file holds.
     pub counts: DayCounts,
 }
 
 /// What [`generate`] wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SynthSummary {
-    /// Crawled sites.
+    /// The number of crawled sites.
     pub sites: u32,
     /// The files in the order of days.
     pub files: Vec<DayFile>,
 }
 
-/// Removes what was written unless the whole crawl is.
+/// Removes the files written so far, unless the whole crawl was written.
 struct Written {
     dir: PathBuf,
     made_dir: bool,
@@ -48,7 +48,7 @@ impl Drop for Written {
         if self.done {
             return;
         }
-        // The error that brought us here is the one to report.
+        // The error that led here is the one to report.
         for path in &self.paths {
             let _ = fs::remove_file(path);
         }
@@ -62,8 +62,8 @@ impl Drop for Written {
 /// [`SynthOptions::days`] daily deltas.
 ///
 /// Every file appears complete (temporary name, sync, rename); after an error or an interrupt
-/// nothing is left. The bytes depend on the options alone, and those of a day not on how many
-/// days were asked for. The watch sees one stage per day and advances by pages.
+/// nothing is left. The bytes depend on the options alone, and those of a day do not depend on how
+/// many days were asked for. The watch sees one stage per day and advances by pages.
 pub fn generate(
     dir: &Path,
     options: &SynthOptions,
@@ -109,7 +109,8 @@ fn write_error(path: &Path, source: io::Error) -> SynthError {
     }
 }
 
-/// Whether the directory had to be made.
+/// Makes the directory if needed, and returns whether it had to be made; an existing one must be
+/// empty.
 fn empty_directory(dir: &Path) -> Result<bool, SynthError> {
     match fs::read_dir(dir) {
         Ok(mut entries) => match entries.next() {
@@ -127,7 +128,7 @@ fn empty_directory(dir: &Path) -> Result<bool, SynthError> {
     }
 }
 
-/// Each unit is a frame of its own: compressed in parallel, and still one file to any reader.
+/// Each unit is a frame of its own: they are compressed in parallel, and any reader sees one file.
 fn write_day(
     web: &Web,
     day: u32,

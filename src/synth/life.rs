@@ -5,8 +5,9 @@
 //! - Deaths: a page's death draw is compared with the share that survives its age (geometric
 //!   lifetimes: the same fraction of live pages goes every day).
 //! - A twenty-fifth of the gone pages returns after 3 to 32 days and then stays.
-//! - Changes: 30 % of the pages change 7 times as often as the others (the mean is the rate):
-//!   the studies all find that a page's past change rate predicts its future one.
+//! - Changes: 30 % of the pages change 7 times as often as the others (the mean is the rate), as
+//!   all
+//!   the studies find that a page's past change rate predicts its future one.
 
 use super::draw::For;
 use super::options::SynthOptions;
@@ -64,7 +65,7 @@ impl Life {
         }
     }
 
-    /// Pages ever born on a site by a day, those of day 0 included.
+    /// How many pages have ever been born on a site by a day, those of day 0 included.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "SynthOptions::check bounds the pages after the last day"

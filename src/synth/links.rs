@@ -12,11 +12,11 @@ use super::rolls::epoch;
 use super::site::Site;
 use super::web::Web;
 
-/// The share of inter-site links that pages have of their own, beside the rolls.
+/// The share of inter-site links that pages have of their own, besides the rolls.
 pub(super) const OWN_SHARE: f64 = 0.22;
 
-/// Pages with a list of inter-site links, per inter-site link of the mean page; lists have a
-/// Pareto number of links, so a few are hundreds of links long.
+/// How many pages have a list of inter-site links, for each inter-site link of the mean page. Lists
+/// have a Pareto number of links, so a few are hundreds of links long.
 const LISTS: f64 = 0.0042;
 
 /// What page draws share: distributions are built once for a run.
@@ -38,7 +38,7 @@ impl LinkDraws {
 }
 
 impl Web {
-    /// The intra-site links of a page, distinct, without itself.
+    /// The intra-site links of a page, distinct and without the page itself.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -109,7 +109,7 @@ impl Web {
         links.dedup();
     }
 
-    /// The inter-site links that a page has beside its section's roll.
+    /// The inter-site links that a page has besides its section's roll.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -8,19 +8,21 @@
 //!
 //! **Sites** have power-law sizes. Pages link to home, section, neighbours in the section and
 //! others of the site, to frontier pages of their own and to shared ones. **Rolls**: a share of
-//! the sections carries a blogroll, so that many pages make one row; its targets come from
-//! overlapping topics (runs of sites of their own density), popular targets, and a neighbour's
-//! roll, copied. **Spam farms** of six sites link to each other; a sixth is not flagged.
-//! **Clicks** and link lists are Pareto. A link slot changes its target after its own period,
-//! which a fetch after that shows.
+//! **Sites** have power-law sizes. Pages link to home, section, neighbours in the section and
+//! others of the site, to frontier pages of their own and to shared ones. **Rolls**: a share of the
+//! sections carries a blogroll, so that many pages make one row; its targets come from overlapping
+//! topics (runs of sites, each with its own density), popular targets, and copies of a neighbour's
+//! roll. **Spam farms** of six sites link to each other; a sixth is not flagged. **Clicks** and
+//! link lists are Pareto. A link slot changes its target after its own period, which the next fetch
+//! shows.
 //!
 //! # Rates
 //!
-//! Defaults, a day: 1.15 % born (Ntoulas, Cho, Olston, *What's new on the Web?*, WWW 2004: about
-//! 8 % new pages a week), 0.44 % gone (the same: 20 % of the pages are still there after a year),
-//! 6 % changed (Fetterly and others, WWW 2003: about 65 % of pages did not change in a week).
-//! Births are linear in the days, deaths a fraction of the live pages; home and section pages
-//! stay; one gone page in 25 returns.
+//! Defaults, per day: 1.15 % born (Ntoulas, Cho, Olston, *What's new on the Web?*, WWW 2004: about
+//! 8 % new pages a week), 0.44 % gone (the same study: 20 % of the pages are still there after a
+//! year), 6 % changed (Fetterly and others, WWW 2003: about 65 % of pages did not change in a
+//! week). Births are linear in the days, deaths a fraction of the live pages; home and section
+//! pages stay; one gone page in 25 returns.
 //!
 //! # Shape
 //!

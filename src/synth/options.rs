@@ -1,4 +1,4 @@
-//! What a generated crawl shall look like, and what can go wrong while it is written.
+//! What a generated crawl should look like, and what can go wrong while it is written.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,19 +11,21 @@ use crate::watch::Interrupted;
 /// the [module](super)); [`SynthOptions::uk_2002`] has the proportions of UK-2002.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SynthOptions {
-    /// Crawled pages on day 0, 1 to 1,000,000,000: the records of the snapshot.
+    /// The number of crawled pages on day 0, which are the records of the snapshot; 1 to
+    /// 1,000,000,000.
     pub pages: u64,
-    /// Crawled sites; at most `pages`. `None`: one per 36 pages, as in `ku-2017-webir`.
+    /// The number of crawled sites; at most `pages`. `None`: one per 36 pages, as in
+    /// `ku-2017-webir`.
     pub sites: Option<u32>,
-    /// Daily deltas after the snapshot, 0 to 36,500.
+    /// The number of daily deltas after the snapshot, 0 to 36,500.
     pub days: u32,
-    /// Another number gives another crawl.
+    /// The seed of all random numbers: another number gives another crawl.
     pub rng_seed: u64,
-    /// Pages born a day, as a fraction of the pages of day 0; 0 to 1.
+    /// Pages born per day, as a fraction of the pages of day 0; 0 to 1.
     pub born_per_day: f64,
     /// Fraction of the live pages whose content changed when fetched that day; 0 to 1.
     pub changed_per_day: f64,
-    /// Fraction of the live pages that vanish a day; 0 to 0.9. Home and section pages stay.
+    /// Fraction of the live pages that vanish per day; 0 to 0.9. Home and section pages stay.
     pub gone_per_day: f64,
     /// Fraction of the live, unchanged pages that get a record with clicks only; 0 to 1.
     pub clicked_per_day: f64,
@@ -33,7 +35,8 @@ pub struct SynthOptions {
     pub inter_site_links: f64,
     /// Share of the intra-site links that lead to pages never crawled; 0 to 0.9.
     pub frontier_links: f64,
-    /// Hold the mean links to a few per cent rather than to a tenth, for about a second more.
+    /// Whether to hold the mean links to a few per cent rather than to a tenth, for about a second
+    /// more.
     pub exact_means: bool,
 }
 
@@ -79,7 +82,7 @@ impl SynthOptions {
         }
     }
 
-    /// These options with other rates of change, in proportion: deltas have records of about
+    /// These options with other rates of change, in proportion: deltas then have records of about
     /// `share` (0 to 1) of the pages of day 0.
     #[must_use]
     pub fn with_daily_share(self, share: f64) -> Self {
@@ -95,7 +98,7 @@ impl SynthOptions {
         }
     }
 
-    /// The crawled sites that these options give.
+    /// The number of crawled sites that these options give.
     #[must_use]
     pub fn site_count(&self) -> u32 {
         self.sites
@@ -143,7 +146,7 @@ pub enum SynthError {
     Option {
         /// The option.
         option: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: String,
         /// What is allowed.
         allowed: String,
@@ -159,7 +162,7 @@ pub enum SynthError {
     /// The directory holds files already.
     #[error("{} is not empty; name a new or an empty directory", .0.display())]
     NotEmpty(PathBuf),
-    /// Something that is no directory has the name.
+    /// The name belongs to something that is not a directory.
     #[error("{} is not a directory; name a new or an empty directory", .0.display())]
     NotADirectory(PathBuf),
     /// A file could not be written.

@@ -14,21 +14,21 @@ use super::web::Web;
 /// What a day's file holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DayCounts {
-    /// Records: on day 0 all pages, later those below together.
+    /// How many records there are: all pages on day 0, later the sum of the counts below.
     pub records: u64,
-    /// Pages born that day (on day 0 all).
+    /// Pages born that day; on day 0 all pages.
     pub born: u64,
     /// Gone pages that came back.
     pub returned: u64,
     /// Pages whose content changed.
     pub changed: u64,
-    /// Pages gone.
+    /// Pages that went that day.
     pub gone: u64,
     /// Records with clicks only.
     pub clicked: u64,
     /// Links in the records.
     pub links: u64,
-    /// Those of them that are inter-site.
+    /// How many of them are inter-site.
     pub inter_site_links: u64,
     /// Bytes of JSON Lines before compression.
     pub bytes: u64,
@@ -51,7 +51,7 @@ impl DayCounts {
 /// A roll and its text, kept while the pages of one site are written.
 type Roll = (Vec<Target>, Vec<u8>);
 
-/// Writes the records of one site after the other; holds the rolls of the current site only.
+/// Writes the records of one site after another; holds only the rolls of the current site.
 pub(super) struct RecordWriter<'w> {
     web: &'w Web,
     day: u32,

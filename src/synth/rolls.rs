@@ -5,7 +5,8 @@ use super::draw::{Draw, For};
 use super::site::Site;
 use super::web::{FARM, Topic, Web};
 
-/// How many days of 1000 a slot keeps its target: drawn per slot, then fixed.
+/// The number of the period in which a day falls for a slot. Each slot keeps its target for a fixed
+/// number of days, drawn once.
 pub(super) fn epoch(slot: Draw, shortest: u64, spread: u64, day: u32) -> u64 {
     let draw = slot.of(For::Epoch);
     let period = shortest + draw.below(spread);
@@ -13,8 +14,8 @@ pub(super) fn epoch(slot: Draw, shortest: u64, spread: u64, day: u32) -> u64 {
 }
 
 impl Web {
-    /// The j-th target of a topic: the home pages of its sites, then section pages of theirs and
-    /// pages of sites never crawled.
+    /// The j-th target of a topic: first the home pages of its sites, then section pages of those
+    /// sites and pages of sites never crawled.
     fn topic_target(&self, index: usize, topic: Topic, j: u32) -> Target {
         let site = self.site(self.at_place(topic.start + j % topic.len));
         if j < topic.len {
@@ -28,7 +29,7 @@ impl Web {
         }
     }
 
-    /// A target that everybody may link to, popular ones more often.
+    /// A target that anybody may link to, popular ones more often.
     pub(super) fn popular_target(&self, draw: Draw) -> Target {
         let rank = draw.popular(12 + self.site_count() / 20);
         if rank % 2 == 1 && self.options.frontier_links > 0.0 {
@@ -38,7 +39,7 @@ impl Web {
         }
     }
 
-    /// A page of a site never crawled; where the options want no frontier, a crawled home page.
+    /// A page of a site never crawled; where the options allow no frontier, a crawled home page.
     pub(super) fn outside(&self, draw: Draw) -> Target {
         let number = draw.at(1).below32(self.site_count().saturating_mul(7));
         if self.options.frontier_links > 0.0 {
@@ -53,7 +54,7 @@ impl Web {
         }
     }
 
-    /// What a site's editors chose themselves, as of a day.
+    /// What a site's editors have chosen themselves, as of a day.
     fn own_roll(&self, site: &Site, day: u32, roll: &mut Vec<Target>) {
         let key = site.key.of(For::Roll);
         for (index, topic) in self.topics_of(site.number) {
@@ -74,8 +75,8 @@ impl Web {
         }
     }
 
-    /// The roll of a whole site: its own, in 3 of 10 sites mixed with one copied from a
-    /// neighbour in the order of sites (the copying model of Kleinberg, Kumar and others, 1999).
+    /// The roll of a whole site: its own, in 3 of 10 sites mixed with one copied from a neighbour
+    /// in the order of sites (the copying model of Kleinberg, Kumar and others, 1999).
     fn site_roll(&self, site: &Site, day: u32) -> Vec<Target> {
         let key = site.key.of(For::Roll).of(For::Target);
         let mut roll = Vec::new();
@@ -121,7 +122,7 @@ impl Web {
 
     /// The inter-site links that every page of a section carries when it is fetched on a day.
     pub(super) fn roll(&self, site: &Site, section: u32, day: u32) -> Vec<Target> {
-        // Multiples of the golden ratio are spread evenly: the share holds within a site, too.
+        // Multiples of the golden ratio are spread evenly, so the share also holds within a site.
         let spread = site.key.of(For::Section).unit() + f64::from(section) * 0.618_033_988_749_895;
         if spread.fract() >= self.roll_share {
             return Vec::new();

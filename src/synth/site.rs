@@ -2,12 +2,12 @@
 
 use super::draw::Draw;
 
-/// What pages of one site have in common.
+/// What the pages of one site have in common.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
     pub(super) number: u32,
     pub(super) key: Draw,
-    /// Pages on day 0.
+    /// The number of pages on day 0.
     pub(super) size: u32,
     /// Pages 1 to `sections` are the section pages; page 0 is the home page.
     pub(super) sections: u32,
@@ -19,7 +19,7 @@ impl Site {
         page <= self.sections
     }
 
-    /// The section of a page; the home page has the first one's.
+    /// The section of a page; the home page belongs to the first one.
     pub(super) fn section(&self, page: u32) -> u32 {
         page.saturating_sub(1) % self.sections.max(1)
     }

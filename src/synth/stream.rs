@@ -1,4 +1,4 @@
-//! A day's records as a stream of text, in bounded memory and the same for any thread count.
+//! A day's records as a stream of text, in bounded memory and the same for any number of threads.
 //!
 //! A day is cut into units, runs of pages that depend on the options and the day alone. A fixed
 //! number of units is generated in parallel, then handed out in order.
@@ -11,10 +11,10 @@ use super::options::{SynthError, SynthOptions};
 use super::record::{DayCounts, RecordWriter};
 use super::web::Web;
 
-/// Units generated at a time.
+/// How many units are generated at a time.
 const GROUP: usize = 24;
 
-/// Records that a unit is meant to have.
+/// About how many records a unit should have.
 const UNIT_RECORDS: f64 = 2048.0;
 
 /// Pages `from..to` of a site.
@@ -77,7 +77,7 @@ impl Iterator for Units<'_> {
     }
 }
 
-/// What a unit became: its text, or a compressed form of it, and its counts.
+/// The result of a unit: its text, or a compressed form of it, and its counts.
 pub(super) type Block = (Vec<u8>, DayCounts);
 
 /// Groups of blocks of one day, in order; each block's text has gone through `finish`.
@@ -137,7 +137,8 @@ pub struct DayReader<'w> {
 }
 
 impl DayReader<'_> {
-    /// Counts of what was generated so far; of the whole day once the reader is at its end.
+    /// The counts of what was generated so far; those of the whole day once the reader is at its
+    /// end.
     #[must_use]
     pub const fn counts(&self) -> &DayCounts {
         &self.counts
@@ -147,7 +148,8 @@ impl DayReader<'_> {
 impl Web {
     /// The records of a day: 0 is the snapshot, others are deltas.
     ///
-    /// The text of a day does not depend on [`SynthOptions::days`], nor on other days being read.
+    /// The text of a day does not depend on [`SynthOptions::days`], nor on whether other days are
+    /// read.
     pub fn day(&self, day: u32) -> Result<DayReader<'_>, SynthError> {
         let days = self.options().days;
         if day > days {

@@ -13,7 +13,7 @@ use super::site::Site;
 pub(super) struct Topic {
     pub(super) start: u32,
     pub(super) len: u32,
-    /// How many of the topic's targets a blogroll takes, as a probability.
+    /// The probability with which a blogroll takes each of the topic's targets.
     pub(super) density: f64,
 }
 
@@ -23,7 +23,7 @@ pub struct Web {
     pub(super) options: SynthOptions,
     pub(super) key: Draw,
     pub(super) life: Life,
-    /// Pages of day 0 by site number; numbers follow size.
+    /// How many pages each site has on day 0; sites are numbered by size.
     pub(super) sizes: Vec<u32>,
     /// Site numbers in the order in which topics are cut, and the place of each site in it.
     pub(super) order: Vec<u32>,
@@ -31,7 +31,7 @@ pub struct Web {
     pub(super) topics: Vec<Topic>,
     /// The share of a site's sections that carry a blogroll.
     pub(super) roll_share: f64,
-    /// What a page's drawn degree is multiplied with.
+    /// The factor that a page's drawn degree is multiplied by.
     pub(super) degree_scale: f64,
 }
 
@@ -107,7 +107,7 @@ impl Web {
         number % SPAM_STEP == SPAM_FIRST
     }
 
-    /// Spam sites there are, and the number of the i-th.
+    /// How many spam sites there are.
     pub(super) fn spam_sites(&self) -> u32 {
         (self.site_count() + SPAM_STEP - 1 - SPAM_FIRST) / SPAM_STEP
     }
@@ -136,9 +136,10 @@ impl Web {
     }
 }
 
-/// Sizes fall as (rank + q)^(-1.3125), a power that needs square roots only and is thus the same
-/// on every machine; q grows with the number of sites, so that in a large web no site has a
-/// tenth of all pages. Every site has a page; what rounding leaves goes to the largest ones.
+/// The sizes of sites. They fall as (rank + q)^(-1.3125), a power that needs square roots only and
+/// is thus the same on every machine; q grows with the number of sites, so that in a large web no
+/// site has a tenth of all pages. Every site has a page; what rounding leaves over goes to the
+/// largest ones.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -174,8 +175,8 @@ fn site_sizes(pages: u64, count: u32) -> Vec<u32> {
     sizes
 }
 
-/// Cuts the order of sites into overlapping runs: Pareto lengths of 4 to 60 sites, the next one
-/// starting before the last has ended.
+/// Cuts the order of sites into overlapping runs: Pareto lengths of 4 to 60 sites, each run
+/// starting before the previous one has ended.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! `evaluate budget`: several lists side by side.
+//! `evaluate budget`: several lists compared.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

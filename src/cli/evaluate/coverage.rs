@@ -1,4 +1,4 @@
-//! `evaluate coverage`: every cover method beside random seeds.
+//! `evaluate coverage`: every cover method compared with random seeds.
 
 use std::path::Path;
 
@@ -109,12 +109,12 @@ pub(super) fn run(
     args.format.print(&found?, text, csv)
 }
 
-/// What is shown of a point.
+/// Which share of a point is shown.
 type Shown = fn(&CoveragePoint) -> &CoverageShare;
-/// Along which axis the points of a curve are.
+/// Along which axis the points of a curve lie.
 type Axis = fn(&CoveragePoint) -> u32;
 
-/// What is covered, two ways.
+/// The two measures of what is covered.
 const MEASURES: [(&str, Shown); 2] = [
     ("value", |point| &point.value),
     ("pages", |point| &point.pages),
@@ -172,7 +172,7 @@ fn table(axis: &str, curves: &[CoverageCurve], at: Axis, of: Shown) -> String {
             let mut row = vec![name(curve)];
             row.extend(curve.points.iter().map(|point| {
                 let share = of(point);
-                // The first curve is random itself, of which the covered share is shown.
+                // The first curve is random itself, for which the covered share is shown.
                 if place == 0 {
                     format!("({:.1} %)", share.percent.mean)
                 } else {

@@ -1,4 +1,4 @@
-//! `evaluate crawl`: seeds against random seeds.
+//! `evaluate crawl`: seeds compared with random seeds.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
     let list = match &args.seeds_file {
         None => lists::of_refresh(args.which.into(), args.succeed),
         Some(file) => {
-            // A plan from the environment is set aside; one on the command line is a contradiction.
+            // A plan from the environment is ignored; one on the command line is a contradiction.
             let set = std::env::var("SEEDBANK_PLAN").ok();
             if args.which.plan.is_some() && args.which.plan != set {
                 return Err(CliError::Usage(
@@ -84,8 +84,8 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
     args.format.print(&found, text, csv)
 }
 
-/// The crawl for people. PageRank is shown in multiples of that of an average page, which is 1
-/// divided by the number of pages.
+/// The crawl for people. PageRank is shown as a multiple of the average page's, which is 1 divided
+/// by the number of pages.
 fn text(found: &CrawlEvaluation) -> String {
     let mut text = list_lines(&found.list) + &state_line(&found.state);
     // Writing to a String cannot fail.

@@ -12,7 +12,7 @@ use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, or_nothing, plus_minus};
 use crate::cli::values::WhichArgs;
 
-/// A matrix of at most so many cores is shown to people.
+/// How many cores the matrix for people shows at most.
 const SHOWN: usize = 25;
 
 const EXAMPLES: &str = "\
@@ -104,7 +104,7 @@ fn text(found: &DistancesEvaluation) -> String {
     text + &claim_lines(&found.claims)
 }
 
-/// From the core of the row to that of the column.
+/// The distance from the row's core to the column's.
 fn matrix(found: &DistancesEvaluation) -> String {
     let shown = found.cores.len().min(SHOWN);
     let ranks: Vec<String> = found.cores[..shown]

@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path) -> Result<SeedList, CliError> {
     })
 }
 
-/// Several lists, of which one may be standard input.
+/// Reads several lists, one of which may be standard input.
 pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<SeedList>, CliError> {
     if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(CliError::Usage(

@@ -1,4 +1,4 @@
-//! What the experiments print alike: formats, the state, lists of seeds, claims.
+//! What the experiments print in the same way: formats, the state, lists of seeds, claims.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::cli::failure::CliError;
 use crate::cli::output::{print, print_json};
 use crate::cli::session::{Outcome, Session};
 
-/// How many seeds that take no part are shown to people.
+/// How many of the seeds that take no part are shown to people.
 const SHOWN: usize = 10;
 
 /// How an experiment is printed.
@@ -58,7 +58,7 @@ pub(super) fn state_line(state: &StateView) -> String {
     )
 }
 
-/// A list in a line, and what of it takes no part.
+/// A list in one line, followed by the seeds of it that take no part.
 pub(super) fn list_lines(list: &ListView) -> String {
     let mut text = format!("{}: {} seeds", plain(&list.name), list.seeds);
     // Writing to a String cannot fail.
@@ -99,7 +99,7 @@ pub(super) fn list_lines(list: &ListView) -> String {
     text
 }
 
-/// What is claimed and whether it holds, a line each.
+/// What is claimed and whether it holds, one line each.
 pub(super) fn claim_lines(claims: &[Claim]) -> String {
     let line = |claim: &Claim| {
         let holds = if claim.holds { "yes" } else { "no" };
@@ -108,7 +108,7 @@ pub(super) fn claim_lines(claims: &[Claim]) -> String {
     claims.iter().map(line).collect()
 }
 
-/// Tells what takes no part where the output has no place for it.
+/// Warns of seeds that take no part where the output has no place for them.
 pub(super) fn warn_of_absent(list: &ListView, format: TableFormatArgs, session: &Session) {
     if format.format == TableFormat::Csv && !list.absent.is_empty() {
         session.warn(format_args!(

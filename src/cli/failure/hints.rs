@@ -1,10 +1,10 @@
-//! What to do about an error of the library, in the words of the command line.
+//! What to do about an error of the library, in terms of the command line.
 
 use seedbank::engine::{BadRecords, Hint, StoreHint};
 use seedbank::ingest::MOST_LISTED;
 use seedbank::shown::shortened;
 
-/// What to do about an older state than the one that is stored.
+/// What to do where the state being read is older than the stored one.
 pub(crate) const UNPUBLISHED: &str =
     "the next command that writes, or `seedbank repair`, publishes them";
 /// What to do where nothing says which state is the latest.

@@ -31,7 +31,7 @@ pub(super) enum CliError {
         /// The system's error.
         source: io::Error,
     },
-    /// The plan file is no plan.
+    /// The plan file is not a valid plan.
     #[error("{}", path.display())]
     PlanText {
         /// The file.
@@ -99,7 +99,7 @@ impl CliError {
         }
     }
 
-    /// What the user can do about it.
+    /// What the user can do about it; `None` where there is nothing to say.
     pub(super) fn hint(&self) -> Option<String> {
         match self {
             Self::Engine(e) => hints::line(&e.hint()?),
@@ -108,12 +108,13 @@ impl CliError {
         }
     }
 
-    /// Whether the reader of standard output went away.
+    /// Whether the reader of standard output has gone away.
     pub(super) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The error and its causes in one line; of a plan file in several, which show where.
+    /// The error and its causes in one line; for a plan file in several, which show where it is
+    /// wrong.
     pub(super) fn text(&self) -> String {
         let text = match self {
             Self::PlanText { path, source } => {
@@ -140,7 +141,7 @@ fn chain(error: &dyn Error) -> String {
     let mut cause = error.source();
     while let Some(error) = cause {
         let said = error.to_string();
-        // A transparent error says what its cause says.
+        // A transparent error says the same as its cause.
         if !text.ends_with(&said) {
             text.push_str(": ");
             text.push_str(&said);
@@ -150,7 +151,7 @@ fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// What was typed stays on its line in an error of the command line's own, and short.
+/// Keeps what the user typed short and on its line in an error of the command line's own.
 pub(super) fn make_plain(error: &mut clap::Error) {
     let shown = |text: &String| plain(&shortened(text)).into_owned();
     let typed: Vec<(ContextKind, ContextValue)> = error

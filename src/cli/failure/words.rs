@@ -1,8 +1,9 @@
-//! Errors of the library that name parameters, in the words of the command line: by their flags.
+//! Errors of the library that name parameters, in terms of the command line: by their flags.
 
 use seedbank::engine::{BadCover, EngineError, Family, PlanError, RequestError};
 
-/// The whole text of an error; `None` where the library's own words and those of its causes serve.
+/// The whole text of an error; `None` where the library's own words, with those of its causes, will
+/// do.
 pub(super) fn engine(error: &EngineError) -> Option<String> {
     match error {
         EngineError::Plan(e) => plan(e),
@@ -56,7 +57,7 @@ fn other_family(method: &str, parameters: &[&str], family: Family) -> String {
     )
 }
 
-/// Of parameters of a cover method.
+/// The text of an error about parameters of a cover method.
 fn covering(error: &BadCover) -> Option<String> {
     Some(match error {
         BadCover::CannotRemove(method) => format!(

@@ -1,7 +1,7 @@
 //! `schema/*.schema.json` is what the printed types give: their fields, and their doc comments as
 //! descriptions. Only the schema of the records that are read is written by hand.
 //!
-//! After a type or a doc comment changed, the files are written anew with
+//! After a type or a doc comment has changed, the files are written again with
 //!
 //! ```text
 //! SEEDBANK_WRITE_SCHEMA=1 cargo test --bin seedbank schemas
@@ -28,11 +28,11 @@ type Give = fn(&mut SchemaGenerator) -> Schema;
 
 /// A file of `schema/`.
 struct File {
-    /// Its name, which is the command's.
+    /// The file's name, which is also the command's.
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    /// What is printed: one type, or one of several, then each with its title.
+    /// What is printed: one type, or one of several, each of them with its title.
     kinds: &'static [(Option<&'static str>, Give)],
 }
 
@@ -181,7 +181,7 @@ fn schema(file: &File) -> Value {
     let mut kinds = Vec::new();
     for (title, give) in file.kinds {
         let mut kind = give(&mut generator);
-        // What the file says of itself says more than the doc comment of the type.
+        // What the file says of itself is more than the doc comment of the type.
         kind.remove("description");
         if let Some(title) = title {
             kind.insert("title".to_owned(), json!(title));

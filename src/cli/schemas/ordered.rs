@@ -1,5 +1,5 @@
-//! A schema as text in an order that people read: what a thing is before what it consists of, and
-//! fields as they are printed.
+//! A schema as text in an order that suits people: what a thing is comes before what it consists
+//! of, and fields come as they are printed.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
@@ -25,8 +25,8 @@ pub(super) fn text(schema: &Value) -> String {
 
 struct Ordered<'a>(&'a Value);
 
-/// The fields of an object: those that it must have in the order in which they are printed, then
-/// the others by name, since their order is not known.
+/// The fields of an object: the required ones in the order in which they are printed, then the
+/// others by name, since their order is not known.
 struct Fields<'a> {
     fields: &'a Map<String, Value>,
     required: Option<&'a Vec<Value>>,

@@ -1,12 +1,13 @@
 //! The form that the derived schemas are brought into.
 //!
-//! - An object has no other fields than those that are named.
-//! - A type that is one of several kinds beside fields that all have (`#[serde(flatten)]` of an
-//!   enum) is one of several whole objects. Derived, it is an object with a part that is one of
+//! - An object has no fields other than those that are named.
+//! - A type that is one of several kinds, besides fields that all of them have (`#[serde(flatten)]`
+//!   of
+//!   an enum), is one of several whole objects. Derived, it is an object with a part that is one of
 //!   several, which only `unevaluatedProperties` can close and few programs can read.
 //! - A field that may be left out is never null: it is left out instead.
 //! - The field that tells the kind has the description of the kind.
-//! - Descriptions are one paragraph; what is `None` in Rust is `null` in JSON.
+//! - Descriptions are one paragraph; `None` in Rust is `null` in JSON.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +48,7 @@ pub(super) fn shaped(kinds: Vec<Value>, definitions: &Parts) -> Value {
     schema
 }
 
-/// The name of the definition that a schema is.
+/// The name of the definition that a schema refers to.
 fn reference(parts: &Parts) -> Option<&str> {
     parts.get("$ref")?.as_str()?.strip_prefix("#/$defs/")
 }
@@ -115,7 +116,7 @@ fn fields(fields: Value, definitions: &Parts) -> Value {
     }
 }
 
-/// An object that refers to another one beside fields of its own, as one object.
+/// Turns an object that refers to another one, besides having fields of its own, into one object.
 fn whole(mut parts: Parts, definitions: &Parts) -> Parts {
     if !parts.contains_key("properties") {
         return parts;
@@ -125,15 +126,15 @@ fn whole(mut parts: Parts, definitions: &Parts) -> Parts {
     };
     let mut other = whole(other.clone(), definitions);
     parts.remove("$ref");
-    // What is said here is nearer than what is said there.
+    // What is said here takes precedence over what is said there.
     other.retain(|name, _| {
         matches!(name.as_str(), "properties" | "required") || !parts.contains_key(name)
     });
     joined(parts, other)
 }
 
-/// An object with the fields of both. Of a field that both have, everything that they say is taken;
-/// where they say different things of it, or of the object, that of the second.
+/// An object with the fields of both. Where both say something of a field, everything is kept;
+/// where they say different things of it, or of the object, the second one counts.
 fn joined(first: Parts, second: Parts) -> Parts {
     let mut both = first;
     for (name, part) in second {
@@ -161,7 +162,7 @@ fn joined(first: Parts, second: Parts) -> Parts {
     both
 }
 
-/// Allows no other fields than those that are named, and no null for those that may be left out.
+/// Allows no fields other than those that are named, and no null for those that may be left out.
 fn close(parts: &mut Parts) {
     let required: Vec<Value> = match parts.get("required") {
         Some(Value::Array(required)) => required.clone(),

@@ -1,4 +1,4 @@
-//! What is counted of a crawl.
+//! What is counted in a crawl.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ pub struct Spread {
     pub mean: f64,
     /// The median.
     pub p50: u32,
-    /// Nine tenths are not above this.
+    /// Nine tenths are at most this.
     pub p90: u32,
-    /// 99 of a hundred are not above this.
+    /// 99 of a hundred are at most this.
     pub p99: u32,
     /// The largest.
     pub max: u32,
@@ -48,24 +48,24 @@ impl fmt::Display for Spread {
     }
 }
 
-/// The numbers that rank and cover feel.
+/// The numbers that matter to rank and cover.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
-    /// Crawled and known pages.
+    /// The number of crawled and known pages.
     pub pages: usize,
     /// Pages with a record that is not `gone`.
     pub crawled: usize,
-    /// Hosts of all pages.
+    /// The number of hosts of all pages.
     pub sites: usize,
-    /// Hosts of crawled pages.
+    /// The number of hosts of crawled pages.
     pub crawled_sites: usize,
     /// Distinct links without self-links.
     pub links: usize,
-    /// Those between sites.
+    /// The number of those between sites.
     pub inter_site_links: usize,
     /// Outdegrees of crawled pages.
     pub out: Spread,
-    /// Indegrees of crawled pages, from all.
+    /// Indegrees of crawled pages, counting links from all pages.
     pub indegree: Spread,
     /// Inter-site outdegrees of hubs.
     pub hub_out: Spread,
@@ -79,7 +79,7 @@ pub struct Shape {
     pub authorities: usize,
     /// Distinct sets of inter-site targets per site.
     pub rows: usize,
-    /// Links that remain once pages of a row and authorities with the same rows are merged.
+    /// Links that remain once the pages of a row, and authorities with the same rows, are merged.
     pub merged_links: usize,
     /// Regions with at least one link.
     pub regions: usize,
@@ -88,7 +88,7 @@ pub struct Shape {
     /// The ten largest singular values of the inter-site links, largest first (fewer on small
     /// graphs), measured on the merged links.
     pub sigmas: Vec<f64>,
-    /// Crawled pages with a digest that another page of their site has as well.
+    /// Crawled pages with a digest that another page of their site has too.
     pub repeated_digests: usize,
 }
 
@@ -105,7 +105,7 @@ impl Shape {
         self.merged_links as f64 / self.inter_site_links.max(1) as f64
     }
 
-    /// The mean of sigma(i+1) / sigma(i) over the measured ones: near 1, gaps are small.
+    /// The mean of sigma(i+1) / sigma(i) over those measured; near 1 the gaps are small.
     #[must_use]
     pub fn sigma_ratio(&self) -> f64 {
         let ratios = self.sigmas.windows(2).map(|pair| pair[1] / pair[0]);

@@ -18,9 +18,9 @@ struct Record {
 }
 
 impl Shape {
-    /// Measures the records of a snapshot (JSON Lines as in `schema/`); lines that are no record
-    /// and URLs that have no host are passed over. Where a URL has several records the last one
-    /// counts; attribute-only records do not make a page crawled.
+    /// Measures the records of a snapshot (JSON Lines as in `schema/`); lines that are not records
+    /// and URLs without a host are skipped. Where a URL has several records the last one counts;
+    /// records that have nothing but attributes do not make a page crawled.
     ///
     /// Sigmas: orthogonal iteration (Golub, Van Loan, *Matrix Computations*, 8.2.4) on a block of
     /// 16 vectors, 300 times; nearly equal sigmas are exact to about 1e-3, which is enough to
@@ -157,8 +157,8 @@ impl Crawl {
     }
 }
 
-/// One link per row and class of authorities with the same rows, weighted by the root of the
-/// product of their sizes: the singular values stay as they were.
+/// One link for each row and class of authorities with the same rows, weighted by the root of the
+/// product of their sizes, so that the singular values stay as they were.
 fn merge(rows: &BTreeMap<(u32, Vec<u32>), u32>) -> Merged {
     let mut citers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (row, (_, targets)) in (0_u32..).zip(rows.keys()) {
@@ -185,7 +185,7 @@ fn merge(rows: &BTreeMap<(u32, Vec<u32>), u32>) -> Merged {
     }
 }
 
-/// Links of every region, by union and find over hubs (rows) and authorities.
+/// How many links each region has, by union-find over hubs (rows) and authorities.
 fn region_links(rows: &BTreeMap<(u32, Vec<u32>), u32>) -> HashMap<usize, usize> {
     let mut authority: HashMap<u32, usize> = HashMap::new();
     let mut parent: Vec<usize> = (0..rows.len()).collect();

@@ -48,7 +48,7 @@ pub(super) fn largest_sigmas(merged: &Merged, count: usize) -> Vec<f64> {
     sigmas
 }
 
-/// Modified Gram-Schmidt; a vector with nothing left becomes zero.
+/// Modified Gram-Schmidt; a vector of which nothing is left becomes zero.
 fn orthonormalise(vectors: &mut [Vec<f64>]) {
     for at in 0..vectors.len() {
         let (before, rest) = vectors.split_at_mut(at);
