@@ -1,19 +1,20 @@
 //! Seeds by cores: what a run from scratch, a refresh and the solver cost.
 //!
-//! `cargo bench --bench cores [-- --pages N] [-- --seeds N] [-- --classic N]
-//! [-- --part cold,solver,refresh,growth]`. Link visits do not depend on the machine; time does, so
-//! it is told as a ratio within one run.
+//! `cargo bench --bench cores [-- --pages N] [-- --seeds N] [-- --classic N] [-- --part
+//! cold,solver,refresh,growth]`. Link visits do not depend on the machine; time does, so it is
+//! given as a ratio within one run.
 //!
-//! * `cold`: `converged` from scratch beside `classic`, on the generated crawl and on the real
-//!   graphs in `../shared/data` (or `$SEEDBANK_DATA/data`) where they are there. `classic` is run
-//!   for a few cores; what all would cost is scaled, a little too much, since what remains shrinks.
-//!   It runs on merged links too; *120 x links* is what the published procedure reads.
-//! * `refresh`: after deltas of 0.01, 0.1, 1 and 10 % of the pages, beside a run from scratch on the
-//!   same state: on the generated crawl, nearly all of which hangs together, and on a web of many
-//!   communities that no link connects. Fails where the seeds differ.
+//! * `cold`: `converged` from scratch compared with `classic`, on the generated crawl and on the
+//!   real graphs in `../shared/data` (or `$SEEDBANK_DATA/data`) if they are there. `classic` is run
+//!   for a few cores. The cost of all is scaled up from these, and comes out a little too high,
+//!   since what remains shrinks. It runs on merged links too; *120 x links* is what the published
+//!   procedure reads.
+//! * `refresh`: after deltas of 0.01, 0.1, 1 and 10 % of the pages, compared with a run from
+//!   scratch on the same state: on the generated crawl, nearly all of which is connected, and on a
+//!   web of many communities that no link connects. Fails where the seeds differ.
 //! * `growth`: the same delta on a bank twice as large.
-//! * `solver`: link visits of the first ten steps beside those of power iteration from the uniform
-//!   vector to the same residual, which proves nothing and is told which region to look at.
+//! * `solver`: link visits of the first ten steps compared with those of power iteration from the
+//!   uniform vector to the same residual, which proves nothing and is told which region to look at.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_precision_loss,
@@ -36,9 +37,9 @@ use seedbank::synth::SynthOptions;
 use seedbank::watch::Unwatched;
 use webs::{Communities, Place};
 
-/// Passes over the links that classic makes for a core.
+/// How many passes over the links classic makes for a core.
 const PASSES: f64 = 120.0;
-/// Steps of the solver that are compared with power iteration.
+/// How many steps of the solver are compared with power iteration.
 const STEPS: u32 = 10;
 
 fn argument(name: &str) -> Option<String> {
@@ -53,7 +54,7 @@ fn millions(visits: u64) -> f64 {
     visits as f64 / 1e6
 }
 
-/// The crawl that most parts are about.
+/// The crawl that most parts run on.
 fn crawl(pages: u32) -> SynthOptions {
     SynthOptions {
         rng_seed: 1,
@@ -69,7 +70,7 @@ fn filled(crawl: &SynthOptions) -> Place {
     place
 }
 
-/// The real graphs that are there, and the generated crawl.
+/// Those of the real graphs that are there, and the generated crawl.
 fn graphs(pages: u32) -> Vec<(&'static str, HubGraph)> {
     let shared = std::env::var_os("SEEDBANK_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
@@ -93,7 +94,7 @@ fn graphs(pages: u32) -> Vec<(&'static str, HubGraph)> {
     found
 }
 
-/// So many cores, and the seconds that they took.
+/// Selects `seeds` cores; returns them and the seconds that it took.
 fn timed(graph: &HubGraph, seeds: u32, hits: Hits) -> (Selection, f64) {
     let params = CoreParams {
         seeds,
@@ -239,14 +240,14 @@ fn growth(pages: u32, seeds: u32) {
     large.day(&other, 0, "beside.");
     compare("another beside", (&small, &delta), (&large, &delta), seeds);
     let two = crawl(2 * pages);
-    // As many pages, of twice as many.
+    // As many pages, out of twice as many.
     let half = two.clone().with_daily_share(0.0005);
     let of_two = |place: &Place| place.day(&half, 1, "").read.records;
     let (small, large) = (filled(&one), filled(&two));
     compare("one crawl", (&small, &delta), (&large, &of_two), seeds);
 }
 
-/// The first steps of the solver beside power iteration.
+/// The first steps of the solver compared with power iteration.
 fn solve(name: &str, graph: &HubGraph) {
     let (selection, _) = timed(graph, STEPS, Hits::Converged);
     let components = WeakComponents::of(graph, &[]);

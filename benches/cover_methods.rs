@@ -1,8 +1,8 @@
-//! All cover methods on 1,000 synthetic sites in one run, k = 10, h = 5, each lazy against full
+//! All cover methods on 1,000 synthetic sites in one run, k = 10, h = 5, each one lazy against full
 //! recomputation; then, with `--large PAGES`, max-weight and greedy on one site of that size.
 //!
 //! `cargo bench --bench cover_methods [-- --sites N] [-- --large PAGES]`. The sizes follow a power
-//! law, from 20 to 20,000 pages. What full recomputation visits is run or counted as in
+//! law, from 20 to 20,000 pages. The visits of full recomputation are run or counted as in
 //! `cover_visits`, and only for the methods by weight: the others search nothing.
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ use sites::{Kind, plain_visits, synthetic};
 
 const SEATS: u32 = 10;
 
-/// The size of a site by its rank in size, out of so many.
+/// The size, in pages, of the site with this rank by size, out of `sites`.
 fn size(rank: u32, sites: u32) -> u32 {
     let size = 20_000.0 / (f64::from(rank) + 1.0).powf(1000_f64.ln() / f64::from(sites).ln());
     #[expect(

@@ -1,9 +1,10 @@
 //! Page visits of lazy evaluation against full recomputation, k = 10, h = 5, on synthetic sites.
 //!
-//! `cargo bench --bench cover_visits [PAGES...]` prints a table; small sites are many. Full recomputation is run up to
-//! 2,000 pages; above that what one pick by it costs is counted, on 1,024 pages spread over the
-//! site, and multiplied by the candidates of each pick. The targets, at least 5 times fewer for
-//! max-weight of depth 2 and at least 20 times fewer for greedy, are checked on every line.
+//! `cargo bench --bench cover_visits [PAGES...]` prints a table; small sites are many. Full
+//! recomputation is run up to 2,000 pages; above that the cost of one pick is counted on 1,024
+//! pages spread over the site, and multiplied by the candidates of each pick. The targets, at least
+//! 5 times fewer for max-weight of depth 2 and at least 20 times fewer for greedy, are checked on
+//! every line.
 #![allow(
     clippy::unwrap_used,
     reason = "a bench may stop where something is wrong"
@@ -73,7 +74,8 @@ fn main() -> ExitCode {
                     .map(|&(site, _)| plain_visits(site, SEATS, &params))
                     .sum();
                 let fewer = wanted as f64 / lazy as f64;
-                // The targets are for zeroing: removing makes full recomputation cheap as it goes.
+                // The targets hold for zeroing: removing makes full recomputation cheaper as it
+                // goes.
                 let short = covered.is_none() && fewer < f64::from(target);
                 missed |= short;
                 println!(

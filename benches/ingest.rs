@@ -1,19 +1,20 @@
-//! A crawl into a bank, beside a plain `sort -u` of the same links on the same disk, and beside
-//! DuckDB where Python has it; then a delta of 1 %, a scan and lookups.
+//! A crawl into a bank, compared with a plain `sort -u` of the same links on the same disk, and
+//! with DuckDB where Python has it; then a delta of 1 %, a scan and lookups.
 //!
 //! `cargo bench --bench ingest [-- --pages 50000,150000,450000] [--like uk-2002|ku-2017-webir]
 //! [--memory 512M] [--folder DIR]`. The crawls have the proportions of UK-2002, where most pages
 //! linked to are crawled, or those of a crawl with a wide frontier.
 //!
-//! Every program runs by itself, one after the other, with the same memory. Links a second are
-//! distinct links of the bank by the time from start to end of the process. Time depends on the
-//! machine, so what to look at are the ratios, and the growth from one size to the next.
+//! Every program runs by itself, one after another, with the same memory. Links per second are the
+//! bank's distinct links over the time from start to end of the process. Time depends on the
+//! machine, so look at the ratios, and at the growth from one size to the next.
 //!
 //! * `sort -u`: GNU sort, `LC_ALL=C`, two threads, of the links as TSV: once in the order of the
-//!   crawl, where lines come by page and so nearly in order, and once in random order.
-//! * `duckdb`: `benches/duckdb_links.py`; distinct URLs to numbers, distinct links as pairs of them.
-//! * `jsonl`, `links`: `seedbank ingest --snapshot` of the crawl's records (zstd), and of the TSV in
-//!   the order of the crawl. The bank also keeps each link's way back, attributes and digests.
+//!   crawl, where lines come page by page and so nearly in order, and once in random order.
+//! * `duckdb`: `benches/duckdb_links.py`; distinct URLs to numbers, distinct links as pairs of
+//!   them.
+//! * `jsonl`, `links`: `seedbank ingest --snapshot` of the crawl's records (zstd), and of the TSV
+//!   in the order of the crawl. The bank also keeps each link's way back, attributes and digests.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -49,11 +50,11 @@ struct Bench {
     folder: PathBuf,
     memory: String,
     threads: String,
-    /// Distinct links.
+    /// How many distinct links there are.
     links: u64,
 }
 
-/// What has to be compared between sizes.
+/// What is compared between sizes.
 struct Outcome {
     pages: u64,
     memory: u64,
@@ -149,7 +150,7 @@ fn write_links(crawl: &Path, to: &Path) -> u64 {
     links
 }
 
-/// Pages a second of a walk over all their records, and seconds of a lookup from URL to record.
+/// The pages per second of a walk over all records, and the seconds of a lookup from URL to record.
 fn reading(bank: &Path) -> (f64, f64) {
     let reader = Reader::open(bank).unwrap();
     let begun = Instant::now();
@@ -180,7 +181,7 @@ fn bench(pages: u64, like: &str, folder: &Path, memory: &str) -> Outcome {
         threads: "2".to_owned(),
         links: 0,
     };
-    // One page in a hundred has a record the day after.
+    // One page in a hundred has a record on the following day.
     let options = SynthOptions {
         days: 1,
         rng_seed: 1,

@@ -1,9 +1,9 @@
-//! Seeds that die from day to day, and who follows them: on 30 generated days, and on real days
+//! Seeds that die from day to day, and who succeeds them: on 30 generated days, and on real days
 //! where a folder of daily files is given.
 //!
 //! `cargo bench --bench succession [-- --pages N] [-- --seeds N] [-- --days FOLDER]`. Each day is
-//! ingested and each plan refreshed; the diff with the day before is asked on the very day, since
-//! successors are told as the bank stands.
+//! ingested and each plan refreshed. The diff with the previous day is asked for on that same day,
+//! since successors depend on the bank's present state.
 #![allow(
     clippy::unwrap_used,
     reason = "a bench may stop where something is wrong"
@@ -26,15 +26,15 @@ fn argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|a| a != name).nth(1)
 }
 
-/// What the seeds of a plan went through.
+/// What happened to the seeds of a plan.
 #[derive(Default)]
 struct Lives {
     seeds: u32,
     kept: u32,
-    /// Gone or unlinked, spam, no hub any more.
+    /// How many were gone or unlinked, became spam, or were no longer hubs.
     died: [u32; 3],
     same_core: u32,
-    /// The page with the most similar row links to an authority of the old core.
+    /// How often the page with the most similar row links to an authority of the old core.
     same_community: u32,
     similar: u32,
     similarity: f64,

@@ -1,4 +1,4 @@
-//! Runs a program and tells what it took.
+//! Runs a program and measures what it took.
 #![allow(unreachable_pub, reason = "a module of a bench")]
 
 use std::fs;
@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 /// How often a running program is looked at.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Clock ticks a second in `/proc`; the same on every Linux that Rust runs on.
+/// Clock ticks per second in `/proc`; the same on every Linux that Rust runs on.
 const TICKS: f64 = 100.0;
 
 /// What a program took.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Took {
     pub seconds: f64,
-    /// User and system time.
+    /// User and system time, in seconds.
     pub cpu: f64,
-    /// Peak resident memory.
+    /// Peak resident memory, in bytes.
     pub memory: u64,
-    /// Bytes handed to the system to write, files that were removed again included.
+    /// Bytes handed to the system to write, including files that were removed again.
     pub written: u64,
 }
 
@@ -29,8 +29,8 @@ fn number_after(text: &str, label: &str) -> Option<u64> {
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// Runs a program to its end; its output is thrown away. Where there is no `/proc` only the time
-/// is told.
+/// Runs a program to its end and discards its output. Where there is no `/proc`, only the time is
+/// measured.
 pub fn run(command: &mut Command) -> Took {
     let begun = Instant::now();
     let child = command
@@ -74,7 +74,7 @@ pub fn run(command: &mut Command) -> Took {
     took
 }
 
-/// Bytes of all files below a folder.
+/// The bytes of all files below a folder.
 pub fn folder_bytes(folder: &Path) -> u64 {
     let mut bytes = 0;
     for entry in fs::read_dir(folder).unwrap() {

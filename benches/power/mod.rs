@@ -3,10 +3,10 @@
 
 use seedbank::rank::{Principal, Region};
 
-/// Steps after which power iteration is given up.
+/// How many steps power iteration may take before it is given up.
 pub const MOST: u32 = 20_000;
 
-/// Pages of a class times squares of their scores.
+/// The inner product over pages: the products of the scores, times the pages of each class.
 fn dot(pages: &[f64], a: &[f64], b: &[f64]) -> f64 {
     let terms = pages.iter().zip(a).zip(b);
     terms.map(|((pages, a), b)| pages * a * b).sum()
@@ -27,7 +27,7 @@ fn square(region: &Region, x: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// `M x` by the length of `x`, and the residual `|M x - lambda x| / (lambda |x|)`.
+/// `M x` divided by the length of `x`, and the residual `|M x - lambda x| / (lambda |x|)`.
 fn step(region: &Region, x: &[f64]) -> (Vec<f64>, f64) {
     let pages = region.authority_pages();
     let image = square(region, x);
@@ -42,12 +42,12 @@ fn step(region: &Region, x: &[f64]) -> (Vec<f64>, f64) {
 pub struct Power {
     pub steps: u32,
     pub visits: u64,
-    /// The residual of the solver, which was to be reached.
+    /// The residual of the solver, which power iteration has to reach.
     pub goal: f64,
 }
 
-/// Power iteration on the region of a solution, until it is as good. It finds nothing else: which
-/// region has the largest sigma, that nothing larger is there, the gap.
+/// Power iteration on the region of a solution, until it is as good. It finds nothing else: not
+/// which region has the largest sigma, not that nothing larger exists, not the gap.
 pub fn power(found: &Principal) -> Power {
     let region = &found.region;
     // Below rounding there is nothing to reach.

@@ -6,12 +6,12 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use seedbank::cover::{CoverParams, PUniq, PageFacts, Site, SiteGraph, Weights, page_value, plain};
 use seedbank::watch::Unwatched;
 
-/// Full recomputation is run up to this size.
+/// The largest site, in pages, on which full recomputation is run.
 const RUN_UP_TO: u32 = 2_000;
-/// Above it, counted on so many pages.
+/// On larger ones it is counted on this many pages.
 const SAMPLE: u32 = 1_024;
 
-/// What kind of site is made.
+/// What kind of site to make.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// Every page carries the menu: the home page and the main sections.
@@ -27,7 +27,7 @@ impl Draw {
         u32::try_from((u64::from(self.0.next_u32()) * u64::from(bound)) >> 32).unwrap()
     }
 
-    /// Small numbers far more often than large ones, as popularity is spread on sites.
+    /// A number below `bound`; small ones are far more frequent, as popularity is spread on sites.
     fn popular(&mut self, bound: u32) -> u32 {
         let bound = self.below(bound) + 1;
         let bound = self.below(bound) + 1;
@@ -35,10 +35,10 @@ impl Draw {
     }
 }
 
-/// A site grown page by page, each under a parent that is more often a popular one, linked from it,
-/// linking back and to some siblings and popular pages. As measured on a real crawl of many sites,
-/// one page in five is a dead end, and on sites below a thousand pages one in ten, on larger ones
-/// one in fifty, is linked from no crawled page of its site.
+/// A site grown page by page. Each new page gets a parent, more often a popular one, that links to
+/// it; it links back and to some siblings and popular pages. As measured on a real crawl of many
+/// sites, one page in five is a dead end, and one in ten on sites below a thousand pages, one in
+/// fifty on larger ones, is linked from no crawled page of its site.
 pub fn synthetic(pages: u32, kind: Kind, rng_seed: u64) -> SiteGraph {
     let mut draw = Draw(Pcg64::seed_from_u64(rng_seed));
     let menu = (pages / 50).clamp(3, 12);
@@ -67,7 +67,7 @@ pub fn synthetic(pages: u32, kind: Kind, rng_seed: u64) -> SiteGraph {
             links.push((parent, page));
         }
         if draw.below(5) == 0 && page >= menu {
-            // A dead end: a document, an image.
+            // A dead end, such as a document or an image.
             continue;
         }
         links.push((page, parent));
@@ -88,7 +88,7 @@ pub fn synthetic(pages: u32, kind: Kind, rng_seed: u64) -> SiteGraph {
     SiteGraph::new(values, links).unwrap()
 }
 
-/// Page visits of full recomputation, run or counted.
+/// The page visits of full recomputation, run or counted.
 pub fn plain_visits(site: Site<'_>, seats: u32, params: &CoverParams) -> u64 {
     let graph = site.graph;
     if graph.pages() <= RUN_UP_TO {

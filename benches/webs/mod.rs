@@ -20,7 +20,7 @@ use seedbank::storage::{Reader, tables};
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::Unwatched;
 
-/// A bank that goes with its folder.
+/// A bank that is removed together with its folder.
 pub struct Place {
     folder: tempfile::TempDir,
     bank: Bank,
@@ -54,7 +54,7 @@ impl Place {
         report
     }
 
-    /// Ingests a day of a crawl, all hosts with something before their names.
+    /// Ingests a day of a crawl, with `before` put in front of all host names.
     pub fn day(&self, crawl: &SynthOptions, day: u32, before: &str) -> IngestReport {
         let crawl = SynthOptions {
             days: crawl.days.max(day),
@@ -129,14 +129,14 @@ pub struct Communities {
 }
 
 impl Communities {
-    /// As many as make about so many crawled pages.
+    /// As many communities as make about this many crawled pages.
     pub fn with_pages(pages: u32) -> Self {
         Self {
             count: (pages / 40).max(1),
         }
     }
 
-    /// Crawled pages of a community: 20 to 60.
+    /// How many crawled pages a community has: 20 to 60.
     const fn hubs(community: u32) -> u32 {
         20 + community * 37 % 41
     }
@@ -146,8 +146,8 @@ impl Communities {
         (0..self.count).map(Self::hubs).sum()
     }
 
-    /// The record of a page after so many changes: it leads to about two thirds of the pages that
-    /// the community is about, each third page to what the one before it leads to.
+    /// The record of a page after `version` changes. It leads to about two thirds of the pages that
+    /// the community is about, and every third page to what the previous one leads to.
     fn record(community: u32, hub: u32, version: u32) -> String {
         let row = hub - u32::from(hub % 3 == 2);
         let seed = u64::from(community) << 32 | u64::from(version) << 16 | u64::from(row);
@@ -175,7 +175,7 @@ impl Communities {
         }
     }
 
-    /// Pages that change, drawn at random.
+    /// Changes pages that are drawn at random.
     pub fn change(&self, pages: u32, version: u32, out: &mut dyn Write) {
         let mut rng = Pcg64::seed_from_u64(u64::from(version));
         let mut changed = BTreeSet::new();

@@ -46,8 +46,8 @@ pub struct Gain {
     /// by site.
     pub above_random: Estimate,
     /// How much more than random that is, in per cent of what random covers: the ratio of the means
-    /// minus 1, since a ratio site by site would fail where random covers nothing; `None` where
-    /// random covers nothing at all.
+    /// minus 1, since a ratio site by site would fail where random covers nothing; `None` where the
+    /// mean of random is not positive.
     pub improvement: Option<Estimate>,
 }
 

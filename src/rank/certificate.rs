@@ -29,9 +29,8 @@
 //!   are deflated by `4 eps`, so a comparison that holds in floating point holds exactly.
 //!   For `tau` no larger than that bound nothing can settle, and nothing is accepted.
 //! * Raising works only on what is near violated entries. The sums and images that a raise changes
-//!   are
-//!   computed anew as a whole, never updated by a difference, so they stay what a fresh `M z` would
-//!   be. When raising ends, every entry is tested once more. Only that last test accepts.
+//!   are computed anew as a whole, never updated by a difference, so they stay what a fresh `M z`
+//!   would be. When raising ends, every entry is tested once more. Only that last test accepts.
 //! * What is proved is the value, within `tau`: not the vector, and not which of two places within
 //!   `tau` of each other is first. Hence the second, tighter proof in [`super::solve`], and in
 //!   [`super::large`] where a second pair or another region comes near.

@@ -6,8 +6,7 @@
 //!   lifetimes: the same fraction of live pages goes every day).
 //! - A twenty-fifth of the gone pages returns after 3 to 32 days and then stays.
 //! - Changes: 30 % of the pages change 7 times as often as the others (the mean is the rate), as
-//!   all
-//!   the studies find that a page's past change rate predicts its future one.
+//!   all the studies find that a page's past change rate predicts its future one.
 
 use super::draw::For;
 use super::options::SynthOptions;

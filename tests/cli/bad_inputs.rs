@@ -1,9 +1,9 @@
 //! Bad inputs, whole and line by line, each with the answer that is promised.
 //!
-//! [`Refused`](Answer::Refused): status 3, nothing written. [`Rejected`](Answer::Rejected): the
-//! bad record is counted under its reason and the good one beside it goes in.
-//! [`Dropped`](Answer::Dropped): a bad outlink goes and its record stays. [`Taken`](Answer::Taken):
-//! odd but good; the page is there under the URL given.
+//! [`Refused`](Answer::Refused): status 3, nothing written. [`Rejected`](Answer::Rejected): the bad
+//! record is counted under its reason and the good one beside it goes in.
+//! [`Dropped`](Answer::Dropped): a bad outlink is left out and its record stays.
+//! [`Taken`](Answer::Taken): odd but good; the page is there under the URL given.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use Answer::{Dropped, Refused, Rejected, Taken};
 
-/// What comes of an input.
+/// What happens to an input.
 pub enum Answer {
     /// The whole batch is refused, with these words.
     Refused(&'static str),

@@ -117,7 +117,7 @@ fn sites_are_hosts_or_domains() {
 fn the_same_batch_again_changes_nothing_and_says_so() {
     let place = Place::with_seeds();
     let before = place.state();
-    // Another order of the same records is the same batch.
+    // The same records in another order are the same batch.
     let mut lines: Vec<&str> = TWO_CORES.lines().rev().collect();
     lines.push("");
     place.write("again.jsonl", lines.join("\n"));
@@ -337,7 +337,7 @@ fn a_generated_crawl_takes_a_shape_and_a_rate_of_change() {
     assert!((15.0..17.5).contains(&links), "{links} links a page");
     let delta = days[1]["records"].as_u64().unwrap();
     assert!((75..125).contains(&delta), "{delta} records of 2000 pages");
-    // Without frontier every page that is linked to has a record.
+    // Without a frontier every page that is linked to has a record.
     place.run(&["init", "bank"]).done();
     place
         .run(&["ingest", "bank", "crawl/day-000.jsonl.zst"])

@@ -46,8 +46,9 @@ fn seeds_of_each_site_come_round_by_round() {
         "{text}"
     );
     assert!(text.contains("0 steps reused, 2 computed"), "{text}");
-    // By depth 0 a page counts alone: on a.example the clicked one (10), then /3 with its link that
-    // is not crawled (2), then the home page (1), which adds the spam page to what is covered.
+    // At depth 0 a page counts alone: on a.example first the clicked one (10), then /3 with its
+    // link that is not crawled (2), then the home page (1), with which the spam page is covered
+    // too.
     let seeds = place
         .run(&["seeds", "bank", "--format", "jsonl"])
         .json_lines();
@@ -63,7 +64,7 @@ fn seeds_of_each_site_come_round_by_round() {
         "http://a.example/1\nhttp://b.example/\nhttp://a.example/3\nhttp://a.example/\n"
     );
     assert_eq!(seeds[3]["covered_value"], json!(-9.0));
-    // Later the name is enough, and nothing has changed.
+    // After that the name is enough, and nothing has changed.
     let report = place.run(&["refresh", "bank", "--format", "json"]).json();
     assert_eq!(
         (&report["steps_reused"], &report["cold"]),

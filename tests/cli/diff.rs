@@ -1,4 +1,5 @@
-//! `diff` and `history URL` as a user types them: what is printed, and what wrong input is told.
+//! `diff` and `history URL` as a user types them: what is printed, and what the answer to bad input
+//! is.
 
 use crate::support::command::{Place, TWO_CORES, record};
 

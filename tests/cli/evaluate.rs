@@ -1,5 +1,5 @@
 //! `evaluate` as a user types it: what the experiments say of banks whose answers are known on
-//! paper, in each format, on today's state, and what they say to wrong input.
+//! paper, in each format, on today's state, and how they answer bad input.
 
 #![expect(clippy::float_cmp, reason = "what is known on paper is exact")]
 
@@ -71,7 +71,7 @@ fn a_crawl_of_two_cores_is_as_on_paper() {
     let off = (mean.as_f64().unwrap() - (0.3 * 3.0 + 0.6 * 5.0 + 0.1 * 2.0)).abs();
     assert!(off < 4.0 * error.as_f64().unwrap(), "{random}");
     assert!(error.as_f64().unwrap() < 0.05, "{random}");
-    // Each authority has its hubs' rank; the pages of a core are equal, so URLs decide.
+    // Each authority has the rank that its hubs pass on; those of a core are equal, so URLs decide.
     let top = found["top_pages"].as_array().unwrap();
     let urls: Vec<&str> = top
         .iter()
@@ -127,14 +127,14 @@ fn seeds_that_died_are_counted_and_named() {
         ])
         .done();
     place.run(&["ingest", "bank", "day1.jsonl"]).done();
-    // Nothing is left of the plan by cores; the other plan may want spam.
+    // Nothing is left of the plan by cores, but the other plan may want spam.
     let error = place.run(&["evaluate", "bank", "crawl"]).fails(2);
     assert!(
         error.contains("none of the 2 seeds of refresh 1"),
         "{error}"
     );
     assert!(error.contains("2 died"), "{error}");
-    // Another hub of the core follows in either case.
+    // Another hub of the core succeeds in either case.
     let found = judged(&place, &["crawl", "--succeed"]);
     let list = &found["list"];
     assert_eq!(
@@ -216,7 +216,7 @@ fn distances_between_cores_without_a_way() {
     assert_eq!(found["graph"]["mean"]["mean"], 1.0);
     assert_eq!(found["graph"]["mean"]["standard_error"], 0.0);
     assert_eq!(found["claims"][0]["holds"], true);
-    // One core leads to the other now, over a page between them.
+    // One core now leads to the other, through a page between them.
     let link = record("http://a1.example/", &["http://between.example/"])
         + &record("http://between.example/", &["http://b2.example/"]);
     place.write("day1.jsonl", link);
@@ -224,7 +224,7 @@ fn distances_between_cores_without_a_way() {
     let found = judged(&place, &["distances", "--refresh", "1"]);
     assert_eq!(found["distances"], serde_json::json!([[0, 2], [null, 0]]));
     assert_eq!(found["neighbours"]["mean"], 2.0);
-    // 13 links, from each of three hubs one page at 2 and one at 3, and b2 at 2 from a1.
+    // 15 links; from each of three hubs one page at distance 2 and one at 3; and b2 at 2 from a1.
     let mean = found["graph"]["mean"]["mean"].as_f64().unwrap();
     let (sum, pairs) = (15.0 + 3.0 * 5.0 + 2.0, 15.0 + 3.0 * 2.0 + 1.0);
     assert!((mean - sum / pairs).abs() < 1e-12, "{mean}");
@@ -269,7 +269,7 @@ fn the_middle_of_a_star_covers_it() {
         by_seeds[0]["points"][0]["pages"]["improvement"],
         Value::Null
     );
-    // One of ten draws is the middle, and covers all; the others cover themselves.
+    // One of ten draws is the middle page, which covers all; the others cover themselves.
     let random = percent(&by_seeds[0], 0);
     assert!((random - 19.0).abs() < 6.0, "{random}");
     for curve in &by_seeds[1..] {
@@ -321,7 +321,7 @@ fn a_budget_goes_by_depth_and_then_by_url() {
     ];
     let found = judged(&place, &args);
     let row = |at: usize| &found["lists"][at];
-    // Two seeds, and of their five authorities the first two.
+    // Two seeds, and the first two of their five authorities.
     assert_eq!(row(0)["list"]["plan"], "default");
     assert_eq!(
         (&row(0)["pages"], &row(0)["crawled"], &row(0)["depth"]),
@@ -426,7 +426,7 @@ fn wrong_input_is_told() {
     }
 }
 
-/// Waits until the process would catch Ctrl-C.
+/// Waits until the process is ready to catch Ctrl-C.
 #[cfg(target_os = "linux")]
 fn catches_signals(process: u32) {
     loop {

@@ -287,8 +287,8 @@ fn what_is_not_there_is_named_with_what_is() {
     says(&[], &["required"]);
 }
 
-/// What came after a refresh is told as such; what a later one deleted is told too, and nothing of
-/// it is left over.
+/// What came after a refresh is marked as such; what a later one deleted is said to be deleted, and
+/// nothing of it is left over.
 #[test]
 fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
     let place = with_crawl();
@@ -358,7 +358,7 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
     place.run(&["refresh", "bank", "--keep", "1"]).done();
     assert_eq!(kind(&place, "http://far.example/", &[]), "row-sum");
     assert_eq!(kind(&place, "http://near.example/", &[]), "unlinked");
-    // Of another family, the plan leaves no standings behind.
+    // Once it is of the other family, the plan leaves no standings behind.
     place
         .run(&["refresh", "bank", "--method", "greedy", "--keep", "1"])
         .done();
@@ -369,7 +369,8 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
     assert_eq!(state["check"]["live"]["entries"]["members"], 0, "{state}");
 }
 
-/// Of a page that a refresh kept nothing of, what it was is told over ten batches, in few reads.
+/// Of a page about which a refresh kept nothing, it is told over ten batches what it was, in few
+/// reads.
 #[test]
 fn what_a_page_was_is_told_over_ten_batches() {
     let place = with_crawl();
@@ -412,7 +413,7 @@ fn what_a_page_was_is_told_over_ten_batches() {
     }
 }
 
-/// Tells whoever asks to finish, also where the writer fails.
+/// Tells the readers to finish, even if the writer fails.
 struct Finish<'a>(&'a AtomicBool);
 
 impl Drop for Finish<'_> {
@@ -421,7 +422,7 @@ impl Drop for Finish<'_> {
     }
 }
 
-/// While days go in and are refreshed by other processes, each answer is that of one refresh.
+/// While other processes ingest and refresh days, each answer is that of one refresh.
 #[test]
 fn answers_are_those_of_one_state_while_others_write() {
     let place = with_crawl();
@@ -434,7 +435,8 @@ fn answers_are_those_of_one_state_while_others_write() {
                 let found = answer(&place, "http://h1.example/", &[]);
                 let refresh = found["refresh"].as_u64().unwrap();
                 seen.insert(refresh);
-                // Each refresh has one more hub in the core; the second is one of the other plan.
+                // Each refresh has one more hub in the core; the second one belongs to the other
+                // plan.
                 let hubs = if refresh == 1 { 3 } else { refresh + 1 };
                 assert_eq!(found["core"]["hubs"], hubs, "{found}");
                 let site = answer(&place, "http://far.example/", &["--plan", "sites"]);

@@ -1,4 +1,4 @@
-//! What goes wrong, in one sentence, with the exit status that is promised, and nothing changed.
+//! What goes wrong is told in one sentence, with the promised exit status, and nothing is changed.
 
 use std::fs::{self, File};
 
@@ -204,7 +204,7 @@ fn a_busy_bank_is_4_or_waited_for() {
         assert!(error.contains("--wait"), "{error}");
     }
     let waiting = place.spawn(&["ingest", "bank", "--wait", "day0.jsonl"]);
-    // Its log of open files tells when it has come to the lock.
+    // Its open files show when it has reached the lock.
     let files = format!("/proc/{}/fd", waiting.id());
     let opened = || {
         let links = fs::read_dir(&files).into_iter().flatten().flatten();
@@ -219,7 +219,7 @@ fn a_busy_bank_is_4_or_waited_for() {
     wait(waiting).done();
 }
 
-/// Something bad that happens to a bank.
+/// Some damage that is done to a bank.
 type Wound<'a> = &'a dyn Fn(&Place);
 
 #[test]

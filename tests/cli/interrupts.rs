@@ -59,7 +59,7 @@ fn signals_leave_the_bank_as_it_was() {
             sent += record.len();
         }
         signal(name, child.id());
-        // It looks up when data come, and ends then.
+        // It looks up when data arrive, and then ends.
         while pipe.write_all(records.next().unwrap().as_bytes()).is_ok() {}
         let ended = wait(child);
         assert_eq!(ended.status, Some(130), "{ended:?}");
@@ -80,7 +80,7 @@ fn a_second_signal_ends_at_once_and_the_bank_survives_it() {
     for _ in 0..(1 << 20) / record.len() {
         pipe.write_all(record.as_bytes()).unwrap();
     }
-    // It waits for data that never come, so the first signal is not noticed. Two that come
+    // It waits for data that never come, so the first signal goes unnoticed. Two that come close
     // together may be one to the system, hence again and again.
     while child.try_wait().unwrap().is_none() {
         signal("-INT", child.id());
@@ -108,7 +108,7 @@ fn synth_leaves_nothing_when_interrupted() {
     assert!(!place.path("crawl").exists());
 }
 
-/// A file size limit is what comes closest to a full disk without being root.
+/// A file size limit comes closest to a full disk without being root.
 #[test]
 fn no_space_left_is_1_and_the_bank_is_as_it_was() {
     let place = Place::with_seeds();

@@ -1,4 +1,4 @@
-//! What takes too much is refused in a sentence, and what is absurd does no harm.
+//! Requests that take too much are refused in a sentence, and absurd ones do no harm.
 
 use std::fs;
 use std::path::Path;
@@ -128,7 +128,7 @@ fn absurd_numbers_are_refused() {
     }
 }
 
-/// Bounded by what the bank has, not by the number.
+/// Bounded by what the bank holds, not by the number.
 #[test]
 fn numbers_beyond_what_a_bank_has_do_no_harm() {
     let place = Place::with_seeds();
@@ -195,7 +195,7 @@ fn numbers_beyond_what_a_bank_has_do_no_harm() {
     }
 }
 
-/// A name, half of which is a line of its own where nobody looks after it.
+/// A name, half of which becomes a line of its own unless it is shown with care.
 const FORGED: &str = "a\nbatch 9 forged\r\u{1b}[2J\u{85}\u{2028}\u{202e}b";
 const SHOWN: &str = r"a\nbatch 9 forged\r\u{1b}[2J\u{85}\u{2028}\u{202e}b";
 
@@ -217,11 +217,12 @@ fn names_and_paths_stay_on_their_line() {
         history.contains(&format!(" delta {SHOWN}: 1 records")),
         "{history}"
     );
-    // JSON has its own way.
+    // JSON has its own escapes.
     let json = place.run(&["history", "bank", "--format", "json"]).json();
     assert_eq!(json["batches"][1]["name"], FORGED);
 
-    // In errors: paths, names, values, what nobody knows; from the command line itself, too.
+    // In errors: paths, names, values, things that nobody knows; and in those of the command line
+    // itself.
     for args in [
         &["status", FORGED][..],
         &["ingest", "bank", FORGED],
@@ -245,7 +246,7 @@ fn names_and_paths_stay_on_their_line() {
         is_plain(&ended.err);
         assert!(!ended.err.contains("\nbatch"), "{args:?}: {}", ended.err);
     }
-    // In warnings: what a file has.
+    // In warnings: the contents of a file.
     let odd = r#"{"url": "http://odd.example/", "x\nbatch 9\u001b[2J\u202e": 1}"#;
     let ended = place.run_with(&["ingest", "bank", "-"], odd.as_bytes());
     assert!(
@@ -352,7 +353,7 @@ fn damage_is_4_whichever_step_meets_it() {
     assert!(met * 2 > files.len(), "{met} of {} were met", files.len());
 }
 
-/// A copy of a bank, in memory where there is a place for it.
+/// A copy of a bank, held in memory if there is a place for it.
 fn copy(bank: &Path) -> tempfile::TempDir {
     let folder = support::scratch();
     copy_folder(bank, folder.path());
@@ -372,7 +373,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Runs the command with so much address space. Its status and standard error.
+/// Runs the command with limited address space; returns its status and standard error.
 fn limited(place: &Place, kilobytes: u32, args: &[&str]) -> (Option<i32>, String) {
     let mut shell: Command = clean("sh");
     let ended = shell

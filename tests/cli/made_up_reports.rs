@@ -22,7 +22,7 @@ fn shares(core: u32, name: &str, count: u32) -> Vec<SiteShare> {
     (0..count).map(share).collect()
 }
 
-/// A report of so many cores, with everything in it.
+/// A report with `count` cores, with everything in it.
 pub fn of_cores(count: u32) -> Report {
     let seed = |rank: u32| format!("http://hub{rank}.example/links/index.php?id={}", rank * 37);
     let cores = (1..=count).map(|rank| CoreLine {

@@ -1,5 +1,5 @@
-//! The command as a user types it: what each prints, in which status it ends, what it refuses, and
-//! the page of a report.
+//! The command as a user types it: what each one prints, with which status it ends, what it
+//! refuses, and the page of a report.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -26,7 +26,7 @@ fn an_input_that_cannot_be_read_refuses_the_batch() {
         );
         assert!(error.contains(words), "{name}: {error}");
         assert!(error.lines().count() <= 2, "{name}: {error}");
-        // Whatever part of it could be read.
+        // However much of it could be read.
         let input = place.run_with(&["ingest", "bank", "--max-rejects", "1", "-"], bytes);
         input.fails(3);
     }
@@ -97,7 +97,7 @@ fn a_bad_record_is_rejected_or_refuses_the_batch_and_nothing_else() {
                 assert_eq!(read["rejects"], json!({*reason: 1}), "{name}: {read}");
                 let born = &report["counts"]["born"];
                 assert_eq!(*born, 1, "{name}: the good record counts");
-                // No dry run: the bank must be as it was all the same.
+                // Not a dry run: the bank must still be as it was.
                 let error = place.run(&strict).fails(3);
                 let words = "1 of 2 records are bad, and at most 0 % may be";
                 assert!(error.contains(words), "{name}: {error}");
@@ -165,7 +165,7 @@ fn links_in_objects_are_links() {
         assert_eq!(report["read"]["dropped_outlinks"], json!({}));
     }
     assert_eq!(place.status(), status);
-    // Rejected, and not silently without links.
+    // Rejected, and not silently accepted without links.
     place.write("objects.jsonl", batch("to"));
     let args = ["ingest", "bank", "objects.jsonl", "--rejects", "my.jsonl"];
     let error = place.run(&args).fails(3);
@@ -221,7 +221,7 @@ fn rejects_are_listed_with_their_lines() {
         assert_eq!(reject["line"], number, "{name}");
         assert_eq!(reject["file"], "day.jsonl", "{name}");
     }
-    // Where it is wanted, and for a refused batch too.
+    // The list goes where it is wanted, even if the batch is refused.
     place.write("bad.jsonl", "bad\n");
     let error = place
         .run(&["ingest", "bank", "bad.jsonl", "--rejects", "my.jsonl"])

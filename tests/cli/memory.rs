@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::support::command::Place;
 
-/// Sites with a page each: what is kept for a site or a page is all there is.
+/// Sites with one page each, so that memory goes into what is kept for each site or page.
 const SITES: u32 = 60_000;
 
 #[test]

@@ -28,7 +28,7 @@ fn a_plan_keeps_its_parameters_and_flags_win_over_the_file() {
         "false",
     ];
     assert_eq!(refresh(&flags), (two, true));
-    // The stopping rule is taken whole.
+    // The stopping rule is taken as a whole.
     let three = json!({"seeds": 2, "keep-spam": true, "core-size": 4, "new-members": 2});
     let flags = ["--keep-spam", "--core-size", "4", "--new-members", "2"];
     assert_eq!(refresh(&flags), (three, true));
@@ -59,7 +59,7 @@ fn a_plan_keeps_its_parameters_and_flags_win_over_the_file() {
         "crawled",
     ];
     let ended = place.run(&[&["refresh", "bank", "--format", "json"], &flags[..]].concat());
-    // Hubs and authorities must both be crawled then, and no authority is.
+    // Hubs and authorities must then both be crawled, and no authority is.
     assert_eq!(ended.status, Some(5), "{ended:?}");
     let report: Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Where bad records are listed, how many, and how much of a bad input is read.
+//! Where bad records are listed, how many of them, and how much of a bad input is read.
 
 use std::fs;
 
@@ -35,7 +35,7 @@ fn a_bomb_of_bad_lines_is_not_read_to_its_end() {
     place.write("bomb.zst", &bomb);
     let before = place.state();
     let ingest = ["ingest", "bank", "bomb.zst", "--memory", "512M"];
-    // Whatever the threads, and however many may be bad.
+    // Whatever the number of threads, and however many may be bad.
     let dry_run = ["--dry-run", "--threads", "1", "--max-rejects", "100"];
     let cases: [&[&str]; 2] = [&[], &dry_run];
     for (number, more) in (1..).zip(cases) {
@@ -116,7 +116,7 @@ fn every_attempt_has_a_list_of_its_own() {
         list("batch-000002-attempt-1.jsonl", "five"),
     ];
     assert_eq!(lists(&place), lists_now);
-    // A file that the user named is this batch's alone, whatever comes of the batch.
+    // A file that the user named is for this batch alone, whatever becomes of the batch.
     for (text, status, count) in [("six\nseven\n", 3, 2), ("", 0, 0), ("eight\n", 3, 1)] {
         let ended = ingest(text, &["--rejects", "my.jsonl"]);
         assert_eq!(ended.status, Some(status), "{ended:?}");

@@ -1,4 +1,4 @@
-//! `report` as a command: what it writes, what it refuses, and that it leaves no half file.
+//! `report` as a command: what it writes, what it refuses, and that it never leaves half a file.
 
 use std::fs;
 use std::path::Path;
@@ -59,7 +59,7 @@ fn a_report_is_a_page_and_a_json_file() {
     let page = read(&place, "r.html");
     assert!(page.contains("2 pages to start the next crawl from"));
     assert!(page.contains("href=\"http://k1.example/x,y\""));
-    // The same again is the same to the byte, on any number of threads.
+    // The same request gives the same bytes, with any number of threads.
     place
         .run(&["report", "bank", "--out", "again.html", "--threads", "1"])
         .done();
@@ -170,7 +170,7 @@ impl Watch for Stopping {
     }
 }
 
-/// The files are written after the report came back, so an interrupted one leaves none.
+/// The files are written after the report has come back, so an interrupted one leaves none.
 #[test]
 fn it_stops_wherever_it_is_asked_to() {
     let place = Place::with_seeds();

@@ -1,5 +1,5 @@
-//! The page of a report in a real browser: readable without a script, light and dark, on a desk and
-//! on a phone, and asking nobody for anything. Pictures go to the target folder.
+//! The page of a report in a real browser: readable without a script, light and dark, on a desktop
+//! and on a phone, and without any request to the network. Pictures go to the target folder.
 //!
 //! Needs Debian's `chromium`, and says so where it is missing.
 
@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::made_up_reports::{hostile, of_cores, of_cover};
 use seedbank::report::page;
 
-/// The browser, unless it is not there.
+/// The browser; `None` if it is not installed.
 fn browser(test: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let names = ["chromium", "chromium-browser", "google-chrome"];
@@ -57,8 +57,8 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// A page around the page, which measures it in a frame of each width. The frame needs no script:
-/// its own policy forbids them, and the measuring is done from outside.
+/// A page around the page, which measures it in a frame of each width. Measuring is done from
+/// outside the frame, so the framed page needs no script, which its own policy would forbid.
 fn measuring(page: &str, widths: &[u32]) -> String {
     let inside = page.replace('&', "&amp;").replace('"', "&quot;");
     let frame =

@@ -1,5 +1,5 @@
 //! The page of a report, from made-up numbers: what it says, what it cuts, and that nothing that
-//! comes from the web is more than text in it.
+//! comes from the web is ever more than text in it.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn tags(page: &str) -> Vec<&str> {
         .collect()
 }
 
-/// No script, nothing that is fetched, nothing that leads anywhere but by a link to a page.
+/// No script, nothing that is fetched, nothing that leads anywhere except links to pages.
 #[track_caller]
 fn is_harmless(page: &str) {
     for tag in tags(page) {
@@ -41,7 +41,7 @@ fn is_harmless(page: &str) {
             "foreignobject",
         ];
         assert!(!fetching.contains(&name.as_str()), "<{tag}>");
-        // Every other part is inside quotes, where escaped text cannot end them.
+        // Every other part is inside quotes, which escaped text cannot end.
         for attribute in tag.split('"').step_by(2) {
             assert!(!attribute.contains("src="), "<{tag}>");
             assert!(!attribute.contains(" on"), "<{tag}>");
@@ -149,7 +149,7 @@ fn little_or_nothing_is_told_too() {
     assert!(!unmeasured.contains("href=\"#worth\""));
 }
 
-/// For people who want to see one without a bank.
+/// Writes pages for people who want to see one without a bank.
 #[test]
 fn pages_can_be_looked_at() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));

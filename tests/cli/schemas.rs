@@ -1,4 +1,4 @@
-//! What is printed as JSON is what `schema/` says, with no field more.
+//! What is printed as JSON is what `schema/` says, without any further field.
 
 use std::fs;
 use std::path::Path;
@@ -252,7 +252,7 @@ fn schemas_are_sound_strict_and_described() {
     }
 }
 
-/// Every object with named fields allows no others, and says what each is.
+/// Every object with named fields allows no others, and describes each of them.
 fn strict(name: &str, schema: &Value) {
     if let Some(fields) = schema.get("properties").and_then(Value::as_object) {
         assert_eq!(schema["additionalProperties"], false, "{name}: {schema}");

@@ -123,7 +123,7 @@ fn an_empty_refresh_has_an_empty_list() {
     assert_eq!(cores.done(), "");
 }
 
-/// A place where the first of two seeds was reported as gone after the refresh.
+/// A place where the first of two seeds has been reported as gone since the refresh.
 fn with_a_dead_seed() -> Place {
     let place = Place::with_seeds();
     place.write(
@@ -157,7 +157,7 @@ fn dead_seeds_are_told_and_can_be_left_out() {
         let of_both = |url: &str| [&all, &alive].map(|list| list.matches(url).count());
         assert_eq!(of_both("http://h1.example/"), [1, 0], "{format}");
         assert_eq!(of_both("http://k1.example/x,y"), [1, 1], "{format}");
-        // Its rank and its score, where there is one, stay.
+        // Its rank stays, and so does its score where there is one.
         assert_eq!(alive.lines().last(), all.lines().last(), "{format}");
         for more in [&["-q"][..], &["-q", "--alive"]] {
             let quiet = place.run(&[&seeds[..], more].concat());
@@ -199,7 +199,7 @@ fn seeds_are_dead_as_of_today_in_every_refresh() {
     let none = place.run(&["seeds", "bank", "--refresh", "1", "--alive"]);
     assert!(none.err.contains("2 of 2 seeds are dead"), "{none:?}");
     assert_eq!(none.done(), "");
-    // A page that comes back is a seed as before.
+    // A page that comes back is a seed again.
     place.write("back.jsonl", command::record("http://k1.example/x,y", &[]));
     place.run(&["ingest", "bank", "back.jsonl"]).done();
     let back = place.run(&["seeds", "bank", "--refresh", "1", "--alive"]);

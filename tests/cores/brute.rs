@@ -1,6 +1,6 @@
 //! Cores of random small graphs equal those of a naive model on pages: dense matrices, no classes,
-//! no queue, everything computed anew for every core. Cases in which the model itself meets a
-//! margin too small to decide are counted; they have to be rare.
+//! no queue, everything computed anew for every core. Cases in which a margin is too small for the
+//! model itself to decide are counted; they must be rare.
 
 use std::cell::Cell;
 
@@ -36,7 +36,8 @@ fn best(candidates: &[usize], score: impl Fn(usize) -> f64) -> Result<Option<usi
     Ok(first)
 }
 
-/// Connected components, as (is a hub in it, is an authority in it) for every page.
+/// Connected components: for every page, whether it is in one as a hub, and whether as an
+/// authority.
 fn components(links: &Links) -> Vec<([bool; PAGES], [bool; PAGES])> {
     let mut label: Vec<usize> = (0..2 * PAGES).collect();
     for _ in 0..2 * PAGES {
@@ -110,7 +111,7 @@ fn fits(rule: Rule, edges: usize, hubs: usize, authorities: usize) -> bool {
     }
 }
 
-/// `Ok(None)`: no candidate; `Err(None)` within: the literal end.
+/// `Ok(None)` means that there is no candidate; an inner `Err(None)`, that literal growth ends.
 fn next(
     rule: Rule,
     candidates: &[usize],
@@ -265,7 +266,7 @@ fn params() -> impl Strategy<Value = CoreParams> {
         })
 }
 
-/// Pages choose among a few target sets, as templates do, or have links of their own.
+/// Pages share a few target sets, as with templates, or have links of their own.
 fn graphs() -> impl Strategy<Value = Links> {
     let templates = prop::collection::vec(0_u16..1 << PAGES, 3);
     let pages = prop::collection::vec((0_usize..6, any::<u16>(), any::<u16>()), PAGES);

@@ -1,5 +1,5 @@
-//! What a cover method may pick next, from first principles: distances between all pages and sets of
-//! pages. Shares no code with the library, and is only for sites of a few pages.
+//! What a cover method may pick next, from first principles: distances between all pages, and sets
+//! of pages. It shares no code with the library, and is only for sites of a few pages.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The candidates with their scores; where the pick is confined, only those.
+    /// The candidates with their scores; where the pick is confined, only those it is confined to.
     pub fn scores(&self) -> Vec<(i64, u32)> {
         let distance = distances(self.graph, &self.alive);
         let depth = match self.params.method {

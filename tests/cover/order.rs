@@ -4,7 +4,7 @@
 //! `cargo test --test cover -- order:: --nocapture` prints the tables: means over the sites of at
 //! least 10 crawled pages, in per cent of the positive value of the site, with standard errors of
 //! the paired differences. Random seeds are the mean of 20 streams. Catches a method that selects
-//! other than it promises in a way that no single pick shows.
+//! other pages than it promises in a way that no single pick shows.
 
 use crate::support::shared;
 use crate::support::sites::{LoadedSite, load};
@@ -56,7 +56,7 @@ fn mean(of: &[f64]) -> (f64, f64) {
     (mean, (square / (count - 1.0) / count).sqrt())
 }
 
-/// Prints one table; gives the gain over random by method, for each of `ks`.
+/// Prints one table; returns the gain over random by method, for each of `ks`.
 fn table(sites: &[&LoadedSite], hops: u32, ks: &[usize]) -> Vec<Vec<(f64, f64)>> {
     let drawn: Vec<Vec<SiteCover>> = (0..STREAMS)
         .map(|rng_seed| {

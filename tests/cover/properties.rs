@@ -3,8 +3,8 @@
 //! - `picks_are_the_best`: each pick is judged by brute force over distances (Floyd-Warshall), which
 //!   shares no code with the library. Catches a wrong reading of a method, a missed better page, a
 //!   wrong tie, a wrong stop, a wrong gain.
-//! - `lazy_is_plain`: larger sites, full recomputation as the judge. Catches a bound that is too
-//!   low, weights that are no longer exact, and a runner-up that is none.
+//! - `lazy_is_plain`: larger sites, compared with full recomputation. Catches a bound that is too
+//!   low, weights that are no longer exact, and a wrong runner-up.
 //! - `greedy_is_near_the_optimum`: the guarantee for non-negative values.
 //! - `order_and_threads_make_no_difference`.
 
@@ -20,7 +20,7 @@ use seedbank::cover::{
 use seedbank::page::SiteId;
 use seedbank::watch::{Interrupted, Unwatched, Watch};
 
-/// Values of few sizes make ties common; zeros and negative ones are among them.
+/// Few different values make ties common; zeros and negative ones are among them.
 fn value() -> impl Strategy<Value = i64> {
     prop_oneof![4 => Just(1), 2 => Just(0), 2 => Just(-3), 1 => Just(10), 1 => -20_i64..20]
 }
@@ -185,7 +185,7 @@ proptest! {
 }
 
 /// A site whose pages link to a menu and to a few neighbours, so that most reach most of it: the
-/// case in which bounds, ball bounds and backward searches are all used.
+/// case that uses bounds, ball bounds and backward searches.
 fn menu_site(pages: u32, spam_every: u32, rng_seed: u32) -> SiteGraph {
     let mut links = Vec::new();
     let mut state = rng_seed;
@@ -271,7 +271,7 @@ fn order_and_threads_make_no_difference() {
         Method::MaxWeight,
         Method::Random,
     ] {
-        // Page visits too: they are reported.
+        // Page visits too, since they are reported.
         assert_eq!(
             with_threads(1, method),
             with_threads(8, method),
@@ -337,8 +337,8 @@ fn a_stopped_watch_ends_the_selection() {
 }
 
 /// The worked example of section 3.1 of the CIKM 2009 paper, k = 2, h = 1: page 1 links to 3, 4, 5,
-/// 6 and 11; page 2 has the next best out-degree, 4, but into what page 1 covers already; page 9 has
-/// fewer links, to pages that page 1 does not cover.
+/// 6 and 11; page 2 has the next best out-degree, 4, but links to what page 1 covers already; page
+/// 9 has fewer links, to pages that page 1 does not cover.
 #[test]
 fn max_out_against_out_degree_as_in_the_paper() {
     let links = [

@@ -1,6 +1,6 @@
-//! Causes of a diff, each in a small crawl of its own: the cause is told with the batch that
-//! brought it; without the records that brought it the seed is there again; and the other way round
-//! the reverse is told.
+//! Causes of a diff, each in a small crawl of its own: the cause is given with the batch that
+//! brought it; without the records that brought it the seed is still there; and in the other
+//! direction the reverse cause is given.
 
 use std::collections::BTreeSet;
 
@@ -32,8 +32,8 @@ fn names(stem: &str, count: usize) -> Vec<String> {
     (1..=count).map(|at| url(&format!("{stem}{at}"))).collect()
 }
 
-/// Every hub links to every authority, so sigma is the root of their product, and the first hub is
-/// the seed.
+/// Every hub links to every authority, so sigma is the root of the product of their numbers, and
+/// the first hub is the seed.
 fn core(stem: &str, hubs: usize, authorities: usize) -> String {
     let authorities = names(&format!("{stem}a"), authorities);
     let hubs = names(&format!("{stem}h"), hubs);
@@ -59,9 +59,9 @@ fn cover(per_site: u32) -> PlanOptions {
 struct Story {
     plan: PlanOptions,
     first: String,
-    /// Records of the second day that have nothing to do with it.
+    /// Records of the second day that have nothing to do with the cause.
     noise: String,
-    /// Those that brought it.
+    /// The records that brought it.
     bring: String,
     lost: String,
     cause: Cause,
@@ -118,14 +118,14 @@ fn tell(story: &Story) -> SeedDiff {
         (Change::Gained, Some(story.reverse))
     );
     assert_eq!(reverse.batch, Some(batch));
-    // Later batches change nothing of what was.
+    // Later batches do not change what happened before.
     bank.delta(&gone("elsewhere"));
     bank.delta(&(spam(&story.lost) + &page(&story.lost, &[url("elsewhere2")])));
     let mut later = find(&diff(&bank, &[1, 2]), &story.lost);
     later.successor.clone_from(&lost.successor);
     assert_eq!(later, lost);
     bank.is_sound();
-    // Undone.
+    // The same without the records that brought it.
     let without = TestBank::new();
     without.delta(&story.first);
     if !story.noise.is_empty() {
@@ -136,7 +136,7 @@ fn tell(story: &Story) -> SeedDiff {
     told
 }
 
-/// What happens to core x; core y is as it was.
+/// Something happens to core x, while core y stays as it was.
 fn to_x(bring: String, cause: Cause, reverse: Cause) -> Story {
     Story {
         plan: cores(2),
@@ -251,7 +251,7 @@ fn a_region_can_weaken_around_a_core() {
         .map(|hub| page(hub, &names("xa", 1)))
         .collect();
     let bring = names("p", 20);
-    // A page of the core is touched by the batch too, though no link of it is.
+    // The batch also touches a page of the core, though none of the core's links.
     let bring: String = bring.iter().map(|hub| page(hub, &[])).collect();
     let bring = bring + &page(&url("xh1"), &[names("xa", 3), vec![url("odd")]].concat());
     tell(&Story {
@@ -276,7 +276,7 @@ fn other_parameters_are_settings() {
     assert_eq!(find(&reverse, &url("yh1")).cause, Some(Cause::Settings));
 }
 
-/// A page of a site with several.
+/// A page of a site that has several.
 fn on(path: &str) -> String {
     format!("https://s.example/{path}")
 }
@@ -344,7 +344,7 @@ fn a_site_can_have_fewer_seats() {
         seeds: Some(4),
         ..PlanOptions::default()
     };
-    // Where it loses seats without a change of its own, no batch touched the site.
+    // Where it loses seats without changing itself, no batch has touched the site.
     story.bring += &serde_json::json!({"url": on("g"), "clicks": 1}).to_string();
     story.noise = String::new();
     story.first += &page("https://t.example/a", &[]);
@@ -399,7 +399,7 @@ fn a_list_from_outside_is_compared() {
     ];
     let expected = expected.map(|(name, rank, cause, batch)| (url(name), rank, cause, batch));
     assert_eq!(causes, expected);
-    // No core is known of it, so the page with the most similar row follows.
+    // No core is known for it, so the page with the most similar row succeeds it.
     let successor = find(&told, &url("xh4")).successor.unwrap();
     assert_eq!((successor.url, successor.same_core), (url("xh1"), false));
 }

@@ -1,5 +1,5 @@
-//! `diff` between the refreshes of a cover plan over generated days: every cause judged by the
-//! records alone, with seeds that cover a page found by search.
+//! `diff` between the refreshes of a cover plan over generated days: every cause is judged by the
+//! records alone, and seeds that cover a page are found by search.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -17,7 +17,7 @@ fn crawled(day: &Day, url: &str) -> bool {
         .is_some_and(|page| page.crawled && !page.gone)
 }
 
-/// How far it is from one page to another of its site, over crawled pages.
+/// The distance from one page to another on its site, over crawled pages.
 fn distance(day: &Day, from: &str, to: &str) -> Option<u32> {
     let mut seen = BTreeSet::from([from]);
     let mut queue = VecDeque::from([(from, 0)]);
@@ -37,7 +37,7 @@ fn distance(day: &Day, from: &str, to: &str) -> Option<u32> {
     None
 }
 
-/// Whether a cause of a page that `day` has not as a seed holds, its seeds being `seeds`.
+/// Whether a cause holds for a page that is not a seed on `day`, where the seeds are `seeds`.
 fn holds(
     cause: Cause,
     told: &seedbank::engine::SeedChange,

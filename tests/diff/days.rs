@@ -1,8 +1,8 @@
-//! `diff` between the refreshes of many days, each cause judged by the records alone: on a generated
-//! crawl and on the days of a real one.
+//! `diff` between the refreshes of many days, each cause judged by the records alone: on a
+//! generated crawl and on the days of a real one.
 //!
-//! The judge goes by the definitions: what pages were on which day comes from a plain reading of
-//! the records, seeds and cores from what the refreshes printed.
+//! The judge follows the definitions: what pages were on which day comes from a plain reading of
+//! the records; seeds and cores come from what the refreshes printed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,16 +13,16 @@ use seedbank::engine::{Change, DiffRequest, SeedChange};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
 
-/// The batch that must be told.
+/// The batch that must be given.
 #[derive(PartialEq, Eq, Debug, Default)]
 enum Brought {
-    /// Whatever it is.
+    /// Any batch will do.
     #[default]
     Unjudged,
     By(Option<u32>),
 }
 
-/// The cause, named as of a lost seed, with what the diff must say beside it.
+/// The cause, under its name for a lost seed, with what else the diff must say.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Judged {
     cause: &'static str,
@@ -31,14 +31,14 @@ struct Judged {
     links: Option<(u64, u64)>,
 }
 
-/// The last day from `low` on, up to `high`, on which something became other than the day before.
+/// The last day, after `low` and up to `high`, on which `holds` is not as it was the day before.
 fn turned(low: usize, high: usize, holds: impl Fn(usize) -> bool) -> Option<u32> {
     let mut days = (low + 1..=high).rev();
     let day = days.find(|&day| holds(day) != holds(day - 1));
     day.map(|day| u32::try_from(day).unwrap())
 }
 
-/// Why `lacks` has not a seed of `has`.
+/// Why `lacks` does not have a seed of `has`.
 fn judge(days: &[Day], url: &str, has: &Printed, lacks: &Printed) -> Judged {
     let (low, high) = (has.batch.min(lacks.batch), has.batch.max(lacks.batch));
     let day = &days[lacks.batch];
@@ -126,7 +126,7 @@ fn judge(days: &[Day], url: &str, has: &Printed, lacks: &Printed) -> Judged {
     }
 }
 
-/// The name of the same of a gained seed.
+/// The name of the same cause for a gained seed.
 fn reversed(cause: &str, was_page: bool) -> &str {
     match cause {
         "unlinked" if !was_page => "new-page",
@@ -153,7 +153,7 @@ fn same(told: &SeedChange, cause: &str, judged: &Judged) {
     }
 }
 
-/// Compares two refreshes and judges every cause; counts them.
+/// Compares two refreshes and judges every cause; counts the causes.
 fn check(
     life: &Life,
     numbers: [u32; 2],
@@ -213,7 +213,7 @@ fn check(
     }
 }
 
-/// Judges the diffs of these pairs of days; gives how often each cause was told.
+/// Judges the diffs of these pairs of days; returns how often each cause was given.
 fn check_pairs(
     life: &Life,
     seeds: usize,
@@ -236,8 +236,8 @@ fn check_pairs(
     causes
 }
 
-/// Each day with the next, and with each later one at some distance: a quarter of all pairs, since a
-/// diff of each would take longer than a test should.
+/// Each day with the next, and with each later one at certain distances: a quarter of all pairs,
+/// since a diff of each would take longer than a test should.
 #[test]
 fn every_cause_of_thirty_days_is_true() {
     let crawl = SynthOptions {
@@ -253,7 +253,7 @@ fn every_cause_of_thirty_days_is_true() {
     assert!(causes.len() > 8, "{causes:?}");
 }
 
-/// The days of a real crawl: jumpy, with many pages that go.
+/// The days of a real crawl: irregular, with many pages that go.
 #[test]
 fn every_cause_of_real_days_is_true() {
     let Some(shared) = support::shared("every_cause_of_real_days_is_true") else {

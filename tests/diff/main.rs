@@ -1,4 +1,4 @@
-//! What changed between refreshes and why, and who follows seeds that died, judged by the records
+//! What changed between refreshes and why, and who succeeds seeds that died, judged by the records
 //! alone.
 #![expect(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! Who follows seeds that died: judged by the records alone, on generated and on real days; and
-//! `--succeed`, which keeps the seed list stable by it.
+//! Who succeeds seeds that died, judged by the records alone, on generated and on real days; and
+//! `--succeed`, which uses that to keep the seed list stable.
 //!
 //! `cargo nextest run --test diff succession:: --no-capture` prints the tables.
 
@@ -56,7 +56,7 @@ fn judge(days: &[Day], url: &str, old: &Printed) -> Option<SuccessorView> {
             continue;
         }
         let similarity = jaccard(&last, &row(today, page));
-        // In URL order, so that the first of several stays.
+        // They come in URL order, so the first of equal ones stays.
         if similarity > similar.map_or(0.0, |best| best.0 + 1e-12) {
             similar = Some((similarity, page));
         }
@@ -68,7 +68,7 @@ fn judge(days: &[Day], url: &str, old: &Printed) -> Option<SuccessorView> {
     })
 }
 
-/// Who followed the seeds that died.
+/// Who succeeded the seeds that died.
 #[derive(Default)]
 struct Deaths {
     died: u32,
@@ -100,8 +100,8 @@ impl Deaths {
     }
 }
 
-/// Compares each refresh with the one before on the very day, when its successors are asked for,
-/// and judges them.
+/// Compares each refresh with the previous one on that same day, which is when its successors are
+/// asked for, and judges them.
 fn follow(
     texts: impl Iterator<Item = String>,
     plans: &[(&'static str, PlanOptions)],
@@ -222,7 +222,7 @@ fn a_successor_stands_in_the_place_of_a_dead_seed() {
         succeed: Some(true),
         ..options(2)
     };
-    // The best hub from now on is a new one; the dead seed's successor is an old one.
+    // From now on the best hub is a new one; the dead seed's successor is an old one.
     let second_day = gone("h2") + &page("h1", &AUTHORITIES);
     for (options, seed) in [(plan.clone(), "h3"), (options(2), "h1")] {
         for cold in [false, true] {
@@ -239,7 +239,7 @@ fn a_successor_stands_in_the_place_of_a_dead_seed() {
             });
             assert_eq!(seeds[0].succeeds, succeeds);
             assert_eq!(seeds[1].succeeds, None);
-            // It stays, and follows nobody any more.
+            // It stays, but no longer as a successor.
             let seeds = selected(&bank, &PlanOptions::default(), cold);
             assert_eq!((&seeds[0].url, &seeds[0].succeeds), (&url(seed), &None));
             bank.is_sound();
@@ -270,7 +270,7 @@ fn where_the_core_is_gone_the_most_similar_page_follows() {
     assert!(!succeeds.same_core && (succeeds.similarity - 0.5).abs() < 1e-12);
 }
 
-/// A list of seeds that is kept is an input: a refresh from nothing has it too.
+/// The list of seeds that is kept is an input: a refresh from scratch has it too.
 #[test]
 fn a_cold_refresh_has_the_same_list() {
     let crawl = SynthOptions {
@@ -309,7 +309,7 @@ fn a_rule_for_picking_sets_aside_the_other() {
     assert!(of(Some(Pick::Stable), Some(true)).decide().is_ok());
 }
 
-/// What refreshes that are deleted needed of the past goes with them; the rest can be told.
+/// The past that only deleted refreshes needed goes with them; the rest can still be told.
 #[test]
 fn the_past_is_kept_for_the_refreshes_that_are() {
     let bank = TestBank::new();
@@ -352,7 +352,7 @@ fn the_past_is_kept_for_the_refreshes_that_are() {
     assert_eq!(left[&4], 2);
 }
 
-/// How many former pages there are of each batch.
+/// How many former pages each batch has.
 fn former(bank: &Bank) -> BTreeMap<u32, u32> {
     let reader = seedbank::storage::Reader::open(bank.path()).unwrap();
     let mut former = BTreeMap::new();

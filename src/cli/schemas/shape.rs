@@ -2,9 +2,8 @@
 //!
 //! - An object has no fields other than those that are named.
 //! - A type that is one of several kinds, besides fields that all of them have (`#[serde(flatten)]`
-//!   of
-//!   an enum), is one of several whole objects. Derived, it is an object with a part that is one of
-//!   several, which only `unevaluatedProperties` can close and few programs can read.
+//!   of an enum), is one of several whole objects. Derived, it is an object with a part that is one
+//!   of several, which only `unevaluatedProperties` can close and few programs can read.
 //! - A field that may be left out is never null: it is left out instead.
 //! - The field that tells the kind has the description of the kind.
 //! - Descriptions are one paragraph; `None` in Rust is `null` in JSON.

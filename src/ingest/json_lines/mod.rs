@@ -56,8 +56,7 @@ pub(super) fn sources(inputs: &[Input]) -> Sources {
 /// * a field given twice, known or not, rejects the record; objects inside ignored values are
 ///   not looked at;
 /// * with `gone: true` only `url` is read, and `fetched` where it is a timestamp, to find the
-///   latest
-///   of several records: the other fields may hold any JSON;
+///   latest of several records: the other fields may hold any JSON;
 /// * an outlink is a string, or an object with a string as `url` or else `href`, of which nothing
 ///   else is looked at; one that is not a URL is dropped and counted, and any other element rejects
 ///   the record;
