@@ -21,9 +21,9 @@ use seedbank::engine::{
 struct Links {
     urls: Vec<String>,
     numbers: BTreeMap<String, usize>,
-    /// On any inter-site link at all.
+    /// Whether each page is on any inter-site link at all.
     linked: Vec<bool>,
-    /// Between pages that take part.
+    /// The links between pages that take part.
     out: Vec<Vec<usize>>,
     into: Vec<Vec<usize>>,
 }
@@ -176,7 +176,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The first core that a page was near: as a hub, where it is the same core in both roles.
+    /// The first core that a page was near, and whether as a hub, which counts where the core is
+    /// the same.
     fn near(&self, page: usize) -> Option<(usize, bool, u32)> {
         let mut found: BTreeMap<(usize, bool), u32> = BTreeMap::new();
         for to in &self.links.out[page] {
@@ -236,14 +237,14 @@ impl<'a> Judge<'a> {
         };
         let weakest = scores.iter().copied().fold(f64::INFINITY, f64::min);
         same(near.weakest.score, weakest);
-        // sigma times its score is the sum of the scores of all pages that it is linked with.
+        // Sigma times its score is the sum of the scores of all pages that it is linked with.
         let least = own.iter().copied().fold(f64::INFINITY, f64::min) * f64::from(links);
         if self.options.hits != Some(Hits::Classic) {
             assert!(near.score * view.sigma >= least * (1.0 - 1e-6), "{near:?}");
         }
     }
 
-    /// Judges an answer; gives its kind.
+    /// Judges an answer; returns its kind.
     fn judge(&self, web: &Web, answer: &Explanation) -> &'static str {
         let number = self.links.numbers[&answer.url];
         let page = &web.pages[&answer.url];
@@ -303,8 +304,8 @@ fn every_page(name: &str, web: &Web, bank: &TestBank, plan: &str, options: &Plan
     let explainer = bank.bank.explainer(&which).unwrap();
     let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
     let mut most = (0, 0);
-    // Pages without a record and without inter-site links are most of a crawl, and all alike:
-    // every one is asked about one plan, every sixteenth about the others.
+    // Most of a crawl is pages without a record and without inter-site links, which are all alike:
+    // one plan is asked about each of them, the others about every sixteenth.
     let dull = |number: usize, page: &Page| !page.crawled && !judge.links.linked[number];
     for (number, (url, page)) in web.pages.iter().enumerate() {
         if plan != "maximal" && dull(number, page) && number % 16 > 0 {

@@ -1,8 +1,9 @@
 //! `explain` of every page of real graphs, by each cover method: the answer is of the right kind,
-//! and its numbers are those of plain searches from the seeds in a graph of the test's own.
+//! and its numbers are those of plain searches from the seeds in a graph that the test builds
+//! itself.
 //!
 //! Catches: pages covered by another seed or at another hop, gains and their parts that do not add
-//! up, scores of uncovered pages that no pick of theirs would bring, pages that are mixed up.
+//! up, scores of uncovered pages that none of their picks would bring, pages that are mixed up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,7 @@ use seedbank::engine::{
     CoverMethod, Evidence, Explainer, LeftOut, Method, PlanOptions, Seed, SiteWhy, Which, Why,
 };
 
-/// Distances up to `hops` over the pages that are alive.
+/// The distances of pages, up to `hops`, over the pages that are alive.
 fn search(graph: &SiteGraph, from: u32, hops: u32, alive: &[bool]) -> BTreeMap<u32, u32> {
     let mut found = BTreeMap::from([(from, 0)]);
     let mut level = vec![from];
@@ -41,7 +42,7 @@ struct Judge<'a> {
     method: CoverMethod,
     /// Seeds of the site by pick.
     seeds: Vec<&'a Seed>,
-    /// By page: the first pick that covers it and the hop.
+    /// For each page the first pick that covers it, and the hop.
     covered: BTreeMap<u32, (usize, u32)>,
     alive: Vec<bool>,
 }
@@ -79,7 +80,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What an uncovered page would bring, in the method's score; none where pages are drawn, or
+    /// What an uncovered page would bring, in the method's score; `None` where pages are drawn, or
     /// where the score is judged by its order only.
     fn score(&self, page: u32) -> Option<f64> {
         let graph = &self.site.graph;

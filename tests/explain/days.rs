@@ -1,11 +1,12 @@
-//! Evidence that is written only where it changed tells the same as evidence written at once.
+//! Evidence that is written only where it changed says the same as evidence written at once.
 //!
-//! Days of a generated crawl go in; one plan is refreshed every day, one besides keeps only its
-//! last two refreshes, and each day a plan of its own starts afresh. All three must tell the same
-//! of every page, every kept refresh what it told when it was new, and `check` finds nothing.
+//! Days of a generated crawl go in. One plan is refreshed every day, another keeps only its last
+//! two refreshes, and each day a new plan starts afresh. All three must say the same of every page,
+//! every kept refresh must say what it said when it was new, and `check` must find nothing.
 //!
 //! Catches: blocks that are not rewritten when their pages change, or that a later refresh hides
-//! from an earlier one; blocks that `--keep` deletes although they are still seen, or leaves.
+//! from an earlier one; blocks that `--keep` deletes although they are still seen, or leaves
+//! behind.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,7 @@ fn refresh(bank: &Bank, plan: &str, options: &PlanOptions, keep: Option<u32>) ->
     bank.refresh(&request, &Unwatched).unwrap().view.refresh
 }
 
-/// Both tell the same, also of pages of which a refresh keeps nothing.
+/// Both say the same, including of pages about which a refresh keeps nothing.
 #[track_caller]
 fn same(later: &BTreeMap<String, Value>, first: &BTreeMap<String, Value>) {
     assert_eq!(later.len(), first.len());
@@ -40,7 +41,7 @@ fn same(later: &BTreeMap<String, Value>, first: &BTreeMap<String, Value>) {
     }
 }
 
-/// What a refresh tells of every page, without what names it and what is told of today.
+/// What a refresh says of every page, without the names in it and without what is said of today.
 fn told(bank: &Bank, refresh: u32, urls: &[String]) -> BTreeMap<String, Value> {
     let which = Which {
         plan: None,
@@ -85,7 +86,7 @@ fn live_through(options: &PlanOptions) {
         let wanted = told(&bank, fresh, &urls);
         same(&told(&bank, daily, &urls), &wanted);
         for &refresh in kept.iter().rev().take(2).skip(1) {
-            // Yesterday's.
+            // The pages that yesterday knew.
             let known: Vec<String> = before.last().unwrap().1.keys().cloned().collect();
             same(&told(&bank, refresh, &known), &before.last().unwrap().1);
         }

@@ -1,4 +1,4 @@
-//! What `explain` answers of every page, judged by a recount from the crawl itself.
+//! What `explain` answers for every page, judged by a recount from the crawl itself.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,8 +1,8 @@
-//! Real graphs through a bank: ingested, checked, refreshed; cores equal the results of an
-//! independent implementation, with any number of threads and by any cut of the input.
+//! Real graphs through a bank: ingested, checked, refreshed. Cores equal the results of an
+//! independent implementation, with any number of threads and however the input is cut.
 //!
-//! Up to the first core that is delicate there (rounding could decide it) all must match: pages,
-//! orders, sides, seed, density; sigma and scores to 1e-6.
+//! Up to the first core that is delicate there (rounding could decide it) everything must match:
+//! pages, orders, sides, seed, density; sigma and scores to 1e-6.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ use seedbank::storage::records::PageState;
 use seedbank::watch::Unwatched;
 use serde_json::Value;
 
-/// The kinds of golden results as plans.
+/// The kinds of golden results, as plans.
 fn kinds() -> Vec<(&'static str, PlanOptions)> {
     let seeds = |seeds| PlanOptions {
         seeds: Some(seeds),
@@ -108,7 +108,7 @@ fn request(files: Vec<PathBuf>) -> IngestRequest {
     }
 }
 
-/// The seeds and cores of a plan, refreshed.
+/// Refreshes a plan; returns its seeds and cores.
 fn selected(bank: &Bank, plan: &str, options: PlanOptions) -> (Vec<Seed>, Vec<CoreView>) {
     let request = RefreshRequest {
         plan: Some(plan.to_owned()),
@@ -181,7 +181,7 @@ fn assert_golden(name: &str, cores: &[CoreView], golden: &Value) {
     println!("{name}: {exact} of {} cores compared", golden.len());
 }
 
-/// Pages, links and attributes are those of a model that applies the records one by one.
+/// Compares pages, links and attributes with a model that applies the records one by one.
 fn assert_pages(bank: &Bank, web: &Web) {
     let mut pages = pages_of(bank);
     let totals = totals_of(bank);
@@ -347,7 +347,7 @@ fn a_crawl_day_by_day() {
     // On the first 291 of 379 pages lose 4,689 of their 11,528 links; on the second 1,852 of 8,692
     // pages go, net. No other day loses more than 19 %.
     assert_eq!(clean_ups, ["2026-06-29", "2026-07-04"]);
-    // Pages that were linked to once and never had a record are none.
+    // Pages that were once linked to and never had a record are not pages.
     let linked: std::collections::BTreeSet<String> = web
         .pages
         .values()
@@ -358,7 +358,7 @@ fn a_crawl_day_by_day() {
     assert_pages(&bank, &web);
 }
 
-/// Equal but for what rounding may change.
+/// Equal except for what rounding may change.
 fn assert_same_cores(ours: &[CoreView], others: &[CoreView]) {
     assert_eq!(ours.len(), others.len());
     for (ours, other) in ours.iter().zip(others) {

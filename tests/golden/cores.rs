@@ -1,7 +1,8 @@
 //! Cores on real graphs equal the results of an independent implementation.
 //!
-//! Up to the first core that is delicate there (rounding could decide it) all must match: pages,
-//! orders, sides, seed, densities; sigma and scores to 1e-6. Past it, how many matched is printed.
+//! Up to the first core that is delicate there (rounding could decide it) everything must match:
+//! pages, orders, sides, seed, densities; sigma and scores to 1e-6. Beyond it, the number that
+//! matched is printed.
 
 use crate::support;
 use crate::support::graphs::Web;
@@ -16,7 +17,8 @@ fn density(percent: &str, growth: Growth) -> Rule {
     }
 }
 
-/// The kinds of golden results: their parameters, and whether spam is kept and known pages left out.
+/// The kinds of golden results: their parameters, whether spam is kept, and whether known pages are
+/// left out.
 fn kinds() -> Vec<(&'static str, CoreParams, bool, bool)> {
     let base = CoreParams::default();
     let seeds = |seeds| CoreParams { seeds, ..base };

@@ -39,7 +39,7 @@ fn integers(json: &Value) -> Vec<i64> {
     list.map(|n| n.as_i64().unwrap()).collect()
 }
 
-/// All picks of one method agree; gives how many there were.
+/// All picks of one method agree; returns how many there were.
 fn method_agrees(name: &str, key: &str, wanted: &[Value], loaded: &Loaded) -> usize {
     let site = |entry: &Value| &loaded.sites[entry["site"].as_str().unwrap()];
     let sites: Vec<&LoadedSite> = wanted.iter().map(site).collect();

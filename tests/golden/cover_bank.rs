@@ -1,8 +1,8 @@
 //! The golden results `*.cover` through a bank: ingest, refresh, seeds.
 //!
-//! Catches what the tests in memory cannot: pages of a site in another order than that of their
-//! URLs, links or values that ingest keeps otherwise, seats, and seeds that are mixed up on their
-//! way through the store.
+//! Catches what the tests in memory cannot: pages of a site in an order other than that of their
+//! URLs, links or values that ingest changes, wrong seats, and seeds that are mixed up on their way
+//! through the store.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ fn by_site(seeds: Vec<Seed>) -> BTreeMap<String, Vec<Seed>> {
     sites
 }
 
-/// Pages, and millionths of value, that a seed covers first.
+/// The number of pages that a seed is the first to cover, and their value in millionths.
 fn covered(seed: &Seed) -> (u64, i64) {
     let Evidence::Cover {
         covered_pages,
@@ -65,7 +65,7 @@ fn method_agrees(bank: &TestBank, key: &str, wanted: &[Value]) {
         ..PlanOptions::default()
     };
     let report = bank.refresh(key, &kept, false);
-    // Baselines ignore it, so their plans are the same plans.
+    // Baselines ignore this parameter, so their plans are the same.
     let baseline = ["out-degree", "pagerank"].contains(&key);
     assert_eq!(
         (report.view.cold, report.plan_changed),
@@ -87,7 +87,7 @@ fn method_agrees(bank: &TestBank, key: &str, wanted: &[Value]) {
     }
 }
 
-/// `random` gives every site its seats, as far as it has pages.
+/// `random` fills every site's seats, as far as it has pages.
 fn shares_agree(bank: &TestBank, wanted: &serde_json::Map<String, Value>) {
     let options = PlanOptions {
         method: Some(Method::Cover(CoverMethod::Random)),

@@ -1,9 +1,9 @@
 //! PageRank, the crawl from seeds and the distances between cores on real graphs equal the results
 //! of an independent implementation.
 //!
-//! Catches pages or links that the whole graph leaves out or has too many (gone, known, intra-site,
-//! rows), hops that are counted otherwise, and cores that are taken as something else than all
-//! their pages.
+//! Catches pages or links that the whole graph leaves out or has in excess (gone, known,
+//! intra-site, rows), hops that are counted differently, and cores that are taken to be anything
+//! but all their pages.
 
 use crate::support::banks::TestBank;
 use crate::support::{golden, shared};
@@ -43,7 +43,7 @@ fn top_agrees(name: &str, found: &CrawlEvaluation, wanted: &Value) {
     for page in &found.top_pages {
         match wanted.get(&page.url) {
             Some(rank) => close(page.pagerank, rank, &format!("{name}: {}", page.url)),
-            // Of pages tied for the last place any may be named there.
+            // Of pages tied for the last place, any may be named.
             None => assert!((page.pagerank - last).abs() <= 1e-9 * last, "{}", page.url),
         }
     }
@@ -88,7 +88,7 @@ fn distances_agree(name: &str, bank: &TestBank, wanted: &Value) {
     close(found.all.mean.unwrap(), &wanted["mean"], name);
 }
 
-/// Fills a bank from one of the graphs and compares all that there is of it.
+/// Fills a bank from one of the graphs and compares everything there is about it.
 fn agrees(name: &str) {
     let Some(shared) = shared(&format!("golden_evaluate {name}")) else {
         return;

@@ -2,7 +2,7 @@
 //!
 //! Families of cases, and what they catch:
 //! * random graphs, compressed in several ways, in both byte orders, with and without URLs: a bank
-//!   unlike that of the same graph as a TSV of links;
+//!   that differs from that of the same graph as a TSV of links;
 //! * the commands a user types: lists in gzip and zstd, wrong lists, damaged and missing files, bad
 //!   URLs, a delta after a snapshot.
 
@@ -52,7 +52,7 @@ fn bank(folder: &Path, name: &str, input: Input, format: Format) -> Bank {
 }
 
 fn url(node: usize) -> String {
-    // Sites of four pages, in the order of URLs as LAW's lists are.
+    // Sites of four pages, in the order of URLs, as in LAW's lists.
     format!("http://s{:03}.example/p{}", node / 4, node % 4)
 }
 
@@ -83,7 +83,7 @@ fn same_bank(nodes: usize, arcs: &Arcs, flags: CompFlags, little: bool, listed: 
         Format::BvGraph { urls },
     );
 
-    // A link to itself names a page and is no link: so do all nodes here.
+    // A link to itself names a page but is not a link, so every node is named here.
     let loops = (0..nodes).map(|node| (node, node));
     let links: Vec<String> = loops
         .chain(arcs.iter().copied())
@@ -166,7 +166,7 @@ fn a_graph_goes_in_with_its_list_plain_or_compressed() {
     assert!(report.contains("links: 9 added"), "{report}");
     assert!(report.contains("1 of a page to itself"), "{report}");
     for list in ["web.urls.gz", "web.urls.zst"] {
-        // The tab key leaves the name of one of the files.
+        // Tab completion leaves the name of one of the files.
         let report = place
             .run(&with(&["--snapshot", "web.graph", "--urls", list]))
             .done();
@@ -183,7 +183,7 @@ fn a_graph_without_a_list_has_numbers_for_names_and_a_delta_adds_to_them() {
     place.run(&with(&["web"])).done();
     let found = place.run(&["history", "bank", "http://n7.invalid/"]).done();
     assert!(found.contains("http://n7.invalid/"), "{found}");
-    // As a delta a node's list replaces the page's links: node 0 has none now.
+    // In a delta a node's list replaces the page's links, so node 0 now has none.
     compress(
         &place.path("less"),
         2,
@@ -206,7 +206,7 @@ fn what_is_wrong_is_said_and_nothing_written() {
         "other.properties",
         fs::read(place.path("web.properties")).unwrap(),
     );
-    // The mark of a text in UTF-16, and half a character.
+    // The byte order mark of UTF-16, and half a character.
     place.write("marked.properties", b"\xff\xfea");
     place.write("marked.graph", b"\xff\xff");
     compress(

@@ -1,4 +1,4 @@
-//! Deltas that say little, or say again what an earlier one said: nothing may be lost.
+//! Deltas that say little, or repeat what an earlier one said: nothing may be lost.
 
 use std::fs;
 use std::path::PathBuf;
@@ -61,7 +61,7 @@ const A: &str = "http://a.example/";
 const B: &str = "http://b.example/";
 const C: &str = "http://c.example/";
 
-/// A page that changes and changes back gives the same words twice, at another time.
+/// A page that changes and changes back has the same contents twice, at different times.
 #[test]
 fn the_same_content_fetched_later_is_another_batch() {
     let case = Case::new();
@@ -78,7 +78,7 @@ fn the_same_content_fetched_later_is_another_batch() {
     assert_eq!(day(12, B).same_as, Some(3));
 }
 
-/// A delta of links speaks of the links of its sources.
+/// A delta of links speaks only of the links of its sources.
 #[test]
 fn a_page_that_a_delta_only_points_to_keeps_its_links() {
     let case = Case::new();

@@ -2,9 +2,9 @@
 //! bank as it was.
 //!
 //! * as a user meets it: a delta given as a snapshot, an export without its links;
-//! * the limits to the page and to the link: what is net, which pages' links count;
-//! * random batches beside a map: both numbers, in any order of records, over any number of files,
-//!   with and without memory for sorting.
+//! * the limits, exact to the page and to the link: what counts as net, which pages' links count;
+//! * random batches compared with a map: both numbers, in any order of records, over any number of
+//!   files, with and without memory for sorting.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use seedbank::watch::Unwatched;
 use serde_json::json;
 use tempfile::TempDir;
 
-/// The page of a number; seven sites, so that links lead to the same and to other sites.
+/// The URL of a page by number; there are seven sites, so links lead within a site and to others.
 fn url(page: usize) -> String {
     format!("http://s{}.example/{page}", page % 7)
 }
@@ -27,18 +27,18 @@ fn url(page: usize) -> String {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Said {
     Gone,
-    /// These are its links.
+    /// Its links are these.
     Links(BTreeSet<usize>),
-    /// Clicks, and nothing of links.
+    /// Clicks, but nothing about links.
     Clicks,
-    /// It was fetched; nothing of links.
+    /// That it was fetched, but nothing about links.
     Fetched,
 }
 
 /// A batch: what is said of each page.
 type Batch = BTreeMap<usize, Said>;
 
-/// So many links of a page.
+/// Gives a page this many links.
 fn links(page: usize, count: usize) -> Said {
     let targets = page + 1..=page + count;
     Said::Links(targets.map(|target| target % 10_000).collect())
@@ -68,13 +68,13 @@ struct Pair {
 #[derive(Clone, Copy, Default)]
 struct Given {
     snapshot: bool,
-    /// In two files, the last record first, with next to no memory.
+    /// Whether in two files, the last record first, with next to no memory.
     otherwise: bool,
     limit: Option<f64>,
     dry_run: bool,
 }
 
-/// Crawled pages and links before and after, of a batch that was refused.
+/// Crawled pages before and after, then links before and after, of a batch that was refused.
 type Numbers = [u64; 4];
 
 impl Pair {
@@ -121,7 +121,7 @@ impl Pair {
         path
     }
 
-    /// The numbers where the batch is refused.
+    /// Ingests a batch; returns the numbers if it is refused.
     fn ingest(&self, batch: &Batch, given: Given) -> Option<Numbers> {
         match self.bank.ingest(&self.request(batch, given), &Unwatched) {
             Ok(_) => None,
@@ -150,7 +150,7 @@ impl Pair {
         self.ingest(&batch.iter().cloned().collect(), given)
     }
 
-    /// What the batch takes away, after the words of the design.
+    /// What the batch takes away, by the words of the design.
     fn numbers(&self, batch: &Batch, snapshot: bool) -> Numbers {
         let mut after = self.crawled.clone();
         work_in(&mut after, batch, snapshot);
@@ -277,7 +277,7 @@ fn pages_are_counted_net_to_the_page() {
         tried(&small, gone(110).chain(new).collect()),
         Some([200, 100, 0, 0])
     );
-    // A page that only clicks are told of is not crawled.
+    // A page of which only clicks are reported is not crawled.
     let clicked = (300..310).map(|page| (page, Said::Clicks));
     assert_eq!(
         tried(&small, gone(100).chain(clicked).collect()),
@@ -298,7 +298,7 @@ fn links_are_counted_net_to_the_link() {
     assert_eq!(pair.try_delta(&[(0, links(0, 1_001))]), None);
     let half = Some([12, 12, 2_000, 1_000]);
     assert_eq!(pair.try_delta(&[(0, links(0, 1_000))]), half);
-    // Other links in the place of old ones are no loss.
+    // New links in place of old ones are no loss.
     assert_eq!(pair.try_delta(&[(0, links(4_000, 2_000))]), None);
     // 20 % of the links of both pages.
     assert_eq!(
@@ -314,7 +314,7 @@ fn links_are_counted_net_to_the_link() {
         None,
         "net"
     );
-    // A record that says nothing of links names its page too.
+    // A record that says nothing about links still names its page.
     for silent in [Said::Clicks, Said::Fetched] {
         assert_eq!(
             pair.try_delta(&[(0, links(0, 1_000)), (1, silent.clone())]),
@@ -325,7 +325,7 @@ fn links_are_counted_net_to_the_link() {
             Some([12, 12, 5_000, 3_999])
         );
     }
-    // Links of pages that do not stay, or come only now, are not looked at.
+    // Links of pages that do not stay crawled, or that become so only now, do not count.
     assert_eq!(pair.try_delta(&[(0, Said::Gone), (1, Said::Gone)]), None);
     assert_eq!(
         pair.try_delta(&[

@@ -1,10 +1,10 @@
-//! A map is the judge of ingest: after every batch of a random sequence the bank shows the pages,
+//! Ingest compared with a map: after every batch of a random sequence the bank shows the pages,
 //! counters and counts of the model, and `check` finds nothing.
 //!
 //! Families of cases, and what they catch:
 //! * sequences of deltas and snapshots, by host and by domain: links, states and counts that are
-//!   kept by difference and drift;
-//! * the same with next to no memory: sorts over disk and bulk loads that differ from the small way;
+//!   updated by differences and drift;
+//! * the same with next to no memory: sorts on disk and bulk loads that differ from the small way;
 //! * records shuffled, a delta cut into several: anything that depends on order or on ids;
 //! * the same batch twice, and batches that are only tried.
 
@@ -54,7 +54,7 @@ fn assert_equals(bank: &Bank, model: &Model) {
     assert_clean(bank);
 }
 
-/// Batches of which the last commit was a bulk load, over all cases.
+/// How many batches, over all cases, ended in a commit by bulk load.
 static BULK: AtomicU64 = AtomicU64::new(0);
 
 fn follows_the_model(batches: &[Batch], by_domain: bool, memory: usize) {
@@ -95,7 +95,7 @@ proptest! {
     }
 }
 
-/// Sorts go over disk and commits are bulk loads, or the case would prove nothing.
+/// Sorts go to disk and commits are bulk loads; otherwise the case would prove nothing.
 #[test]
 fn batches_without_memory() {
     let batches = proptest::collection::vec(batch(40), 1..6);
@@ -199,8 +199,8 @@ fn assert_same_bank(one: &Bank, other: &Bank) {
     assert_clean(other);
 }
 
-/// A batch's records in another order, those of one page with the same fetch time (or none) as
-/// they were: there the order decides.
+/// A batch's records in another order. Those of one page with the same fetch time (or none) keep
+/// their order, since there it decides.
 fn shuffled(records: &[Record], order: &[usize]) -> Vec<Record> {
     let mut shuffled: Vec<Record> = order.iter().map(|at| records[*at].clone()).collect();
     for at in 0..shuffled.len() {
@@ -278,7 +278,7 @@ proptest! {
         let again = IngestRequest { snapshot: second.snapshot, ..request(&file) };
         let report = bank.ingest(&again, &Unwatched).unwrap();
         prop_assert_eq!(report.batch, None);
-        // Two batches may say the same in other words.
+        // Two batches may say the same in different words.
         prop_assert!(report.same_as == Some(2) || report.same_as == Some(1));
         prop_assert_eq!(pages_of(&bank), pages.clone());
         prop_assert_eq!(bank.status().unwrap().counters, status.counters);

@@ -1,4 +1,4 @@
-//! The real inputs, read whole: every line becomes a record, and the speed is told.
+//! The real inputs, read as a whole: every line becomes a record, and the speed is printed.
 
 use std::convert::Infallible;
 use std::time::Instant;

@@ -1,7 +1,7 @@
 //! Generated days: lines are records, days follow from one another, bytes are reproducible.
 //!
-//! Catches state that leaks between days or threads, records of pages that are not there, rates
-//! that are not those asked for, and files left behind.
+//! Catches state that leaks between days or threads, records of pages that do not exist, rates that
+//! differ from those asked for, and files left behind.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -80,7 +80,7 @@ fn every_line_is_a_record() {
     }
 }
 
-/// Walks the days with a set of live pages; gives born, changed, gone and live pages per day.
+/// Walks the days with a set of live pages; returns born, changed, gone and live pages per day.
 fn walk(options: &SynthOptions) -> Vec<[usize; 4]> {
     // Digest and whether the page is there; a gone page stays in the map.
     let mut pages: HashMap<String, bool> = HashMap::new();
@@ -250,7 +250,7 @@ fn an_interrupted_run_leaves_nothing() {
             "{stopped:?}"
         );
         assert!(!crawl.exists());
-        // A directory that was there stays, empty.
+        // A directory that existed before stays, empty.
         fs::create_dir(&crawl).unwrap();
         generate(&crawl, &options, &StopAfter(AtomicU64::new(calls))).unwrap_err();
         assert_eq!(fs::read_dir(&crawl).unwrap().count(), 0);

@@ -1,8 +1,8 @@
 //! A run that takes over what an earlier one found gives what a run from scratch gives.
 //!
 //! - `a_thousand_sequences_of_changes`: random small webs of several components, changed again and
-//!   again, all rules. Catches a component that is taken for unchanged, a wrong order of cores of
-//!   several components, and evidence that belongs to another rank.
+//!   again, all rules. Catches a component that is wrongly taken for unchanged, cores of several
+//!   components in a wrong order, and evidence that belongs to another rank.
 //! - the rest: the changes that are known to be nasty, each with what must be computed again.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use seedbank::watch::Unwatched;
 struct Web(BTreeMap<u64, BTreeSet<u64>>);
 
 impl Web {
-    /// Complete from these pages to those.
+    /// Adds all links from these pages to those.
     fn complete(mut self, hubs: std::ops::Range<u64>, authorities: std::ops::Range<u64>) -> Self {
         for hub in hubs {
             self.0.entry(hub).or_default().extend(authorities.clone());
@@ -30,7 +30,7 @@ impl Web {
         self
     }
 
-    /// Its pages by number: only those on links, so numbers move when pages come and go.
+    /// The pages by number: only those on links, so numbers move when pages come and go.
     fn pages(&self) -> Vec<u64> {
         let linking = self.0.iter().filter(|(_, to)| !to.is_empty());
         let pages: BTreeSet<u64> = linking
@@ -81,7 +81,7 @@ fn renumber(component: &KnownComponent, page: impl Fn(u32) -> u32) -> KnownCompo
     }
 }
 
-/// Runs on a web with what an earlier run left; gives what it found and what it leaves.
+/// Runs on a web with what an earlier run left; returns what it found and what it leaves.
 fn run(web: &Web, params: &CoreParams, kept: &Kept) -> (Vec<u64>, HubGraph, Selection, Kept) {
     let pages = web.pages();
     let graph = web.graph(&pages);
@@ -166,7 +166,7 @@ fn assert_same(again: &Selection, cold: &Selection) {
     same(authorities, &cold.near.authorities);
 }
 
-/// Both ways; how many steps were taken over, and what is left to the next run.
+/// Runs both ways; returns how many steps were taken over, and what is left to the next run.
 fn compare(web: &Web, params: &CoreParams, kept: &Kept) -> (usize, Selection, Kept) {
     let (_, _, cold, _) = run(web, params, &Kept::default());
     let (_, _, again, kept) = run(web, params, kept);
@@ -244,7 +244,7 @@ fn a_thousand_sequences_of_changes() {
             Ok(())
         })
         .unwrap();
-    // Neither way is the exception.
+    // Neither way may be the exception.
     assert!(
         reused.get() > 1_000 && computed.get() > 1_000,
         "{reused:?} {computed:?}"
@@ -270,12 +270,12 @@ fn nothing_changed() {
     let (params, kept) = start(&web);
     let (taken, again, _) = compare(&web, &params, &kept);
     assert_eq!((taken, again.cores.len()), (2, 2));
-    // Only what it takes to see that nothing changed: one pass.
+    // Only the cost of seeing that nothing changed: one pass.
     let merged = web.graph(&web.pages()).rows().entries().len() as u64;
     assert_eq!(again.link_visits, merged);
 }
 
-/// A warm start with no weight on a new, denser place must not win.
+/// A warm start without any weight on a new, denser place must not win.
 #[test]
 fn a_denser_place_appears_far_from_all_others() {
     let web = two_places();
@@ -321,8 +321,8 @@ fn components_merge_and_split_again() {
     assert_eq!(taken, 0);
 }
 
-/// A page of the first core is an authority of the second place, which no link path joins to it:
-/// it leaves both at once.
+/// A page of the first core is an authority of the second place, which no path of links joins to
+/// it: the page leaves both at once.
 #[test]
 fn a_page_in_both_roles_is_felt_in_both() {
     let mut web = two_places();
@@ -331,7 +331,8 @@ fn a_page_in_both_roles_is_felt_in_both() {
     let (params, kept) = start(&web);
     let (taken, _, _) = compare(&web, &params, &kept);
     assert_eq!(taken, 2);
-    // The first core loses a hub: what it removes from the second place is the same page still.
+    // The first core loses a hub, but the page that it removes from the second place is still the
+    // same.
     let mut changed = web.clone();
     changed.0.insert(3, BTreeSet::new());
     let (taken, _, _) = compare(&changed, &params, &kept);
@@ -354,11 +355,11 @@ fn equal_places_in_one_component_and_in_two() {
     assert_eq!(taken, 2);
 }
 
-/// Sigmas of two places of one component that differ by less than a tie: what is elsewhere may
-/// decide which of them comes first, so they are not taken over.
+/// Two sigmas of one component differ by less than a tie: what is elsewhere may decide which of
+/// them comes first, so they are not taken over.
 #[test]
 fn sigmas_near_a_tie_are_computed_again() {
-    // Sigmas that near need webs of a billion links, so the ledger is told of them instead.
+    // Sigmas that close need webs of a billion links, so the ledger is given made-up ones instead.
     let web = two_places();
     let (params, mut kept) = start(&web);
     for known in kept.0.values_mut() {

@@ -1,8 +1,8 @@
-//! Refresh by cores, through a bank: what is taken over from the refresh before, and why the rest
-//! is not. In memory, and over many more changes, `again` does the same.
+//! Refresh by cores, through a bank: what is taken over from the previous refresh, and why the rest
+//! is not. `again` does the same in memory, over many more changes.
 //!
 //! - `days_of_a_crawl`: a refresh gives what the same plan gives from scratch, evidence included.
-//! - `clicks_change_nothing`: a delta without a link costs a look at the graph, and no more.
+//! - `clicks_change_nothing`: a delta without links costs a look at the graph, and no more.
 //! - `a_bank_twice_as_large`: a refresh costs what changed, not what is stored.
 //! - `one_site_changes`: components elsewhere are taken over, and `--explain-cost` names the batch
 //!   and the site.
@@ -27,7 +27,7 @@ fn seeds(count: u32) -> PlanOptions {
     }
 }
 
-/// What a plan gives is what it gives from scratch; how many steps were taken over.
+/// A plan gives what it gives from scratch; returns how many steps were taken over and computed.
 #[track_caller]
 fn compare(bank: &TestBank, options: &PlanOptions) -> (u64, u64) {
     let again = bank.refresh("again", options, false);
@@ -54,7 +54,7 @@ fn days_of_a_crawl() {
     bank.is_sound();
 }
 
-/// So many complete places of six hubs and a few authorities, each on sites of its own.
+/// Complete places of six hubs and a few authorities each, each place on sites of its own.
 fn places(count: usize) -> String {
     let mut text = String::new();
     for place in 0..count {
@@ -89,7 +89,8 @@ fn clicks_change_nothing() {
     bank.delta(r#"{"url":"http://h3.test/1","clicks":7}"#);
     let (reused, computed) = compare(&bank, &seeds(15));
     assert_eq!((reused, computed), (15, 0));
-    // Nor at the one of the other five that is as dense as the last core: its next step is known.
+    // Nor is the one looked at, of the other five, that is as dense as the last core: its next step
+    // is known.
     let again = bank.refresh("again", &seeds(15), false);
     assert_eq!((again.components, again.components_verified), (20, 20));
     assert_eq!((again.pages_loaded, again.view.link_visits), (0, 0));
@@ -97,7 +98,7 @@ fn clicks_change_nothing() {
     // Five more seeds: the places that were no core yet are computed.
     let (reused, computed) = compare(&bank, &seeds(20));
     assert_eq!((reused, computed), (15, 5));
-    // Nothing is left after all of them, and nothing is looked at for that.
+    // After all of them nothing is left, and nothing is looked at to find that out.
     compare(&bank, &seeds(30));
     let again = bank.refresh("again", &seeds(30), false);
     assert_eq!((again.view.steps_reused, again.pages_loaded), (20, 0));
@@ -130,7 +131,7 @@ fn one_site_changes() {
     bank.delta(&places(20));
     compare(&bank, &seeds(20));
     // A hub of the densest place loses a link, one of another place is marked as spam, and a third
-    // one goes; batch 3 is about nothing that matters.
+    // one goes; batch 3 changes nothing that matters.
     bank.delta(
         "{\"url\":\"http://h4.test/0\",\"outlinks\":[\"http://a4.test/1\"]}\n\
          {\"url\":\"http://h9.test/2\",\"spam\":true}",
@@ -199,7 +200,7 @@ fn other_parameters() {
     bank.is_sound();
 }
 
-/// Of how many components the refreshes of a series keep cores.
+/// How many components the refreshes of a series keep cores of.
 fn components(bank: &TestBank, series: RefreshId) -> usize {
     let reader = Reader::open(bank.bank.path()).unwrap();
     let kept = reader.scan_under(&tables::COMPONENTS, &series.to_be_bytes());
@@ -207,7 +208,7 @@ fn components(bank: &TestBank, series: RefreshId) -> usize {
     kept.filter(|record| !record.cores.is_empty()).count()
 }
 
-/// What is kept of one component stands under another: nothing is taken over from there, and the
+/// What is kept of one component is stored under another: nothing is taken over from there, and the
 /// error says what to do.
 #[test]
 fn mixed_up_components() {
@@ -221,7 +222,7 @@ fn mixed_up_components() {
         (entries[1].0.clone(), Some(entries[0].1.clone())),
     ];
     raw_write(bank.bank.path(), "components", &swapped).unwrap();
-    // Makes it the published state.
+    // Publishes that state.
     bank.delta(r#"{"url":"http://h3.test/1","clicks":7}"#);
     let request = RefreshRequest {
         plan: Some("again".to_owned()),
@@ -242,7 +243,7 @@ fn a_bank_twice_as_large() {
         let bank = TestBank::new();
         bank.delta(&places(count));
         bank.refresh("again", &seeds(30), false);
-        // A hub of a place that is no core yet becomes one of the densest.
+        // A hub of a place that is not a core yet gets links that make it one of the densest.
         let to: Vec<String> = (0..40).map(|a| format!("\"http://a5.test/{a}\"")).collect();
         let to = to.join(",");
         let hubs = (0..6)
@@ -266,7 +267,7 @@ fn a_bank_twice_as_large() {
     );
 }
 
-/// Does something once a run is about to be stored.
+/// Does something just before a run is stored.
 struct Meanwhile<'a>(Mutex<Option<&'a (dyn Fn() + Sync)>>);
 
 impl Watch for Meanwhile<'_> {
@@ -282,8 +283,8 @@ impl Watch for Meanwhile<'_> {
     }
 }
 
-/// While a plan runs for the first time, a batch comes in, and another plan is refreshed and keeps
-/// so many; `ran` before too. Gives the batch that the plan came to.
+/// While a plan runs for the first time (or, with `ran`, again), a batch comes in, and another plan
+/// is refreshed and keeps this many refreshes. Returns the batch that the plan ended up at.
 fn beside_another(keep: u32, ran: bool) -> u32 {
     let bank = TestBank::new();
     bank.delta(&places(12));
@@ -321,7 +322,7 @@ fn beside_another(keep: u32, ran: bool) -> u32 {
 
 #[test]
 fn forgotten_meanwhile() {
-    // What the other plan has forgotten is what this one needs: it runs again.
+    // The other plan made the bank forget what this one needs, so it runs again.
     assert_eq!(beside_another(1, true), 2);
     // Nothing is forgotten where no refresh was deleted.
     assert_eq!(beside_another(3, true), 1);

@@ -58,7 +58,7 @@ fn thirty_days() {
     let (mut reused, mut recomputed) = (0, 0);
     for day in 0..=30 {
         bank.delta(&day_text(&crawl, day).unwrap());
-        // Max-weight follows day by day; each of the methods takes in five days at once.
+        // Max-weight is refreshed every day; each of the other methods every five days.
         for (method, turn) in methods.into_iter().zip(0..) {
             let judged = day % 5 == turn || day == 30;
             if !judged && method != CoverMethod::MaxWeight {
@@ -233,7 +233,7 @@ pub fn two_hundred_sites() -> String {
 fn a_small_delta() {
     let bank = TestBank::new();
     bank.delta(&two_hundred_sites());
-    // Every seed is stored again, with what is told of it.
+    // Every seed is stored again, with its evidence.
     let computing = |report: &RefreshReport| report.bytes_read - report.bytes_read_storing;
     for method in [
         CoverMethod::MaxWeight,
@@ -258,8 +258,8 @@ fn a_small_delta() {
             "{again:?} {cold:?}"
         );
     }
-    // Two of 200 sites: another link, a click, a new page; and links to pages that nobody knew on a
-    // third site, which makes them known there and changes nothing for it.
+    // Two of 200 sites get another link, a click, a new page, and links to unknown pages on a third
+    // site, which makes them known there and changes nothing for that site.
     bank.delta(concat!(
         r#"{"url": "http://s007.example/03", "outlinks": ["http://s007.example/19", "http://s100.example/unknown"]}"#,
         "\n",
@@ -353,7 +353,7 @@ fn deleted_refreshes_leave_what_later_ones_took_over() {
     let history = bank.bank.history().unwrap();
     let left: Vec<RefreshId> = history.refreshes.iter().map(|r| r.refresh).collect();
     assert_eq!(left, [4, 5]);
-    // A cold one takes nothing over, and the last references go with the others.
+    // A cold refresh takes nothing over, and the last references go with the other refreshes.
     let mut cold = request(Some(1));
     cold.cold = true;
     bank.bank.refresh(&cold, &Unwatched).unwrap();
@@ -409,7 +409,7 @@ fn nothing_to_select_is_a_refresh_without_seeds() {
         let report = bank.refresh(method.name(), &by(method), false);
         assert_eq!((report.view.seeds, report.view.steps_recomputed), (0, 0));
     }
-    // Known pages only; then a site that is nothing but spam.
+    // First known pages only, then a site with nothing but spam.
     bank.delta(r#"{"url": "http://a.example/", "spam": true}"#);
     assert_eq!(
         bank.refresh("p", &by(CoverMethod::MaxWeight), false)

@@ -2,12 +2,13 @@
 //! scratch, evidence included. Catches what needs size or time to go wrong: components that merge
 //! and split while others stay, evidence kept over many refreshes, sigmas that come near each other.
 //!
-//! Beside the generated crawl, nearly all of which hangs together and changes every day, there are
-//! clubs that no link connects with it, of which a day changes one or two; so there is always
-//! something to take over and something to compute, and their cores come between the crawl's.
+//! Besides the generated crawl, nearly all of which is connected and changes every day, there are
+//! clubs that no link connects with it, and of which one or two change each day. So there is always
+//! something to take over and something to compute, and their cores come between those of the
+//! crawl.
 //!
 //! Small by default; `make test-long [LONG_PAGES=200000] [LONG_DAYS=30]` takes long. Each day's
-//! figures are printed. Where a run could not be certified the two are compared all the same.
+//! figures are printed. Where a run could not be certified, the two are compared all the same.
 
 use std::fmt::Write;
 use std::io::Read;
@@ -25,8 +26,8 @@ fn number(name: &str, default: u32) -> u32 {
     std::env::var(name).map_or(default, |text| text.parse().expect(name))
 }
 
-/// So many pages of a club link to others: some of the clubs are as dense as the densest places of
-/// a crawl of so many pages.
+/// How many pages of a club link to others: some of the clubs are as dense as the densest places of
+/// a crawl with this many pages.
 fn hubs(club: u32, pages: u32) -> u32 {
     (20 + club * club / 2) * (pages / 20_000).max(1)
 }
@@ -79,7 +80,7 @@ fn refresh(bank: &TestBank, plan: &str, seeds: u32, cold: bool) -> RefreshReport
             ..PlanOptions::default()
         },
         cold,
-        // Two, so that evidence is kept over refreshes, and the bank does not grow with the days.
+        // Two, so that evidence is kept over refreshes but the bank does not grow with the days.
         keep: Some(2),
         ..RefreshRequest::default()
     };

@@ -1,4 +1,4 @@
-//! A refresh at the cost of what changed gives what one from scratch gives.
+//! A refresh at the cost of what changed gives what a refresh from scratch gives.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,13 +1,15 @@
-//! A refresh at the cost of what changed gives what one from scratch gives, whatever happened since:
-//! seeds, cores, their order, the evidence of every page; and leaves a sound bank behind.
+//! A refresh at the cost of what changed gives what one from scratch gives, whatever happened in
+//! between: seeds, cores, their order, the evidence of every page. And it leaves a sound bank
+//! behind.
 //!
-//! Random webs of some communities, in a bank, changed again and again: links come and go, pages
-//! come, are gone, are spam and none, communities merge and split, batches are undone. Through a
-//! bank, since what this is about is what a refresh loads and what it leaves to the next one.
+//! Random webs of some communities, in a bank, are changed again and again: links come and go,
+//! pages come, go, become spam or stop being spam, communities merge and split, batches are undone.
+//! All this is done through a bank, since the point is what a refresh loads and what it leaves to
+//! the next one.
 //!
-//! Catches: a component that changed and was not loaded, or was loaded in part; steps and bounds of
-//! the others that do not fit any more, or were forgotten; standings of pages that nobody looked at
-//! and that are others now; keys that stay behind.
+//! Catches: a component that changed and was not loaded, or only in part; steps and bounds of the
+//! others that no longer fit, or were forgotten; changed standings of pages that nobody looked at;
+//! keys that stay behind.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -20,12 +22,12 @@ use seedbank::cores::{Growth, Pick};
 use seedbank::engine::{Pages, PlanOptions, RefreshRequest};
 use seedbank::watch::Unwatched;
 
-/// A page of the web: a community, a hub or else an authority of it, and its number there.
+/// A page of the web: its community, whether it is a hub or an authority, and its number there.
 type Page = (u8, bool, u8);
 
 fn url((community, hub, number): Page) -> String {
     let role = if hub { "h" } else { "a" };
-    // Some communities share a site, and pages of both roles are on the same one in others.
+    // Some communities share a site; in others, pages of both roles are on the same site.
     match community % 3 {
         0 => format!(
             "http://both{}.test/{role}{community}-{number}",
@@ -42,11 +44,11 @@ enum Event {
     Links(Page, Vec<Page>),
     /// It is gone.
     Gone(Page),
-    /// It is spam, or none.
+    /// It becomes spam, or stops being spam.
     Spam(Page, bool),
     /// Nothing that matters to cores.
     Clicks(Page, u32),
-    /// What the batch before did to pages is undone, as far as links go.
+    /// What the previous batch did to pages is undone, as far as links go.
     Undo,
 }
 
@@ -175,7 +177,7 @@ fn run() -> impl Strategy<Value = Run> {
         )
 }
 
-/// Refreshes, components that were not looked at, steps that were taken over.
+/// Counts of refreshes, components that were not looked at, and steps that were taken over.
 type Counts = (u32, u64, u64);
 
 fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
@@ -237,7 +239,7 @@ fn sequences_of_changes() {
             Ok(())
         })
         .unwrap();
-    // Else it is not what this is about that was tried.
+    // Otherwise the test has not tried what it is about.
     let (refreshes, not_loaded, reused) = counts;
     assert!(not_loaded > 8 * u64::from(refreshes), "{counts:?}");
     assert!(2 * reused > u64::from(refreshes), "{counts:?}");

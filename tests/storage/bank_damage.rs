@@ -1,8 +1,8 @@
 //! Damage to the files that say which state a bank is in, as a user meets it.
 //!
-//! RocksDB takes a damaged end of its MANIFEST or log for their end. Bug classes: an older state
-//! that comes without a word, a good copy that is removed or replaced by an older one, a healthy
-//! bank that is wiped, a wait without end. Damage at random is in `tests/storage/damages`.
+//! RocksDB takes a damaged end of its MANIFEST or log for their regular end. Bug classes: an older
+//! state that is served without a warning, a good copy that is removed or replaced by an older one,
+//! a healthy bank that is wiped, an endless wait. Random damage is in `tests/storage/damages`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -102,7 +102,7 @@ fn a_shortened_manifest_takes_nothing_back() {
     }
 }
 
-/// Lengths of records are in no sum: a flipped bit of one once ended the MANIFEST there.
+/// No checksum covers the lengths of records: a flipped bit of one once ended the MANIFEST there.
 #[test]
 fn no_flipped_bit_of_a_manifest_goes_unnoticed() {
     let place = place();
@@ -160,7 +160,7 @@ fn check_sees_what_readers_are_pointed_to() {
     }
 }
 
-/// Every file below a folder, with its length and when it was written.
+/// Every file below a folder, with its length and the time it was written.
 fn files(folder: &Path) -> BTreeMap<PathBuf, (u64, SystemTime)> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -220,18 +220,18 @@ fn init_does_not_wipe_a_bank_whose_marker_is_lost() {
         place.run(&["repair", "bank"]).done();
         assert_eq!(place.status(), status);
     }
-    // What never had a batch may be made anew.
+    // A bank that never had a batch may be made anew.
     place.run(&["init", "empty"]).done();
     fs::remove_file(place.path("empty/SEEDBANK")).unwrap();
     place.run(&["init", "empty"]).done();
     place.run(&["check", "empty"]).done();
 }
 
-/// A bank whose third batch is stored and not published, and what `status` said before it.
+/// A bank whose third batch is stored but not published, and what `status` said before that batch.
 fn unpublished() -> (Place, Value) {
     let place = Place::with_seeds();
     let before = place.status();
-    // A file is where the state's folder has to be.
+    // A file is in the place of the state's folder.
     let obstacle = place.path("bank/published/3");
     fs::write(&obstacle, "").unwrap();
     place.write(
@@ -282,7 +282,7 @@ fn damage_to_the_log_of_what_is_not_published_is_seen() {
     assert_eq!(place.status()["batches"], 2);
 }
 
-/// MANIFEST and log are whole, and which MANIFEST it was is known.
+/// The MANIFEST and the log are intact, and it is known which MANIFEST it was.
 #[test]
 fn a_lost_name_of_a_manifest_loses_nothing_that_is_not_published() {
     type Damage = fn(&Path);
@@ -358,14 +358,14 @@ fn a_pipe_in_the_place_of_a_file_is_no_wait() {
         let made = std::process::Command::new("mkfifo").arg(&file).status();
         assert!(made.unwrap().success());
         let status = place.run(&["check", "bank"]).status;
-        // The lock's file is not part of any state.
+        // The lock file is not part of any state.
         let expected = if file.ends_with("writer.lock") { 0 } else { 4 };
         assert_eq!(status, Some(expected), "{}", file.display());
         let ended = place.run(&["seeds", "bank"]);
         assert!(ended.status.is_some(), "{}", file.display());
         let ended = place.run(&["ingest", "bank", "day3.jsonl", "--dry-run"]);
         assert!(ended.status.is_some(), "{}", file.display());
-        // A writer publishes anew what it finds damaged of the published state.
+        // A writer publishes the state again if it finds damage in what is published.
         if file.exists() && !file.is_file() {
             fs::remove_file(&file).unwrap();
             fs::write(&file, whole).unwrap();

@@ -1,4 +1,4 @@
-//! The folder of a bank: where one can be made, and what a copy of one may lack.
+//! The folder of a bank: where one can be made, and what a copy of it may lack.
 
 use std::fs;
 use std::path::Path;
@@ -40,8 +40,8 @@ fn a_folder_that_cannot_be_filled_stays_empty() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// A copy may lack the published state or parts of it: `check` says so, and any writer, as a repair,
-/// brings it back for readers.
+/// A copy may lack the published state or parts of it. `check` says so, and any writer, like a
+/// repair, restores it for readers.
 #[test]
 fn a_published_state_that_is_not_there_is_published_again() {
     let damages: [fn(&Path); 4] = [

@@ -1,6 +1,6 @@
 //! `check` finds damage: entries deleted, altered, swapped and added in every table; files of the
-//! database with flipped bytes, cut short, and missing. Nothing panics, and what cannot be opened
-//! is told as such.
+//! database with flipped bytes, cut short, and missing. Nothing panics, and where something cannot
+//! be opened the error says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -76,7 +76,7 @@ fn bank() -> (TempDir, Bank) {
     (place, bank)
 }
 
-/// The tables that may tell of damage to one: itself and those that mirror it.
+/// The tables in which damage to this one may show: itself and those that mirror it.
 fn mirrors(table: &str) -> &'static [&'static str] {
     match table {
         "sites" => &["sites", "site_ids", "meta"],
@@ -113,7 +113,7 @@ fn mirrors(table: &str) -> &'static [&'static str] {
     }
 }
 
-/// The tables that `check` names; or the one that keeps the bank from being opened.
+/// The tables that `check` names, or the one that keeps the bank from being opened.
 fn named(bank: &Bank) -> BTreeSet<String> {
     match bank.check(&Unwatched) {
         Ok(check) => {
@@ -132,7 +132,7 @@ fn named(bank: &Bank) -> BTreeSet<String> {
     }
 }
 
-/// Asks the bank for everything; errors are errors and no panics.
+/// Asks the bank for everything; an error is allowed, a panic is not.
 fn ask(bank: &Bank) {
     let _ = bank.status();
     let _ = bank.history();
@@ -147,12 +147,12 @@ fn ask(bank: &Bank) {
     }
 }
 
-/// Has the damage published, and asks for it.
+/// Has the damage published, and then asks.
 fn ask_damaged(bank: &Bank) {
     let published = bank.path().join("published");
     let kept = bank.path().join("kept");
     fs::rename(&published, &kept).unwrap();
-    // Fails, or makes the checkpoint that is missing.
+    // Either fails, or makes the missing checkpoint.
     let _ = Writer::open(bank.path(), false, &Unwatched);
     ask(bank);
     let _ = fs::remove_dir_all(&published);
@@ -161,7 +161,7 @@ fn ask_damaged(bank: &Bank) {
 
 type Change = (Vec<u8>, Option<Vec<u8>>);
 
-/// The key after this one that is of the same length.
+/// The next key of the same length.
 fn next_key(key: &[u8]) -> Vec<u8> {
     let mut next = key.to_vec();
     for byte in next.iter_mut().rev() {
@@ -173,7 +173,7 @@ fn next_key(key: &[u8]) -> Vec<u8> {
     next
 }
 
-/// Damages of a table: what they are and what they write.
+/// The kinds of damage to a table: their names and what they write.
 fn damages(table: &str, entries: &[RawEntry]) -> Vec<(String, Vec<Change>)> {
     let mut damages = Vec::new();
     let places = BTreeSet::from([0, entries.len() - 1]);
@@ -196,7 +196,7 @@ fn damages(table: &str, entries: &[RawEntry]) -> Vec<(String, Vec<Change>)> {
         "add a key that is none".to_owned(),
         vec![(vec![0xff, 0xfe], Some(value.clone()))],
     ));
-    // Where nothing else tells what a value must be, another good one is not damage to be found.
+    // Where nothing else determines a value, replacing it by another good one cannot be found.
     let swappable = [
         "sites",
         "site_ids",
@@ -243,7 +243,7 @@ fn check_table(table: &str) {
         if !mirrors(table).iter().any(|name| found.contains(*name)) {
             unfound.push(format!("{what}: {found:?}"));
         }
-        // What readers are asked is the published state, which a commit would carry damage into.
+        // Readers see the published state, into which a commit would carry the damage.
         if number % 5 == 0 {
             ask_damaged(&bank);
         }
@@ -307,7 +307,7 @@ fn damage_to_what_refreshes_keep_is_found() {
     }
 }
 
-/// A number of batches that is far off is one finding, and does not send `check` on a long way.
+/// A number of batches that is far off is one finding, and does not make `check` run for long.
 #[test]
 fn a_damaged_number_of_batches_is_found() {
     let (_place, bank) = bank();
@@ -354,8 +354,8 @@ fn files(bank: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Damage to files of the live state is found, or keeps it from being opened; or nothing that anyone
-/// can see has changed (not every byte of a file counts). A repair brings all of it back.
+/// Damage to files of the live state is found, or keeps it from being opened, or changes nothing
+/// that anyone can see (not every byte of a file counts). A repair brings everything back.
 #[test]
 fn damage_to_files_is_found() {
     let (place, whole) = bank();
@@ -374,7 +374,7 @@ fn damage_to_files_is_found() {
             1 => bytes[at..].fill(0),
             _ => bytes[at] ^= 1 << rng.random_range(0..8),
         }
-        // The published state has the same files by names of its own, and keeps them.
+        // The published state has the same files under names of its own, and keeps them.
         fs::remove_file(file).unwrap();
         if number % 15 != 0 {
             fs::write(file, &bytes).unwrap();

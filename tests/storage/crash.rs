@@ -1,13 +1,14 @@
 //! The real command is killed (SIGKILL) at any moment, 48 times: nothing half done is visible,
-//! nothing acknowledged is lost, and the same command finishes the job. Beside it a reader asks all
+//! nothing acknowledged is lost, and the same command finishes the job. Meanwhile a reader asks all
 //! the time. `make test-long [LONG_KILLS=1000]` kills more often; `repair` is killed in
 //! `crash_repair`.
 //!
-//! Half of the kills are spread over the whole duration of one undisturbed run; half come when a
-//! file of a late stage appears, since a commit is short beside the work before it. Bug classes:
-//! a batch in part (tables committed apart, a bulk load taken in by half and not finished), a
-//! published state of half a commit, a lock or a file that bars the next open, a committed batch
-//! that is applied again, a reader that is told an older state than the last one. The steps of commit and open one by one: `src/storage/bank_tests.rs`.
+//! Half of the kills are spread over the whole duration of one undisturbed run. The other half come
+//! when a file of a late stage appears, since a commit is short compared with the work before it.
+//! Bug classes: a batch in part (tables committed separately, a bulk load taken in halfway and not
+//! finished), a published state of half a commit, a lock or a file that blocks the next open, a
+//! committed batch that is applied again, a reader that is given an older state than the last one.
+//! The steps of commit and open are tested one by one in `src/storage/bank_tests.rs`.
 
 use std::fs;
 use std::path::Path;
@@ -23,11 +24,11 @@ use seedbank::engine::{Bank, Evidence, Which};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
 
-/// A reader beside a commit: sees the state before it or the one after it, and never the one before
-/// again.
+/// A reader beside a commit: it sees the state before the commit or the one after it, and after the
+/// latter never the former again.
 struct Reader<'a> {
     states: [&'a Seen; 2],
-    /// Which of the two was seen last.
+    /// Which of the two states was seen last.
     last: Mutex<usize>,
 }
 
@@ -39,7 +40,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Two questions: between them the state may change, so each is judged alone.
+    /// Asks two questions. The state may change in between, so each answer is judged alone.
     fn ask(&self, bank: &Path) {
         let status = Bank::at(bank).status().unwrap();
         self.is_one(|state| state.counters == status.counters);
@@ -89,7 +90,7 @@ fn ingest(place: &Place, base: &str, args: &[&str], bulk: bool, quota: usize, ta
     };
     let mut moments = Moments::new(run, sights);
     let wanted = tally.kills + quota;
-    // Where kills come too late over and over, the count of rounds ends it.
+    // Where kills keep coming too late, the number of rounds ends it.
     for _ in 0..3 * quota {
         if tally.kills >= wanted {
             break;
@@ -97,7 +98,7 @@ fn ingest(place: &Place, base: &str, args: &[&str], bulk: bool, quota: usize, ta
         fresh();
         let mut committed = false;
         let reader = Reader::new(&before, &after);
-        // Up to three on one bank: the later ones also hit what mends it.
+        // Up to three on one bank: the later ones also hit the recovery.
         for turn in 0..3 {
             let moment = moments.next();
             let killed = beside(|| reader.ask(&bank), || kill(place, args, epoch, moment));
@@ -177,7 +178,7 @@ fn a_killed_bulk_load_is_finished_or_undone() {
     ingests("bulk load", "1M", true, (quota(6), quota(12)));
 }
 
-/// The seeds of a refresh as far as two runs on one state must agree.
+/// The seeds of a refresh, as far as two runs on one state must agree.
 fn seeds(bank: &Path, refresh: u32) -> Vec<(u32, String, Evidence)> {
     let which = Which {
         plan: None,
@@ -218,10 +219,10 @@ fn a_killed_refresh_is_there_or_not() {
         if tally.kills >= quota && tally.undone > 0 {
             break;
         }
-        // One batch and `last` refreshes so far.
+        // So far there were one batch and `last` refreshes.
         let epoch = 1 + u64::from(last) + 1;
         let moment = moments.next();
-        // Seen last by the reader beside.
+        // The last refresh that the reader saw.
         let newest = Mutex::new(last);
         let ask = || {
             let now = Bank::at(&bank).status().unwrap().counters.refreshes;
@@ -297,7 +298,7 @@ fn a_killed_init_makes_a_whole_bank_or_none() {
         assert!(seen(&bank) == empty);
         check(&bank);
         assert_tidy(&bank, 0);
-        // What a killed one had begun beside the bank, the next one has removed.
+        // What a killed command had begun beside the bank, the next one has removed.
         fs::remove_dir_all(&bank).unwrap();
         place.run(&["init", "bank"]).done();
         assert_eq!(names(&place.path("")), ["bank"]);

@@ -1,9 +1,9 @@
 //! `repair` is killed (SIGKILL) at any moment: `repair` again finishes the job, and nothing that was
-//! acknowledged is lost. Beside it a reader asks all the time.
+//! acknowledged is lost. Meanwhile a reader asks all the time.
 //!
-//! Bug classes: what was damaged is moved aside, and what replaces it is not there yet; the good copy
-//! is moved and not the damaged one; a half-copied live database that opens; a reader that is told
-//! an older state meanwhile.
+//! Bug classes: what was damaged is moved aside, and its replacement is not there yet; the good
+//! copy is moved and not the damaged one; a half-copied live database that opens; a reader that is
+//! given an older state meanwhile.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ use seedbank::watch::Unwatched;
 
 type Damage = (&'static str, fn(&Path));
 
-/// Damages that leave one of the two copies of the data whole: what they are, and what they do to
-/// a bank.
+/// Kinds of damage that leave one of the two copies of the data intact: what they are, and what
+/// they do to a bank.
 const DAMAGES: [Damage; 5] = [
     ("a shortened live MANIFEST", |bank| {
         cut(&manifest(&bank.join("live")));
@@ -55,7 +55,7 @@ fn cut(file: &Path) {
     fs::write(file, &bytes[..bytes.len() - 1500]).unwrap();
 }
 
-/// A reader beside a repair: sees the whole state, or that the bank is damaged.
+/// A reader beside a repair: it sees the whole state, or that the bank is damaged.
 fn ask(bank: &Path, whole: &Seen) {
     match Bank::at(bank).status() {
         Ok(status) => assert_eq!(status.counters, whole.counters),

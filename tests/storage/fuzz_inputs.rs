@@ -1,5 +1,5 @@
-//! What is fuzzed (`make fuzz`), on inputs that are kept: those that fuzzing begins with, whole and
-//! damaged, and those in `tests/fuzz/kept` that once failed. Each target is its own judge.
+//! What is fuzzed (`make fuzz`), on inputs that are kept: those from which fuzzing starts, intact
+//! and damaged, and those in `tests/fuzz/kept` that once failed. Each target is its own judge.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,7 +24,7 @@ fn what_fuzzing_begins_with_passes_whole_and_damaged() {
             (target.run)(&seed[..seed.len() / 2]);
             for place in 0..4 {
                 let mut damaged = seed.clone();
-                // The same bytes in every run, others in every seed.
+                // The same bytes in every run, but different ones for each seed.
                 if let Some(byte) = damaged.get_mut((number * 7 + place * 31) % seed.len().max(1)) {
                     *byte ^= 1 << ((number + place) % 8);
                 }
@@ -59,7 +59,7 @@ fn fuzzing_begins_with_entries_of_every_table() {
     assert!(without.is_empty(), "{without:?}");
 }
 
-/// Else everything, RocksDB too, would be compiled twice.
+/// Otherwise everything, RocksDB included, would be compiled twice.
 #[test]
 fn the_fuzzer_is_built_of_what_the_package_is_built_of() {
     let versions = |folder: &str| -> BTreeMap<String, Vec<String>> {

@@ -16,14 +16,14 @@ use crate::support::command::{Place, names};
 
 const SIGKILL: i32 = 9;
 
-/// What a test's part of all kills comes to: 60 in the suite, as many as `LONG_KILLS` says where it
-/// is set.
+/// A test's share of all kills: of 60 in the suite, or of as many as `LONG_KILLS` says if it is
+/// set.
 pub fn quota(of_sixty: usize) -> usize {
     let all = std::env::var("LONG_KILLS").map_or(60, |text| text.parse::<usize>().unwrap());
     (of_sixty * all).div_ceil(60)
 }
 
-/// All of a bank that does not tell when, or how long it took.
+/// Everything in a bank that does not say when something happened, or how long it took.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Seen {
     sites: u64,
@@ -50,8 +50,8 @@ pub fn pages(bank: &Path) -> Vec<PageView> {
     pages
 }
 
-/// Walks the tables of the bank as it was left, which nothing may be wrong with; then opens it for
-/// writing, which finishes what is unfinished, and walks them again.
+/// Walks the tables of the bank as it was left, in which nothing may be wrong; then opens it for
+/// writing, which completes what is unfinished, and walks them again.
 #[track_caller]
 pub fn check(bank: &Path) {
     let verdict = is_clean(bank);
@@ -64,8 +64,9 @@ pub fn check(bank: &Path) {
 /// Returns what `check` says of the live state.
 #[track_caller]
 pub fn is_clean(bank: &Path) -> Verdict {
-    // Another test of this process that starts a command just now shares the lock that was held here,
-    // from the fork until the child is another program: a moment, and no killed process.
+    // Another test of this process that is just starting a command shares the lock that was held
+    // here, from the fork until the child runs its program: only for a moment, and not because of a
+    // killed process.
     for _ in 0..100 {
         let check = Bank::at(bank).check(&Unwatched).unwrap();
         assert!(check.is_clean(), "{check:?}");
@@ -81,7 +82,7 @@ pub fn is_clean(bank: &Path) -> Verdict {
 pub enum Stage {
     /// Nothing of a commit is there.
     Working,
-    /// Sorted files of a bulk load are there, all that were begun.
+    /// All sorted files of a bulk load that were begun are there.
     SortedFiles,
     /// The first of them has been taken in.
     TakingIn,
@@ -91,7 +92,7 @@ pub enum Stage {
     Published,
 }
 
-/// The epoch that readers are pointed to; `None` where the pointer is not there or says nothing.
+/// The epoch that readers are pointed to; `None` where the pointer is missing or cannot be read.
 pub fn published(bank: &Path) -> Option<u64> {
     let text = fs::read_to_string(bank.join("published/CURRENT")).ok()?;
     text.split_whitespace().next()?.parse().ok()
@@ -106,9 +107,9 @@ pub fn stage(bank: &Path, epoch: u64) -> Stage {
     }
     let loads = bank.join("loads").join(epoch.to_string());
     match fs::read_dir(&loads).map(Iterator::count) {
-        // Files are taken in in the order in which they were begun, sites first, and moved when they
-        // are in. Of three that are written side by side a later one may appear first, but not a
-        // fourth before the first is whole.
+        // Files are taken in in the order in which they were begun, sites first, and moved once
+        // they are in. Of three that are written side by side a later one may appear first, but not
+        // a fourth before the first one is complete.
         Ok(3..) if !loads.join("sites-000000.sst").exists() => Stage::TakingIn,
         Ok(1..) => Stage::SortedFiles,
         _ => Stage::Working,
@@ -118,13 +119,13 @@ pub fn stage(bank: &Path, epoch: u64) -> Stage {
 /// When to kill.
 #[derive(Clone, Copy, Debug)]
 pub enum Moment {
-    /// So long after the start.
+    /// This long after the start.
     After(Duration),
-    /// So long after this stage is seen.
+    /// This long after this stage is seen.
     Sight(Stage, Duration),
 }
 
-/// Moments by turns: spread over a run, and at the sight of a late stage.
+/// Moments in turn: spread over a run, and at the sight of a late stage.
 pub struct Moments<'a> {
     run: Duration,
     sights: &'a [Stage],
@@ -132,7 +133,7 @@ pub struct Moments<'a> {
 }
 
 impl<'a> Moments<'a> {
-    /// `run` is how long an undisturbed run takes. Without sights all are spread over it.
+    /// `run` is how long an undisturbed run takes. Without sights all moments are spread over it.
     pub fn new(run: Duration, sights: &'a [Stage]) -> Self {
         Self {
             run,
@@ -157,21 +158,21 @@ impl<'a> Moments<'a> {
         Moment::Sight(sight, Duration::from_millis(4).mul_f64(spread(turn)))
     }
 
-    /// The command had ended before this moment came.
+    /// Notes that the command had ended before this moment came.
     pub fn came_late(&mut self, moment: Moment) {
         if let Moment::After(delay) = moment {
             self.ran(delay);
         }
     }
 
-    /// Another undisturbed run took so long: the shortest counts, or kills come too late on a
-    /// machine that was busy at first.
+    /// Notes how long another undisturbed run took. The shortest counts, or kills would come too
+    /// late on a machine that was busy at first.
     pub fn ran(&mut self, run: Duration) {
         self.run = self.run.min(run);
     }
 }
 
-/// Starts the command and kills it; `None` where it had ended before, and well.
+/// Starts the command and kills it; `None` where it had already ended, successfully.
 pub fn kill(place: &Place, args: &[&str], epoch: u64, moment: Moment) -> Option<Stage> {
     let bank = place.path("bank");
     let mut child = place
@@ -199,7 +200,7 @@ pub fn kill(place: &Place, args: &[&str], epoch: u64, moment: Moment) -> Option<
     None
 }
 
-/// Tells a reader to finish, also where the work beside it fails.
+/// Tells a reader to finish, even if the work beside it fails.
 struct Finish<'a>(&'a AtomicBool);
 
 impl Drop for Finish<'_> {
@@ -208,8 +209,8 @@ impl Drop for Finish<'_> {
     }
 }
 
-/// Runs `work` while a thread asks all the time; `each` judges its answers one by one, at least one
-/// after the work is done.
+/// Runs `work` while a thread asks all the time; `each` asks and judges once, and is called at
+/// least once after the work is done.
 pub fn beside<T>(each: impl Fn() + Sync, work: impl FnOnce() -> T) -> T {
     let finished = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -220,7 +221,7 @@ pub fn beside<T>(each: impl Fn() + Sync, work: impl FnOnce() -> T) -> T {
                 if is_last {
                     break;
                 }
-                // Most of two processors is the command's.
+                // Leaves most of two processors to the command.
                 std::thread::sleep(Duration::from_millis(20));
             }
         });
@@ -234,9 +235,9 @@ pub fn beside<T>(each: impl Fn() + Sync, work: impl FnOnce() -> T) -> T {
 pub struct Tally {
     pub kills: usize,
     pub stages: BTreeMap<Stage, usize>,
-    /// The bank was as before, also after the next open.
+    /// How often the bank was as before, also after the next open.
     pub undone: usize,
-    /// The next open brought the commit to light.
+    /// How often the next open completed the commit.
     pub brought_to_light: usize,
 }
 
@@ -258,7 +259,7 @@ impl Tally {
     }
 }
 
-/// One published state, and nothing of a load or a sort.
+/// Checks that there is one published state, and nothing of a load or a sort.
 #[track_caller]
 pub fn assert_tidy(bank: &Path, epoch: u64) {
     let mut expected = vec![epoch.to_string(), format!("{epoch}.lock")];

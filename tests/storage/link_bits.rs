@@ -1,4 +1,4 @@
-//! What links take on disk: bits for each, of a compacted bank; and how much of it a page rewrites.
+//! How many bits each link takes on disk in a compacted bank, and how much of that a page rewrites.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn ingest(bank: &Bank, file: &Path, text: &str) {
     bank.ingest(&request, &Unwatched).unwrap();
 }
 
-/// Bits a link of a compacted bank with a snapshot, and with a day more.
+/// The bits per link of a compacted bank with a snapshot, and with one more day.
 fn bits(options: &SynthOptions) -> Vec<f64> {
     let folder = tempfile::tempdir().unwrap();
     let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
@@ -88,7 +88,7 @@ fn a_page_rewrites_its_neighbours_and_no_more() {
     ingest(&bank, &file, &text);
     let tables = ["intra", "intra_in", "rows", "citers"];
     let before = tables.map(|table| entries(&bank, table));
-    // Two targets fewer, two others more; and a row that nobody has yet.
+    // Two targets fewer, two others more; and a row that does not exist yet.
     ingest(&bank, &file, &line(1000, &[5, 1500], "http://new.example/"));
     let changed = |at: usize| -> usize {
         let after = entries(&bank, tables[at]);

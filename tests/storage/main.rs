@@ -1,4 +1,4 @@
-//! What a bank is on disk: its tables and files; what damages, kills and cuts of power leave of it;
+//! What a bank is on disk: its tables and files; what damage, kills and power cuts leave of it;
 //! readers beside a writer; banks that earlier builds wrote.
 #![expect(
     clippy::unwrap_used,

@@ -10,7 +10,7 @@ use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode};
 use seedbank::watch::Unwatched;
 
-/// The files of tables in a folder.
+/// How many table files are in a folder.
 fn tables(folder: &Path) -> usize {
     let files = fs::read_dir(folder).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -19,7 +19,7 @@ fn tables(folder: &Path) -> usize {
         .count()
 }
 
-/// A bank of many batches of three records, each of them changed again and again.
+/// A bank with many batches of three records, each of which is changed again and again.
 fn fill(folder: &Path, batches: u32) -> Bank {
     let bank = Bank::create(&folder.join("bank"), SiteMode::Host).unwrap();
     let file = folder.join("delta.jsonl");
@@ -55,7 +55,7 @@ fn small_batches_leave_few_files() {
     bank.refresh(&request, &Unwatched).unwrap();
     let live = tables(&folder.path().join("bank/live"));
     println!("{live} files");
-    // Ten of a table would be 300; RocksDB alone begins to hold writes up at 20.
+    // Ten per table would be 300; RocksDB alone begins to slow writes down at 20.
     assert!(live < 200, "{live} files of tables");
 
     // A process that may have few files open reads and checks them all.

@@ -1,7 +1,7 @@
-//! Banks that earlier builds wrote are opened, asked, and go on (`tests/fixtures`).
+//! Banks that earlier builds wrote are opened, asked, and used further (`tests/fixtures`).
 //!
-//! Bug classes: a record that is read otherwise than it was written, a bank that is refused or
-//! emptied by a build that should know it, a reader that changes what it reads.
+//! Bug classes: a record that is read differently from how it was written, a bank that is refused
+//! or emptied by a build that should know it, a reader that changes what it reads.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,7 +32,7 @@ fn unpacked(name: &str) -> (Place, Value) {
     (place, answers)
 }
 
-/// All that the bank answers, but for what its tables take on disk, and its format.
+/// Everything that the bank answers, except for what its tables take on disk, and its format.
 fn answers(place: &Place) -> Value {
     let json = |args: &[&str]| place.run(&[args, &["--format", "json"]].concat()).json();
     let lines = |args: &[&str]| place.run(&[args, &["--format", "jsonl"]].concat());

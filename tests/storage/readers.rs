@@ -1,10 +1,10 @@
 //! Readers beside a writer: every answer belongs to one published state.
 //!
 //! The days of a generated crawl are ingested and refreshed once with nobody reading, which gives
-//! the table of states; then again, by turns in this process and by the command, while threads
-//! and other processes ask all the time. Bug classes: an answer that mixes two states, a state
-//! removed while it is read, an open that fails while the pointer moves, a state that comes back,
-//! published states and log files that pile up.
+//! the table of states; then once more, alternately in this process and by the command, while
+//! threads and other processes ask all the time. Bug classes: an answer that mixes two states, a
+//! state removed while it is read, an open that fails while the pointer moves, a state that comes
+//! back, published states and log files that pile up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,7 +23,7 @@ use seedbank::watch::Unwatched;
 const DAYS: u32 = 5;
 const SEEDS: u32 = 8;
 
-/// Batches and refreshes so far: the number of a state.
+/// The numbers of batches and refreshes so far, which identify a state.
 type Number = (u32, u32);
 
 /// What a state answers.
@@ -31,7 +31,7 @@ type Number = (u32, u32);
 struct State {
     counters: CounterView,
     sites: u64,
-    /// Known, crawled and gone pages, counted page by page.
+    /// How many pages are known, crawled and gone, counted page by page.
     pages: [u64; 3],
 }
 
@@ -74,7 +74,7 @@ fn urls(bank: &Bank) -> (u32, Vec<String>) {
     (refresh, seeds.into_iter().map(|seed| seed.url).collect())
 }
 
-/// One day goes in; every other one by the command.
+/// Ingests one day; every other one by the command.
 fn ingest(place: &Place, name: &str, number: u32) {
     if number % 2 == 1 {
         place.run(&["ingest", name, &day(place, number)]).done();
@@ -154,7 +154,7 @@ fn ask(place: &Place, expected: &Expected, finished: &AtomicBool) -> BTreeSet<Nu
     let mut all = BTreeSet::new();
     let mut last = (0, 0);
     loop {
-        // Looked at first, so that every reader sees the last state.
+        // Read first, so that every reader sees the last state.
         let done = finished.load(Ordering::SeqCst);
         let status = bank.status().unwrap();
         let now = expected.judge_status(&status.counters, status.sites);
@@ -200,7 +200,7 @@ fn ask_by_command(place: &Place, expected: &Expected, finished: &AtomicBool) {
     }
 }
 
-/// Tells the readers to finish, also where the writer fails.
+/// Tells the readers to finish, even if the writer fails.
 struct Finish<'a>(&'a AtomicBool);
 
 impl Drop for Finish<'_> {
@@ -209,7 +209,7 @@ impl Drop for Finish<'_> {
     }
 }
 
-/// Published states in the bank.
+/// The epochs of the published states in the bank.
 fn published(bank: &Path) -> Vec<u64> {
     let names = names(&bank.join("published"));
     names.iter().filter_map(|name| name.parse().ok()).collect()
@@ -271,7 +271,7 @@ fn every_answer_belongs_to_one_published_state() {
     }
     assert_eq!(state(&Bank::at(&bank)), expected.states[&last]);
 
-    // The one that was held all the time is as it was; then it goes too.
+    // The state that was held all the time is unchanged; then it goes too.
     let first = expected.states[&(1, 1)].counters;
     assert_eq!(CounterView::from(held.counters().unwrap()), first);
     assert!(published(&bank).contains(&epoch));
@@ -284,7 +284,7 @@ fn every_answer_belongs_to_one_published_state() {
     drop(Writer::open(&bank, false, &Unwatched).unwrap());
     let current = u64::from(last.0 + last.1);
     assert_eq!(published(&bank), [current]);
-    // Hundreds of opens have logged into that folder.
+    // Hundreds of opens have written logs into that folder.
     let files = names(&bank.join(format!("published/{current}"))).len();
     assert!(files < 100, "{files} files in a published state");
 }

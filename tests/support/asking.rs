@@ -1,5 +1,5 @@
 //! Everything that a bank can be asked, each answer as one short text, so that the answers of two
-//! banks can be compared: what must be the same of a bank and its copy is the same text.
+//! banks can be compared: what must be the same for a bank and its copy is the same text.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,19 +9,19 @@ use seedbank::watch::Unwatched;
 use serde::Serialize;
 use serde_json::Value;
 
-/// By question, which is the command line that asks it, without the bank.
+/// Answers by question. A question is the command line that asks it, without the bank.
 pub type Answers = BTreeMap<String, String>;
 
-/// What an answer begins with that is none, since the bank is damaged.
+/// The beginning of the text that stands for an answer where the bank is damaged.
 pub const DAMAGED: &str = "status 4";
 
 /// A question that only the library answers: every page with its links.
 pub const PAGES: &str = "pages";
 
-/// So many of the [`questions`] come first: they ask for most of what a bank holds.
+/// How many of the [`questions`] come first: these ask for most of what a bank holds.
 pub const FIRST: usize = 3;
 
-/// All that a bank with so many refreshes can be asked, also about these pages.
+/// Everything that a bank with this many refreshes can be asked, including about these pages.
 pub fn questions(refreshes: u32, urls: &[String]) -> Vec<String> {
     let mut all: Vec<String> = ["status", PAGES].map(str::to_owned).to_vec();
     for refresh in (1..=refreshes).rev() {
@@ -41,7 +41,7 @@ pub fn questions(refreshes: u32, urls: &[String]) -> Vec<String> {
     all
 }
 
-/// Asks a bank. Where the first two questions find it damaged the others are not asked: a reader
+/// Asks a bank. If the first two questions find it damaged the others are not asked, since a reader
 /// waits for a state that is not there.
 pub fn ask(bank: &Path, questions: &[String]) -> Answers {
     let bank = Bank::at(bank);
@@ -118,7 +118,7 @@ fn told<T: Serialize>(answer: &T) -> Value {
     serde_json::to_value(answer).unwrap()
 }
 
-/// An answer without what two runs do not share: when, how long, and where the bytes are.
+/// An answer without what differs between two runs: when, how long, and where the bytes are.
 fn without_times(answer: Value) -> Value {
     match answer {
         Value::Object(fields) => {

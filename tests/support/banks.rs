@@ -10,7 +10,7 @@ use seedbank::watch::Unwatched;
 
 use super::model::assert_clean;
 
-/// A bank that goes with the test.
+/// A bank that is removed at the end of the test.
 pub struct TestBank {
     folder: tempfile::TempDir,
     pub bank: Bank,
@@ -72,7 +72,7 @@ impl TestBank {
         self.bank.seeds(&which).unwrap()
     }
 
-    /// The seeds of a plan's last refresh without what names the plan and its refreshes.
+    /// The seeds of a plan's last refresh, without the names of the plan and its refreshes.
     pub fn bare_seeds(&self, plan: &str) -> Vec<(u32, String, Evidence)> {
         let bare = self.seeds(plan).into_iter().map(|seed| {
             let mut evidence = seed.evidence;

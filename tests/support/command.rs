@@ -15,7 +15,7 @@ pub struct Place {
 /// How a command ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its exit status; none where a signal ended it.
+    /// Its exit status; `None` where a signal ended it.
     pub status: Option<i32>,
     pub out: String,
     pub err: String,
@@ -32,15 +32,14 @@ impl Ended {
         ended
     }
 
-    /// The result, which must be there.
+    /// The result; the command must have succeeded.
     #[track_caller]
     pub fn done(self) -> String {
         assert_eq!(self.status, Some(0), "{self:?}");
         self.out
     }
 
-    /// The text of the error, which must come with this status and with nothing on standard
-    /// output.
+    /// The text of the error, which must come with this status and with nothing on standard output.
     #[track_caller]
     pub fn fails(self, status: i32) -> String {
         assert_eq!(self.status, Some(status), "{self:?}");
@@ -67,7 +66,7 @@ impl Ended {
     }
 }
 
-/// The command without the settings of whoever runs the tests.
+/// The command without the settings of the person who runs the tests.
 pub fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -148,7 +147,7 @@ impl Place {
             .unwrap()
     }
 
-    /// What `status` tells, but for what the tables take on disk.
+    /// What `status` prints, except for what the tables take on disk.
     #[track_caller]
     pub fn status(&self) -> Value {
         let mut status = self.run(&["status", "bank", "--format", "json"]).json();
@@ -156,7 +155,8 @@ impl Place {
         status
     }
 
-    /// All that can be seen of a bank, but for what its tables take on disk; it must be sound.
+    /// Everything that can be seen of a bank, except for what its tables take on disk; it must be
+    /// sound.
     #[track_caller]
     pub fn state(&self) -> Value {
         let status = self.status();
@@ -187,8 +187,9 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Three hubs that lead to the same three authorities, and two to two, all on sites of their own.
-/// Complete, so sigma is 3 and 2, and hub scores are 1 over the root of the number of hubs.
+/// Three hubs that lead to the same three authorities, and two that lead to the same two, all on
+/// sites of their own. Both groups are complete, so sigma is 3 and 2, and hub scores are 1 over the
+/// root of the number of hubs.
 pub const TWO_CORES: &str = r#"{"url": "http://h1.example/", "outlinks": ["http://a1.example/", "http://a2.example/", "http://a3.example/"]}
 {"url": "http://h2.example/", "outlinks": ["http://a1.example/", "http://a2.example/", "http://a3.example/"]}
 {"url": "http://h3.example/", "outlinks": ["http://a1.example/", "http://a2.example/", "http://a3.example/"]}

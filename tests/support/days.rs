@@ -1,4 +1,5 @@
-//! What pages were on every day of a crawl, from the records alone; and banks that live such days.
+//! What pages were on every day of a crawl, from the records alone, and banks that go through such
+//! days.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ pub struct Page {
     pub links: BTreeSet<String>,
 }
 
-/// Pages that ever had a record by URL, after each batch; targets of links are in `linked`.
+/// Pages that ever had a record, by URL, after each batch; the targets of links are in `linked`.
 #[derive(Clone, Default)]
 pub struct Day {
     pub pages: BTreeMap<String, Page>,
@@ -74,7 +75,7 @@ impl Day {
         self.pages.contains_key(url) || self.linked.contains(url)
     }
 
-    /// Whether cores may have it, spam left out.
+    /// Whether cores may have the page, where spam is left out.
     pub fn takes_part(&self, url: &str) -> bool {
         self.is_page(url) && !self.gone(url) && !self.spam(url)
     }
@@ -96,7 +97,7 @@ impl Day {
 pub struct Life {
     _place: tempfile::TempDir,
     pub bank: Bank,
-    /// After each batch; before the first, an empty one.
+    /// The state after each batch; before the first one, an empty one.
     pub days: Vec<Day>,
     /// Refreshes by plan, one a day.
     pub refreshes: BTreeMap<&'static str, Vec<u32>>,
@@ -120,7 +121,7 @@ pub fn friendlinks(shared: &Path) -> impl Iterator<Item = String> {
 }
 
 impl Life {
-    /// Lives these days.
+    /// Takes a bank through these days.
     pub fn live(
         texts: impl Iterator<Item = String>,
         plans: &[(&'static str, PlanOptions)],
@@ -128,7 +129,7 @@ impl Life {
         Self::lived(texts, plans, |_| {})
     }
 
-    /// Lives these days, and hands the bank to `each` at the end of each.
+    /// Takes a bank through these days, and hands it to `each` at the end of each one.
     pub fn lived(
         texts: impl Iterator<Item = String>,
         plans: &[(&'static str, PlanOptions)],
@@ -175,7 +176,7 @@ impl Life {
 
 /// What a refresh printed.
 pub struct Printed {
-    /// The batch that it ran after, that is the day in [`Life::days`].
+    /// The batch that it ran after, which is the index of the day in [`Life::days`].
     pub batch: usize,
     pub seeds: Vec<String>,
     pub cores: Vec<CoreView>,

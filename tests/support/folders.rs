@@ -1,12 +1,12 @@
-//! Folders of banks: copies that keep hard links, and what is in them.
+//! Folders of banks: copies that keep hard links, and their contents.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Copies a folder as `cp -a` does: files that are one file under several names stay one. A live
-/// database and its published states share their tables in this way.
+/// Copies a folder as `cp -a` does: a file with several names stays one file. A live database and
+/// its published states share their tables in this way.
 pub fn copy(from: &Path, to: &Path) {
     let mut linked = HashMap::new();
     fs::create_dir(to).unwrap();
@@ -32,7 +32,7 @@ fn copy_into(from: &Path, to: &Path, linked: &mut HashMap<(u64, u64), PathBuf>) 
     }
 }
 
-/// All files under a folder, by their paths in it, in order.
+/// All files under a folder, by their paths within it, in order.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -50,7 +50,7 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What every file under a folder holds, as a hash, by the file's path in it.
+/// A hash of every file under a folder, by the file's path within it.
 pub fn contents(folder: &Path) -> BTreeMap<PathBuf, blake3::Hash> {
     let hashed = files(folder).into_iter().map(|path| {
         let bytes = fs::read(folder.join(&path)).unwrap();
@@ -59,7 +59,7 @@ pub fn contents(folder: &Path) -> BTreeMap<PathBuf, blake3::Hash> {
     hashed.collect()
 }
 
-/// The files that are no longer what they were: changed, added and gone.
+/// The files that are not what they were before: changed, added and gone.
 pub fn changes(before: &BTreeMap<PathBuf, blake3::Hash>, folder: &Path) -> Vec<PathBuf> {
     let after = contents(folder);
     let all: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();

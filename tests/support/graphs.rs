@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::gunzip;
 
-/// What a crawl knows, by URL; so pages come in URL byte order.
+/// What a crawl knows, by URL, so that pages come in URL byte order.
 #[derive(Clone, Debug, Default)]
 pub struct Web {
     pub pages: BTreeMap<String, Page>,
@@ -117,7 +117,7 @@ impl Web {
         }
     }
 
-    /// All URLs; a page's number is its place.
+    /// All URLs; a page's number is its index.
     pub fn urls(&self) -> Vec<&str> {
         self.pages.keys().map(String::as_str).collect()
     }

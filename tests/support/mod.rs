@@ -1,5 +1,5 @@
-//! What several test programs share: the command in a folder of its own, where the real graphs and
-//! golden results are, random batches, and a model of a bank.
+//! What several test programs share: the command in a folder of its own, where to find the real
+//! graphs and golden results, random batches, and a model of a bank.
 #![expect(
     dead_code,
     reason = "each test program uses its own part of this module, and none of them all"
@@ -20,9 +20,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The folder with `data/` and `golden/`: `$SEEDBANK_DATA`, else `../shared` beside the checkout.
+/// The folder with `data/` and `golden/`: `$SEEDBANK_DATA`, or else `../shared` beside the
+/// checkout.
 ///
-/// Where it is missing, says so on standard error, naming the test that is skipped.
+/// If it is missing, says so on standard error, naming the test that is skipped.
 pub fn shared(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("SEEDBANK_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
@@ -38,8 +39,8 @@ pub fn shared(test: &str) -> Option<PathBuf> {
     None
 }
 
-/// A folder for banks: in memory where the system has such a place, since every commit waits for
-/// the disk.
+/// A folder for banks: in memory if the system has such a place, since every commit waits for the
+/// disk.
 pub fn scratch() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir()

@@ -1,5 +1,5 @@
-//! What `src/guide/formats.md` (*Records*, *URLs*, *Batches*) says of a bank, as a map that is worked
-//! out anew from the whole state.
+//! What `src/guide/formats.md` (*Records*, *URLs*, *Batches*) says of a bank, as a map that is
+//! worked out afresh from the whole state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,7 +24,7 @@ struct Page {
     outlinks: BTreeSet<usize>,
 }
 
-/// What a batch does, as far as the model tells it.
+/// What a batch does, as far as the model says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     pub overruled: u64,
@@ -36,7 +36,7 @@ pub struct Counts {
     pub links_removed: u64,
 }
 
-/// The totals that `status` tells.
+/// The totals that `status` prints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Totals {
     pub sites: u64,
@@ -50,7 +50,7 @@ pub struct Totals {
     pub row_links: u64,
 }
 
-/// Crawled pages with a digest and distinct digests, by site that has any.
+/// The numbers of crawled pages with a digest and of distinct digests, for each site that has any.
 pub type Digests = BTreeMap<String, (u32, u32)>;
 
 /// A bank as a map.
@@ -80,7 +80,7 @@ impl Model {
         })
     }
 
-    /// Works a batch in.
+    /// Applies a batch.
     pub fn apply(&mut self, batch: &Batch) -> Counts {
         let before = self.pages.clone();
         let mut winners: BTreeMap<usize, &Record> = BTreeMap::new();
@@ -132,7 +132,7 @@ impl Model {
         }
         let is_crawl =
             record.outlinks.is_some() || record.digest.is_some() || record.fetched.is_some();
-        // A page that comes back without being fetched is known only.
+        // A page that comes back without being fetched is only known.
         if is_crawl {
             page.state = PageState::Crawled;
         } else if page.state != PageState::Crawled {
@@ -284,7 +284,7 @@ pub fn totals_of(bank: &Bank) -> Totals {
     }
 }
 
-/// What P_uniq is made of, from the bank's site records.
+/// What P_uniq is computed from, according to the bank's site records.
 pub fn digests_of(bank: &Bank) -> Digests {
     let reader = Reader::open(bank.path()).unwrap();
     let sites = reader.scan(&tables::SITES).unwrap();
@@ -295,14 +295,14 @@ pub fn digests_of(bank: &Bank) -> Digests {
         .collect()
 }
 
-/// `check`, with its findings where there are any.
+/// Runs `check`, and fails with its findings if there are any.
 pub fn assert_clean(bank: &Bank) {
     let check = bank.check(&Unwatched).unwrap();
     assert_ne!(check.live.verdict, Verdict::Unseen);
     assert!(check.is_clean(), "{check:#?}");
 }
 
-/// A request to ingest one file, whatever it holds.
+/// A request to ingest one file, whatever it contains.
 pub fn request(file: &Path) -> IngestRequest {
     IngestRequest {
         inputs: vec![Input::File(file.to_path_buf())],

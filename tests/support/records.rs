@@ -65,7 +65,7 @@ fn default_port(page: usize) -> u16 {
     }
 }
 
-/// Outlinks that are dropped.
+/// Outlinks that are dropped because they are not URLs of pages.
 const NO_LINKS: [&str; 4] = ["mailto:a@b.example", "javascript:void(0)", "/relative", ""];
 
 /// What a record says of `uncrawled_outlinks`.
@@ -83,7 +83,8 @@ pub struct Record {
     pub spelling: u8,
     /// Targets, in any order, repeated, the page itself among them.
     pub outlinks: Option<Vec<usize>>,
-    /// Whether an outlink that is no link stands among them.
+    /// The index in `NO_LINKS` of an outlink that stands among them and is not a link; `None`
+    /// without one.
     pub junk: Option<usize>,
     pub spam: Option<bool>,
     pub clicks: Option<u64>,
@@ -94,7 +95,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// What decides between records of one page; a record of a gone page says nothing else.
+    /// What decides between records of one page; the record of a gone page says nothing else.
     pub fn order(&self) -> Option<u8> {
         self.fetched
     }
@@ -144,7 +145,7 @@ impl Record {
 pub struct Batch {
     pub snapshot: bool,
     pub records: Vec<Record>,
-    /// Whether a line that is no record stands among them.
+    /// Whether there is a line among them that is not a record.
     pub bad_line: bool,
 }
 
@@ -167,8 +168,8 @@ impl Batch {
     }
 }
 
-/// A random record. Pages are skewed, so that several records of a page and links between pages
-/// that have records are common; half of the link lists come from a few templates, so that pages
+/// A random record. Pages are skewed, so that several records of one page, and links between pages
+/// that have records, are common; half of the link lists come from a few templates, so that pages
 /// share rows.
 pub fn record() -> impl Strategy<Value = Record> {
     let page = || prop_oneof![2 => 0..PAGES, 1 => select(vec![0, 6, 7, 12, 13, 18])];

@@ -1,4 +1,4 @@
-//! Two refreshes by cores that must have come to the same: seeds, cores, their order, evidence.
+//! Two refreshes by cores that must have the same result: seeds, cores, their order, evidence.
 //! Pages, orders and counts have to be equal, scores to 1e-6.
 
 use std::collections::BTreeMap;
@@ -152,7 +152,7 @@ fn same_core_evidence(store: &Store, ours: RefreshId, theirs: RefreshId) {
     let (ours, theirs) = (all(ours), all(theirs));
     assert_eq!(ours.len(), theirs.len());
     for (ours, theirs) in ours.iter().zip(&theirs) {
-        // Since when the seed is one is the plan's own.
+        // How long the seed has been one depends on the plan.
         let scores = |evidence: &CoreEvidence| {
             let mut scores = vec![evidence.sigma, evidence.seed_place.score];
             scores.extend(evidence.runner_up.map(|runner_up| runner_up.1));

@@ -1,5 +1,5 @@
-//! Reads the real graphs of `data/` into sites: a reader of its own, so that the cover methods are
-//! tested without a bank.
+//! Reads the real graphs of `data/` into sites, with a reader of its own, so that the cover methods
+//! are tested without a bank.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -32,7 +32,7 @@ impl LoadedSite {
     }
 }
 
-/// A data set: its sites by name, and how many crawled pages every site has that is known of.
+/// A data set: its sites by name, and how many crawled pages every known site has.
 pub struct Loaded {
     pub sites: BTreeMap<String, LoadedSite>,
     pub crawled: BTreeMap<String, u64>,

@@ -1,15 +1,15 @@
 //! Who imports whom: rooms and wings in their order, and no circles.
 //!
 //! An import is a path in a `use` or in the code, through `crate::`, `super::`, `self::`, a child
-//! module or a module that was imported, with braces. It leads to the file that defines the item: a
-//! re-export is followed to its source, and is itself no import, so that a folder may show what its
-//! files define.
+//! module or an imported module, with braces. It leads to the file that defines the item: a
+//! re-export is followed to its source, and is itself not an import, so that a folder may show what
+//! its files define.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{fail_on, product, sources};
 
-/// A module's path from the crate's root; that of `src/lib.rs` is empty.
+/// A module's path from the crate's root; for `src/lib.rs` it is empty.
 type Path = Vec<String>;
 
 /// A source file.
@@ -90,7 +90,7 @@ impl Crate {
         Some(base)
     }
 
-    /// The module that defines the item at this path, through any re-exports.
+    /// The module that defines the item at this path, following re-exports.
     fn home(&self, path: &[String], depth: usize) -> Option<Path> {
         let known = (0..=path.len()).rev();
         let module = known.map(|n| path[..n].to_vec());
@@ -157,7 +157,7 @@ fn read(text: &str) -> Module {
     module
 }
 
-/// Whether a line begins a `use`, and then whether others may use what it names, and the tree.
+/// Whether a line begins a `use`; if so, whether others may use what it names, and the tree.
 fn use_of(line: &str) -> Option<(bool, &str)> {
     let (is_shown, rest) = match line.strip_prefix("pub") {
         Some(rest) if rest.starts_with('(') => (true, rest.split_once(") ")?.1),
@@ -167,7 +167,7 @@ fn use_of(line: &str) -> Option<(bool, &str)> {
     Some((is_shown, rest.strip_prefix("use ")?))
 }
 
-/// The paths of a `use` tree with the names that they get.
+/// The paths of a `use` tree, with the names that they get.
 fn branches(tree: &str) -> Vec<(Path, String)> {
     let tree = tree.trim();
     if let Some((before, inside)) = tree.split_once('{') {
@@ -231,12 +231,12 @@ fn shown(path: &[String]) -> String {
     }
 }
 
-/// The rooms of a folder from the lowest on; a line of several are of one height, and do not import
-/// each other. A room that is missing here, or is no more, is an error.
+/// The rooms of a folder from the lowest upwards. Rooms on one line are at the same height, and do
+/// not import each other. A room that is missing here, or that no longer exists, is an error.
 struct Order {
     folder: &'static [&'static str],
     lines: &'static [&'static [&'static str]],
-    /// Imports upward that are known: from, to, reason.
+    /// Upward imports that are accepted: from, to, reason.
     known: &'static [(&'static str, &'static str, &'static str)],
 }
 
@@ -322,7 +322,7 @@ fn upward(imports: &[Import], order: &Order) -> Vec<String> {
     wrong
 }
 
-/// Circles among the files and folders of each folder; its own `mod.rs` is one of them.
+/// Circles among the files and folders of each folder; its own `mod.rs` counts as one of them.
 fn circles(imports: &[Import]) -> Vec<String> {
     let mut by_folder: BTreeMap<Path, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
     for Import { from, to, .. } in imports {
@@ -420,7 +420,7 @@ fn a_mutual_pair_is_a_circle() {
         found("use crate::room::b;\n", "use crate::room::a as other;").len(),
         1
     );
-    // Through what the folder shows of its files.
+    // Through a folder that re-exports what its files define.
     let imports = made_up(&[
         ("", ""),
         ("room", "mod a;\nmod b;\npub use a::A;\npub use b::B;"),
@@ -428,7 +428,7 @@ fn a_mutual_pair_is_a_circle() {
         ("room::b", "use super::A;"),
     ]);
     assert_eq!(circles(&imports), [r#"room: ["a", "b"]"#]);
-    // What a folder defines itself and its files use, while it uses them.
+    // A folder defines something that its files use, while it uses them.
     let imports = made_up(&[
         ("", ""),
         ("room", "mod a;\nuse a::A;\npub struct B;"),

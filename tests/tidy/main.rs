@@ -8,7 +8,7 @@ mod words;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files above this are nearly always two.
+/// The most lines of a file; longer ones are nearly always two.
 const LONGEST: usize = 500;
 
 fn root() -> &'static Path {
@@ -34,7 +34,7 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The lines that the product runs: no comments, nothing from the tests at the end of a file on.
+/// The lines that the product runs: no comments, and nothing from where a file's tests begin.
 fn product(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text.lines().take_while(|line| *line != "#[cfg(test)]");
     (1..)
@@ -140,7 +140,8 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
-/// What in a text looks like a path of this repository, in prose, code, tables and links.
+/// Everything in a text that looks like a path in this repository, in prose, code, tables and
+/// links.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| c.is_whitespace() || "`,;:()[]{}|'\"#*".contains(c);
     let folders = ["src/", "tests/", "benches/", "schema/"];

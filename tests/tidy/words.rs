@@ -1,5 +1,5 @@
-//! Whose words are whose: how something is typed is the command line's to say. The library names
-//! parameters, and what to do about an error it tells as a variant.
+//! Who chooses which words: how something is typed is for the command line to say. The library
+//! names parameters, and gives what to do about an error as a variant.
 
 use super::{fail_on, product, root, sources};
 
@@ -26,7 +26,7 @@ fn has_flag(line: &str) -> bool {
     })
 }
 
-/// Whether a line of code tells how to call the program.
+/// Whether a line of code says how to call the program.
 fn has_command(line: &str, commands: &[String]) -> bool {
     line.split("seedbank ").skip(1).any(|after| {
         let word = after.split(|c: char| !c.is_ascii_alphanumeric()).next();

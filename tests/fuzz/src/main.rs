@@ -1,7 +1,7 @@
-//! The fuzzer: one program for all targets, of which `SEEDBANK_FUZZ` names one.
+//! The fuzzer: one program for all targets; `SEEDBANK_FUZZ` names the one to run.
 //!
-//! `run.sh` calls it. Without a target it lists them; with `SEEDBANK_FUZZ_SEEDS=FOLDER` it writes the
-//! inputs that fuzzing the target begins with.
+//! `run.sh` calls it. Without a target it lists them; with `SEEDBANK_FUZZ_SEEDS=FOLDER` it writes
+//! the inputs from which fuzzing the target starts.
 #![no_main]
 
 mod memory;
@@ -16,7 +16,8 @@ use targets::{TARGETS, Target};
 
 static TARGET: OnceLock<&'static Target> = OnceLock::new();
 
-/// Finds the target that is meant, or lists them all; may be asked to write seeds instead of fuzzing.
+/// Finds the target that is named, or lists them all; may be asked to write seeds instead of
+/// fuzzing.
 fn begin() {
     let Ok(name) = env::var("SEEDBANK_FUZZ") else {
         for target in TARGETS {
@@ -36,7 +37,7 @@ fn begin() {
         process::exit(0);
     }
     let _ = TARGET.set(target);
-    // What is told of a panic takes memory of its own.
+    // Reporting a panic takes memory of its own.
     let tell = panic::take_hook();
     panic::set_hook(Box::new(move |about| {
         memory::unbounded();

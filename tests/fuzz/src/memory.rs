@@ -1,4 +1,4 @@
-//! A bound on the memory that one input may take: what passes it is a finding.
+//! A bound on the memory that one input may take: exceeding it is a finding.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::process::abort;
@@ -6,22 +6,22 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 struct Counted;
 
-/// Bytes that are held now.
+/// How many bytes are held now.
 static HELD: AtomicUsize = AtomicUsize::new(0);
-/// Bytes that may be held.
+/// How many bytes may be held.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 #[global_allocator]
 static COUNTED: Counted = Counted;
 
-/// Does something in so many bytes beside those that are held already.
+/// Does some work that may hold this many bytes more than are held already.
 pub(crate) fn within(bytes: usize, work: impl FnOnce()) {
     MOST.store(HELD.load(Relaxed) + bytes, Relaxed);
     work();
     unbounded();
 }
 
-/// From now on any number of bytes may be held.
+/// Allows any number of bytes to be held from now on.
 pub(crate) fn unbounded() {
     MOST.store(usize::MAX, Relaxed);
 }
@@ -38,7 +38,7 @@ fn grow(bytes: usize) {
     }
 }
 
-// SAFETY: all is left to the system's allocator; the counts are beside it.
+// SAFETY: everything is left to the system's allocator, and the counts are kept beside it.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());

@@ -1,4 +1,4 @@
-//! Sets of pages: bytes are none, or a set that counts, orders and combines as a set does.
+//! Sets of pages: bytes are rejected, or are a set that counts, orders and combines as a set does.
 
 use seedbank::page::PageSet;
 use seedbank::storage::Value;
@@ -7,7 +7,7 @@ use seedbank::storage::records::RowMembers;
 use super::kind;
 use super::tables::{comes_back, written};
 
-/// So many members are looked at: a set of all pages of a site takes a few bytes.
+/// How many members are looked at: a set of all pages of a site takes only a few bytes.
 const LOOKED_AT: usize = 2_000;
 
 pub(super) fn run(data: &[u8]) {

@@ -1,7 +1,8 @@
 //! Graphs in the BV format: files are refused, or give as many pages and links as they promise.
 //!
-//! An input is the length of the properties in two bytes, the properties, and the graph. A length of
-//! zero makes them up of the bytes that follow, so that they are good more often.
+//! An input is the length of the properties in two bytes, the properties, and the graph. If the
+//! length is zero, properties are made up from the bytes that follow, so that they are good more
+//! often.
 
 use std::convert::Infallible;
 use std::fs;
@@ -71,7 +72,7 @@ fn read(basename: &Path, urls: Option<Input>) {
     }
 }
 
-/// Properties of a graph as they might be.
+/// Makes up properties.
 fn made_up(from: &mut Cursor<'_>) -> String {
     let big = if from.byte().is_multiple_of(2) {
         "big"
@@ -134,7 +135,8 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             let length = u16::try_from(properties.len()).unwrap().to_le_bytes();
             let bits = fs::read(basename.with_extension("graph")).unwrap();
             seeds.push([&length[..], &properties, &bits].concat());
-            // The same with properties made up of bytes; the number of links is that of the graph.
+            // The same with properties made up from bytes; the number of links is that of the
+            // graph.
             let head = [
                 0,
                 0,

@@ -1,4 +1,4 @@
-//! Values from the bytes of an input; zeros after its end.
+//! Values made from the bytes of an input; zeros after its end.
 
 /// Takes values from bytes.
 pub(super) struct Cursor<'a>(&'a [u8]);
@@ -45,7 +45,7 @@ impl<'a> Cursor<'a> {
         (self.byte() % 2 == 1).then(|| take(self))
     }
 
-    /// As many as the bytes have room for, at most so many.
+    /// As many values as the bytes have room for, up to `most`.
     pub(super) fn list<T>(&mut self, most: usize, mut take: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let length = usize::from(self.byte()).min(most);
         let mut list = Vec::new();

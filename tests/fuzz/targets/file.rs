@@ -1,5 +1,6 @@
-//! Files, compressed or not, cut into lines: what is read of them is what the decompressor gives and
-//! each line says by itself; damage is told, after lines that were whole before it.
+//! Files, compressed or not, cut into lines: what is read of them is what the decompressor gives
+//! and what each line says by itself; damage is reported, after the lines that were complete before
+//! it.
 
 use std::convert::Infallible;
 use std::fs;
@@ -17,7 +18,7 @@ use seedbank::watch::Unwatched;
 use super::json_lines;
 use super::texts;
 
-/// Texts beyond that are read, and not compared.
+/// Texts longer than this, in bytes, are read but not compared.
 const COMPARED: u64 = 1 << 20;
 
 type Lines = Vec<(u64, Event)>;
@@ -59,7 +60,7 @@ fn read(path: &Path) -> (Result<ReadSummary, ReadError<Infallible>>, Lines) {
     (summary, lines)
 }
 
-/// The text, as far as it goes, and whether that is all of it.
+/// The text as far as it goes, and whether it is complete.
 fn decompressed(data: &[u8]) -> (Vec<u8>, bool) {
     let reader: Box<dyn Read> = match data {
         [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(data)),
@@ -71,7 +72,7 @@ fn decompressed(data: &[u8]) -> (Vec<u8>, bool) {
     let mut text = Vec::new();
     let mut reader = reader.take(COMPARED);
     let whole = reader.read_to_end(&mut text).is_ok();
-    // Whether what is not compared is whole must still be known.
+    // Even where it is not compared, it must be known whether it is complete.
     let rest = std::io::copy(&mut reader.into_inner(), &mut std::io::sink()).is_ok();
     (text, whole && rest)
 }
@@ -86,7 +87,7 @@ fn compare(text: &[u8], whole: bool, lines: &Lines) {
             .expect("there is such a line");
         assert_eq!(at, *number);
         assert!(line.len() <= MAX_LINE);
-        // The end of a line is that alone: other blanks that JSON does not know stay.
+        // Only the line feed ends a line: other blanks that JSON does not know stay.
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let said = std::str::from_utf8(line)
@@ -97,7 +98,7 @@ fn compare(text: &[u8], whole: bool, lines: &Lines) {
             event => assert_eq!(said.as_ref(), Some(event)),
         }
     }
-    // How much comes out before damage depends on how much the decompressor is asked for at a time.
+    // How much comes out before damage depends on how much is asked of the decompressor at a time.
     let mut left = expected.filter(|(_, line)| !line.trim_ascii().is_empty());
     assert!(!whole || left.next().is_none());
 }

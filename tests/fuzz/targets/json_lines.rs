@@ -1,5 +1,5 @@
-//! Lines of JSON: a line is refused, or a record that keeps what a record promises and comes back
-//! when it is written out.
+//! Lines of JSON: a line is refused, or is a record that keeps the promises of a record and comes
+//! back when it is written out.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use seedbank::ingest::{
 
 use super::{kind, texts};
 
-/// What a site is, by the first byte of an input.
+/// What counts as a site, by the first byte of an input.
 pub(super) const fn mode(kind: u8) -> SiteMode {
     if kind & 1 == 0 {
         SiteMode::Host
@@ -26,7 +26,7 @@ pub(super) fn read(format: &dyn LineFormat, line: &str, mode: SiteMode) -> Resul
     Ok(event.located(&reading.urls))
 }
 
-/// A page is in the form that its URL is read in again.
+/// Checks that a page's URL is in the form in which it would be read again.
 pub(super) fn is_normal(page: &Location, mode: SiteMode) {
     assert_eq!(parse(&page.url(mode), mode).as_ref(), Ok(page));
 }
@@ -34,7 +34,7 @@ pub(super) fn is_normal(page: &Location, mode: SiteMode) {
 pub(super) fn run(data: &[u8]) {
     let (kind, rest) = kind(data);
     let mode = mode(kind);
-    // Lines are UTF-8 when they come here, and none of them is blank.
+    // Lines that get here are UTF-8, and none of them is blank.
     let Ok(line) = std::str::from_utf8(rest) else {
         return;
     };
@@ -46,7 +46,7 @@ pub(super) fn run(data: &[u8]) {
         panic!("a line of JSON is a record: {event:?}");
     };
     is_sound(&record, mode);
-    // Hashed, and counted in another unit: both cannot be written as they were.
+    // One is hashed, the other is counted in another unit: neither can be written as it was.
     (record.digest, record.fetched) = (None, None);
     let again = read(&JsonLines, &json(&record, mode), mode);
     assert_eq!(again, Ok(Event::Record(record)));

@@ -1,4 +1,5 @@
-//! Blocks of links: bytes are none, or one that comes back; lists that are set come back.
+//! Blocks of links: bytes are rejected, or are a block that comes back; lists that are set come
+//! back.
 
 use seedbank::page::{PageId, SiteId};
 use seedbank::storage::Value;
@@ -8,8 +9,8 @@ use super::cursor::Cursor;
 use super::kind;
 use super::tables::{comes_back, written};
 
-/// A block may have 2^26 links, and lists of all that fits take no bits: what is decoded is eight
-/// bytes a link, some lists over.
+/// A block may have 2^26 links, and lists that hold all that fits take no bits. Decoded, a link
+/// takes eight bytes, and some lists are held several times.
 pub(super) const MEMORY: usize = 3 << 30;
 
 pub(super) fn run(data: &[u8]) {

@@ -1,12 +1,12 @@
 //! What is fuzzed: the decoders of the store and the readers of input.
 //!
-//! A target takes any bytes and panics where they are read as they must not be: beyond not failing
-//! it has a judge, mostly that what was read can be written and comes back. `make fuzz` runs all;
-//! `tests/storage/fuzz_inputs.rs` runs each on the inputs that it begins with and on those that once
-//! failed.
+//! A target takes any bytes and panics where they are read wrongly. It does more than not fail: it
+//! is a judge, which mostly checks that what was read can be written and comes back. `make fuzz`
+//! runs all; `tests/storage/fuzz_inputs.rs` runs each on the inputs from which it starts and on
+//! those that once failed.
 //!
-//! Not fuzzed are texts of the command line itself, and what is never read from outside the process:
-//! records on their way through a sort have the codec of the tables.
+//! The texts of the command line itself are not fuzzed, nor is what is never read from outside the
+//! process: records on their way through a sort have the codec of the tables.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -33,9 +33,9 @@ mod written;
 pub(crate) struct Target {
     /// Its name.
     pub(crate) name: &'static str,
-    /// Takes an input.
+    /// Handles an input.
     pub(crate) run: fn(&[u8]),
-    /// The inputs that fuzzing begins with.
+    /// The inputs from which fuzzing starts.
     pub(crate) seeds: fn() -> Vec<Vec<u8>>,
     /// The longest input, in bytes.
     pub(crate) longest: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Target {
     pub(crate) memory: usize,
 }
 
-/// What most targets have; far more than inputs of these lengths need.
+/// The values that most targets have; far more than inputs of these lengths need.
 const USUAL: Target = Target {
     name: "",
     run: |_| {},

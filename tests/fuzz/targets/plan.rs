@@ -1,5 +1,5 @@
-//! Plan files, and the parameters that a plan kept: refused, or parameters that come back and make a
-//! plan or a sentence.
+//! Plan files, and the parameters that a plan kept: refused, or parameters that come back and make
+//! a plan or an error in one sentence.
 
 use seedbank::engine::PlanOptions;
 
@@ -13,7 +13,7 @@ pub(super) fn run(data: &[u8]) {
     let options = if kind & 1 == 0 {
         PlanOptions::from_toml(text).ok()
     } else {
-        // As a bank reads what it kept of a plan.
+        // Read as a bank reads what it kept of a plan.
         serde_json::from_str(text).ok()
     };
     let Some(options) = options else {

@@ -1,4 +1,4 @@
-//! Sorting outside memory: what comes out of runs on disk is what a stable sort gives.
+//! Sorting on disk: what comes out of the runs is what a stable sort gives.
 
 use seedbank::storage::Sorter;
 
@@ -6,14 +6,14 @@ use super::cursor::Cursor;
 
 pub(super) fn run(data: &[u8]) {
     let mut from = Cursor::of(data);
-    // The least budget that there is goes to disk after some twenty entries.
+    // The smallest budget goes to disk after some twenty entries.
     let budget = usize::from(from.byte()) << 5;
     let mut entries = Vec::new();
     while !from.is_empty() {
         let (key, value) = (from.byte() % 40, from.byte());
         let key = from.bytes(usize::from(key)).to_vec();
         let value = vec![value; usize::from(value % 64)];
-        // Keys that begin alike are what runs are written for.
+        // Runs are meant for keys that begin alike.
         for more in 0..=value.len() % 4 {
             entries.push(([&key[..], &vec![7; more * 9]].concat(), value.clone()));
         }

@@ -1,8 +1,9 @@
-//! The small files of a bank's folder, which are not of its database: the marker, what was
-//! acknowledged, the pointer of readers, and the database's own pointer and the structure of its
+//! The small files of a bank's folder that are not in its database: the marker, the
+//! acknowledgement, the readers' pointer, and the database's own pointer and the structure of its
 //! MANIFEST. What they say, they say again when it is written.
 //!
-//! Most end in a sum, which is made right half of the time: else nothing would come past it.
+//! Most end in a checksum, which is corrected half of the time: otherwise nothing would get past
+//! it.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ use seedbank::storage::raw_state;
 
 use super::{kind, texts};
 
-/// Bytes of one of the two places for what is acknowledged.
+/// The size in bytes of one of the two slots of the acknowledgement.
 const SLOT: usize = 512;
 
 pub(super) fn run(data: &[u8]) {
@@ -33,7 +34,7 @@ pub(super) fn run(data: &[u8]) {
         4 => {
             fs::write(bank.join("live/CURRENT"), "MANIFEST-000004\n").unwrap();
             fs::write(bank.join("live/MANIFEST-000004"), rest).unwrap();
-            // A record at least, of seven bytes before what is in it.
+            // At least one record, which has seven bytes before its contents.
             assert!(raw_state(bank).live.is_err() || rest.len() >= 7);
         }
         5 => {
@@ -68,7 +69,7 @@ fn pointer(bank: &Path, bytes: &[u8]) {
     }
 }
 
-/// A text and its sum.
+/// A text followed by its checksum.
 fn summed(text: &[u8]) -> Vec<u8> {
     let sum = blake3::hash(text).to_hex();
     [text, b" ", &sum.as_bytes()[..16]].concat()

@@ -1,4 +1,4 @@
-//! Keys and values of every table: bytes are no entry, or one that comes back.
+//! Keys and values of every table: bytes are rejected, or are an entry that comes back.
 //!
 //! An input is the number of a table, the length of a key, the key and the value.
 
@@ -23,7 +23,7 @@ macro_rules! entry_of_any {
     };
 }
 
-/// Their values take more memory than others, and have a target of their own.
+/// Their values take more memory than others, so they have a target of their own.
 const BLOCKS_OF_LINKS: [&str; 4] = [
     tables::INTRA.name,
     tables::INTRA_IN.name,
@@ -53,9 +53,10 @@ fn entry<K: Key, V: Value>(table: &Table<K, V>, key: &[u8], value: &[u8]) {
     comes_back::<V>(value);
 }
 
-/// Bytes that are a value: what is written of it is that value again, and written as before.
+/// Bytes that are a value: written again, it is the same value and the same bytes as when it was
+/// first written.
 ///
-/// Compared as bytes: a record may hold a number that is none and equals nothing.
+/// Compared as bytes: a record may hold a NaN, which equals nothing.
 pub(super) fn comes_back<V: Value>(bytes: &[u8]) {
     let Ok(value) = V::decode(bytes) else {
         return;

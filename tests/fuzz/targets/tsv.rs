@@ -1,4 +1,4 @@
-//! Lines of TSV: a line is refused, or says what it says again when it is written out.
+//! Lines of TSV: a line is refused, or says the same again when it is written out.
 
 use seedbank::ingest::{Event, LinksTsv, PagesTsv, UncrawledOutlinks};
 

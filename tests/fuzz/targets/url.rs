@@ -1,5 +1,5 @@
-//! URLs: what is read is normal, however often it is read; the short way and the parser agree, as do
-//! both ways to cut sites; pages of a site order as their URLs do.
+//! URLs: what is read is normal, however often it is read; the short way and the parser agree, and
+//! so do both ways to cut sites; pages of a site sort as their URLs do.
 //!
 //! An input is two texts with a line end between them.
 
@@ -26,7 +26,7 @@ pub(super) fn run(data: &[u8]) {
 
 fn page(text: &str, mode: SiteMode) -> Option<Location> {
     let parsed = parse(text, mode);
-    // A blank is dropped, and keeps a text from the short way.
+    // A blank is dropped, but keeps a text from the short way.
     assert_eq!(parsed, parse(&format!(" {text}"), mode));
     let mut urls = Interner::default();
     let number = urls.parse(text, mode);

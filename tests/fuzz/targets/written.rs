@@ -1,5 +1,5 @@
-//! Values that are made up of the input's bytes, written and read: they come back, and with a byte
-//! more or less they do not.
+//! Values made up from the input's bytes, written and read: they come back, and with a byte more or
+//! less they do not.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;

@@ -1,5 +1,5 @@
-//! Small banks to damage: as users leave them, with copies of every state that came before, and
-//! with the answers that must be had from then on.
+//! Small banks to damage: as users leave them, with copies of every earlier state, and with the
+//! answers that must be given from then on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,13 +20,14 @@ use crate::support::folders::copy;
 enum Step {
     /// A day of the crawl goes in.
     Day(u32),
-    /// The same as a bulk load.
+    /// A day goes in as a bulk load.
     Bulk(u32),
     Cores,
     Cover,
 }
 
-/// What a bank was made of; of the last ones the last step is stored, and could not be published.
+/// What each bank is made of. Where the flag is set, the last step is stored but could not be
+/// published.
 const LIVES: [(&str, &[Step], bool); 5] = [
     (
         "batches",
@@ -65,16 +66,16 @@ const LIVES: [(&str, &[Step], bool); 5] = [
 /// A bank to damage.
 pub struct Subject {
     pub name: &'static str,
-    /// Its folder, of which copies are damaged.
+    /// Its folder; copies of it are damaged.
     pub folder: PathBuf,
     /// Copies of it after each step before the last, the empty bank first.
     pub earlier: Vec<PathBuf>,
-    /// Whether the last step is stored, and not published: readers see the state before it.
+    /// Whether the last step is stored but not published, so that readers see the state before it.
     pub unpublished: bool,
-    /// What to ask; the first ones in every case.
+    /// What to ask; the first questions are asked in every case.
     pub questions: Vec<String>,
-    /// What each of its states answers, the empty bank first, then what was acknowledged, and at
-    /// last what comes with one more batch.
+    /// What each of its states answers: the empty bank first, then up to what was acknowledged, and
+    /// last the state with one more batch.
     states: Vec<Answers>,
     /// One more batch.
     pub next: PathBuf,
@@ -120,7 +121,7 @@ fn take(bank: &Bank, step: Step, crawl: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// Takes a step that is stored and cannot be published: something stands where its state would be.
+/// Takes a step that is stored but cannot be published: something is in the place of its state.
 fn take_unpublished(bank: &Bank, step: Step, crawl: &Path) {
     let epoch = Reader::open(bank.path()).unwrap().epoch();
     let in_the_way = bank.path().join(format!("published/{}", epoch + 1));
@@ -157,13 +158,13 @@ fn questions(bank: &Bank, depth: Depth) -> Vec<String> {
 /// How much is done in each case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Depth {
-    /// One of three: only read, written to, repaired; the first questions.
+    /// One of three: only read, or written to, or repaired; the first questions.
     Sample,
     /// All three, and some of all questions.
     Whole,
 }
 
-/// Opens a bank for writing, which finishes what is unfinished.
+/// Opens a bank for writing, which completes what is unfinished.
 pub fn finish(bank: &Path) {
     drop(Writer::open(bank, false, &Unwatched).unwrap());
 }
@@ -210,7 +211,7 @@ impl Subject {
         }
     }
 
-    /// What each state answers up to all that was acknowledged.
+    /// What each state answers, up to all that was acknowledged.
     pub fn acknowledged(&self) -> &[Answers] {
         &self.states[..self.states.len() - 1]
     }

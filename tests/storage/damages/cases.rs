@@ -1,5 +1,5 @@
-//! One case: a bank is damaged, and then read and checked, written to, and repaired, each in a copy
-//! of its own.
+//! One case: a bank is damaged; then it is read and checked, written to, and repaired, each in a
+//! copy of its own.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,14 +15,14 @@ use super::strikes::{Side, Strike, strike};
 use crate::support::asking::{Answers, FIRST};
 use crate::support::folders::{changes, contents, copy};
 
-/// What came of a case.
+/// The result of a case.
 pub struct Case {
     pub number: u64,
     pub subject: &'static str,
     pub strike: Strike,
     /// How it was noticed, in a word.
     pub noticed: &'static str,
-    /// What `repair` ended with; `None` where it was not run, or has no status.
+    /// The exit status of `repair`; `None` where it was not run, or has no status.
     pub repaired: Option<i32>,
     pub found: Findings,
 }
@@ -58,7 +58,7 @@ impl<'a> Run<'a> {
         ask(&self.place.join(name), expected, &mut self.found)
     }
 
-    /// Readers, then `check`, which only reads. Returns what was answered.
+    /// Runs readers, then `check`, which only reads. Returns what was answered.
     fn read(&mut self) -> (Option<Answered>, Ended) {
         let expected = Expected {
             is_told: self.is_as_before(),
@@ -77,7 +77,7 @@ impl<'a> Run<'a> {
         (answered, check)
     }
 
-    /// A further batch either is refused, and leaves readers what they had, or goes in, with all
+    /// A further batch is either refused, and readers keep what they had, or it goes in, with all
     /// that was acknowledged before.
     fn write(&mut self, before: Option<&Answered>) {
         copy(&self.path("struck"), &self.path("written"));
@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A bank whose marker is damaged is not cleared for a new one.
+    /// A bank with a damaged marker is not cleared for a new one.
     fn init(&mut self) {
         copy(&self.path("struck"), &self.path("made"));
         let ended = seedbank(self.place, &["init", "made"]);
@@ -125,14 +125,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether all that readers look at is as it was before the last step: then nothing but the live
-    /// database knows of it, as after a kill before it was acknowledged.
+    /// Whether everything that readers look at is as it was before the last step. Then only the
+    /// live database knows of that step, as after a kill before it was acknowledged.
     fn is_as_before(&self) -> bool {
         let of_last = self.strike.kind == "ACKNOWLEDGED" && self.strike.steps == Some(1);
         self.subject.unpublished && of_last
     }
 
-    /// Whether nothing can be lost: one of the two copies of the data is whole, and has all.
+    /// Whether nothing can be lost: one of the two copies of the data is intact and complete.
     fn is_mendable(&self) -> bool {
         match self.strike.side {
             Side::Neither | Side::Published => true,
@@ -141,7 +141,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// `repair` brings everything back or tells what is lost.
+    /// `repair` brings everything back, or says what is lost.
     fn repair(&mut self, depth: Depth, was_found: bool) -> Option<i32> {
         copy(&self.path("struck"), &self.path("repaired"));
         let ended = seedbank(self.place, &["repair", "repaired"]);
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
         ended.status
     }
 
-    /// What was repaired is whole: the second time there is nothing to do.
+    /// A repaired bank is whole: the second time there is nothing to do.
     fn repair_again(&mut self) {
         copy(&self.path("repaired"), &self.path("again"));
         let ended = seedbank(self.place, &["repair", "again"]);
@@ -202,7 +202,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Damage was found: what was hit, and every table of the side that was hit, is still somewhere
+    /// Damage was found: what was hit, and every table on the side that was hit, is still somewhere
     /// in the bank.
     fn keeps(&mut self) {
         let before = contents(&self.path("struck"));
@@ -213,7 +213,7 @@ impl<'a> Run<'a> {
             Side::Both => Some(""),
             Side::Neither => None,
         };
-        // RocksDB's notes to itself, which it writes anew, and locks hold nothing.
+        // RocksDB's own notes, which it writes anew, and locks hold nothing.
         let is_note = |path: &Path| {
             let name = path.file_name().unwrap().to_str().unwrap();
             let notes = ["LOG", "OPTIONS", "IDENTITY", "LOCK"];
@@ -239,7 +239,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The first questions, and two of the others by turns.
+/// The first questions, and two of the others in turn.
 fn questions(subject: &Subject, number: u64) -> Vec<String> {
     let (first, others) = subject.questions.split_at(FIRST);
     let turn = usize::try_from(number).unwrap();
@@ -251,7 +251,7 @@ fn questions(subject: &Subject, number: u64) -> Vec<String> {
     first.iter().chain(by_turns).cloned().collect()
 }
 
-/// Runs the case of this number. `None` where its damage is none.
+/// Runs the case of this number. `None` where its damage changes nothing.
 pub fn run(subjects: &[Subject], number: u64, place: &Path, depth: Depth) -> Option<Case> {
     let mut rng = Pcg64Mcg::seed_from_u64(number);
     let subject = &subjects[rng.random_range(0..subjects.len())];

@@ -1,14 +1,14 @@
-//! Judges what a bank answers by what was acknowledged.
+//! Judges the answers of a bank by what was acknowledged.
 
 use std::path::Path;
 
 use super::runs::{self, Ended, seedbank};
 use crate::support::asking::{Answers, DAMAGED, command_line};
 
-/// Something that must not be: its class, and what it was.
+/// Something that must not happen: its class, and what it was.
 pub type Finding = (&'static str, String);
 
-/// What was found so far in one bank.
+/// What was found in one bank so far.
 #[derive(Default, Debug)]
 pub struct Findings(pub Vec<Finding>);
 
@@ -17,8 +17,8 @@ impl Findings {
         self.0.push((class, what.into()));
     }
 
-    /// A command must end with one of these statuses: another one, or a panic, an abort or a hang,
-    /// is found.
+    /// A command must end with one of these statuses: any other one, a panic, an abort or a hang is
+    /// a finding.
     pub fn status(&mut self, class: &'static str, ended: &Ended, allowed: &[i32]) {
         if !ended.status.is_some_and(|status| allowed.contains(&status)) {
             self.find(
@@ -29,18 +29,18 @@ impl Findings {
     }
 }
 
-/// How one answer compares.
+/// How an answer compares with what is expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Heard {
-    /// It is that of all that was acknowledged.
+    /// The answer of the state with all that was acknowledged.
     Same,
-    /// None: the bank is damaged.
+    /// No answer: the bank is damaged.
     Damaged,
-    /// It is that of a state that came before.
+    /// The answer of an earlier state.
     Older,
-    /// Another one.
+    /// Some other answer.
     Changed,
-    /// None, and for another reason than damage.
+    /// No answer, for a reason other than damage.
     Failed,
 }
 
@@ -48,10 +48,10 @@ pub enum Heard {
 #[derive(Clone, Copy)]
 pub struct Expected<'a> {
     pub questions: &'a [String],
-    /// The answers of all states, the last one's at last.
+    /// The answers of all states, the last one's at the end.
     pub states: &'a [Answers],
-    /// Whether an older state needs no word: it was told that something is lost, or no reader can
-    /// know.
+    /// Whether an older state needs no warning: it was said that something is lost, or no reader
+    /// can know.
     pub is_told: bool,
 }
 
@@ -96,8 +96,8 @@ impl Answered {
     }
 }
 
-/// Asks a bank everything, and finds what no reader may be told: an older state without a word, a
-/// failure that is none of the bank. Answers that have changed are for [`judge_checked`].
+/// Asks a bank everything, and finds what no reader may be given: an older state without a warning,
+/// a failure that is not the bank's. Changed answers are left to [`judge_checked`].
 pub fn ask(bank: &Path, expected: Expected<'_>, found: &mut Findings) -> Option<Answered> {
     let answers = match runs::ask(bank, expected.questions) {
         Ok(answers) => answers,
@@ -121,8 +121,8 @@ pub fn ask(bank: &Path, expected: Expected<'_>, found: &mut Findings) -> Option<
             format!("{question}: {answer}"),
         );
     }
-    // The word comes with the command. One answer is as good as all: opening the bank says it. An
-    // error such as that there is no such refresh is no word.
+    // The warning comes with the command. One answer is as good as all, since opening the bank
+    // gives it. An error such as that there is no such refresh is not a warning.
     let told = of(Heard::Older).find(|question| answers[*question].starts_with("told"));
     if let Some(question) = told
         && !expected.is_told
@@ -143,8 +143,8 @@ fn by_command(bank: &Path, question: &str) -> Ended {
     seedbank(bank.parent().unwrap(), &command_line(question, name))
 }
 
-/// Judges answers by what `check` says of the same bank: they have changed, or are none, only where
-/// it finds something.
+/// Judges answers by what `check` says of the same bank: they may be changed, or missing, only
+/// where it finds something.
 pub fn judge_checked(answered: &Answered, check: &Ended, found: &mut Findings) {
     if check.status != Some(0) {
         return;
@@ -167,8 +167,8 @@ pub fn judge_checked(answered: &Answered, check: &Ended, found: &mut Findings) {
     }
 }
 
-/// Judges what is answered after `repair` ended with a loss that it told: one whole state that was
-/// acknowledged before, or what is still damaged.
+/// Judges the answers after `repair` ended with a loss that it reported: they are those of one
+/// whole state that was acknowledged before, or what is still damaged.
 pub fn judge_loss(
     answered: &Answered,
     check: &Ended,

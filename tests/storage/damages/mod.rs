@@ -1,20 +1,21 @@
-//! Files of banks are damaged, in every way and of every kind: that is noticed, or no answer
-//! changes; nobody is told an older state without a word; `repair` brings everything back, or tells
-//! what is lost.
+//! Files of banks are damaged, in every way and of every kind. Either that is noticed, or no answer
+//! changes; nobody is given an older state without a warning; `repair` brings everything back, or
+//! says what is lost.
 //!
 //! The banks are small, each with copies of all states that it went through: batches only, batches
-//! and refreshes, bulk loads, a batch and a refresh that are stored and not published. Of a copy one
-//! file is flipped, cut, zeroed, overwritten, deleted, swapped, emptied, lengthened or replaced by
-//! an older one, under all its names or under one; or a folder is deleted or an older one. Then it
-//! is asked everything and checked; written to; repaired; each in a copy of its own.
+//! and refreshes, bulk loads, a batch and a refresh that are stored but not published. In a copy
+//! one file is flipped, cut, zeroed, overwritten, deleted, swapped, emptied, lengthened or replaced
+//! by an older one, under all its names or under one; or a folder is deleted or replaced by an
+//! older one. Then the bank is asked everything and checked; written to; repaired; each in a copy
+//! of its own.
 //!
-//! Bug classes: RocksDB takes a damaged tail as the end, so that a batch is gone; a writer that
+//! Bug classes: RocksDB takes a damaged tail as the end, so that a batch is gone; a writer
 //! publishes an older live state over a newer one; damage that `check` does not look at; a repair
-//! that takes the wrong copy, or loses the right one; an exit status that sends one elsewhere.
+//! that takes the wrong copy, or loses the right one; an exit status that misleads.
 //!
-//! A sample by default; `make test-long [LONG_DAMAGES=5000]` runs as many as wanted. A case is its
-//! number: `DAMAGES_CASE=17 cargo test --test storage -- damages:: --nocapture` runs one, whole, and
-//! `DAMAGES_KEEP=folder` keeps its banks there.
+//! A sample by default; `make test-long [LONG_DAMAGES=5000]` runs as many as wanted. A case is
+//! identified by its number: `DAMAGES_CASE=17 cargo test --test storage -- damages:: --nocapture`
+//! runs one in full, and `DAMAGES_KEEP=folder` keeps its banks there.
 
 mod banks;
 mod cases;
@@ -37,7 +38,7 @@ use cases::{Case, run};
 
 const SAMPLE: u64 = 300;
 
-/// Not a test of its own: the process that a case asks a bank in.
+/// Not a test of its own: it is the process in which a case asks a bank.
 #[test]
 fn answers() {
     runs::answer();
@@ -75,7 +76,7 @@ fn cases(subjects: &[Subject], place: &Path, count: u64, depth: Depth) -> Vec<Ca
     done
 }
 
-/// Prints what was hit and how it was noticed, and what must not be.
+/// Prints what was hit and how it was noticed, and what must not happen.
 fn tell(cases: &[Case]) -> usize {
     let mut tally: BTreeMap<&str, BTreeMap<String, u32>> = BTreeMap::new();
     let mut classes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -145,14 +146,14 @@ fn damage_is_noticed_or_changes_nothing() {
     assert_eq!(found, 0, "see above; DAMAGES_CASE=number runs one again");
 }
 
-/// Neither `check` nor `repair` changes a bank that is whole.
+/// Neither `check` nor `repair` changes an undamaged bank.
 #[test]
 fn a_whole_bank_stays_as_it_is() {
     let folder = scratch();
     for subject in Subject::all(folder.path(), Depth::Sample) {
         let before = contents(&subject.folder);
         for verb in ["check", "repair"] {
-            // What is stored and not published yet, `repair` may publish.
+            // `repair` may publish what is stored and not published yet.
             if verb == "repair" && subject.unpublished {
                 continue;
             }
@@ -165,7 +166,7 @@ fn a_whole_bank_stays_as_it_is() {
     }
 }
 
-/// The one damage that took back an acknowledged batch, step by step.
+/// The one kind of damage that took back an acknowledged batch, step by step.
 #[test]
 fn a_shortened_manifest_is_found_and_mended() {
     let place = Place::with_seeds();

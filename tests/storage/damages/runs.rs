@@ -1,5 +1,5 @@
-//! Runs what a damaged bank is asked with in processes of their own, each within a bound of time:
-//! an abort or a hang is the end of that process only, and is seen.
+//! Runs the questions to a damaged bank in processes of their own, each with a time limit: an abort
+//! or a hang ends only that process, and is seen.
 
 use std::fs;
 use std::path::Path;
@@ -8,13 +8,13 @@ use std::process::Command;
 use crate::support::asking::{self, Answers};
 use crate::support::command::clean;
 
-/// A process that takes longer hangs. Seconds.
+/// How long a process may take, in seconds, before it counts as hanging.
 const BOUND: &str = "100";
 
 /// How a process ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its exit status; none where a signal ended it, or where it hung.
+    /// Its exit status; `None` where a signal ended it, or where it hung.
     pub status: Option<i32>,
     pub out: String,
     pub err: String,
@@ -30,7 +30,7 @@ fn run(command: &mut Command) -> Ended {
     let output = command.output().expect("`timeout` is there");
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     let err = text(&output.stderr);
-    // `timeout` tells of a signal by the status that a shell would.
+    // `timeout` reports a signal with the status that a shell would give.
     let status = output
         .status
         .code()
@@ -48,14 +48,14 @@ pub fn seedbank<S: AsRef<std::ffi::OsStr>>(place: &Path, args: &[S]) -> Ended {
     run(command.args(args).arg("--threads=1").current_dir(place))
 }
 
-/// The test that [`answer`]s, by its name in this program.
+/// The name, within this program, of the test that [`answer`]s.
 const ANSWERS: &str = "damages::answers";
 
-/// Tells that test that [`answer`] is what it is there for.
+/// Tells that test that it was started to [`answer`].
 const ASKED: &str = "DAMAGES_ASKED";
 
-/// Asks a bank everything through the library, in a process of its own; an error tells how that
-/// ended where there are no answers.
+/// Asks a bank everything through the library, in a process of its own; where there are no answers,
+/// the error says how that process ended.
 pub fn ask(bank: &Path, questions: &[String]) -> Result<Answers, String> {
     let paper = bank.with_extension("questions");
     fs::write(&paper, serde_json::to_string(&(bank, questions)).unwrap()).unwrap();
@@ -72,7 +72,7 @@ pub fn ask(bank: &Path, questions: &[String]) -> Result<Answers, String> {
     }
 }
 
-/// Answers [`ask`] where this process was started by it.
+/// Answers [`ask`], if that started this process.
 pub fn answer() {
     let Some(paper) = std::env::var_os(ASKED) else {
         return;

@@ -1,5 +1,5 @@
-//! Damages: one file of a bank, of any kind, is flipped, cut, overwritten, deleted, swapped or
-//! replaced by an older one.
+//! Kinds of damage: one file of a bank, of any kind, is flipped, cut, overwritten, deleted, swapped
+//! or replaced by an older one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,18 +13,18 @@ use rand_pcg::Pcg64Mcg;
 use super::banks::Subject;
 use crate::support::folders::{contents, copy, files};
 
-/// Which of the two copies of the data a damage hits.
+/// Which of the two copies of the data is hit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     Live,
     Published,
-    /// A table that both have under two names.
+    /// A table file that both have under different names.
     Both,
     /// A file beside the data.
     Neither,
 }
 
-/// A damage that was done.
+/// Damage that was done.
 #[derive(Clone, Debug)]
 pub struct Strike {
     /// The kind of file that was hit.
@@ -34,13 +34,13 @@ pub struct Strike {
     pub deed: &'static str,
     /// The same in full.
     pub what: String,
-    /// The files that were hit, by their paths in the bank.
+    /// The files that were hit, by their paths within the bank.
     pub hit: Vec<PathBuf>,
-    /// So many steps before the file was like this; `None` where it never was.
+    /// How many steps earlier the file was like this; `None` where it never was.
     pub steps: Option<usize>,
 }
 
-/// The kind of a file by its path in the bank: numbers make no kinds.
+/// The kind of a file by its path within the bank: numbers do not matter.
 pub fn kind(path: &Path) -> String {
     let parts: Vec<String> = path
         .iter()
@@ -72,7 +72,7 @@ fn side(path: &Path) -> Side {
     }
 }
 
-/// Of kinds that hold what the bank knows, and point to it, more are hit than of the others.
+/// How often a kind is hit: more often if it holds what the bank knows, or points to it.
 fn weight(kind: &str) -> u32 {
     let name = kind.rsplit('/').next().unwrap_or(kind);
     match name {
@@ -86,7 +86,7 @@ fn pick<'a, T>(rng: &mut Pcg64Mcg, of: &'a [T]) -> &'a T {
     &of[rng.random_range(0..of.len())]
 }
 
-/// A range of so many bytes that is not empty; often a short one.
+/// A range within `bytes` that is not empty; often a short one.
 fn range(rng: &mut Pcg64Mcg, bytes: usize) -> Range<usize> {
     let from = rng.random_range(0..bytes);
     let most = if rng.random_bool(0.5) {
@@ -99,16 +99,16 @@ fn range(rng: &mut Pcg64Mcg, bytes: usize) -> Range<usize> {
 
 /// A file that is about to be hit.
 struct Target {
-    /// Its path in the bank.
+    /// Its path within the bank.
     path: PathBuf,
     at: PathBuf,
     bytes: Vec<u8>,
-    /// It has two names, and only one is hit.
+    /// Whether it has two names, of which only one is hit.
     is_one: bool,
 }
 
 impl Target {
-    /// Written in place, what has two names is hit under both.
+    /// Writes in place, so that a file with two names is hit under both.
     fn write(&self, bytes: &[u8]) {
         if self.is_one {
             fs::remove_file(&self.at).unwrap();
@@ -116,7 +116,7 @@ impl Target {
         fs::write(&self.at, bytes).unwrap();
     }
 
-    /// Its name, for what is told.
+    /// Its name, as it is reported.
     fn name(&self) -> String {
         let names = if self.is_one {
             " under one of its names"
@@ -127,7 +127,7 @@ impl Target {
     }
 }
 
-/// Damages a copy of a subject. `None` where what was drawn makes no sense or changes nothing.
+/// Damages a copy of a subject. `None` where the drawn damage makes no sense or changes nothing.
 pub fn strike(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<Strike> {
     if rng.random_range(0..20) == 0 {
         return strike_folder(rng, subject, bank);
@@ -210,7 +210,7 @@ pub fn strike(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<Stri
     is_changed.then_some(done)
 }
 
-/// Hits some of a file's bytes, of which there are some.
+/// Hits some of a file's bytes; it is not empty.
 fn strike_bytes(
     rng: &mut Pcg64Mcg,
     deed: u32,
@@ -266,7 +266,7 @@ fn strike_bytes(
     done
 }
 
-/// Swaps a file and another one whose name is of the same kind, in whichever folder; returns that.
+/// Swaps a file with another one of the same kind, in whichever folder; returns the other one.
 fn swap(
     rng: &mut Pcg64Mcg,
     kinds: &BTreeMap<String, Vec<PathBuf>>,
@@ -297,7 +297,7 @@ fn replace_by_older(
     of_kind: &str,
 ) -> Option<(usize, String)> {
     let (steps, older) = older(rng, subject)?;
-    // Numbered names change from step to step: then the last file of the kind is meant.
+    // Numbers in names change from step to step, so the last file of the kind is meant.
     let like: Vec<PathBuf> = files(older)
         .into_iter()
         .filter(|other| *other == target.path || kind(other) == of_kind)
@@ -326,7 +326,7 @@ fn older<'a>(rng: &mut Pcg64Mcg, subject: &'a Subject) -> Option<(usize, &'a Pat
     Some((subject.earlier.len() - number, subject.earlier.get(number)?))
 }
 
-/// Deletes a folder, or puts an older copy of it in its place.
+/// Deletes a folder, or replaces it by an older copy.
 fn strike_folder(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<Strike> {
     let mut folders: Vec<PathBuf> = ["live", "published", "loads", "spill", "rejects"]
         .map(PathBuf::from)

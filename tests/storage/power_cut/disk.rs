@@ -1,10 +1,10 @@
-//! A file system of which one knows what survives a crash.
+//! A file system of which it is known what survives a crash.
 //!
-//! Bytes of a file last once the file is synced, a name in a folder once the folder is synced, as
-//! POSIX promises and no more: syncing a file does not make its name last. What is not synced may
-//! survive or not, each page of 4096 bytes and each name for itself. Most file systems promise more
-//! on names: a journal keeps their order, and syncing anything makes all earlier ones last
-//! ([`Kept::Journal`]). A rename is one step, also between folders.
+//! The bytes of a file last once the file is synced, a name in a folder once the folder is synced,
+//! as POSIX promises and no more: syncing a file does not make its name last. What is not synced
+//! may survive or not, each page of 4096 bytes and each name independently. Most file systems
+//! promise more about names: a journal keeps their order, and syncing anything makes all earlier
+//! ones last ([`Kept::Journal`]). A rename is one step, even between folders.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap};
@@ -18,16 +18,16 @@ use rand_pcg::Pcg64;
 
 use super::trace::Event;
 
-/// Bytes of a file that survive together.
+/// How many bytes of a file survive together.
 pub const PAGE: usize = 4096;
 
-/// What of all that is not synced survives.
+/// How much survives of all that is not synced.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kept {
     Nothing,
     /// Any part, drawn from this number.
     Some(u64),
-    /// Of names the last one only, as if the disk took them in the wrong order, and any part of the
+    /// Of names only the last one, as if the disk took them in the wrong order, and any part of the
     /// bytes.
     Last(u64),
     /// Names up to some moment, drawn from this number, and any part of the bytes.
@@ -44,7 +44,7 @@ enum Node {
     Folder(BTreeMap<String, NodeId>),
     File {
         synced: Vec<u8>,
-        /// Since it was synced, in order.
+        /// The changes since it was synced, in order.
         changes: Vec<Change>,
         now: Vec<u8>,
     },
@@ -91,13 +91,13 @@ struct Naming {
 pub struct Disk {
     nodes: Vec<Node>,
     inodes: HashMap<u64, NodeId>,
-    /// All that ever happened to names.
+    /// Everything that ever happened to names.
     namings: Vec<Naming>,
-    /// So many of them come before the last sync of anything.
+    /// How many of them come before the last sync of anything.
     journaled: usize,
 }
 
-/// What is in a folder: for each path, parents first, what it is.
+/// The contents of a folder: for each path, parents first, what it is.
 pub type Listing = BTreeMap<String, Listed>;
 
 /// A folder or a file; equal numbers are hard links.
@@ -190,7 +190,7 @@ impl Disk {
             }
         });
         let node = self.nodes.len() - 1;
-        // A number of a file that is gone may be used again.
+        // The number of a file that is gone may be used again.
         self.inodes.insert(inode, node);
         self.name(path, Some(node));
     }
@@ -251,7 +251,7 @@ impl Disk {
             Kept::Some(seed) | Kept::Last(seed) | Kept::Journal(seed) => seed,
             Kept::Nothing | Kept::Everything => 0,
         });
-        // Much or little survives of all, not half of it each time.
+        // Much or little of it survives, not half of it each time.
         let share = [0.1, 0.5, 0.9][rng.random_range(0..3)];
         let until = match kept {
             Kept::Journal(_) => rng.random_range(self.journaled..=self.namings.len()),
@@ -312,8 +312,8 @@ impl Disk {
         found
     }
 
-    /// Fails unless this is what is in the folder, hard links included: then the trace misses
-    /// nothing.
+    /// Fails unless this is what the folder contains, hard links included; otherwise the trace
+    /// would miss something.
     #[track_caller]
     pub fn assert_is(&self, found: &Listing) {
         let mut modelled = self.after_crash(Kept::Everything);
@@ -374,7 +374,7 @@ pub fn listing(folder: &Path) -> Listing {
     found
 }
 
-/// A number for a listing: equal ones are taken for the same state.
+/// A number for a listing: equal numbers are taken for the same state.
 pub fn number(found: &Listing) -> u64 {
     let mut hasher = DefaultHasher::new();
     found.hash(&mut hasher);

@@ -10,7 +10,7 @@ use seedbank::storage::{Key, Reader, StoreError, Table, Value, tables};
 use super::disk::{self, Listing, materialise};
 use crate::support::command::clean;
 
-/// All that readers can see of a bank, table by table.
+/// Everything that readers can see of a bank, table by table.
 #[derive(Clone, PartialEq)]
 pub struct Answers {
     tables: BTreeMap<&'static str, Vec<String>>,
@@ -29,7 +29,7 @@ fn entries<K: Key + Debug, V: Value + Debug>(
     Ok((table.name, entries?))
 }
 
-/// Without the number after each of these words, which differs between two runs.
+/// Removes the number after each of these words, since it differs between two runs.
 fn without_times(text: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
@@ -69,7 +69,7 @@ impl Answers {
         })
     }
 
-    /// Whether two runs of a command came to the same; the first table where not.
+    /// The first table in which two runs of a command differ; `None` if they do not.
     fn differs(&self, other: &Self) -> Option<&'static str> {
         let same = |one: &[String], other: &[String]| {
             let both = one.iter().zip(other);
@@ -81,9 +81,9 @@ impl Answers {
         found.map(|(table, _)| *table)
     }
 
-    /// What a further refresh of the same state leaves as it is, and what it finds again: pages,
-    /// batches, and the seeds of the last refresh. Since when they are seeds may differ: what was
-    /// stored and not published is not built upon.
+    /// What another refresh of the same state leaves as it is, and what it finds again: pages,
+    /// batches, and the seeds of the last refresh. How long they have been seeds may differ, since
+    /// what was stored and not published is not built upon.
     fn lasting(&self) -> (&[String], &[String], Vec<&str>) {
         let last = format!("(({}, ", self.refreshes);
         let seeds = self.tables["seeds"].iter();
@@ -99,10 +99,11 @@ impl Answers {
 /// Commands on one bank that were traced, one after another.
 pub struct Story {
     pub name: &'static str,
-    /// The bank, below the folder that was traced.
+    /// The bank, below the traced folder.
     pub bank: &'static str,
     pub commands: Vec<Vec<&'static str>>,
-    /// What the bank answers before the first command and after each; `None` where it is no bank.
+    /// What the bank answers before the first command and after each one; `None` where it is not a
+    /// bank.
     pub answers: Vec<Option<Answers>>,
     /// The state of the bank before the first command.
     pub begins: Begins,
@@ -111,19 +112,19 @@ pub struct Story {
 /// How a story begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Begins {
-    /// With a sound bank, or none.
+    /// With a sound bank, or with none.
     Sound,
-    /// The first command had been cut off before: its end may come to light at any time.
+    /// The first command had been cut off before: its result may come to light at any time.
     Unfinished,
-    /// Damaged: it answers as a sound one, or not at all, until the first command has ended.
+    /// Damaged: until the first command has ended it answers like a sound bank, or not at all.
     Damaged,
 }
 
 /// A power cut.
 pub struct Cut {
-    /// So many commands had ended with status 0.
+    /// How many commands had ended with status 0.
     pub acknowledged: usize,
-    /// Whether the next one had begun to change anything.
+    /// Whether the next command had begun to change anything.
     pub is_within: bool,
     /// Whether names reached the disk in the order in which they were made.
     pub in_order: bool,
@@ -131,7 +132,7 @@ pub struct Cut {
     pub found: Listing,
 }
 
-/// How a bank came out of a power cut.
+/// The state of a bank after a power cut.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Outcome {
     /// There is no bank yet, and `init` makes one.
@@ -169,15 +170,15 @@ fn run(place: &Path, bank: &str, args: &[&str]) -> Result<(), String> {
 }
 
 /// Whether a database names a MANIFEST that is not there: RocksDB renames the file that names it
-/// into its place before the name of the MANIFEST is synced, and so rests on the order of names.
-/// `repair` then takes what is published: all that was acknowledged.
+/// into its place before the name of the MANIFEST is synced, and so relies on the order of names.
+/// `repair` then takes what is published, which is everything that was acknowledged.
 fn is_misled(live: &Path) -> bool {
     let current = fs::read_to_string(live.join("CURRENT"));
     current.is_ok_and(|name| !live.join(name.trim_end()).exists())
 }
 
 impl Story {
-    /// Brings the disk to life in `place` and looks at the bank; what is wrong is the error.
+    /// Recreates the disk in `place` and looks at the bank; the error says what is wrong.
     pub fn judge(&self, cut: &Cut, place: &Path) -> Result<Outcome, String> {
         let disk = place.join(DISK);
         if disk.exists() {
@@ -235,7 +236,7 @@ impl Story {
         Ok(outcome)
     }
 
-    /// Runs the command that was cut off again; it must end as an undisturbed one.
+    /// Runs the command that was cut off again; it must end like an undisturbed one.
     fn again(&self, acknowledged: usize, args: &[&str], place: &Path) -> Result<(), String> {
         run(place, self.bank, args)?;
         run(place, self.bank, &["check"])?;
@@ -245,7 +246,7 @@ impl Story {
             return Ok(());
         };
         if args[0] == "refresh" && read.refreshes != expected.refreshes {
-            // The first run had been stored: this one is a further refresh of the same state.
+            // The first run had been stored, so this one is another refresh of the same state.
             let same = read.lasting() == expected.lasting();
             return same
                 .then_some(())

@@ -1,11 +1,11 @@
 //! The power is cut at any moment of the real command, and nothing that was acknowledged is lost.
 //!
-//! A kill leaves all that the system was told; a power cut leaves what was synced, and any part of
-//! the rest. So the changes that commands make are written down by a preloaded library (`trace.c`)
-//! and replayed up to a cut, on a model of a disk that knows which bytes and names last (`disk.rs`);
-//! what is on the disk then is brought to life and judged (`judge.rs`). Bug classes: a file renamed
-//! or named by another one before its bytes are synced, a folder that is never synced, a promise
-//! that rests on the order in which a journal happens to write.
+//! A kill leaves everything that the system was told; a power cut leaves what was synced, and any
+//! part of the rest. So the changes that commands make are recorded by a preloaded library
+//! (`trace.c`) and replayed up to a cut, on a model of a disk that knows which bytes and names last
+//! (`disk.rs`). What is then on the disk is recreated and judged (`judge.rs`). Bug classes: a file
+//! renamed or named by another one before its bytes are synced, a folder that is never synced, a
+//! promise that relies on the order in which a journal happens to write.
 //!
 //! A few cuts by default; `make test-long [LONG_CUTS=500]` makes many, of more commands.
 
@@ -24,21 +24,21 @@ use judge::{Cut, Outcome};
 use stories::Traced;
 use trace::Event;
 
-/// At most so many of the list, spread evenly over it.
+/// At most `count` entries of the list, spread evenly over it.
 fn spread(from: &[usize], count: usize) -> impl Iterator<Item = usize> {
     let count = count.min(from.len());
     (0..count).map(move |at| from[at * from.len() / count])
 }
 
-/// Whether readers, or RocksDB, have just been pointed to another state, and the name of the pointer
-/// may be on disk alone.
+/// Whether readers, or RocksDB, have just been pointed to another state, so that the name of the
+/// pointer may be the only thing on disk.
 fn is_pointed(events: &[Event], at: usize) -> bool {
     let last = at.checked_sub(1).map(|at| &events[at]);
     matches!(last, Some(Event::Rename { to, .. }) if to.ends_with("/CURRENT"))
 }
 
-/// Before which events to cut, about `count` of them: the same share for each command, half of it
-/// when its commit is published; first of all beside syncs and changes of names.
+/// The events before which to cut, about `count` of them: the same share for each command, half of
+/// it while its commit is published; those next to syncs and changes of names come first.
 fn cuts(events: &[Event], count: usize) -> BTreeSet<usize> {
     let ends: Vec<usize> = (0..events.len())
         .filter(|&at| matches!(events[at], Event::Acknowledged))
@@ -55,7 +55,7 @@ fn cuts(events: &[Event], count: usize) -> BTreeSet<usize> {
         let turns = |at: &usize| {
             events[*at].is_turning_point() || *at > 0 && events[at - 1].is_turning_point()
         };
-        // The moment before it is acknowledged, and the one after.
+        // The moment before the command is acknowledged, and the one after.
         let mut own = BTreeSet::from([first, end]);
         own.extend((first..end).filter(|&at| is_pointed(events, at)));
         let groups: [Vec<usize>; 3] = [
@@ -81,7 +81,7 @@ fn cuts(events: &[Event], count: usize) -> BTreeSet<usize> {
 struct Tally {
     cuts: usize,
     outcomes: BTreeMap<(Kind, Outcome), usize>,
-    /// Disks that had been judged before, of another cut.
+    /// How many disks had been judged before, after another cut.
     again: usize,
     wrong: usize,
 }
@@ -108,8 +108,8 @@ impl From<Kept> for Kind {
 }
 
 impl Tally {
-    /// Cuts the power `count` times while the commands run; `every` says whether each cut is judged
-    /// with all that may survive it, or most of them with two of these in turn.
+    /// Cuts the power `count` times while the commands run. With `every` each cut is judged with
+    /// everything that may survive it, otherwise most cuts with two of these in turn.
     fn cut(&mut self, traced: &Traced, place: &Path, count: usize, every: bool) {
         let Traced {
             story,
@@ -143,7 +143,8 @@ impl Tally {
                                     cut.acknowledged,
                                     last.unwrap_or_default(),
                                 );
-                                // At once: a long run is not waited for.
+                                // Printed at once, so that nobody has to wait for the end of a long
+                                // run.
                                 eprintln!("{wrong}");
                                 tally.wrong += 1;
                             }
@@ -223,7 +224,7 @@ fn a_power_cut_loses_nothing_that_was_acknowledged() {
         eprintln!("SKIPPED a_power_cut_loses_nothing_that_was_acknowledged: no C compiler (cc)");
         return;
     };
-    // Most of the cuts fall on the first story, of a bank from its making on.
+    // Most of the cuts fall on the first story, that of a bank from its creation on.
     let all: usize = traced
         .iter()
         .map(|traced| traced.story.commands.len())
@@ -237,7 +238,7 @@ fn a_power_cut_loses_nothing_that_was_acknowledged() {
     assert_a_missing_sync_is_found(&traced[0], place.path());
 }
 
-/// Without the syncs of folders the same cuts must lose something, or they prove nothing.
+/// If folders were not synced, the same cuts would lose something; otherwise they prove nothing.
 fn assert_a_missing_sync_is_found(traced: &Traced, place: &Path) {
     let mut disk = traced.disk.clone();
     let folders: HashSet<u64> = traced.events.iter().filter_map(Event::new_folder).collect();
@@ -255,7 +256,7 @@ fn assert_a_missing_sync_is_found(traced: &Traced, place: &Path) {
     assert!(traced.story.judge(&cut, &place.join("control")).is_err());
 }
 
-/// What a file is after a crash, where there is one.
+/// The contents of a file after a crash; `None` where there is no such file.
 fn survives(events: &[Event], kept: Kept, path: &str) -> Option<Vec<u8>> {
     let empty = tempfile::tempdir().unwrap();
     let mut disk = Disk::of(empty.path());
@@ -314,7 +315,8 @@ fn the_disk_keeps_what_was_synced_and_no_more() {
     events.push(Event::Sync { inode: FOLDER });
     assert_eq!(nothing(&events, "f/a"), None);
     assert_eq!(nothing(&events, "f/b").as_deref(), Some(&b"text"[..]));
-    // Any part of what was not synced: each of two pages is there in some cuts and not in others.
+    // Any part of what was not synced: each of two pages is there after some cuts and not after
+    // others.
     events.push(write(PAGE));
     let seen: HashSet<Vec<u8>> = (0..60)
         .filter_map(|seed| survives(&events, Kept::Some(seed), "f/b"))

@@ -15,14 +15,14 @@ use crate::support::command::{TWO_CORES, record};
 /// A story with the trace of its commands.
 pub struct Traced {
     pub story: Story,
-    /// What was on the disk at first.
+    /// What was on the disk at the beginning.
     pub disk: Disk,
     pub events: Vec<Event>,
 }
 
 const BULK: &[&str] = &["ingest", "../days/day-000.jsonl.zst", "--memory", "1M"];
 
-/// The disk before the bulk load, what the load does to it, and the bank's answers before.
+/// The disk before the bulk load, what the load does to it, and the bank's answers before it.
 fn bulk_load(told: &Traced) -> (Disk, &[Event], Vec<Option<Answers>>) {
     let mut commands = told.story.commands.iter();
     let load = commands.position(|args| args == BULK).unwrap();
@@ -117,7 +117,7 @@ impl Place {
         Some(told)
     }
 
-    /// A bank from its making on.
+    /// A bank from its creation on.
     fn run(
         &self,
         name: &'static str,
@@ -135,7 +135,7 @@ impl Place {
         self.trace(story, base)
     }
 
-    /// The live database has lost the end of its MANIFEST, and is made anew from what is published.
+    /// The live database has lost the end of its MANIFEST, and is rebuilt from what is published.
     fn repair(&self, told: &Traced) -> Option<Traced> {
         let mut disk = told.disk.clone();
         for event in &told.events {
@@ -177,7 +177,7 @@ impl Place {
         self.trace(story, &base)
     }
 
-    /// The next command after a bulk load that was cut off when a part had been taken in: it
+    /// The next command after a bulk load that was cut off when part of it had been taken in: it
     /// finishes the load.
     fn recovery(&self, told: &Traced) -> Option<Traced> {
         let (mut disk, events, answers) = bulk_load(told);

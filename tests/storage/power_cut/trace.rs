@@ -1,5 +1,5 @@
-//! What a command does to a folder, in order: by a C library that is built here and preloaded into
-//! the command (`trace.c`).
+//! What a command does to a folder, in order, recorded by a C library that is built here and
+//! preloaded into the command (`trace.c`).
 
 use std::fmt;
 use std::fs;
@@ -75,7 +75,7 @@ impl Event {
         }
     }
 
-    /// The path that it is about, where it names one.
+    /// The path that the event is about; `None` where it names none.
     pub fn path(&self) -> Option<&str> {
         match self {
             Self::Create { path, .. } | Self::Remove { path } | Self::MakeFolder { path, .. } => {
@@ -86,8 +86,8 @@ impl Event {
         }
     }
 
-    /// Whether a crash just before or after it differs from one a little earlier or later in more
-    /// than bytes of a file.
+    /// Whether a crash just before or after it differs from a crash a little earlier or later in
+    /// more than the bytes of a file.
     pub fn is_turning_point(&self) -> bool {
         !matches!(self, Self::Size { .. } | Self::Write { .. })
     }
@@ -102,12 +102,12 @@ pub struct Tracer {
 
 const ACKNOWLEDGED: u8 = b'a';
 
-/// Bytes of a record before its texts.
+/// How many bytes of a record come before its texts.
 const HEADER: usize = 32;
 
 impl Tracer {
-    /// Builds the library into `place`, to follow what is below `folder`; `None` where there is no
-    /// C compiler.
+    /// Builds the library into `place`, to record what happens below `folder`; `None` where there
+    /// is no C compiler.
     pub fn build(place: &Path, folder: &Path) -> Option<Self> {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/storage/power_cut/trace.c");
         let library = place.join("trace.so");
@@ -136,7 +136,7 @@ impl Tracer {
         })
     }
 
-    /// Makes the command write down what it does.
+    /// Makes the command record what it does.
     pub fn follow(&self, command: &mut Command) {
         command
             .env("LD_PRELOAD", &self.library)
@@ -144,7 +144,7 @@ impl Tracer {
             .env("TRACE_FILE", &self.file);
     }
 
-    /// Writes down that a command ended well.
+    /// Records that a command ended well.
     pub fn acknowledge(&self) {
         let mut record = [0; HEADER];
         record[0] = ACKNOWLEDGED;
@@ -152,7 +152,7 @@ impl Tracer {
         file.write_all(&record).unwrap();
     }
 
-    /// All that was written down so far.
+    /// Everything that was recorded so far.
     pub fn events(&self) -> Vec<Event> {
         let bytes = fs::read(&self.file).unwrap();
         let mut rest = bytes.as_slice();
