@@ -85,6 +85,9 @@ check-format:
 
 lint: deps
 	$(CARGO) clippy --locked --all-targets -- -D warnings
+	@if $(CARGO) fetch -q --locked --manifest-path tests/fuzz/Cargo.toml; then \
+	  CARGO_TARGET_DIR=$(abspath $(TARGET)) $(CARGO) clippy --locked --manifest-path tests/fuzz/Cargo.toml -- -D warnings; \
+	else echo "SKIPPED the fuzzer's lints: what it needs cannot be fetched"; fi
 
 docs: deps
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items --features internals

@@ -100,7 +100,7 @@ fn sizes(status: &Status, total: u64) -> String {
         .iter()
         .map(|table| {
             vec![
-                table.table.to_owned(),
+                table.table.clone(),
                 name(table.holds).to_owned(),
                 format!("about {}", table.entries),
                 human_bytes(table.bytes),

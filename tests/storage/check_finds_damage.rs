@@ -123,7 +123,7 @@ fn named(bank: &Bank) -> BTreeSet<String> {
                 .walk
                 .findings
                 .iter()
-                .map(|found| found.table.to_owned());
+                .map(|found| found.table.clone());
             let tables = tables::ALL.iter().map(|table| table.name.to_owned());
             let whole = tables.filter(|name| why.contains(&format!("table {name},")));
             walked.chain(whole).collect()
