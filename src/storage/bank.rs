@@ -39,7 +39,7 @@ use super::folder::{
 };
 use super::load::write_files;
 use super::manifest::Manifest;
-use super::published::{Pointer, is_published, publish, remove_unread};
+use super::published::{Pointer, has_published_tables, is_published, publish, remove_unread};
 use super::records::{Counters, Intent, Meta, Settings};
 use super::rocks::{Merging, Rocks};
 use super::store::Store;
@@ -361,6 +361,7 @@ impl Writer {
         if is_published(path, counters.epoch) {
             remove_unread(path, counters.epoch);
         } else {
+            has_published_tables(path)?;
             acknowledge(path, &counters, false)?;
             publish(path, &self.store, counters.epoch)?;
         }

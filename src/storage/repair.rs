@@ -23,7 +23,7 @@ use super::folder::{
     ACKNOWLEDGED, DAMAGED, FOLDERS, MARKER, is_folder, marker_format, names_in, sync_folder,
     write_marker,
 };
-use super::published::{Pointer, Reader};
+use super::published::{Pointer, Reader, is_read};
 use super::records::{BatchId, RefreshId};
 use super::rocks::{Merging, Rocks};
 use super::store::Store;
@@ -181,16 +181,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         restore_live(bank, &mut aside)?;
         report.mended.push(Mended::Live);
     } else if !published {
-        let pointed = Pointer::read(bank).map(|pointer| pointer.epoch).ok();
-        for name in names_in(&bank.join("published")) {
-            let epoch = name.trim_end_matches(".lock").parse::<u64>().ok();
-            // Without a readable pointer, any of the states may be the one it pointed to.
-            let is_meant = epoch.is_some() && (pointed.is_none() || epoch == pointed);
-            let entry = format!("published/{name}");
-            if is_meant && !bank.join(&entry).is_file() {
-                aside.take(&entry)?;
-            }
-        }
+        set_published_aside(bank, &mut aside)?;
         aside.take("published/CURRENT")?;
         report.mended.push(Mended::Published);
     }
@@ -249,6 +240,25 @@ fn lost(said: &Acknowledged, found: &BankCheck) -> Option<Lost> {
         refreshes: after(found.published.refresh, said.refresh),
     };
     (lost.batches.is_some() || lost.refreshes.is_some()).then_some(lost)
+}
+
+/// Moves aside every published state that publishing the live one would replace or remove: not only
+/// the one that readers are pointed to, since the pointer may be what is damaged. A state that
+/// somebody still reads stays, unless it is in the way.
+fn set_published_aside(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreError> {
+    let pointed = Pointer::read(bank).map(|pointer| pointer.epoch).ok();
+    let live = open_live(bank)?.counters()?.epoch;
+    for name in names_in(&bank.join("published")) {
+        let Ok(epoch) = name.trim_end_matches(".lock").parse::<u64>() else {
+            continue;
+        };
+        let entry = format!("published/{name}");
+        let is_in_the_way = Some(epoch) == pointed || epoch == live;
+        if (is_in_the_way || !is_read(bank, epoch)) && !bank.join(&entry).is_file() {
+            aside.take(&entry)?;
+        }
+    }
+    Ok(())
 }
 
 /// Makes the live database anew from the published state.

@@ -303,6 +303,46 @@ fn a_lost_name_of_a_manifest_loses_nothing_that_is_not_published() {
     }
 }
 
+/// In a copy of a bank no table has two names, so damage may hit one of the states alone.
+#[test]
+fn a_damaged_table_is_not_published_over_a_good_one() {
+    let (place, before) = unpublished();
+    let live = place.path("bank/live");
+    let of_both = names(&published(&place));
+    let of_both = of_both.iter().filter(|name| name.ends_with("sst"));
+    let table = live.join(of_both.max().unwrap());
+    let mut bytes = fs::read(&table).unwrap();
+    bytes[9] ^= 1;
+    fs::remove_file(&table).unwrap();
+    fs::write(&table, bytes).unwrap();
+    let error = place.run(&["ingest", "bank", "day1.jsonl"]).fails(4);
+    assert!(error.contains("is not what the published"), "{error}");
+    assert_eq!(place.status(), before);
+    let repaired = place.run(&["repair", "bank"]);
+    assert_eq!(repaired.status, Some(4));
+    assert!(repaired.out.contains("lost: batch 2"), "{}", repaired.out);
+    assert_eq!(verdicts(&place, 0), good_and_damaged("good", "good"));
+    assert_eq!(place.status(), before);
+}
+
+/// The folder of the state holds tables that the live database has merged since.
+#[test]
+fn a_state_that_the_pointer_lost_is_moved_not_removed() {
+    let place = place();
+    let pointer = place.path("bank/published/CURRENT");
+    let older = fs::read(&pointer).unwrap();
+    place.run(&["ingest", "bank", "day3.jsonl"]).done();
+    let status = place.status();
+    fs::write(published(&place).join("000999.sst"), "merged").unwrap();
+    fs::write(&pointer, older).unwrap();
+    assert_eq!(verdicts(&place, 4), good_and_damaged("good", "damaged"));
+    place.run(&["repair", "bank"]).done();
+    assert_eq!(place.status(), status);
+    let aside = place.path("bank/damaged/1");
+    let is_there = |name: String| aside.join(name).join("000999.sst").is_file();
+    assert!(names(&aside).into_iter().any(is_there));
+}
+
 #[test]
 fn what_cannot_be_told_is_not_said_to_be_kept() {
     let place = place();

@@ -119,11 +119,7 @@ fn named(bank: &Bank) -> BTreeSet<String> {
         Ok(check) => {
             let live = check.live;
             let why = live.why.unwrap_or_default();
-            let walked = live
-                .walk
-                .findings
-                .iter()
-                .map(|found| found.table.clone());
+            let walked = live.walk.findings.iter().map(|found| found.table.clone());
             let tables = tables::ALL.iter().map(|table| table.name.to_owned());
             let whole = tables.filter(|name| why.contains(&format!("table {name},")));
             walked.chain(whole).collect()
