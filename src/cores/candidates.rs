@@ -1,5 +1,7 @@
 //! The best of many candidate classes, while their links and next pages change.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::graph::NONE;
@@ -13,7 +15,6 @@ use crate::rank::TIED;
 /// asks for a least number of links, since the density rule says exactly how many a page must
 /// bring. Costs: a change `O(log n)`; a query `O(log n)` where the tied candidates have equally
 /// many links, else up to that for each of them.
-/// else up to that for each of them.
 #[derive(Clone, Debug)]
 pub(super) struct Candidates {
     /// Scores by place, descending.
@@ -140,10 +141,10 @@ impl Candidates {
         let possible = (best - error) * (1.0 - TIED);
         let end = self.highest.partition_point(|&score| score >= possible);
         let mut chosen = (NONE, first);
-        self.smallest_page(1, 0, self.leaves, (first, clear), need, &mut chosen);
+        self.smallest_page(1, 0, self.leaves, &(first..clear), need, &mut chosen);
         let (page, place) = chosen;
         let mut few = Vec::new();
-        let unclear = if self.collect(1, 0, self.leaves, (clear, end), need, &mut few) {
+        let unclear = if self.collect(1, 0, self.leaves, &(clear..end), need, &mut few) {
             few.retain(|&place| {
                 let place = place as usize;
                 self.scores[place] + self.errors[place] >= possible
@@ -183,11 +184,11 @@ impl Candidates {
         index: usize,
         from: usize,
         width: usize,
-        range: (usize, usize),
+        range: &Range<usize>,
         need: u32,
         found: &mut Vec<u32>,
     ) -> bool {
-        if from >= range.1 || from + width <= range.0 || self.tree[index].most < need {
+        if from >= range.end || from + width <= range.start || self.tree[index].most < need {
             return true;
         }
         if width == 1 {
@@ -220,12 +221,16 @@ impl Candidates {
         index: usize,
         from: usize,
         width: usize,
-        range: (usize, usize),
+        range: &Range<usize>,
         need: u32,
         found: &mut (u32, usize),
     ) {
         let node = self.tree[index];
-        if from >= range.1 || from + width <= range.0 || node.most < need || node.page >= found.0 {
+        if from >= range.end
+            || from + width <= range.start
+            || node.most < need
+            || node.page >= found.0
+        {
             return;
         }
         if width == 1 {
@@ -233,7 +238,7 @@ impl Candidates {
             return;
         }
         let half = width / 2;
-        if node.fewest >= need && from >= range.0 && from + width <= range.1 {
+        if node.fewest >= need && from >= range.start && from + width <= range.end {
             // All fit: only the half that has the page needs to be walked.
             let left = self.tree[2 * index].page == node.page;
             let start = if left { from } else { from + half };

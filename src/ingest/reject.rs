@@ -132,9 +132,9 @@ pub struct Reject {
     pub at: Position,
     /// The kind of fault.
     pub reason: RejectReason,
-    /// What exactly is wrong; its first [`REJECTED_TEXT`] characters.
+    /// What exactly is wrong; its first 200 characters.
     pub detail: String,
-    /// The record's first [`REJECTED_TEXT`] characters; U+FFFD replaces what is not UTF-8.
+    /// The record's first 200 characters; U+FFFD replaces what is not UTF-8.
     pub record: String,
 }
 

@@ -18,7 +18,6 @@
 //! does not show to be clearly apart from a second pair is not accepted here, and where another
 //! region comes as near, [`super::converged`] asks for a tighter proof. The row sums that raising
 //! starts from come with the block, whose last vector at the start is all ones.
-//! the block, whose last vector at the start is all ones.
 
 use std::ops::Range;
 

@@ -2,7 +2,6 @@
 //!
 //! A [`Draw`] is a 64-bit key. Its child for a tag or a number is one round of the SplitMix64
 //! finaliser (Steele, Lea, Flood, OOPSLA 2014) over key + number * golden ratio. So the draws of
-//! finaliser (Steele, Lea, Flood, OOPSLA 2014) over key + number * golden ratio. So the draws of
 //! page 7,000,000 of a site cost no more than those of page 0, and nothing is kept between them.
 //! Only integer arithmetic, IEEE-exact float operations and the pure-Rust `libm` behind
 //! `rand_distr` are used, so the numbers are the same on every machine.

@@ -212,7 +212,8 @@ impl Bank {
                 let doubt = selection.uncertified_reason.as_ref();
                 view.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
                 view.link_visits = selection.link_visits;
-                (report.components, report.components_verified) = run.components;
+                report.components = run.components.all;
+                report.components_verified = run.components.verified;
                 report.pages_loaded = run.pages_loaded;
                 report.bytes_read = reader.bytes_read();
                 if request.explain_cost {

@@ -9,14 +9,14 @@ use crate::page::{PageId, PageSet, SiteId};
 use crate::storage::blocks::BLOCK;
 use crate::storage::error::StoreError;
 use crate::storage::evidence::{SidePlace, Standings};
-use crate::storage::records::RefreshRecord;
+use crate::storage::records::{RefreshId, RefreshRecord};
 use crate::storage::tables::{self, BitmapKey, VectorKey, VectorSide};
 
 /// A hash of a page's role in a core.
-fn role(core: (u32, u32), page: PageId, side: u8, taken: u32, score: f64) -> u64 {
+fn role(refresh: RefreshId, core: u32, page: PageId, side: u8, taken: u32, score: f64) -> u64 {
     hash(&[
-        &core.0.to_be_bytes(),
-        &core.1.to_be_bytes(),
+        &refresh.to_be_bytes(),
+        &core.to_be_bytes(),
         &page.0.to_be_bytes(),
         &[side],
         &taken.to_be_bytes(),
@@ -70,7 +70,7 @@ impl Walk<'_> {
                 let scores = walk.store.get(&tables::VECTORS, &key).ok().flatten();
                 let scores = scores.unwrap_or_default();
                 for ((taken, page), score) in (1..).zip(pages).zip(scores) {
-                    *sum = sum.wrapping_add(role((refresh, rank), *page, number, taken, score));
+                    *sum = sum.wrapping_add(role(refresh, rank, *page, number, taken, score));
                 }
             }
             Ok(())
@@ -80,8 +80,8 @@ impl Walk<'_> {
             let sum = sums.entry(refresh).or_default();
             for (number, place) in [(1, member.hub), (0, member.authority)] {
                 if let Some(SidePlace { taken, score, .. }) = place {
-                    let core = (refresh, member.core);
-                    *sum = sum.wrapping_sub(role(core, page, number, taken, score));
+                    let role = role(refresh, member.core, page, number, taken, score);
+                    *sum = sum.wrapping_sub(role);
                 }
             }
             Ok(())

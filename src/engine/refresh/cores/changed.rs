@@ -35,6 +35,14 @@ use crate::watch::Watch;
 /// If more than one page in this many has to be loaded by key, one scan of all costs less.
 const SHARE: u64 = 2;
 
+/// How many weakly connected components the whole graph has.
+#[derive(Clone, Copy)]
+pub(crate) struct ComponentCounts {
+    pub(crate) all: u32,
+    /// Those that are what they were in the previous refresh.
+    pub(crate) verified: u32,
+}
+
 /// How many components below the last core's sigma are named one by one, at first.
 const FEW: usize = 8;
 
@@ -48,8 +56,7 @@ pub(crate) struct ChangedSelection {
     pub(crate) selection: Selection,
     /// The components of the graph that are unchanged.
     pub(crate) verified: BTreeSet<u32>,
-    /// How many components the whole graph has, and how many of them are unchanged.
-    pub(crate) components: (u32, u32),
+    pub(crate) components: ComponentCounts,
     pub(crate) pages_loaded: u64,
     pub(crate) changed: Changed,
     pub(crate) standings: ChangedStandings,
@@ -426,7 +433,10 @@ impl ChangedRun<'_> {
             ledger,
             selection,
             verified,
-            components: (all, all.saturating_sub(others)),
+            components: ComponentCounts {
+                all,
+                verified: all.saturating_sub(others),
+            },
             pages_loaded: self.near.part().len() as u64,
             changed: Changed { old: self.old, cut },
             standings: ChangedStandings {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::Hubs;
-use super::standings::{ChangedStandings, NewStandings, Written};
+use super::standings::{ChangedStandings, NewStandings, OfSeries, Written};
 use crate::cores::{Core, Rule, Selection};
 use crate::engine::EngineError;
 use crate::graph::WeakComponents;
@@ -219,7 +219,7 @@ impl CoresEvidence {
         let earlier = record.and_then(|record| record.standings);
         let series = earlier.map_or(refresh, |earlier| earlier.series);
         self.standings
-            .put(store, changes, (series, refresh), counted)
+            .put(store, changes, OfSeries { series, refresh }, counted)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::kept::{Earlier, names};
 use super::load::Hubs;
+use super::standings::OfSeries;
 use crate::cores::{FoundComponent, NearPage, Selection};
 use crate::engine::EngineError;
 use crate::graph::{Role, WeakComponents};
@@ -111,7 +112,7 @@ impl Findings {
         &self,
         store: &Store,
         changes: &mut Changes,
-        (series, refresh): (RefreshId, RefreshId),
+        OfSeries { series, refresh }: OfSeries,
     ) -> Result<(), EngineError> {
         for ((origin, _), rank) in self.cores.iter().zip(1..) {
             let origin = origin.unwrap_or(CoreOrigin { refresh, rank });

@@ -24,14 +24,14 @@ use crate::storage::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, S
 use crate::storage::tables::{self, BitmapKey, VectorKey, VectorSide};
 use crate::storage::{Changes, Store, sides};
 use crate::watch::Watch;
-use changed::{Attempt, ChangedSelection};
+use changed::{Attempt, ChangedSelection, ComponentCounts};
 use cost::Cost;
 use evidence::CoresEvidence;
 use findings::Findings;
 use kept::Earlier;
 use load::Hubs;
 use select::select;
-use standings::Written;
+use standings::{OfSeries, Written};
 
 /// The cores that a refresh found, on their way to the store.
 pub(crate) struct CoresRun {
@@ -43,8 +43,7 @@ pub(crate) struct CoresRun {
     /// The refresh that was taken over from, or the previous one where only its seeds matter;
     /// `None` on a cold run.
     pub(crate) leans_on: Option<RefreshId>,
-    /// How many components the whole graph has, and how many of them are unchanged.
-    pub(crate) components: (u32, u32),
+    pub(crate) components: ComponentCounts,
     /// How many pages the loaded graph has.
     pub(crate) pages_loaded: u64,
     /// The components of the loaded graph that are unchanged.
@@ -108,12 +107,15 @@ pub(crate) fn run(
         selection.link_visits += visits;
     }
     let components = ledger.components();
-    let count = number(components.len());
-    let verified: BTreeSet<u32> = (0..count).filter(|c| ledger.knows(*c)).collect();
+    let all = number(components.len());
+    let verified: BTreeSet<u32> = (0..all).filter(|c| ledger.knows(*c)).collect();
     Ok(CoresRun {
         evidence: evidence::gather(&hubs, components, &selection, plan.params.rule),
         findings: Findings::new(&hubs, components, &selection, None),
-        components: (count, number(verified.len())),
+        components: ComponentCounts {
+            all,
+            verified: number(verified.len()),
+        },
         pages_loaded: hubs.pages.len() as u64,
         hubs,
         ledger,
@@ -204,7 +206,8 @@ impl CoresRun {
             .evidence
             .put(store, changes, (plan, refresh), counted)?;
         let series = written.record.series;
-        self.findings.put(store, changes, (series, refresh))?;
+        self.findings
+            .put(store, changes, OfSeries { series, refresh })?;
         Ok(written)
     }
 }

@@ -196,7 +196,7 @@ impl NewStandings {
         &self,
         store: &Store,
         changes: &mut Changes,
-        (series, refresh): (RefreshId, RefreshId),
+        OfSeries { series, refresh }: OfSeries,
         counted: u64,
     ) -> Result<Written, EngineError> {
         let mut written = BTreeSet::new();
@@ -256,6 +256,13 @@ impl NewStandings {
             blocks: written,
         })
     }
+}
+
+/// A refresh that is being stored, and the series that its standings belong to.
+#[derive(Clone, Copy)]
+pub(crate) struct OfSeries {
+    pub(crate) series: RefreshId,
+    pub(crate) refresh: RefreshId,
 }
 
 /// What a refresh wrote of standings.
