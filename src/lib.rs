@@ -71,6 +71,7 @@ pub mod clock;
 pub mod engine;
 pub mod guide;
 pub mod ingest;
+pub mod report;
 pub mod shown;
 pub mod synth;
 pub mod watch;
@@ -90,8 +91,6 @@ mod page;
 #[cfg(not(feature = "internals"))]
 mod rank;
 #[cfg(not(feature = "internals"))]
-mod report;
-#[cfg(not(feature = "internals"))]
 mod storage;
 
 #[cfg(feature = "internals")]
@@ -106,8 +105,6 @@ pub mod graph;
 pub mod page;
 #[cfg(feature = "internals")]
 pub mod rank;
-#[cfg(feature = "internals")]
-pub mod report;
 #[cfg(feature = "internals")]
 pub mod storage;
 

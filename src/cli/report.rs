@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use seedbank::engine::{Bank, Report, ReportRequest, report_page as page};
+use seedbank::engine::Bank;
+use seedbank::report::{Report, ReportRequest, page};
 use seedbank::shown::plain;
 
 use super::failure::CliError;
@@ -71,8 +72,8 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
         Format::Json => print_json(&report)?,
         Format::Text => print(&format!(
             "report on refresh {} of plan {} ({}), {} seeds: {}\neverything in it as JSON: {}\n",
-            report.refresh,
-            report.plan,
+            report.refresh.refresh,
+            report.refresh.plan,
             report.method,
             report.seeds.len(),
             plain(&args.out.to_string_lossy()),
@@ -144,7 +145,7 @@ fn is_report(file: &Path) -> bool {
     let Ok(bytes) = std::fs::read(file) else {
         return false;
     };
-    let parts = ["bank", "plan", "refresh", "seeds", "claims", "costs"];
+    let parts = ["bank", "refresh", "seeds", "cores", "left_out", "changes"];
     serde_json::from_slice(&bytes)
         .is_ok_and(|json: serde_json::Value| parts.iter().all(|part| json.get(part).is_some()))
 }

@@ -12,7 +12,6 @@
 //! | `refresh` | one run of a plan, by `cores` or by `cover` |
 //! | `ask` | seeds, cores, history, status; why a page is a seed; what changed |
 //! | `evaluate` | the papers' experiments |
-//! | `report` | all of it gathered for one page |
 
 mod ask;
 mod bank;
@@ -23,7 +22,6 @@ mod history;
 mod ingest;
 mod plan;
 mod refresh;
-mod report;
 mod whole;
 
 pub use ask::{
@@ -48,13 +46,11 @@ pub use evaluate::{
 pub use ingest::{Format, IngestReport, IngestRequest};
 pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions};
 pub use refresh::{Cost, Reason, RefreshReport, RefreshRequest, RefreshView, SiteChange};
-pub use report::ReportRequest;
 
 // Parts of requests and answers that a room below declares.
 pub use crate::cores::{Density, Growth, Hits, Pick};
 pub use crate::cover::{BadParams as BadCover, Covered, Method as CoverMethod, Share, Value};
 pub use crate::evaluate::Estimate;
-pub use crate::report::{Report, page as report_page};
 pub use crate::storage::records::{BatchId, BatchKind, CoverStop, PageState, RefreshId};
 pub use crate::storage::tables::FORMAT;
 pub use crate::storage::{

@@ -1,33 +1,39 @@
 //! What cover methods cover beyond random pages: by method, by the number of seeds, by hops.
 
+use super::Report;
 use super::bars::{Bar, bars};
 use super::chart::{Frame, LOOKS, Point, Series, lines};
-use super::data::{Coverage, CoveragePoint, Mean, MethodCurve, Report};
 use super::figure::Figure;
 use super::judge::is_ours;
 use super::text::{Count, Measure, optional};
+use crate::engine::{CoverMethod, CoverageCurve, CoverageEvaluation, CoveragePoint, Estimate};
 
 /// Where curves are told in numbers; a column for every point would be wider than the page.
 const IN_TABLE: [u32; 4] = [1, 2, 3, 5];
 
 /// The figures on coverage; curves without a point that can be compared with random are left out.
-pub(super) fn figures(report: &Report, coverage: &Coverage) -> impl Iterator<Item = Figure> {
+pub(super) fn figures(
+    report: &Report,
+    coverage: &CoverageEvaluation,
+) -> impl Iterator<Item = Figure> {
     let by_seeds = covered(
         "Value covered, by the number of seeds",
-        &format!(
-            "each seed covering what is within {}",
-            coverage.hops.counted("link", "links")
-        ),
+        |point| {
+            let links = point.hops.counted("link", "links");
+            format!("each seed covering what is within {links}")
+        },
         ("by-seeds", "seeds for each site"),
         &coverage.by_seeds,
-        |point| point.per_site,
+        |point| point.seeds,
     );
     let by_hops = covered(
         "Value covered, by how far a seed reaches",
-        &format!(
-            "with {} for each site",
-            coverage.per_site.counted("seed", "seeds")
-        ),
+        |point| {
+            format!(
+                "with {} for each site",
+                point.seeds.counted("seed", "seeds")
+            )
+        },
         ("by-hops", "links that a seed reaches (hops)"),
         &coverage.by_hops,
         |point| point.hops,
@@ -37,17 +43,18 @@ pub(super) fn figures(report: &Report, coverage: &Coverage) -> impl Iterator<Ite
 }
 
 /// A method's name, with the depth of its weight.
-fn name(curve: &MethodCurve) -> String {
+fn name(curve: &CoverageCurve) -> String {
+    let method = curve.method.name();
     match curve.depth {
         // Greedy looks as far as a seed reaches.
-        Some(depth) if curve.method != "greedy" => format!("{} d{depth}", curve.method),
-        _ => curve.method.clone(),
+        Some(depth) if curve.method != CoverMethod::Greedy => format!("{method} d{depth}"),
+        _ => method.to_owned(),
     }
 }
 
-fn by_method(report: &Report, coverage: &Coverage) -> Figure {
+fn by_method(report: &Report, coverage: &CoverageEvaluation) -> Figure {
     let most = coverage.by_seeds.iter();
-    let most = most.filter_map(|curve| curve.points.last().map(|point| point.per_site));
+    let most = most.filter_map(|curve| curve.points.last().map(|point| point.seeds));
     let title = format!(
         "Value that {} for each site cover, by method",
         most.max().unwrap_or(0).counted("seed", "seeds")
@@ -55,14 +62,14 @@ fn by_method(report: &Report, coverage: &Coverage) -> Figure {
     let about = format!(
         "Beyond what random pages cover: mean over {} of the {} with {} crawled pages or more, whiskers: ± standard error. d2 weighs what lies within 2 links.",
         coverage.sites.whole(),
-        coverage.sites_all.counted("site", "sites"),
+        coverage.eligible_sites.counted("site", "sites"),
         coverage.min_pages
     );
-    let mut of_methods: Vec<(Mean, String, bool)> = coverage
+    let mut of_methods: Vec<(Estimate, String, bool)> = coverage
         .by_seeds
         .iter()
         .filter_map(|curve| {
-            let more = curve.points.last()?.more_value?;
+            let more = curve.points.last()?.value.improvement?;
             Some((more, name(curve), is_ours(report, curve)))
         })
         .collect();
@@ -72,7 +79,7 @@ fn by_method(report: &Report, coverage: &Coverage) -> Figure {
         .map(|(more, name, ours)| Bar {
             name,
             number: more.mean,
-            error: more.error,
+            error: more.error(),
             text: {
                 let plus = if more.mean > 0.0 { "+" } else { "" };
                 // Two decimals have room beside the bar.
@@ -96,9 +103,9 @@ fn by_method(report: &Report, coverage: &Coverage) -> Figure {
             let last = curve.points.last()?;
             Some(vec![
                 name(curve),
-                optional(last.more_value),
-                last.value.with_error(),
-                last.pages.with_error(),
+                optional(last.value.improvement),
+                last.value.percent.with_error(),
+                last.pages.percent.with_error(),
             ])
         })
         .collect();
@@ -114,14 +121,14 @@ fn by_method(report: &Report, coverage: &Coverage) -> Figure {
 /// A line for each method that is compared with random; `None` where none is.
 fn covered(
     title: &str,
-    about: &str,
+    about: impl Fn(&CoveragePoint) -> String,
     (id, axis): (&str, &str),
-    curves: &[MethodCurve],
+    curves: &[CoverageCurve],
     along: impl Fn(&CoveragePoint) -> u32,
 ) -> Option<Figure> {
-    let methods: Vec<&MethodCurve> = curves
+    let methods: Vec<&CoverageCurve> = curves
         .iter()
-        .filter(|curve| curve.points.iter().any(|p| p.more_value.is_some()))
+        .filter(|curve| curve.points.iter().any(|p| p.value.improvement.is_some()))
         .collect();
     let series: Vec<Series> = methods
         .iter()
@@ -133,13 +140,11 @@ fn covered(
                 .points
                 .iter()
                 // Errors are in the table: so many whiskers would hide the lines.
-                .filter_map(|p| Some(Point::at(along(p), p.more_value?.mean, 0.0)))
+                .filter_map(|p| Some(Point::at(along(p), p.value.improvement?.mean, 0.0)))
                 .collect(),
         })
         .collect();
-    if series.is_empty() {
-        return None;
-    }
+    let about = about(methods.first()?.points.first()?);
     let about = format!("Beyond what random pages cover, {about}. Zero is random itself.");
     let frame = Frame {
         id,
@@ -157,7 +162,7 @@ fn covered(
         .map(|curve| {
             let cells = IN_TABLE.iter().map(|&at| {
                 let here = curve.points.iter().find(|p| along(p) == at);
-                optional(here.and_then(|p| p.more_value))
+                optional(here.and_then(|p| p.value.improvement))
             });
             std::iter::once(name(curve)).chain(cells).collect()
         })

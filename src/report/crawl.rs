@@ -2,13 +2,60 @@
 //! important a page is.
 
 use super::chart::{Frame, Point, Series, lines};
-use super::data::Crawl;
 use super::figure::Figure;
 use super::text::{Count, Measure, optional, put};
+use crate::engine::{CrawlDepth, CrawlEvaluation, Estimate};
+
+/// A depth of a crawl with its PageRank in the page's units.
+#[derive(Clone, Copy)]
+pub(super) struct Found<'a> {
+    pub(super) depth: &'a CrawlDepth,
+    /// PageRank of the pages up to this depth, in per cent of the web's.
+    pub(super) pagerank: f64,
+    /// From random pages; the error is a bound, the sum of those of the depths.
+    pub(super) pagerank_random: Estimate,
+    /// Mean PageRank of the pages at this depth, in times the average page; `None` without any.
+    pub(super) rank: Option<f64>,
+    /// From random pages.
+    pub(super) rank_random: Option<Estimate>,
+}
+
+/// The depths of a crawl; the seeds themselves are the first.
+pub(super) fn depths(crawl: &CrawlEvaluation) -> Vec<Found<'_>> {
+    // PageRank adds up to 1, so this makes the average page 1.
+    let web = crawl.state.pages as f64;
+    let mut pagerank = 0.0;
+    let mut of_random = Estimate {
+        mean: 0.0,
+        standard_error: Some(0.0),
+    };
+    let found = crawl.depths.iter().map(|depth| {
+        let here = depth.random.pagerank.times(100.0);
+        let errors = of_random.standard_error.zip(here.standard_error);
+        pagerank += 100.0 * depth.pagerank;
+        of_random = Estimate {
+            mean: of_random.mean + here.mean,
+            standard_error: errors.map(|(before, here)| before + here),
+        };
+        Found {
+            depth,
+            pagerank,
+            pagerank_random: of_random,
+            rank: depth.mean_pagerank.map(|rank| rank * web),
+            rank_random: depth.random.mean_pagerank.map(|rank| rank.times(web)),
+        }
+    });
+    found.collect()
+}
 
 /// The three figures on the crawl.
-pub(super) fn figures(crawl: &Crawl) -> [Figure; 3] {
-    [pages_found(crawl), pagerank_found(crawl), rank_found(crawl)]
+pub(super) fn figures(crawl: &CrawlEvaluation) -> [Figure; 3] {
+    let depths = depths(crawl);
+    [
+        pages_found(crawl),
+        pagerank_found(&depths),
+        rank_found(&depths),
+    ]
 }
 
 /// The two lines of a crawl.
@@ -21,27 +68,27 @@ fn pair(ours: Vec<Point>, random: Vec<Point>) -> [Series; 2] {
     [line("these seeds", 0, ours), line("random", 1, random)]
 }
 
-fn pages_found(crawl: &Crawl) -> Figure {
-    let share = |pages: f64| 100.0 * pages / (crawl.web.max(1)) as f64;
+fn pages_found(crawl: &CrawlEvaluation) -> Figure {
+    let share = |pages: f64| 100.0 * pages / (crawl.state.pages.max(1)) as f64;
     let ours = crawl.depths.iter();
-    let ours = ours.map(|d| Point::at(d.depth, share(d.reached as f64), 0.0));
+    let ours = ours.map(|d| Point::at(d.depth, share(d.pages as f64), 0.0));
     let random = crawl.depths.iter().map(|d| {
-        let of_random = d.reached_random;
-        Point::at(d.depth, share(of_random.mean), share(of_random.error))
+        let of_random = d.random.pages;
+        Point::at(d.depth, share(of_random.mean), share(of_random.error()))
     });
     let series = pair(ours.collect(), random.collect());
     let title = "Pages that a crawl finds";
     let mut about = format!(
         "From {}, and from as many random crawled pages (mean of {}, ± standard error).",
-        crawl.seeds.counted("seed", "seeds"),
+        crawl.list.seeds.counted("seed", "seeds"),
         crawl.draws.counted("draw", "draws")
     );
-    if crawl.dead > 0 {
+    if crawl.list.dead > 0 {
         put(
             &mut about,
             format_args!(
                 " {} since they were selected.",
-                crawl.dead.counted("seed died", "seeds died")
+                crawl.list.dead.counted("seed died", "seeds died")
             ),
         );
     }
@@ -57,14 +104,14 @@ fn pages_found(crawl: &Crawl) -> Figure {
         .depths
         .iter()
         .map(|d| {
-            let times = d.reached as f64 / d.reached_random.mean;
+            let times = d.pages as f64 / d.random.pages.mean;
             vec![
                 d.depth.to_string(),
-                d.reached.whole(),
-                d.reached_random.with_error(),
+                d.pages.whole(),
+                d.random.pages.with_error(),
                 format!("×{}", times.short()),
                 d.value.short(),
-                d.value_random.with_error(),
+                d.random.value.with_error(),
             ]
         })
         .collect();
@@ -79,12 +126,13 @@ fn pages_found(crawl: &Crawl) -> Figure {
     Figure::open(title, about, chart, &heads, rows)
 }
 
-fn pagerank_found(crawl: &Crawl) -> Figure {
-    let ours = crawl.depths.iter();
-    let ours = ours.map(|d| Point::at(d.depth, d.pagerank, 0.0));
-    let random = crawl.depths.iter();
-    let random =
-        random.map(|d| Point::at(d.depth, d.pagerank_random.mean, d.pagerank_random.error));
+fn pagerank_found(depths: &[Found<'_>]) -> Figure {
+    let ours = depths.iter();
+    let ours = ours.map(|d| Point::at(d.depth.depth, d.pagerank, 0.0));
+    let random = depths.iter().map(|d| {
+        let of_random = d.pagerank_random;
+        Point::at(d.depth.depth, of_random.mean, of_random.error())
+    });
     let series = pair(ours.collect(), random.collect());
     let title = "How much of the important that is";
     let about = "PageRank of all pages found, in per cent of the web's: important pages weigh more than others.";
@@ -96,13 +144,12 @@ fn pagerank_found(crawl: &Crawl) -> Figure {
         y: "PageRank found up to this depth (% of the web)",
     };
     let chart = lines(&frame, &series, 88.0);
-    let rows = crawl
-        .depths
+    let rows = depths
         .iter()
         .map(|d| {
             let times = d.pagerank / d.pagerank_random.mean;
             vec![
-                d.depth.to_string(),
+                d.depth.depth.to_string(),
                 d.pagerank.short(),
                 d.pagerank_random.with_error(),
                 format!("×{}", times.short()),
@@ -113,13 +160,12 @@ fn pagerank_found(crawl: &Crawl) -> Figure {
     Figure::open(title, about, chart, &heads, rows)
 }
 
-fn rank_found(crawl: &Crawl) -> Figure {
-    let ours = crawl.depths.iter();
-    let ours = ours.filter_map(|d| Some(Point::at(d.depth, d.rank?, 0.0)));
-    let random = crawl.depths.iter();
-    let random = random.filter_map(|d| {
+fn rank_found(depths: &[Found<'_>]) -> Figure {
+    let ours = depths.iter();
+    let ours = ours.filter_map(|d| Some(Point::at(d.depth.depth, d.rank?, 0.0)));
+    let random = depths.iter().filter_map(|d| {
         let of_random = d.rank_random?;
-        Some(Point::at(d.depth, of_random.mean, of_random.error))
+        Some(Point::at(d.depth.depth, of_random.mean, of_random.error()))
     });
     let series = pair(ours.collect(), random.collect());
     let title = "How important a page is that it finds";
@@ -133,16 +179,16 @@ fn rank_found(crawl: &Crawl) -> Figure {
     };
     let chart = lines(&frame, &series, 88.0);
     let number = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), Measure::short);
-    let rows = crawl
-        .depths
+    let rows = depths
         .iter()
         .map(|d| {
+            let of_random = d.depth.random.spam_share;
             vec![
-                d.depth.to_string(),
+                d.depth.depth.to_string(),
                 number(d.rank),
                 optional(d.rank_random),
-                number(d.spam),
-                optional(d.spam_random),
+                number(d.depth.spam_share.map(|share| share * 100.0)),
+                optional(of_random.map(|share| share.times(100.0))),
             ]
         })
         .collect();

@@ -3,10 +3,10 @@
 
 use super::bars::{Bar, bars};
 use super::chart::Frame;
-use super::data::{Budget, Distances, Mean, Report};
 use super::figure::Figure;
 use super::text::{Count, Measure};
-use super::{coverage, crawl, map};
+use super::{Report, coverage, crawl, map};
+use crate::engine::{BudgetEvaluation, DistancesEvaluation, Estimate};
 
 /// A figure for everything that was measured, in the order of the page.
 pub(super) fn figures(report: &Report) -> Vec<Figure> {
@@ -22,23 +22,26 @@ pub(super) fn figures(report: &Report) -> Vec<Figure> {
     all
 }
 
-fn budgets(budget: &Budget) -> Figure {
+fn budgets(budget: &BudgetEvaluation) -> Figure {
     let title = format!(
         "What a crawl of {} gives",
-        budget.pages.counted("page", "pages")
+        budget.budget.counted("page", "pages")
     );
     let all: Vec<Bar> = (0..)
         .zip(&budget.lists)
-        .map(|(at, line)| Bar {
-            name: if at == 0 {
-                "these seeds".to_owned()
-            } else {
-                format!("list {}", at + 1)
-            },
-            number: line.pagerank,
-            error: 0.0,
-            text: format!("{} %", ((line.pagerank * 100.0).round() / 100.0).short()),
-            ours: at == 0,
+        .map(|(at, row)| {
+            let pagerank = 100.0 * row.pagerank;
+            Bar {
+                name: if at == 0 {
+                    "these seeds".to_owned()
+                } else {
+                    format!("list {}", at + 1)
+                },
+                number: pagerank,
+                error: 0.0,
+                text: format!("{} %", ((pagerank * 100.0).round() / 100.0).short()),
+                ours: at == 0,
+            }
         })
         .collect();
     let frame = Frame {
@@ -51,14 +54,14 @@ fn budgets(budget: &Budget) -> Figure {
     let chart = bars(&frame, &all, 108.0, 66.0);
     let rows = (1..)
         .zip(&budget.lists)
-        .map(|(at, line)| {
+        .map(|(at, row)| {
             vec![
-                format!("{at}: {}", line.name),
-                line.pages.whole(),
-                line.value.short(),
-                line.clicks.whole(),
-                line.spam.whole(),
-                line.pagerank.short(),
+                format!("{at}: {}", row.list.name),
+                row.pages.whole(),
+                row.value.short(),
+                row.clicks.whole(),
+                row.spam.whole(),
+                (100.0 * row.pagerank).short(),
             ]
         })
         .collect();
@@ -67,18 +70,19 @@ fn budgets(budget: &Budget) -> Figure {
     Figure::open(&*title, about, chart, &heads, rows)
 }
 
-fn distance_map(distances: &Distances) -> Figure {
-    let all = distances.matrix.len();
+fn distance_map(found: &DistancesEvaluation) -> Figure {
+    let distances = &found.distances;
+    let all = distances.len();
     let shown = all.min(map::SHOWN);
     let title = "How far the cores are from each other";
     let means = [
         (
-            distances.neighbours.map(Measure::short),
+            found.neighbours.mean.map(Measure::short),
             "between cores that are neighbours in rank",
         ),
-        (distances.mean.map(Measure::short), "between any two cores"),
+        (found.all.mean.map(Measure::short), "between any two cores"),
         (
-            distances.average.map(Mean::with_error),
+            found.graph.mean.map(Estimate::with_error),
             "between two pages of the web",
         ),
     ];
@@ -88,7 +92,7 @@ fn distance_map(distances: &Distances) -> Figure {
     let about = format!(
         "Links on the shortest way from a core (row) to another (column). On average{}; {} without a way. Pale is far, and far is good: seeds should not lead to the same places.",
         known.collect::<Vec<String>>().join(","),
-        distances.unreachable.counted("pair is", "pairs are")
+        found.all.unreachable.counted("pair is", "pairs are")
     );
     let frame = Frame {
         id: "distances",
@@ -102,7 +106,7 @@ fn distance_map(distances: &Distances) -> Figure {
         .collect();
     let rows = (0..shown)
         .map(|from| {
-            let cells = distances.matrix[from].iter().take(shown).enumerate();
+            let cells = distances[from].iter().take(shown).enumerate();
             let cells = cells.map(|(to, distance)| match distance {
                 _ if to == from => "·".to_owned(),
                 None => "–".to_owned(),

@@ -6,19 +6,21 @@
 
 use std::cmp::Ordering;
 
+use super::Report;
 use super::bars::{Bar, bars};
 use super::chart::Frame;
-use super::data::{Crawl, CrawlDepth, Mean, MethodCurve, Report};
+use super::crawl::{Found, depths};
 use super::text::{Count, Measure};
+use crate::engine::{CoverMethod, CoverageCurve, CrawlEvaluation, Estimate, Method};
 
 /// Where a number is beside random.
-pub(super) fn side(number: f64, random: Mean) -> Ordering {
+fn side(number: f64, random: Estimate) -> Ordering {
     use Ordering::{Equal, Greater, Less};
-    if random.error.is_nan() {
+    let Some(error) = random.standard_error else {
         // A single observation: nothing is above it for certain.
         return Equal;
-    }
-    let margin = (2.0 * random.error).max(1e-9 * random.mean.abs());
+    };
+    let margin = (2.0 * error).max(1e-9 * random.mean.abs());
     match number - random.mean {
         far if far > margin => Greater,
         far if far < -margin => Less,
@@ -34,8 +36,8 @@ pub(super) struct Verdict<'a> {
     pub(super) brief: Option<String>,
     /// What the plan's method covers; `None` where it was not measured, or is not by cover.
     pub(super) covered: Option<Covered>,
-    /// The crawl and its last depth of up to three links; `None` where none was measured.
-    pub(super) reached: Option<(&'a Crawl, &'a CrawlDepth)>,
+    /// The crawl's last depth of up to three links; `None` where none was measured.
+    pub(super) reached: Option<Found<'a>>,
     /// How the PageRank of single pages compares; `None` where it was not measured.
     pub(super) quality: Option<String>,
 }
@@ -45,7 +47,7 @@ pub(super) struct Covered {
     /// Seeds for each site.
     pub(super) seeds: u32,
     /// Value beyond what random pages cover, in per cent.
-    pub(super) more: Mean,
+    pub(super) more: Estimate,
     /// Sites that `more` is the mean of.
     pub(super) sites: u64,
     /// With how many numbers of seeds it covers more than random, and of how many.
@@ -57,21 +59,23 @@ pub(super) struct Covered {
 /// PageRank of those together. (A mean over the pages falls where more of them are found, so it is
 /// told but does not decide.)
 pub(super) fn verdict(report: &Report) -> Verdict<'_> {
-    let covered = covered(report);
+    let near = report.crawl.as_ref().map(near).unwrap_or_default();
+    judged(&near, covered(report))
+}
+
+fn judged<'a>(near: &[Found<'a>], covered: Option<Covered>) -> Verdict<'a> {
     let mut counts = covered.as_ref().map(|covered| covered.better);
     let mut brief = None;
-    let near = report.crawl.iter().flat_map(|crawl| &crawl.depths);
-    let near: Vec<&CrawlDepth> = near.filter(|d| (1..=3).contains(&d.depth)).collect();
-    let reached = report.crawl.as_ref().zip(near.last().copied());
-    if let Some((_, last)) = reached
+    let reached = near.last().copied();
+    if let Some(last) = reached
         && counts.is_none()
     {
-        let above = |d: &&&CrawlDepth| side(d.reached as f64, d.reached_random).is_gt();
+        let above = |d: &&Found<'_>| side(d.depth.pages as f64, d.depth.random.pages).is_gt();
         let good = near.iter().filter(above).count();
         // That it reaches more of the PageRank counts as much as one depth.
         let pagerank = side(last.pagerank, last.pagerank_random).is_gt();
         counts = Some((good + usize::from(pagerank), near.len() + 1));
-        brief = Some(in_brief(last));
+        brief = Some(in_brief(&last));
     }
     let (word, class) = match counts {
         None => ("Not measured", "unknown"),
@@ -85,29 +89,32 @@ pub(super) fn verdict(report: &Report) -> Verdict<'_> {
         brief,
         covered,
         reached,
-        quality: quality(&near),
+        quality: quality(near),
     }
 }
 
+/// The depths of up to three links, the seeds themselves aside.
+fn near(crawl: &CrawlEvaluation) -> Vec<Found<'_>> {
+    let mut near = depths(crawl);
+    near.retain(|found| (1..=3).contains(&found.depth.depth));
+    near
+}
+
 /// The verdict on a crawl in a few words.
-fn in_brief(depth: &CrawlDepth) -> String {
+fn in_brief(found: &Found<'_>) -> String {
     format!(
         "{} times the pages and {} times the PageRank of random pages",
-        (depth.reached as f64 / depth.reached_random.mean).short(),
-        (depth.pagerank / depth.pagerank_random.mean).short()
+        (found.depth.pages as f64 / found.depth.random.pages.mean).short(),
+        (found.pagerank / found.pagerank_random.mean).short()
     )
 }
 
 /// Whether a curve is that of the plan's method, with its depth where it has one.
-pub(super) fn is_ours(report: &Report, curve: &MethodCurve) -> bool {
-    let depth = parameter(report, "depth").unwrap_or(2);
+pub(super) fn is_ours(report: &Report, curve: &CoverageCurve) -> bool {
+    let depth = report.refresh.parameters.depth.unwrap_or(2);
     let same_depth = curve.depth.is_none_or(|of_curve| of_curve == depth);
-    curve.method == report.method && (same_depth || report.method == "greedy")
-}
-
-fn parameter(report: &Report, name: &str) -> Option<u32> {
-    let found = report.parameters.iter().find(|p| p.name == name);
-    found.and_then(|parameter| parameter.value.parse().ok())
+    report.method == Method::Cover(curve.method)
+        && (same_depth || curve.method == CoverMethod::Greedy)
 }
 
 /// What the method of a cover plan covers with the plan's number of seeds, else with the largest.
@@ -116,10 +123,10 @@ fn covered(report: &Report) -> Option<Covered> {
     let mut of_plan = coverage.by_seeds.iter();
     let ours = of_plan.find(|curve| is_ours(report, curve))?;
     let points = ours.points.iter();
-    let more: Vec<(u32, Mean)> = points
-        .filter_map(|p| Some((p.per_site, p.more_value?)))
+    let more: Vec<(u32, Estimate)> = points
+        .filter_map(|p| Some((p.seeds, p.value.improvement?)))
         .collect();
-    let wanted = parameter(report, "per-site");
+    let wanted = report.refresh.parameters.per_site;
     let of_plan = more.iter().find(|(seeds, _)| Some(*seeds) == wanted);
     let good = more.iter().filter(|(_, more)| side(0.0, *more).is_lt());
     let &(seeds, value) = of_plan.or(more.last())?;
@@ -134,21 +141,20 @@ fn covered(report: &Report) -> Option<Covered> {
 /// The answer at a glance: what a crawl finds from the seeds and from random pages.
 pub(super) fn chart(report: &Report) -> Option<String> {
     let crawl = report.crawl.as_ref()?;
-    let mut near = crawl.depths.iter().filter(|d| (1..=3).contains(&d.depth));
-    let depth = near.next_back()?;
-    let random = depth.reached_random;
+    let depth = near(crawl).last()?.depth;
+    let random = depth.random.pages;
     let both = [
         Bar {
             name: "these seeds".to_owned(),
-            number: depth.reached as f64,
+            number: depth.pages as f64,
             error: 0.0,
-            text: depth.reached.whole(),
+            text: depth.pages.whole(),
             ours: true,
         },
         Bar {
             name: "random".to_owned(),
             number: random.mean,
-            error: random.error,
+            error: random.error(),
             text: random.mean.short(),
             ours: false,
         },
@@ -165,11 +171,11 @@ pub(super) fn chart(report: &Report) -> Option<String> {
 }
 
 /// How the mean PageRank of the pages found at depths 2 and 3 compares.
-fn quality(near: &[&CrawlDepth]) -> Option<String> {
-    let ranked: Vec<(u32, f64, Mean)> = near
+fn quality(near: &[Found<'_>]) -> Option<String> {
+    let ranked: Vec<(u32, f64, Estimate)> = near
         .iter()
-        .filter(|d| d.depth > 1)
-        .filter_map(|d| Some((d.depth, d.rank?, d.rank_random?)))
+        .filter(|d| d.depth.depth > 1)
+        .filter_map(|d| Some((d.depth.depth, d.rank?, d.rank_random?)))
         .collect();
     let sides = ranked.iter().map(|(_, rank, random)| side(*rank, *random));
     let (least, most) = (sides.clone().min()?, sides.max()?);
@@ -197,69 +203,84 @@ fn quality(near: &[&CrawlDepth]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{CrawlDepth, RandomDepth};
 
-    fn depth(depth: u32, reached: u64, random: f64, rank: f64) -> CrawlDepth {
-        let mean = |mean| Mean { mean, error: 1.0 };
-        CrawlDepth {
-            depth,
-            reached,
-            reached_random: mean(random),
-            pagerank: rank,
-            pagerank_random: mean(5.0),
-            rank: Some(rank),
-            rank_random: Some(mean(5.0)),
-            spam: None,
-            spam_random: None,
-            value: 0.0,
-            value_random: mean(0.0),
+    fn estimate(mean: f64) -> Estimate {
+        Estimate {
+            mean,
+            standard_error: Some(1.0),
         }
     }
 
-    fn judged(depths: Vec<CrawlDepth>) -> Report {
-        Report {
-            method: "cores".to_owned(),
-            crawl: Some(Crawl {
-                seeds: 9,
-                dead: 0,
-                draws: 5,
-                web: 1000,
-                depths,
-            }),
-            ..Report::default()
+    /// A depth with these pages and this PageRank, beside 5 of random pages.
+    fn depth(depth: u32, pages: u64, random: f64, pagerank: f64) -> (CrawlDepth, f64) {
+        let depth = CrawlDepth {
+            depth,
+            new_pages: 0,
+            pages,
+            share: 0.0,
+            pagerank: 0.0,
+            mean_pagerank: None,
+            spam_share: None,
+            value: 0.0,
+            random: RandomDepth {
+                new_pages: estimate(0.0),
+                pages: estimate(random),
+                share: estimate(0.0),
+                pagerank: estimate(0.0),
+                mean_pagerank: None,
+                spam_share: None,
+                value: estimate(0.0),
+            },
+        };
+        (depth, pagerank)
+    }
+
+    fn found((depth, pagerank): &(CrawlDepth, f64)) -> Found<'_> {
+        Found {
+            depth,
+            pagerank: *pagerank,
+            pagerank_random: estimate(5.0),
+            rank: Some(*pagerank),
+            rank_random: Some(estimate(5.0)),
         }
+    }
+
+    #[track_caller]
+    fn word(depths: &[(CrawlDepth, f64)], expected: &str) -> Option<String> {
+        let near: Vec<Found<'_>> = depths.iter().map(found).collect();
+        let verdict = judged(&near, None);
+        assert_eq!(verdict.word, expected);
+        verdict.brief
     }
 
     #[test]
     fn two_standard_errors_decide() {
         use std::cmp::Ordering::{Equal, Greater, Less};
-        let random = Mean {
-            mean: 10.0,
-            error: 1.0,
-        };
+        let random = estimate(10.0);
         assert_eq!(side(12.0, random), Equal);
         assert_eq!(side(12.1, random), Greater);
         assert_eq!(side(7.9, random), Less);
+        let standard_error = None;
+        let mean = 10.0;
+        let single = Estimate {
+            mean,
+            standard_error,
+        };
+        assert_eq!(side(99.0, single), Equal);
     }
 
     #[test]
     fn what_does_not_hold_is_said() {
-        let good = judged(vec![
-            depth(0, 9, 9.0, 1.0),
-            depth(1, 20, 10.0, 9.0),
-            depth(2, 40, 20.0, 9.0),
-        ]);
-        assert_eq!(verdict(&good).word, "Yes");
-        let partly = judged(vec![depth(1, 20, 10.0, 9.0), depth(2, 40, 90.0, 1.0)]);
-        assert_eq!(verdict(&partly).word, "In part");
-        let bad = judged(vec![depth(1, 10, 20.0, 1.0)]);
-        assert_eq!(verdict(&bad).word, "No");
-        let common = judged(vec![depth(1, 20, 10.0, 9.0), depth(2, 40, 20.0, 1.0)]);
-        assert_eq!(verdict(&common).word, "In part");
-        let brief = verdict(&common).brief;
+        word(&[depth(1, 20, 10.0, 9.0), depth(2, 40, 20.0, 9.0)], "Yes");
+        let partly = [depth(1, 20, 10.0, 9.0), depth(2, 40, 90.0, 1.0)];
+        word(&partly, "In part");
+        word(&[depth(1, 10, 20.0, 1.0)], "No");
+        let common = [depth(1, 20, 10.0, 9.0), depth(2, 40, 20.0, 1.0)];
         assert_eq!(
-            brief.as_deref(),
+            word(&common, "In part").as_deref(),
             Some("2 times the pages and 0.2 times the PageRank of random pages")
         );
-        assert_eq!(verdict(&Report::default()).word, "Not measured");
+        word(&[], "Not measured");
     }
 }

@@ -4,7 +4,6 @@
 //! not do. A pair without a way is an empty square with a dot.
 
 use super::chart::{Frame, WIDTH, label, open};
-use super::data::Distances;
 use super::text::put;
 
 /// More cores than this are not drawn: a square would be too small to see.
@@ -21,9 +20,9 @@ fn shade(distance: u32) -> u32 {
     distance.clamp(1, SHADES)
 }
 
-/// The map of the first [`SHOWN`] cores.
-pub(super) fn map(frame: &Frame<'_>, distances: &Distances) -> String {
-    let shown = distances.matrix.len().min(SHOWN);
+/// The map of the first [`SHOWN`] cores: links from each (row) to each (column), `None` without a way.
+pub(super) fn map(frame: &Frame<'_>, distances: &[Vec<Option<u32>>]) -> String {
+    let shown = distances.len().min(SHOWN);
     // Few cores need no squares as large as a page.
     let size = ((WIDTH - LEFT - 4.0) / shown.max(1) as f64).min(30.0);
     let bottom = TOP + size * shown as f64;
@@ -32,7 +31,7 @@ pub(super) fn map(frame: &Frame<'_>, distances: &Distances) -> String {
     label(&mut out, LEFT, 12.0, "axis", frame.x);
     label(&mut out, 2.0, 12.0, "axis", frame.y);
     let every = shown.div_ceil(20).max(1);
-    for (row, from) in (0_u32..).zip(distances.matrix.iter().take(shown)) {
+    for (row, from) in (0_u32..).zip(distances.iter().take(shown)) {
         let y = TOP + size * f64::from(row);
         if (row as usize).is_multiple_of(every) {
             let name = (row + 1).to_string();
@@ -130,14 +129,11 @@ mod tests {
             x: "",
             y: "",
         };
-        let distances = Distances {
-            matrix: vec![
-                vec![Some(0), Some(1), None],
-                vec![Some(9), Some(0), Some(2)],
-                vec![None, None, Some(0)],
-            ],
-            ..Distances::default()
-        };
+        let distances = [
+            vec![Some(0), Some(1), None],
+            vec![Some(9), Some(0), Some(2)],
+            vec![None, None, Some(0)],
+        ];
         let drawn = map(&frame, &distances);
         let legend = |class: &str| drawn.matches(&format!("cell {class}\"")).count() - 1;
         assert_eq!((legend("d1"), legend("d2"), legend("d7")), (1, 1, 1));

@@ -1,7 +1,10 @@
-//! A refresh as one page for people: data in, HTML out.
+//! A refresh as one page for people: gathered from what a [`Bank`](crate::engine::Bank) answers,
+//! told as data and as HTML.
 //!
 //! ```text
-//! data.rs      what a report tells; the JSON file beside the page
+//! gather.rs    asks the bank: seeds, cores, history; measured.rs the experiments
+//! answers.rs   what a report tells; the JSON file beside the page
+//! changes.rs   why seeds came and went, in words
 //! judge.rs     whether it is worth it, and by which figures
 //! page.rs      the page, and what its templates cannot compute themselves
 //! experiments.rs, crawl.rs, coverage.rs  what was measured, as figures (figure.rs)
@@ -16,21 +19,21 @@
 //! hostile until it is escaped. The same report gives the same bytes: nothing tells the time of
 //! day or the machine.
 
+mod answers;
 mod bars;
+mod changes;
 mod chart;
 mod coverage;
 mod crawl;
-mod data;
 mod experiments;
 mod figure;
+mod gather;
 mod judge;
 mod map;
+mod measured;
 mod page;
 mod text;
 
-pub use data::{
-    Budget, BudgetLine, ChangedSeed, Changes, Claim, CoreLine, Cost, Coverage, CoveragePoint,
-    Crawl, CrawlDepth, Distances, Mean, MethodCurve, Parameter, Reason, Report, SeedLine,
-    SiteShare, Web,
-};
+pub use answers::{CoreSummary, Report, ReportSeed, SiteShare};
+pub use gather::ReportRequest;
 pub use page::page;

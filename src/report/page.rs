@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
+use serde_json::Value as Json;
 
+use super::answers::{CoreSummary, Report, ReportSeed};
 use super::bars::{Bar, bars};
 use super::chart::Frame;
-use super::data::{ChangedSeed, Changes, CoreLine, Cost, Reason, Report, SeedLine};
 use super::experiments;
 use super::figure::Figure;
 use super::judge::{self, Verdict, verdict};
 use super::text::{Count, Cut, Measure, put};
 use crate::clock::time;
+use crate::engine::{AbsentWhy, Claim, Evidence, Method, RefreshView};
 
 /// The style of every page.
 pub(super) const STYLE: &str = include_str!("page.css");
@@ -107,18 +109,18 @@ impl Page<'_> {
     /// What the seeds of a cover plan cover.
     fn covered(&self) -> Together {
         let seeds = &self.report.seeds;
-        let sites: BTreeSet<&str> = seeds.iter().map(|seed| seed.site.as_str()).collect();
+        let sites: BTreeSet<&str> = seeds.iter().map(|seed| seed.seed.site.as_str()).collect();
         let mut together = Together {
             sites: sites.len(),
             pages: 0,
             value: 0.0,
         };
         for seed in seeds {
-            if let Reason::Cover {
+            if let Evidence::Cover {
                 covered_pages,
                 covered_value,
                 ..
-            } = seed.reason
+            } = seed.seed.evidence
             {
                 together.pages += covered_pages;
                 together.value += covered_value;
@@ -133,15 +135,47 @@ impl Page<'_> {
     }
 
     /// The core of a seed; `None` where it has none that the report tells of.
-    fn core_of(&self, seed: &SeedLine) -> Option<&CoreLine> {
-        let Reason::Core { core, .. } = seed.reason else {
+    fn core_of(&self, seed: &ReportSeed) -> Option<&CoreSummary> {
+        let Evidence::Core { core, .. } = seed.seed.evidence else {
             return None;
         };
         self.report.cores.iter().find(|line| line.rank == core)
     }
 
+    /// What is claimed of such seeds, and whether it holds here.
+    fn claims(&self) -> Vec<&Claim> {
+        let report = self.report;
+        // What is claimed of a crawl is claimed of cores.
+        let crawl = report.crawl.iter().filter(|_| !report.cores.is_empty());
+        let crawl = crawl.flat_map(|found| &found.claims);
+        let distances = report.distances.iter().flat_map(|found| &found.claims);
+        let coverage = report.coverage.iter().flat_map(|found| &found.claims);
+        crawl.chain(distances).chain(coverage).collect()
+    }
+
+    /// What the plan says of its parameters, by name.
+    fn parameters(&self) -> Vec<(String, String)> {
+        let Ok(Json::Object(said)) = serde_json::to_value(&self.report.refresh.parameters) else {
+            return Vec::new();
+        };
+        let said = said.into_iter().filter(|(name, _)| name != "method");
+        let text = |value| match value {
+            Json::String(text) => text,
+            other => other.to_string(),
+        };
+        let mut named: Vec<_> = said.map(|(name, value)| (name, text(value))).collect();
+        named.sort();
+        named
+    }
+
+    /// The plan's refreshes up to this one, in order.
+    fn refreshes(&self) -> Vec<&RefreshView> {
+        let earlier = self.report.earlier.iter();
+        earlier.chain([&self.report.refresh]).collect()
+    }
+
     /// A core's sigma in per cent of the largest.
-    fn sigma_share(&self, core: &CoreLine) -> String {
+    fn sigma_share(&self, core: &CoreSummary) -> String {
         let sigmas = self.report.cores.iter().map(|core| core.sigma);
         let largest = sigmas.fold(0.0, f64::max);
         let share = if largest > 0.0 {
@@ -152,15 +186,15 @@ impl Page<'_> {
         format!("{share:.1}")
     }
 
-    fn cost_chart(&self, costs: &[Cost]) -> String {
-        let of_refresh: Vec<Bar> = costs
+    fn cost_chart(&self, refreshes: &[&RefreshView]) -> String {
+        let of_refresh: Vec<Bar> = refreshes
             .iter()
-            .map(|cost| Bar {
-                name: format!("refresh {}", cost.refresh),
-                number: cost.seconds,
+            .map(|view| Bar {
+                name: format!("refresh {}", view.refresh),
+                number: view.seconds,
                 error: 0.0,
-                text: format!("{} s", cost.seconds.short()),
-                ours: cost.refresh == self.report.refresh,
+                text: format!("{} s", view.seconds.short()),
+                ours: view.refresh == self.report.refresh.refresh,
             })
             .collect();
         let frame = Frame {
@@ -174,10 +208,14 @@ impl Page<'_> {
     }
 }
 
-impl Changes {
-    /// The lists of what changed with their titles.
-    fn lists(&self) -> [(&'static str, &[ChangedSeed]); 2] {
-        [("Gained", &self.gained), ("Lost", &self.lost)]
+impl ReportSeed {
+    /// What it is, in words, where it can start no crawl any more; `None` while it can.
+    fn dead_as(&self) -> Option<&'static str> {
+        self.dead.map(|why| match why {
+            AbsentWhy::Gone => "gone",
+            AbsentWhy::Spam => "spam",
+            AbsentWhy::Unlinked | AbsentWhy::NotInBank | AbsentWhy::NoUrl => "no page",
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 
 use askama::filters::Escaper;
 
-use super::data::Mean;
+use crate::engine::Estimate;
 use crate::shown::is_steering;
 
 /// Appends; writing to a String cannot fail.
@@ -155,13 +155,18 @@ pub(super) fn tick(number: f64) -> String {
     }
 }
 
-impl Mean {
+impl Estimate {
+    /// Its standard error; not a number, which charts do not draw, where there is none.
+    pub(super) fn error(self) -> f64 {
+        self.standard_error.unwrap_or(f64::NAN)
+    }
+
     /// With its standard error, both with the digits that the error leaves.
     pub(super) fn with_error(self) -> String {
-        if self.error.is_nan() {
+        let Some(error) = self.standard_error else {
             return self.mean.short();
-        }
-        let places = match self.error.abs() {
+        };
+        let places = match error.abs() {
             e if e >= 9.95 || !e.is_finite() => 0,
             e if e >= 0.995 => 1,
             e if e >= 0.0195 => 2,
@@ -178,7 +183,7 @@ impl Mean {
             let sign = if number < 0.0 && !zero { "−" } else { "" };
             format!("{sign}{text}")
         };
-        format!("{} ± {}", fixed(self.mean), fixed(self.error))
+        format!("{} ± {}", fixed(self.mean), fixed(error))
     }
 
     /// In per cent, with its sign and its standard error.
@@ -189,8 +194,8 @@ impl Mean {
 }
 
 /// A mean with its standard error, a dash where there is none.
-pub(super) fn optional(mean: Option<Mean>) -> String {
-    mean.map_or_else(|| "–".to_owned(), Mean::with_error)
+pub(super) fn optional(mean: Option<Estimate>) -> String {
+    mean.map_or_else(|| "–".to_owned(), Estimate::with_error)
 }
 
 #[cfg(test)]
@@ -231,7 +236,12 @@ mod tests {
             (21_951.6, 1_121.9, "21,952 ± 1,122"),
             (20.0, 0.0, "20 ± 0"),
         ] {
-            assert_eq!(Mean { mean, error }.with_error(), text);
+            let standard_error = Some(error);
+            let estimate = Estimate {
+                mean,
+                standard_error,
+            };
+            assert_eq!(estimate.with_error(), text);
         }
         assert_eq!(1_234_567_u64.whole(), "1,234,567");
         assert_eq!(tick(25_000.0), "25k");

@@ -1,17 +1,48 @@
 //! Reports with made-up numbers, for tests of the page.
+//!
+//! Callers cannot make an answer of a bank themselves. So each begins as the report of a small bank
+//! with something in every part, and the numbers are put in.
 
-use seedbank::report::{
-    Budget, BudgetLine, ChangedSeed, Changes, Claim, CoreLine, Cost, Coverage, CoveragePoint,
-    Crawl, CrawlDepth, Distances, Mean, MethodCurve, Parameter, Reason, Report, SeedLine,
-    SiteShare, Web,
+use crate::support::command::{Place, TWO_CORES, record};
+use seedbank::engine::{
+    Bank, Cause, Change, Claim, CoverMethod, CoverageCurve, CoveragePoint, CoverageShare, Estimate,
+    Evidence, Method, PlanOptions, SuccessorView,
 };
+use seedbank::report::{Report, ReportRequest, SiteShare};
+use seedbank::watch::Unwatched;
 
 /// A URL of somebody who wants to be more than text.
 pub const HOSTILE: &str =
     "http://x.example/\"><script>alert(1)</script><img src=http://t.example/p onerror=alert(1)>";
 
-fn mean(mean: f64, error: f64) -> Mean {
-    Mean { mean, error }
+/// Pages of the made-up web.
+const WEB: f64 = 143_968.0;
+
+/// The report of a small bank with two cores, one large site, and two refreshes.
+fn real() -> Report {
+    let place = Place::with_bank();
+    let page = |at: u32| format!("http://s.example/{}", at % 12);
+    let site = (0..12).map(|at| record(&page(at), &[&page(at + 1)]));
+    let crawl = TWO_CORES.to_owned() + &site.collect::<String>();
+    let gone = "{\"url\": \"http://h1.example/\", \"gone\": true}\n";
+    for (day, text) in [("day0.jsonl", &*crawl), ("day1.jsonl", gone)] {
+        place.write(day, text);
+        place.run(&["ingest", "bank", day]).done();
+        place.run(&["refresh", "bank"]).done();
+    }
+    let request = ReportRequest {
+        draws: 2,
+        ..ReportRequest::default()
+    };
+    let bank = Bank::at(&place.path("bank"));
+    bank.report(&request, &Unwatched).unwrap()
+}
+
+fn mean(mean: f64, error: f64) -> Estimate {
+    Estimate {
+        mean,
+        standard_error: Some(error),
+    }
 }
 
 fn shares(core: u32, name: &str, count: u32) -> Vec<SiteShare> {
@@ -22,208 +53,242 @@ fn shares(core: u32, name: &str, count: u32) -> Vec<SiteShare> {
     (0..count).map(share).collect()
 }
 
-/// A report with `count` cores, with everything in it.
+fn seed_url(rank: u32) -> String {
+    format!("http://hub{rank}.example/links/index.php?id={}", rank * 37)
+}
+
+/// A report of so many cores, with everything in it.
 pub fn of_cores(count: u32) -> Report {
-    let seed = |rank: u32| format!("http://hub{rank}.example/links/index.php?id={}", rank * 37);
-    let cores = (1..=count).map(|rank| CoreLine {
-        rank,
-        sigma: 90.0 / f64::from(rank).sqrt(),
-        density: 100.0,
-        hubs: 348 / u64::from(rank) + 2,
-        authorities: 20 + u64::from(rank % 7),
-        hub_sites: shares(rank, "from", 2),
-        authority_sites: shares(rank, "to", 5),
-        best_authorities: vec![format!("http://to{rank}-0.example/")],
-        seed: seed(rank),
-    });
-    let seeds = (1..=count).map(|rank| SeedLine {
-        rank,
-        url: seed(rank),
-        site: format!("hub{rank}.example"),
-        reason: Reason::Core {
+    let mut report = real();
+    let (core, seed) = (report.cores[0].clone(), report.seeds[0].clone());
+    report.cores.clear();
+    report.seeds.clear();
+    for rank in 1..=count {
+        let (mut core, mut seed) = (core.clone(), seed.clone());
+        core.rank = rank;
+        core.sigma = 90.0 / f64::from(rank).sqrt();
+        core.hubs = 348 / u64::from(rank) + 2;
+        core.authorities = 20 + u64::from(rank % 7);
+        core.hub_sites = shares(rank, "from", 2);
+        core.authority_sites = shares(rank, "to", 5);
+        core.seed = seed_url(rank);
+        seed.seed.rank = rank;
+        seed.seed.url = seed_url(rank);
+        seed.seed.site = format!("hub{rank}.example");
+        seed.seed.evidence = Evidence::Core {
             core: rank,
+            sigma: core.sigma,
             hub_score: 0.05,
-        },
-        kept: Some(rank % 5 != 0),
-        dead: None,
-    });
+        };
+        seed.kept = Some(rank % 5 != 0);
+        report.cores.push(core);
+        report.seeds.push(seed);
+    }
+    report.sites = 4321;
+    report.counters.crawled = 20_512;
+    report.counters.known = 123_456;
+    report.counters.batches = 3;
+    let refresh = &mut report.refresh;
+    (refresh.at, refresh.batch, refresh.seeds) = (1_795_060_800, 3, count);
+    (refresh.seconds, refresh.link_visits) = (0.315, 18_172_326);
+    refresh.parameters = PlanOptions {
+        seeds: Some(count),
+        ..PlanOptions::default()
+    };
+    let mut first = refresh.clone();
+    (first.refresh, first.batch, first.cold) = (1, 1, true);
+    report.earlier = vec![first];
+    crawl(&mut report);
+    distances(&mut report, count);
+    coverage(&mut report);
+    budget(&mut report);
+    changes(&mut report);
+    report
+}
+
+fn crawl(report: &mut Report) {
+    let crawl = report.crawl.as_mut().unwrap();
+    let like = crawl.depths[0].clone();
+    let mut before = (0.0, 0.0);
+    let steps = [
+        (20, 20.0),
+        (640, 300.0),
+        (9_400, 4_100.0),
+        (41_000, 27_500.0),
+        (80_000, 71_000.0),
+        (98_000, 97_500.0),
+    ];
+    let depth = |(depth, (pages, of_random)): (u32, (u32, f64))| {
+        let mut found = like.clone();
+        let reached = f64::from(pages);
+        let rank = 1.0 / f64::from(depth + 1) / WEB;
+        (found.depth, found.pages) = (depth, pages.into());
+        found.pagerank = (reached - before.0) / 120_000.0;
+        found.mean_pagerank = Some(9.0 * rank);
+        found.spam_share = Some(0.015);
+        found.value = reached * 1.4;
+        let random = &mut found.random;
+        random.pages = mean(of_random, of_random / 12.0);
+        random.pagerank = mean((of_random - before.1) / 140_000.0, 0.0025);
+        random.mean_pagerank = Some(mean(4.0 * rank, 0.4 / WEB));
+        random.spam_share = Some(mean(0.032, 0.003));
+        random.value = mean(of_random * 1.2, of_random / 10.0);
+        before = (reached, of_random);
+        found
+    };
+    crawl.depths = (0..).zip(steps).map(depth).collect();
+    crawl.state.pages = 143_968;
+    (crawl.list.seeds, crawl.list.dead, crawl.draws) = (20, 0, 20);
+    crawl.claims = [(true, "finds more pages"), (false, "finds more spam")]
+        .map(|(holds, what)| Claim {
+            claim: "made-up",
+            holds,
+            text: format!(
+                "The crawl from the seeds {what} than random at every depth from 1 to 5."
+            ),
+        })
+        .to_vec();
+}
+
+fn distances(report: &mut Report, count: u32) {
     let distance = |from: u32, to: u32| match (from * 7 + to * 11) % 9 {
         _ if from == to => Some(0),
         8 => None,
         links => Some(links + 2),
     };
-    Report {
-        bank: "bank".to_owned(),
-        plan: "default".to_owned(),
-        method: "cores".to_owned(),
-        parameters: vec![Parameter {
-            name: "seeds".to_owned(),
-            value: count.to_string(),
-        }],
-        refresh: 2,
-        at: 1_795_060_800,
-        batch: 3,
-        bank_batch: 3,
-        certified: true,
-        doubt: None,
-        web: Web {
-            sites: 4321,
-            crawled: 20_512,
-            known: 123_456,
-            gone: 83,
-            intra_links: 371_000,
-            inter_links: 81_000,
-        },
-        seeds: seeds.collect(),
-        cores: cores.collect(),
-        crawl: Some(crawl()),
-        distances: Some(Distances {
-            matrix: (0..count)
-                .map(|from| (0..count).map(|to| distance(from, to)).collect())
-                .collect(),
-            mean: Some(5.4),
-            neighbours: Some(5.9),
-            unreachable: 44,
-            average: Some(mean(5.1, 0.04)),
-        }),
-        coverage: Some(coverage()),
-        budget: Some(budget()),
-        left_out: Vec::new(),
-        claims: vec![
-            Claim {
-                holds: true,
-                text: "The crawl from the seeds finds more pages than random at every depth from 1 to 5."
-                    .to_owned(),
-            },
-            Claim {
-                holds: false,
-                text: "Pages at depths 2 and 3 have no higher mean PageRank than from random pages."
-                    .to_owned(),
-            },
-        ],
-        changes: Some(Changes {
-            refresh: 1,
-            batch: 1,
-            other_parameters: false,
-            gained: [5, 10].map(|at| changed(&seed(at))).to_vec(),
-            lost: vec![changed("http://old.example/")],
-            kept: vec![seed(1)],
-        }),
-        costs: (1..=2)
-            .map(|refresh| Cost {
-                refresh,
-                at: 1_795_060_800,
-                batch: refresh,
-                seeds: count,
-                seconds: 0.63 / f64::from(refresh),
-                link_visits: 18_172_326,
-                page_visits: 0,
-                cold: refresh == 1,
-                certified: true,
-            })
-            .collect(),
-    }
+    let found = report.distances.as_mut().unwrap();
+    found.distances = (0..count)
+        .map(|from| (0..count).map(|to| distance(from, to)).collect())
+        .collect();
+    (found.all.mean, found.all.unreachable) = (Some(5.4), 44);
+    found.neighbours.mean = Some(5.9);
+    found.graph.mean = Some(mean(5.1, 0.04));
+    found.claims.clear();
 }
 
-fn crawl() -> Crawl {
-    let depth = |(depth, reached, random): (u32, u64, f64)| CrawlDepth {
-        depth,
-        reached,
-        reached_random: mean(random, random / 12.0),
-        pagerank: reached as f64 / 1_200.0,
-        pagerank_random: mean(random / 1_400.0, 1.0),
-        rank: Some(9.0 / f64::from(depth + 1)),
-        rank_random: Some(mean(4.0 / f64::from(depth + 1), 0.4)),
-        spam: Some(1.5),
-        spam_random: Some(mean(3.2, 0.3)),
-        value: reached as f64 * 1.4,
-        value_random: mean(random * 1.2, random / 10.0),
-    };
-    let steps = [
-        (0, 20, 20.0),
-        (1, 640, 300.0),
-        (2, 9_400, 4_100.0),
-        (3, 41_000, 27_500.0),
-        (4, 80_000, 71_000.0),
-        (5, 98_000, 97_500.0),
-    ];
-    Crawl {
-        seeds: 20,
-        dead: 0,
-        draws: 20,
-        web: 143_968,
-        depths: steps.into_iter().map(depth).collect(),
-    }
-}
-
-fn coverage() -> Coverage {
+fn coverage(report: &mut Report) {
     let names = [
-        ("random", None, 0.0),
-        ("pagerank", None, -6.0),
-        ("out-degree", None, 9.0),
-        ("max-out", None, 11.0),
-        ("max-weight", Some(2), 47.0),
-        ("max-scc", Some(2), 38.0),
-        ("root-scc", Some(2), 45.0),
-        ("greedy", Some(5), 49.0),
+        (CoverMethod::Random, None, 0.0),
+        (CoverMethod::Pagerank, None, -6.0),
+        (CoverMethod::OutDegree, None, 9.0),
+        (CoverMethod::MaxOut, None, 11.0),
+        (CoverMethod::MaxWeight, Some(2), 47.0),
+        (CoverMethod::MaxScc, Some(2), 38.0),
+        (CoverMethod::RootScc, Some(2), 45.0),
+        (CoverMethod::Greedy, Some(5), 49.0),
     ];
+    let share = |percent, improvement| CoverageShare {
+        percent,
+        above_random: improvement,
+        improvement,
+    };
     let curves = |points: u32, by_seeds: bool| {
-        let curve = |(method, depth, most): (&str, Option<u32>, f64)| MethodCurve {
-            method: method.to_owned(),
+        let curve = |(method, depth, most): (CoverMethod, Option<u32>, f64)| CoverageCurve {
+            method,
             depth,
             points: (1..=points)
                 .map(|at| {
                     let base = 50.0 + 3.0 * f64::from(at);
-                    let more = (method != "random")
+                    let more = (method != CoverMethod::Random)
                         .then(|| mean(most * (1.2 - 0.08 * f64::from(at)), 3.1));
                     CoveragePoint {
-                        per_site: if by_seeds { at } else { 5 },
+                        seeds: if by_seeds { at } else { 5 },
                         hops: if by_seeds { 5 } else { at },
-                        pages: mean(base, 2.0),
-                        value: mean(base, 2.5),
-                        more_pages: more,
-                        more_value: more,
+                        pages: share(mean(base, 2.0), more),
+                        value: share(mean(base, 2.5), more),
                     }
                 })
                 .collect(),
         };
         names.into_iter().map(curve).collect()
     };
-    Coverage {
-        sites: 120,
-        sites_all: 356,
-        min_pages: 10,
-        hops: 5,
-        per_site: 5,
-        draws: 10,
-        by_seeds: curves(10, true),
-        by_hops: curves(5, false),
-    }
+    let found = report.coverage.as_mut().unwrap();
+    (found.sites, found.eligible_sites, found.min_pages) = (120, 356, 10);
+    found.by_seeds = curves(10, true);
+    found.by_hops = curves(5, false);
+    found.claims.clear();
+}
+
+fn budget(report: &mut Report) {
+    let found = report.budget.as_mut().unwrap();
+    found.budget = 7_132;
+    let like = found.lists[0].clone();
+    let spent = |name: &str| {
+        let mut row = like.clone();
+        name.clone_into(&mut row.list.name);
+        (row.pages, row.clicks, row.spam) = (7_132, 222_224, 45);
+        (row.value, row.pagerank) = (22_870.6, 0.096_45);
+        row
+    };
+    found.lists = ["refresh 2 of plan default", "refresh 3 of plan sites"]
+        .map(spent)
+        .to_vec();
+}
+
+fn changes(report: &mut Report) {
+    let found = report.changes.as_mut().unwrap();
+    let like = found.seeds[0].clone();
+    let changed = |(change, url): (Change, String)| {
+        let mut seed = like.clone();
+        (seed.change, seed.url) = (change, url);
+        (seed.cause, seed.batch) = (Some(Cause::Gone), Some(2));
+        seed.successor = Some(SuccessorView {
+            url: "http://next.example/".to_owned(),
+            same_core: true,
+            similarity: 1.0,
+        });
+        seed
+    };
+    let seeds = [
+        (Change::Gained, seed_url(5)),
+        (Change::Gained, seed_url(10)),
+        (Change::Lost, "http://old.example/".to_owned()),
+    ];
+    found.seeds = seeds.map(changed).to_vec();
+    let counts = &mut found.summary;
+    (counts.gained, counts.lost, counts.kept) = (2, 1, 1);
 }
 
 /// A report of a cover plan.
 pub fn of_cover(count: u32) -> Report {
+    let mut report = of_cores(1);
+    let like = report.seeds[0].clone();
+    report.method = Method::Cover(CoverMethod::MaxWeight);
+    "sites".clone_into(&mut report.refresh.plan);
+    (report.distances, report.changes) = (None, None);
+    report.cores.clear();
+    let seed = |rank| {
+        let mut seed = like.clone();
+        seed.seed.rank = rank;
+        seed.seed.url = format!("https://host{rank}.example/p{rank}");
+        seed.seed.site = format!("host{rank}.example");
+        seed.seed.evidence = Evidence::Cover {
+            gain: Some(1_139.697_349 / f64::from(rank)),
+            covered_pages: 417 / u64::from(rank) + 1,
+            covered_value: 1_510.130_593 / f64::from(rank),
+            pick: 1,
+            since: 1,
+            seats: None,
+        };
+        seed.kept = None;
+        seed
+    };
+    report.seeds = (1..=count).map(seed).collect();
+    report
+}
+
+/// A report of a plan without seeds, of which nothing was measured.
+pub fn of_nothing() -> Report {
     let mut report = of_cores(0);
-    "sites".clone_into(&mut report.plan);
-    "max-weight".clone_into(&mut report.method);
-    report.distances = None;
+    report.earlier.clear();
     report.changes = None;
-    report.seeds = (1..=count)
-        .map(|rank| SeedLine {
-            rank,
-            url: format!("https://host{rank}.example/p{rank}"),
-            site: format!("host{rank}.example"),
-            reason: Reason::Cover {
-                gain: Some(1_139.697_349 / f64::from(rank)),
-                covered_pages: 417 / u64::from(rank) + 1,
-                covered_value: 1_510.130_593 / f64::from(rank),
-                pick: 1,
-                since: 1,
-            },
-            kept: None,
-            dead: None,
-        })
-        .collect();
+    unmeasured(report)
+}
+
+/// The same report without the experiments.
+pub fn unmeasured(mut report: Report) -> Report {
+    (report.crawl, report.distances) = (None, None);
+    (report.coverage, report.budget) = (None, None);
     report
 }
 
@@ -231,66 +296,34 @@ pub fn of_cover(count: u32) -> Report {
 pub fn hostile() -> Report {
     let mut report = of_cores(3);
     HOSTILE.clone_into(&mut report.bank);
-    HOSTILE.clone_into(&mut report.plan);
-    report.certified = false;
-    report.doubt = Some(HOSTILE.to_owned());
+    HOSTILE.clone_into(&mut report.refresh.plan);
+    report.refresh.certified = false;
+    report.refresh.doubt = Some(HOSTILE.to_owned());
+    report.left_out.push(HOSTILE.to_owned());
     for seed in &mut report.seeds {
-        HOSTILE.clone_into(&mut seed.url);
-        HOSTILE.clone_into(&mut seed.site);
+        HOSTILE.clone_into(&mut seed.seed.url);
+        HOSTILE.clone_into(&mut seed.seed.site);
     }
-    "javascript:alert(1)".clone_into(&mut report.seeds[1].url);
+    "javascript:alert(1)".clone_into(&mut report.seeds[1].seed.url);
     for core in &mut report.cores {
         HOSTILE.clone_into(&mut core.seed);
         for share in core.hub_sites.iter_mut().chain(&mut core.authority_sites) {
             HOSTILE.clone_into(&mut share.site);
         }
     }
-    for claim in &mut report.claims {
+    for claim in report.crawl.iter_mut().flat_map(|crawl| &mut crawl.claims) {
         HOSTILE.clone_into(&mut claim.text);
     }
+    for seed in report.changes.iter_mut().flat_map(|diff| &mut diff.seeds) {
+        HOSTILE.clone_into(&mut seed.url);
+        let successor = seed.successor.iter_mut();
+        successor.for_each(|successor| HOSTILE.clone_into(&mut successor.url));
+    }
     if let Some(changes) = &mut report.changes {
-        changes.gained = [HOSTILE, "data:text/html,x"].map(changed).to_vec();
-        for seed in changes.gained.iter_mut().chain(&mut changes.lost) {
-            HOSTILE.clone_into(&mut seed.because);
-            seed.successor = Some(HOSTILE.to_owned());
-        }
+        "data:text/html,x".clone_into(&mut changes.seeds[1].url);
     }
     if let Some(budget) = &mut report.budget {
-        HOSTILE.clone_into(&mut budget.lists[1].name);
+        HOSTILE.clone_into(&mut budget.lists[1].list.name);
     }
-    if let Some(coverage) = &mut report.coverage {
-        for curve in coverage.by_seeds.iter_mut().chain(&mut coverage.by_hops) {
-            HOSTILE.clone_into(&mut curve.method);
-        }
-    }
-    HOSTILE.clone_into(&mut report.parameters[0].value);
     report
-}
-
-fn changed(url: &str) -> ChangedSeed {
-    ChangedSeed {
-        url: url.to_owned(),
-        because: "the page is gone".to_owned(),
-        batch: Some(2),
-        successor: Some("http://next.example/".to_owned()),
-    }
-}
-
-fn budget() -> Budget {
-    let names = ["refresh 2 of plan default", "refresh 3 of plan sites"];
-    Budget {
-        pages: 7_132,
-        lists: names.map(spent).to_vec(),
-    }
-}
-
-fn spent(name: &str) -> BudgetLine {
-    BudgetLine {
-        name: name.to_owned(),
-        pages: 7_132,
-        value: 22_870.6,
-        clicks: 222_224,
-        spam: 45,
-        pagerank: 9.645,
-    }
 }

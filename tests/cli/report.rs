@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::support::command::{Place, TWO_CORES, names, record};
-use seedbank::engine::{Bank, Failure, ReportRequest};
+use seedbank::engine::{Bank, Failure};
+use seedbank::report::ReportRequest;
 use seedbank::watch::Watch;
 use serde_json::Value;
 
@@ -41,15 +42,22 @@ fn a_report_is_a_page_and_a_json_file() {
     let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
     fits(&json);
     assert_eq!(json["bank"], "bank");
-    assert_eq!(json["web"]["crawled"], 5);
+    assert_eq!(json["counters"]["crawled"], 5);
     assert_eq!(json["seeds"][0]["url"], "http://h1.example/");
-    assert_eq!(json["seeds"][0]["reason"]["core"], 1);
+    assert_eq!(json["seeds"][0]["core"], 1);
     assert_eq!(json["cores"][0]["authority_sites"][0]["site"], "a1.example");
     assert_eq!(json["cores"][1]["hubs"], 2);
     assert!(json["changes"].is_null());
     // From the two seeds all five authorities are one link away.
-    assert_eq!(json["crawl"]["depths"][1]["reached"], 7);
-    assert_eq!(json["crawl"]["draws"], 20);
+    assert_eq!(json["crawl"]["depths"][1]["pages"], 7);
+    let evaluate = |experiment: &[&str]| {
+        let all = [&["evaluate", "bank"], experiment, &["--format", "json"]].concat();
+        place.run(&all).json()
+    };
+    let crawl = evaluate(&["crawl", "--draws", "20", "--top", "0"]);
+    assert_eq!(json["crawl"], crawl);
+    let budget = json["budget"]["budget"].to_string();
+    assert_eq!(json["budget"], evaluate(&["budget", "--pages", &budget]));
     // No site is large enough to compare cover methods on.
     assert!(json["coverage"].is_null());
     assert_eq!(
@@ -89,19 +97,23 @@ fn what_changed_is_told() {
     let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
     fits(&json);
     let changes = &json["changes"];
-    assert_eq!(changes["refresh"], 1);
-    let lost = serde_json::json!([{
-        "url": "http://h1.example/",
-        "because": "the page is gone",
-        "batch": 2,
-        "successor": "http://h2.example/",
-    }]);
-    assert_eq!(changes["lost"], lost);
-    assert_eq!(
-        changes["kept"],
-        serde_json::json!(["http://k1.example/x,y"])
-    );
-    assert_eq!(json["costs"].as_array().unwrap().len(), 2);
+    assert_eq!(changes["summary"]["from"]["refresh"], 1);
+    // As `diff` tells it.
+    let told = place
+        .run(&["diff", "bank", "--format", "jsonl"])
+        .json_lines();
+    assert_eq!(changes["summary"], told[0]["summary"]);
+    assert_eq!(changes["seeds"], serde_json::json!(told[1..]));
+    let lost = &changes["seeds"][1];
+    assert_eq!(lost["url"], "http://h1.example/");
+    assert_eq!(lost["cause"], "gone");
+    assert_eq!(lost["successor"]["url"], "http://h2.example/");
+    let kept = &json["seeds"][0];
+    assert_eq!(kept["url"], "http://k1.example/x,y");
+    assert_eq!((&kept["kept"], &kept["dead"]), (&true.into(), &Value::Null));
+    let history = place.run(&["history", "bank", "--format", "json"]).json();
+    assert_eq!(json["earlier"][0], history["refreshes"][0]);
+    assert_eq!(json["refresh"], history["refreshes"][1]);
     let page = read(&place, "r.html");
     assert!(
         page.contains("Not measured") && page.contains("<b>1 kept</b>"),
@@ -111,9 +123,13 @@ fn what_changed_is_told() {
     let old = ["--refresh", "1"];
     place.run(&[&report[..], &old].concat()).done();
     let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
-    assert_eq!((&json["refresh"], &json["batch"]), (&1.into(), &1.into()));
+    let refresh = &json["refresh"];
+    assert_eq!(
+        (&refresh["refresh"], &refresh["batch"]),
+        (&1.into(), &1.into())
+    );
     assert!(json["changes"].is_null());
-    assert_eq!(json["costs"].as_array().unwrap().len(), 1);
+    assert_eq!(json["earlier"], serde_json::json!([]));
 }
 
 #[test]
@@ -146,9 +162,9 @@ fn a_cover_plan_and_an_empty_one_have_reports_too() {
         .done();
     let json: Value = serde_json::from_str(&read(&place, "g.json")).unwrap();
     fits(&json);
-    assert_eq!(json["seeds"][0]["reason"]["by"], "cover");
+    assert_eq!(json["seeds"][0]["pick"], 1);
     assert_eq!(json["coverage"]["sites"], 1);
-    assert_eq!(json["parameters"][0]["name"], "per-site");
+    assert_eq!(json["refresh"]["parameters"]["per-site"], 2);
     assert!(read(&place, "g.html").contains("Value covered, by the number of seeds"));
     let empty = place.run(&["refresh", "bank", "--plan", "e", "--pages", "crawled"]);
     assert_eq!(empty.status, Some(5));

@@ -8,7 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::made_up_reports::{hostile, of_cores, of_cover};
-use seedbank::report::page;
+use seedbank::report::{self, Report};
+
+fn page(report: &Report) -> String {
+    report::page(report, "report.json")
+}
 
 /// The browser; `None` if it is not installed.
 fn browser(test: &str) -> Option<PathBuf> {
@@ -100,11 +104,7 @@ fn it_fits_on_every_screen_and_asks_nobody() {
         ("hostile", hostile()),
     ] {
         let file = folder().join(format!("measure-{name}.html"));
-        fs::write(
-            &file,
-            measuring(&page(&report, "report.json"), &[320, 360, 768, 1280]),
-        )
-        .unwrap();
+        fs::write(&file, measuring(&page(&report), &[320, 360, 768, 1280])).unwrap();
         let dom = open(&browser, &file, &["--dump-dom", "--window-size=1400,900"]);
         let found = dom.split("<pre id=\"found\">").nth(1).unwrap();
         let found = found.split("</pre>").next().unwrap();
@@ -155,7 +155,7 @@ fn the_dom_has_what_was_written_and_no_script_ran() {
         return;
     };
     let file = folder().join("hostile.html");
-    fs::write(&file, page(&hostile(), "report.json")).unwrap();
+    fs::write(&file, page(&hostile())).unwrap();
     let dom = open(&browser, &file, &["--dump-dom"]);
     assert_eq!(dom.matches("<script").count(), 0);
     for part in [
@@ -190,7 +190,7 @@ fn light_and_dark_differ_and_pictures_are_taken() {
     };
     let folder = folder();
     let file = folder.join("cores.html");
-    fs::write(&file, page(&of_cores(20), "report.json")).unwrap();
+    fs::write(&file, page(&of_cores(20))).unwrap();
     for (size, window) in [("desk", "1280,800"), ("phone", "500,1000")] {
         let shot = |name: &str, scheme: u8| {
             let picture = folder.join(format!("{size}-{name}.png"));

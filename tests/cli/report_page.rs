@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::made_up_reports::{HOSTILE, hostile, of_cores, of_cover};
-use seedbank::report::{Report, page};
+use crate::made_up_reports::{HOSTILE, hostile, of_cores, of_cover, of_nothing, unmeasured};
+use seedbank::report::page;
 
 /// The tags of a page with their attributes; text is escaped, so every `<` opens one.
 fn tags(page: &str) -> Vec<&str> {
@@ -74,7 +74,7 @@ fn only_addresses_of_the_web_are_links() {
     let wrong = ["javascript:alert(1)", "data:text/html,x", "//a.example/"];
     let mut report = of_cores(4);
     for (seed, url) in report.seeds.iter_mut().zip(wrong) {
-        seed.url = url.to_owned();
+        url.clone_into(&mut seed.seed.url);
     }
     let page = page(&report, "bank.json");
     for url in wrong {
@@ -128,7 +128,7 @@ fn long_lists_are_cut_and_say_where_the_rest_is() {
 
 #[test]
 fn little_or_nothing_is_told_too() {
-    let empty = page(&Report::default(), "report.json");
+    let empty = page(&of_nothing(), "report.json");
     is_harmless(&empty);
     for said in [
         "No page could be selected",
@@ -137,14 +137,10 @@ fn little_or_nothing_is_told_too() {
     ] {
         assert!(empty.contains(said), "{said}\n{empty}");
     }
-    let mut unmeasured = of_cores(3);
-    unmeasured.crawl = None;
-    unmeasured.distances = None;
-    unmeasured.coverage = None;
-    unmeasured.bank_batch = 4;
+    let mut unmeasured = unmeasured(of_cores(3));
+    unmeasured.counters.batches = 4;
     let unmeasured = page(&unmeasured, "report.json");
     assert!(unmeasured.contains("Not measured"));
-    assert!(unmeasured.contains("--no-evaluate"));
     assert!(unmeasured.contains("Selected after batch 3; the bank has taken batches up to 4"));
     assert!(!unmeasured.contains("href=\"#worth\""));
 }

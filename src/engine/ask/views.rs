@@ -128,6 +128,12 @@ impl Bank {
         Ok(())
     }
 
+    /// The refresh that is meant, as `history` tells it.
+    pub(crate) fn refresh_view(&self, which: &Which) -> Result<RefreshView, EngineError> {
+        let (refresh, record) = Views::open(self)?.find(which)?;
+        RefreshView::new(refresh, record)
+    }
+
     /// Batches and refreshes, in order.
     pub fn history(&self) -> Result<History, EngineError> {
         let views = Views::open(self)?;

@@ -1,6 +1,6 @@
 //! Lists of seeds as they stand today: which of them are still there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::{AbsentSeed, AbsentWhy, ListView};
 use super::requests::SeedList;
@@ -8,10 +8,10 @@ use super::today::Today;
 use crate::engine::ask::views::Views;
 use crate::engine::history::past::Past;
 use crate::engine::history::succession::{OldSeed, Successors};
-use crate::engine::{EngineError, ExperimentError, Plan, PlanOptions, Which};
+use crate::engine::{Bank, EngineError, ExperimentError, Plan, PlanOptions, Which};
 use crate::ingest;
 use crate::page::PageId;
-use crate::storage::records::{PageState, SeedEvidence};
+use crate::storage::records::{PageRecord, PageState, SeedEvidence};
 use crate::storage::tables;
 use crate::watch::Watch;
 
@@ -106,8 +106,6 @@ fn of_refresh(
     let (refresh, record) = today.views.find(which)?;
     let mut going = Going::new(format!("refresh {refresh} of plan {}", record.plan));
     let plan = PlanOptions::from_kept(&record.settings)?.decide()?;
-    // A spam page that is a seed of such a plan became spam later; other plans may want it.
-    let no_spam = matches!(&plan, Plan::Cores(cores) if !cores.keep_spam);
     let reader = &today.views.reader;
     let mut seeds = Vec::new();
     for entry in reader.scan_under(&tables::SEEDS, &refresh.to_be_bytes())? {
@@ -129,13 +127,7 @@ fn of_refresh(
     for seed in seeds {
         watch.proceed()?;
         let page = reader.need(&tables::PAGES, &seed.page)?;
-        let dead = match page.state {
-            PageState::Gone => Some(AbsentWhy::Gone),
-            PageState::Unlinked => Some(AbsentWhy::Unlinked),
-            PageState::Known | PageState::Crawled if no_spam && page.spam => Some(AbsentWhy::Spam),
-            PageState::Known | PageState::Crawled => None,
-        };
-        let Some(why) = dead else {
+        let Some(why) = dead(&page, &plan) else {
             going.take(number(today, seed.page)?);
             continue;
         };
@@ -157,6 +149,39 @@ fn of_refresh(
     going.view.refresh = Some(refresh);
     going.view.batch = Some(record.batch);
     Ok((going.view, going.seeds))
+}
+
+/// Why a seed of a plan takes no part any more; `None` while it does.
+fn dead(seed: &PageRecord, plan: &Plan) -> Option<AbsentWhy> {
+    // A spam page that such a plan has as a seed became one later; other plans may want it.
+    let no_spam = matches!(plan, Plan::Cores(cores) if !cores.keep_spam);
+    match seed.state {
+        PageState::Gone => Some(AbsentWhy::Gone),
+        PageState::Unlinked => Some(AbsentWhy::Unlinked),
+        PageState::Known | PageState::Crawled => (no_spam && seed.spam).then_some(AbsentWhy::Spam),
+    }
+}
+
+impl Bank {
+    /// The seeds of a refresh that take no part any more, by rank.
+    pub(crate) fn dead_seeds(
+        &self,
+        which: &Which,
+    ) -> Result<BTreeMap<u32, AbsentWhy>, EngineError> {
+        let views = Views::open(self)?;
+        let (refresh, record) = views.find(which)?;
+        let plan = PlanOptions::from_kept(&record.settings)?.decide()?;
+        let mut found = BTreeMap::new();
+        for entry in views
+            .reader
+            .scan_under(&tables::SEEDS, &refresh.to_be_bytes())?
+        {
+            let ((_, rank), seed) = entry?;
+            let why = dead(&views.reader.need(&tables::PAGES, &seed.page)?, &plan);
+            found.extend(why.map(|why| (rank, why)));
+        }
+        Ok(found)
+    }
 }
 
 fn of_urls(

@@ -278,7 +278,8 @@ pub struct SeedChange {
 /// assert_eq!(lost.batch, Some(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(description = "Two lists compared.")]
 #[non_exhaustive]
 pub struct SeedDiff {
     /// The counts.

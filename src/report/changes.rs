@@ -1,50 +1,25 @@
 //! What changed since an earlier refresh, with its causes in words.
 
-use crate::engine::ask::diff::{Cause, Change, DiffRequest, SeedChange};
-use crate::engine::refresh::RefreshView;
-use crate::engine::{Bank, EngineError};
-use crate::report::{ChangedSeed, Changes};
-use crate::watch::Watch;
+use crate::engine::{Cause, Change, SeedChange, SeedDiff};
 
-impl Bank {
-    /// What [`Bank::diff`] tells of two refreshes of a plan.
-    pub(super) fn changes(
-        &self,
-        earlier: &RefreshView,
-        refresh: &RefreshView,
-        watch: &dyn Watch,
-    ) -> Result<Changes, EngineError> {
-        let request = DiffRequest {
-            refreshes: vec![earlier.refresh, refresh.refresh],
-            ..DiffRequest::default()
-        };
-        let diff = self.diff(&request, watch)?;
-        let mut changes = Changes {
-            refresh: earlier.refresh,
-            batch: earlier.batch,
-            other_parameters: earlier.parameters != refresh.parameters,
-            ..Changes::default()
-        };
-        let mut kept = Vec::new();
-        for seed in diff.seeds {
-            match seed.change {
-                Change::Gained => changes.gained.push(changed(seed)),
-                Change::Lost => changes.lost.push(changed(seed)),
-                Change::Moved | Change::Kept => kept.push((seed.rank_after, seed.url)),
-            }
-        }
-        kept.sort();
-        changes.kept = kept.into_iter().map(|(_, url)| url).collect();
-        Ok(changes)
+impl SeedDiff {
+    /// The seeds that this happened to, best first.
+    pub(super) fn of(&self, change: Change) -> Vec<&SeedChange> {
+        let seeds = self.seeds.iter();
+        seeds.filter(|seed| seed.change == change).collect()
+    }
+
+    /// The lists of what came and what went with their titles.
+    pub(super) fn lists(&self) -> [(&'static str, Vec<&SeedChange>); 2] {
+        [("Gained", Change::Gained), ("Lost", Change::Lost)]
+            .map(|(title, change)| (title, self.of(change)))
     }
 }
 
-fn changed(seed: SeedChange) -> ChangedSeed {
-    ChangedSeed {
-        url: seed.url,
-        because: seed.cause.map(words).unwrap_or_default().to_owned(),
-        batch: seed.batch,
-        successor: seed.successor.map(|successor| successor.url),
+impl SeedChange {
+    /// Why it happened, in words; empty where nothing happened.
+    pub(super) fn because(&self) -> &'static str {
+        self.cause.map(words).unwrap_or_default()
     }
 }
 

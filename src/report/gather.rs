@@ -1,0 +1,174 @@
+//! Gathers what a report tells: what a refresh kept, what changed since the one before it, and the
+//! experiments on the state as it is now.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::answers::{CoreSummary, Report, ReportSeed, SiteShare};
+use crate::engine::{
+    Bank, Change, CoreView, DiffRequest, EngineError, RefreshView, SeedDiff, Which,
+};
+use crate::ingest::{self, SiteMode};
+use crate::watch::Watch;
+
+/// How many of a core's best authorities are told.
+const BEST: usize = 10;
+
+/// What to report on, and how much the experiments may cost.
+///
+/// ```
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+/// use seedbank::report::{self, ReportRequest};
+///
+/// let request = ReportRequest { evaluate: false, ..ReportRequest::default() };
+/// let told = bank.report(&request, &Unwatched)?;
+/// let html = report::page(&told, "report.json");
+/// assert!(html.contains("http://a.example/"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReportRequest {
+    /// The refresh.
+    pub which: Which,
+    /// Whether the experiments run.
+    pub evaluate: bool,
+    /// Random seed sets that the seeds are compared with; at least 2, or there is no error to tell.
+    pub draws: u32,
+    /// Cover methods are compared on at most so many sites.
+    pub max_sites: u32,
+    /// The seed of the random streams.
+    pub rng_seed: u64,
+}
+
+impl Default for ReportRequest {
+    fn default() -> Self {
+        Self {
+            which: Which::default(),
+            evaluate: true,
+            draws: 20,
+            max_sites: 100,
+            rng_seed: 0,
+        }
+    }
+}
+
+impl Bank {
+    /// Everything that a report tells of a refresh.
+    ///
+    /// Cost: one scan of the sites, the refresh's seeds and cores, and unless that is left out the
+    /// experiments, which load the whole graph.
+    pub fn report(
+        &self,
+        request: &ReportRequest,
+        watch: &dyn Watch,
+    ) -> Result<Report, EngineError> {
+        watch.stage("gather", None);
+        let refresh = self.refresh_view(&request.which)?;
+        let kept = self.history()?.refreshes;
+        let of_plan = |other: &&RefreshView| other.plan == refresh.plan;
+        let earlier = kept.iter().filter(of_plan);
+        let earlier = earlier.filter(|other| other.refresh < refresh.refresh);
+        let status = self.status()?;
+        watch.proceed()?;
+        let mut report = Report {
+            bank: self.name(),
+            method: refresh.method(),
+            earlier: earlier.cloned().collect(),
+            refresh,
+            sites: status.sites,
+            counters: status.counters,
+            seeds: Vec::new(),
+            cores: Vec::new(),
+            crawl: None,
+            distances: None,
+            coverage: None,
+            budget: None,
+            left_out: Vec::new(),
+            changes: None,
+        };
+        let which = by_number(&report.refresh);
+        self.cores(&which, |core| {
+            watch.proceed()?;
+            report.cores.push(summary(core, status.site_mode));
+            Ok::<(), EngineError>(())
+        })?;
+        report.changes = self.changes(&report, watch)?;
+        let gained: Option<BTreeSet<&str>> = report.changes.as_ref().map(|changes| {
+            let gained = changes.of(Change::Gained).into_iter();
+            gained.map(|seed| seed.url.as_str()).collect()
+        });
+        let dead = self.dead_seeds(&which)?;
+        let seeds = self.seeds(&which)?.into_iter().map(|seed| ReportSeed {
+            kept: gained.as_ref().map(|new| !new.contains(&*seed.url)),
+            dead: dead.get(&seed.rank).copied(),
+            seed,
+        });
+        report.seeds = seeds.collect();
+        if request.evaluate {
+            self.measure(request, &kept, &mut report, watch)?;
+        }
+        Ok(report)
+    }
+
+    /// What changed since the plan's last earlier refresh; `None` where none is kept.
+    fn changes(&self, report: &Report, watch: &dyn Watch) -> Result<Option<SeedDiff>, EngineError> {
+        let Some(earlier) = report.earlier.last() else {
+            return Ok(None);
+        };
+        let request = DiffRequest {
+            refreshes: vec![earlier.refresh, report.refresh.refresh],
+            ..DiffRequest::default()
+        };
+        self.diff(&request, watch).map(Some)
+    }
+
+    /// The last part of the bank's folder.
+    fn name(&self) -> String {
+        let path = self.path();
+        let full = path.canonicalize().ok();
+        let name = path.file_name().or_else(|| full.as_deref()?.file_name());
+        name.map_or_else(
+            || "bank".to_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        )
+    }
+}
+
+/// A refresh by its number, since its plan may be refreshed meanwhile.
+pub(super) fn by_number(refresh: &RefreshView) -> Which {
+    Which {
+        plan: None,
+        refresh: Some(refresh.refresh),
+    }
+}
+
+fn summary(core: CoreView, mode: SiteMode) -> CoreSummary {
+    CoreSummary {
+        rank: core.rank,
+        sigma: core.sigma,
+        density: core.density,
+        hubs: core.hubs.len() as u64,
+        authorities: core.authorities.len() as u64,
+        hub_sites: sites(&core.hubs, mode),
+        authority_sites: sites(&core.authorities, mode),
+        best_authorities: core.authorities.into_iter().take(BEST).collect(),
+        seed: core.seed,
+    }
+}
+
+/// The sites of pages, the one with the most pages first, ties by name.
+fn sites(urls: &[String], mode: SiteMode) -> Vec<SiteShare> {
+    let mut pages: BTreeMap<String, u64> = BTreeMap::new();
+    for url in urls {
+        // A URL of the bank was normalised once and is so again.
+        if let Ok(location) = ingest::parse(url, mode) {
+            *pages.entry(location.site).or_default() += 1;
+        }
+    }
+    let mut shares: Vec<SiteShare> = pages
+        .into_iter()
+        .map(|(site, pages)| SiteShare { site, pages })
+        .collect();
+    // By name already, and the sort is stable.
+    shares.sort_by_key(|share| std::cmp::Reverse(share.pages));
+    shares
+}
