@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::engine::Bank;
-use seedbank::report::{Report, ReportRequest, page};
+use seedbank::report::{Commands, Report, ReportRequest, page};
 use seedbank::shown::plain;
 
 use super::failure::CliError;
@@ -157,13 +157,29 @@ fn folder(file: &Path) -> &Path {
     }
 }
 
+/// What the page speaks of, as it is typed.
+fn commands(report: &Report) -> Commands {
+    let bank = &report.bank;
+    let (refresh, plan) = (report.refresh.refresh, &report.refresh.plan);
+    Commands {
+        seeds: Some(format!("seedbank seeds {bank} --refresh {refresh}")),
+        cores: Some(format!(
+            "seedbank cores {bank} --refresh {refresh} --format jsonl"
+        )),
+        refresh: Some(format!("seedbank refresh {bank} --plan {plan}")),
+        diff: Some("seedbank diff".to_owned()),
+        unmeasured: Some("--no-evaluate".to_owned()),
+        parameter: "--".to_owned(),
+    }
+}
+
 /// Writes both files beside their places and moves them there, so that nobody ever sees half a
 /// file; the page goes last, since it refers to the other.
 fn write(report: &Report, out: &Path, beside: &Path) -> Result<(), CliError> {
     let mut json = serde_json::to_vec(report).map_err(CliError::Json)?;
     json.push(b'\n');
     let name = beside.file_name().unwrap_or_default().to_string_lossy();
-    let page = page(report, &name);
+    let page = page(report, &name, &commands(report));
     let json = staged(beside, &json)?;
     let page = staged(out, page.as_bytes())?;
     for (staged, place) in [(json, beside), (page, out)] {

@@ -17,11 +17,11 @@ const BEST: usize = 10;
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::report::{self, ReportRequest};
+/// use seedbank::report::{self, Commands, ReportRequest};
 ///
 /// let request = ReportRequest { evaluate: false, ..ReportRequest::default() };
 /// let told = bank.report(&request, &Unwatched)?;
-/// let html = report::page(&told, "report.json");
+/// let html = report::page(&told, "report.json", &Commands::default());
 /// assert!(html.contains("http://a.example/"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -36,4 +36,4 @@ mod text;
 
 pub use answers::{CoreSummary, Report, ReportSeed, SiteShare};
 pub use gather::ReportRequest;
-pub use page::page;
+pub use page::{Commands, page};

@@ -18,9 +18,26 @@ use crate::engine::{AbsentWhy, Claim, Evidence, Method, RefreshView};
 /// The style of every page.
 pub(super) const STYLE: &str = include_str!("page.css");
 
+/// How a reader types what the page speaks of. The page does without the hints that are `None`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Commands {
+    /// Prints the seeds for a crawler.
+    pub seeds: Option<String>,
+    /// Prints the cores with all their pages and scores.
+    pub cores: Option<String>,
+    /// Selects anew by the plan.
+    pub refresh: Option<String>,
+    /// Names who may follow the seeds that a refresh lost.
+    pub diff: Option<String>,
+    /// What leaves the experiments out when a report is asked for.
+    pub unmeasured: Option<String>,
+    /// What stands before the name of a plan's parameter; nothing by default.
+    pub parameter: String,
+}
+
 /// The report as a page; `json` is the name of the JSON file beside it.
 #[must_use]
-pub fn page(report: &Report, json: &str) -> String {
+pub fn page(report: &Report, json: &str, commands: &Commands) -> String {
     let title = match report.seeds.len() {
         0 => "No page could be selected to start the next crawl from".to_owned(),
         1 => "The page to start the next crawl from".to_owned(),
@@ -29,6 +46,7 @@ pub fn page(report: &Report, json: &str) -> String {
     let page = Page {
         title,
         report,
+        commands,
         file: DataFile::beside(json),
         dead: report.seeds.iter().filter(|s| s.dead.is_some()).count(),
         verdict: verdict(report),
@@ -47,6 +65,7 @@ pub fn page(report: &Report, json: &str) -> String {
 struct Page<'a> {
     title: String,
     report: &'a Report,
+    commands: &'a Commands,
     file: DataFile<'a>,
     /// Seeds that can start no crawl any more.
     dead: usize,

@@ -8,7 +8,7 @@ use seedbank::engine::{
     Bank, Cause, Change, Claim, CoverMethod, CoverageCurve, CoveragePoint, CoverageShare, Estimate,
     Evidence, Method, PlanOptions, SuccessorView,
 };
-use seedbank::report::{Report, ReportRequest, SiteShare};
+use seedbank::report::{Commands, Report, ReportRequest, SiteShare};
 use seedbank::watch::Unwatched;
 
 /// A URL of somebody who wants to be more than text.
@@ -326,4 +326,17 @@ pub fn hostile() -> Report {
         HOSTILE.clone_into(&mut budget.lists[1].list.name);
     }
     report
+}
+
+/// What a caller may say of its commands, each of them this.
+pub fn commands(all: &str) -> Commands {
+    let command = || Some(all.to_owned());
+    Commands {
+        seeds: command(),
+        cores: command(),
+        refresh: command(),
+        diff: command(),
+        unmeasured: command(),
+        parameter: all.to_owned(),
+    }
 }

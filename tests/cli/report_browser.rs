@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::made_up_reports::{hostile, of_cores, of_cover};
-use seedbank::report::{self, Report};
+use seedbank::report::{self, Commands, Report};
 
 fn page(report: &Report) -> String {
-    report::page(report, "report.json")
+    report::page(report, "report.json", &Commands::default())
 }
 
 /// The browser; `None` if it is not installed.

@@ -1,10 +1,18 @@
 //! The page of a report, from made-up numbers: what it says, what it cuts, and that nothing that
-//! comes from the web is ever more than text in it.
+//! comes from the web is more than text in it.
 
 use std::path::Path;
 
-use crate::made_up_reports::{HOSTILE, hostile, of_cores, of_cover, of_nothing, unmeasured};
-use seedbank::report::page;
+use crate::made_up_reports::{
+    HOSTILE, commands, hostile, of_cores, of_cover, of_nothing, unmeasured,
+};
+use seedbank::engine::AbsentWhy;
+use seedbank::report::{self, Commands, Report};
+
+/// The page of a caller that has no commands.
+fn page(report: &Report, json: &str) -> String {
+    report::page(report, json, &Commands::default())
+}
 
 /// The tags of a page with their attributes; text is escaped, so every `<` opens one.
 fn tags(page: &str) -> Vec<&str> {
@@ -18,7 +26,7 @@ fn tags(page: &str) -> Vec<&str> {
         .collect()
 }
 
-/// No script, nothing that is fetched, nothing that leads anywhere except links to pages.
+/// No script, nothing that is fetched, nothing that leads anywhere but by a link to a page.
 #[track_caller]
 fn is_harmless(page: &str) {
     for tag in tags(page) {
@@ -41,7 +49,7 @@ fn is_harmless(page: &str) {
             "foreignobject",
         ];
         assert!(!fetching.contains(&name.as_str()), "<{tag}>");
-        // Every other part is inside quotes, which escaped text cannot end.
+        // Every other part is inside quotes, where escaped text cannot end them.
         for attribute in tag.split('"').step_by(2) {
             assert!(!attribute.contains("src="), "<{tag}>");
             assert!(!attribute.contains(" on"), "<{tag}>");
@@ -61,7 +69,7 @@ fn is_harmless(page: &str) {
 
 #[test]
 fn hostile_text_is_text() {
-    let page = page(&hostile(), "\"><script>.json");
+    let page = report::page(&hostile(), "\"><script>.json", &commands(HOSTILE));
     assert!(page.matches("&lt;script&gt;").count() > 20);
     assert!(!page.contains("<script"), "{page}");
     assert!(!page.contains(HOSTILE));
@@ -145,7 +153,37 @@ fn little_or_nothing_is_told_too() {
     assert!(!unmeasured.contains("href=\"#worth\""));
 }
 
-/// Writes pages for people who want to see one without a bank.
+/// How something is typed is the caller's to say.
+#[test]
+fn commands_are_the_callers() {
+    let mut old = unmeasured(of_cores(3));
+    old.counters.batches = 4;
+    old.seeds[0].dead = Some(AbsentWhy::Gone);
+    let told = report::page(&old, "report.json", &commands("% typed "));
+    for said in [
+        "For the crawler: <code>% typed </code>",
+        "with its score: <code>% typed </code>",
+        "on its state now. <code>% typed </code> selects anew.",
+        "marked in the list; <code>% typed </code> after the next refresh",
+        "left out; run the report without <code>% typed </code>.",
+        "<code>% typed seeds 3</code>",
+    ] {
+        assert!(told.contains(said), "{said}\n{told}");
+    }
+    let bare = page(&old, "report.json");
+    for said in [
+        "report.json</a>.",
+        "on its state now.</p>",
+        "marked in the list.</p>",
+        "The experiments were left out.",
+        "<code>seeds 3</code>",
+    ] {
+        assert!(bare.contains(said), "{said}\n{bare}");
+    }
+    assert_eq!(bare.matches("<code>").count(), 1);
+}
+
+/// For people who want to see one without a bank.
 #[test]
 fn pages_can_be_looked_at() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));

@@ -16,6 +16,11 @@ fn root() -> &'static Path {
 }
 
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    files(folder, "rs")
+}
+
+/// The files of a folder whose names end so, with their texts.
+fn files(folder: &str, ending: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
     while let Some(folder) = folders.pop() {
@@ -23,14 +28,17 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == ending)
+            {
                 let text = fs::read_to_string(&path).unwrap();
                 found.push((path.strip_prefix(root()).unwrap().to_path_buf(), text));
             }
         }
     }
     found.sort();
-    assert!(!found.is_empty(), "no sources in {folder}");
+    assert!(!found.is_empty(), "no {ending} in {folder}");
     found
 }
 

@@ -1,7 +1,7 @@
 //! Who chooses which words: how something is typed is for the command line to say. The library
 //! names parameters, and gives what to do about an error as a variant.
 
-use super::{fail_on, product, root, sources};
+use super::{fail_on, files, product, root, sources};
 
 /// The commands, as they are typed.
 fn commands() -> Vec<String> {
@@ -22,7 +22,8 @@ fn has_flag(line: &str) -> bool {
     line.match_indices("--").any(|(at, dashes)| {
         let begins = !line[..at].ends_with(is_part);
         let rest = &line[at + dashes.len()..];
-        begins && rest.starts_with(|c: char| c.is_ascii_lowercase())
+        // A name may be put in where it is written out.
+        begins && rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '{')
     })
 }
 
@@ -50,6 +51,13 @@ fn only_the_command_line_speaks_of_flags_and_commands() {
             }
         }
     }
+    for (path, text) in files("src", "html") {
+        for (number, line) in (1..).zip(text.lines()) {
+            if has_flag(line) || has_command(line, &commands) {
+                found.push(format!("{}:{number}: {}", path.display(), line.trim()));
+            }
+        }
+    }
     fail_on("the command line's words in the library", &found);
 }
 
@@ -60,12 +68,15 @@ fn flags_and_commands_are_found() {
         r#""`--depth {depth}` is too much""#,
         "--new-members goes with it",
         r#""run `refresh --cold`""#,
+        r#"format!("--{name}")"#,
+        "<code>--{{ name }}</code>",
     ] {
         assert!(has_flag(line), "{line}");
     }
     for line in [
         "let x = a - -b;",
         "<!-- a remark",
+        "{%- if x -%}",
         "http://xn--bcher-kva.example/",
         "a -- b",
         "// ----- ",
