@@ -2,7 +2,7 @@
 //! is it (`schema/report.schema.json`).
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::engine::{
     AbsentWhy, BudgetEvaluation, CounterView, CoverageEvaluation, CrawlEvaluation,
@@ -10,7 +10,7 @@ use crate::engine::{
 };
 
 /// Everything that a report tells of one refresh, each part as the bank answers it.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Report {
     /// The bank's name: the last part of its folder.
@@ -45,7 +45,7 @@ pub struct Report {
 }
 
 /// A seed with its reason, and what became of it.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ReportSeed {
     /// The seed.
@@ -58,7 +58,7 @@ pub struct ReportSeed {
 }
 
 /// A core in numbers.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoreSummary {
     /// Its rank, from 1.
@@ -84,7 +84,7 @@ pub struct CoreSummary {
 }
 
 /// A site's part of a core.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SiteShare {
     /// The site.
     pub site: String,

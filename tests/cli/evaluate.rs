@@ -4,8 +4,8 @@
 #![expect(clippy::float_cmp, reason = "what is known on paper is exact")]
 
 use std::fs;
-use std::path::Path;
 
+use super::schemas::fits;
 use crate::support::command;
 use crate::support::command::{Place, record};
 use serde_json::Value;
@@ -16,16 +16,7 @@ fn judged(place: &Place, args: &[&str]) -> Value {
     let (name, rest) = args.split_first().unwrap();
     let args = [&["evaluate", "bank", name], rest, &["--format", "json"]].concat();
     let found = place.run(&args).json();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("schema")
-        .join(format!("evaluate-{name}.schema.json"));
-    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let faults: Vec<String> = validator
-        .iter_errors(&found)
-        .map(|e| e.to_string())
-        .collect();
-    assert!(faults.is_empty(), "{name}: {faults:?}\n{found}");
+    fits(&format!("evaluate-{name}"), &found);
     found
 }
 

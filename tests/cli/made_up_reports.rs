@@ -141,7 +141,7 @@ fn crawl(report: &mut Report) {
     (crawl.list.seeds, crawl.list.dead, crawl.draws) = (20, 0, 20);
     crawl.claims = [(true, "finds more pages"), (false, "finds more spam")]
         .map(|(holds, what)| Claim {
-            claim: "made-up",
+            claim: "made-up".to_owned(),
             holds,
             text: format!(
                 "The crawl from the seeds {what} than random at every depth from 1 to 5."

@@ -1,7 +1,6 @@
 //! `report` as a command: what it writes, what it refuses, and that it never leaves half a file.
 
 use std::fs;
-use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::support::command::{Place, TWO_CORES, names, record};
@@ -12,14 +11,7 @@ use serde_json::Value;
 
 #[track_caller]
 fn fits(report: &Value) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/report.schema.json");
-    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let faults: Vec<String> = validator
-        .iter_errors(report)
-        .map(|e| e.to_string())
-        .collect();
-    assert!(faults.is_empty(), "{faults:?}\n{report}");
+    super::schemas::fits("report", report);
 }
 
 fn read(place: &Place, name: &str) -> String {

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use crate::support::command::{Place, TWO_CORES, names};
 use seedbank::engine::{
-    BankCheck, CoreView, DiffSummary, Explanation, History, IngestReport, PageHistory,
-    RefreshReport, RepairReport, Seed, SeedChange, SiteExplanation, Status,
+    BankCheck, BudgetEvaluation, CoreView, CoverageEvaluation, CrawlEvaluation, DiffSummary,
+    DistancesEvaluation, Explanation, History, IngestReport, PageHistory, RefreshReport,
+    RepairReport, Seed, SeedChange, SiteExplanation, Status,
 };
+use seedbank::report::Report;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -17,8 +19,9 @@ fn schema(name: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
+/// Checks printed JSON against its schema, and that its type reads it back.
 #[track_caller]
-fn fits(name: &str, output: &Value) {
+pub fn fits(name: &str, output: &Value) {
     let validator = jsonschema::validator_for(&schema(name)).unwrap();
     let faults: Vec<String> = validator
         .iter_errors(output)
@@ -30,6 +33,10 @@ fn fits(name: &str, output: &Value) {
         "cores" => reads::<CoreView>(output),
         "diff" if output["summary"].is_object() => reads::<DiffSummary>(&output["summary"]),
         "diff" => reads::<SeedChange>(output),
+        "evaluate-budget" => reads::<BudgetEvaluation>(output),
+        "evaluate-coverage" => reads::<CoverageEvaluation>(output),
+        "evaluate-crawl" => reads::<CrawlEvaluation>(output),
+        "evaluate-distances" => reads::<DistancesEvaluation>(output),
         "explain" if output["url"].is_string() => reads::<Explanation>(output),
         "explain" => reads::<SiteExplanation>(output),
         "history" if output["url"].is_string() => reads::<PageHistory>(output),
@@ -37,6 +44,7 @@ fn fits(name: &str, output: &Value) {
         "ingest" => reads::<IngestReport>(output),
         "refresh" => reads::<RefreshReport>(output),
         "repair" => reads::<RepairReport>(output),
+        "report" => reads::<Report>(output),
         "seeds" => reads::<Seed>(output),
         "status" => reads::<Status>(output),
         "record" | "synth" => {}

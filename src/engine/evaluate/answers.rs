@@ -3,7 +3,7 @@
 //! Shares are parts of one, PageRank adds up to 1 over the whole graph, values are in units.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cover;
 use crate::engine::plan::NAME_PATTERN;
@@ -12,7 +12,7 @@ use crate::ingest::URL_PATTERN;
 use crate::storage::records::{BatchId, RefreshId};
 
 /// The state that was judged on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct StateView {
     /// The last batch.
@@ -26,7 +26,7 @@ pub struct StateView {
 }
 
 /// A list of seeds as it stands today.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ListView {
     /// What it is called: the refresh with its plan, or the file.
@@ -61,7 +61,7 @@ pub struct ListView {
 }
 
 /// A seed that takes no part.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AbsentSeed {
     /// As the list has it.
     pub url: String,
@@ -74,7 +74,9 @@ pub struct AbsentSeed {
 }
 
 /// Why a seed takes no part.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum AbsentWhy {
     /// The page is gone.
@@ -90,11 +92,11 @@ pub enum AbsentWhy {
 }
 
 /// Whether something that is claimed of seeds holds here.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
     /// Its name, which stays the same.
     #[schemars(regex(pattern = "^[a-z0-9-]+$"))]
-    pub claim: &'static str,
+    pub claim: String,
     /// Whether it holds on this bank.
     pub holds: bool,
     /// One sentence with the figures.
@@ -102,7 +104,7 @@ pub struct Claim {
 }
 
 /// What `evaluate crawl` answers.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CrawlEvaluation {
     /// The state that was judged on.
@@ -124,7 +126,7 @@ pub struct CrawlEvaluation {
 }
 
 /// What a crawl finds at one depth.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CrawlDepth {
     /// Links from the seeds; the seeds themselves have depth 0.
@@ -152,7 +154,7 @@ pub struct CrawlDepth {
 }
 
 /// What crawls from random seeds find at one depth: means over the draws.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RandomDepth {
     /// Pages at this depth.
@@ -172,7 +174,7 @@ pub struct RandomDepth {
 }
 
 /// A page of high PageRank.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TopPage {
     /// The page.
     #[schemars(regex(pattern = URL_PATTERN))]
@@ -185,7 +187,7 @@ pub struct TopPage {
 }
 
 /// What `evaluate distances` answers.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DistancesEvaluation {
     /// The state that was judged on.
@@ -213,7 +215,7 @@ pub struct DistancesEvaluation {
 }
 
 /// A core whose distances were measured.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CorePlace {
     /// Its rank, from 1.
     #[schemars(range(min = 1))]
@@ -232,7 +234,7 @@ pub struct CorePlace {
 }
 
 /// Distances of a set of ordered pairs.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DistanceSpread {
     /// Ordered pairs.
     pub pairs: u64,
@@ -250,7 +252,7 @@ pub struct DistanceSpread {
 }
 
 /// The average distance between pages of the whole graph.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct GraphDistance {
     /// Pages with links: where a way can begin.
     pub sources: u64,
@@ -263,7 +265,7 @@ pub struct GraphDistance {
 }
 
 /// What `evaluate coverage` answers.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoverageEvaluation {
     /// The state that was judged on.
@@ -294,7 +296,7 @@ pub struct CoverageEvaluation {
 }
 
 /// What one method covers.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CoverageCurve {
     /// The method.
     pub method: cover::Method,
@@ -306,7 +308,7 @@ pub struct CoverageCurve {
 }
 
 /// What one method covers with so many seeds and hops.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CoveragePoint {
     /// Seeds per site.
     #[schemars(range(min = 1))]
@@ -321,7 +323,7 @@ pub struct CoveragePoint {
 }
 
 /// Means over sites, with their standard errors.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CoverageShare {
     /// What is covered, in per cent of the site.
     pub percent: Estimate,
@@ -332,7 +334,7 @@ pub struct CoverageShare {
 }
 
 /// What `evaluate budget` answers.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BudgetEvaluation {
     /// The state that was judged on.
@@ -348,7 +350,7 @@ pub struct BudgetEvaluation {
 }
 
 /// What a list gives for the budget.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BudgetRow {
     /// The list.

@@ -87,7 +87,7 @@ fn claims(rows: &[BudgetRow]) -> Vec<Claim> {
     }
     let first = rows.first().map(|row| &row.list.name);
     vec![Claim {
-        claim: "first-list-is-best",
+        claim: "first-list-is-best".to_owned(),
         holds: first == Some(&value.list.name) && first == Some(&pagerank.list.name),
         text: format!(
             "Most value comes from {} ({:.0}), most PageRank from {} ({:.2} % of the web's).",

@@ -279,8 +279,8 @@ fn claims(by_seeds: &[CoverageCurve], by_hops: &[CoverageCurve]) -> Vec<Claim> {
         }
         (found, compared)
     };
-    let claim = |claim, what: &str, (found, compared): (Vec<Exception>, u32)| Claim {
-        claim,
+    let claim = |claim: &str, what: &str, (found, compared): (Vec<Exception>, u32)| Claim {
+        claim: claim.to_owned(),
         holds: found.is_empty(),
         text: sentence(what, &found, compared),
     };

@@ -211,7 +211,7 @@ fn claims(depths: &[CrawlDepth]) -> Vec<Claim> {
 
 /// Whether seeds beat random ones at every depth, with both figures for each depth.
 fn at_every_depth(
-    claim: &'static str,
+    claim: &str,
     what: &str,
     last: u32,
     depths: impl Iterator<Item = (u32, f64, f64)>,
@@ -221,7 +221,7 @@ fn at_every_depth(
         .map(|(depth, ..)| depth.to_string())
         .collect();
     Claim {
-        claim,
+        claim: claim.to_owned(),
         holds: not.is_empty(),
         text: if not.is_empty() {
             format!(
@@ -264,7 +264,7 @@ fn mean_pagerank(depths: &[CrawlDepth]) -> Option<Claim> {
         )
     };
     (!of_interest.is_empty()).then(|| Claim {
-        claim: "higher-pagerank-at-depths-2-and-3",
+        claim: "higher-pagerank-at-depths-2-and-3".to_owned(),
         holds,
         text: format!("{lead}: {}.", parts.join(", ")),
     })

@@ -135,7 +135,7 @@ fn claims(neighbours: &DistanceSpread, graph: &GraphDistance) -> Vec<Claim> {
         }
     };
     vec![Claim {
-        claim: "neighbouring-cores-at-least-average",
+        claim: "neighbouring-cores-at-least-average".to_owned(),
         holds,
         text,
     }]

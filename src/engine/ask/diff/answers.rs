@@ -278,7 +278,7 @@ pub struct SeedChange {
 /// assert_eq!(lost.batch, Some(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(description = "Two lists compared.")]
 #[non_exhaustive]
 pub struct SeedDiff {
