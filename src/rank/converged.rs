@@ -3,8 +3,8 @@
 //! Regions wait in a queue under an upper bound on their sigma: at first the root of the largest
 //! row sum of `A^T A`, later never more than what was proved for the region they came from
 //! (removing pages only lowers sigma). A region is solved when it could come first, so all regions
-//! that could be tied for first place are solved before one is taken. A region whose sigma is less
-//! exact than another's comes near is solved anew, exactly enough to tell a tie.
+//! that could be tied for first place are solved before one is taken. Where a sigma is known less
+//! exactly than another comes near it, its region is solved anew, exactly enough to tell a tie.
 //!
 //! Only regions that lost pages are cut into components again, and large ones only near what they
 //! lost: that finds small parts. The rest may be disconnected. That makes no difference as long as

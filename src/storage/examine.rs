@@ -126,7 +126,7 @@ pub(super) fn verify_live(bank: &Path, said: Option<&Acknowledged>) -> Result<()
 }
 
 /// Whether the live database's MANIFEST begins with the acknowledged one; `false` where it is a
-/// later one, and an error where it is neither.
+/// later one, or none was acknowledged, and an error where it is neither or is damaged.
 fn live_fault(bank: &Path, said: Option<&Acknowledged>) -> Result<bool, StoreError> {
     let live = bank.join("live");
     let begins = match said {

@@ -54,7 +54,8 @@ pub(super) fn settle(rocks: &Rocks) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The first and last keys of each run of small files of a table, below its first level.
+/// The first and last keys of the runs of small files of a table, below its first level, that are
+/// to be merged.
 fn small_runs(mut files: Vec<&TableFile>) -> Vec<(&[u8], &[u8])> {
     files.retain(|file| file.level > 0);
     files.sort_unstable_by_key(|file| (file.level, &file.first));

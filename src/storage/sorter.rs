@@ -10,7 +10,6 @@
 //! [`FAN_IN`] first). Disk: each entry is written once, and once more for each such merge. Open
 //! files: fewer than [`GROUP`] for each power of it in the number of runs, since that many runs are
 //! merged into one as they come; so a small budget costs time but never runs out of files.
-//! are merged into one as they come; so a small budget costs time and never runs out of files.
 
 mod entry;
 mod runs;
@@ -266,7 +265,7 @@ struct Ahead {
     blocks: Receiver<Result<Held, StoreError>>,
     block: Held,
     next: usize,
-    /// Whether the last block has come.
+    /// Whether the empty block that ends the merge has come.
     ended: bool,
     folder: PathBuf,
 }

@@ -7,8 +7,6 @@
 //! pages, and a day can be generated alone, in parallel, with the same bytes.
 //!
 //! **Sites** have power-law sizes. Pages link to home, section, neighbours in the section and
-//! others of the site, to frontier pages of their own and to shared ones. **Rolls**: a share of
-//! **Sites** have power-law sizes. Pages link to home, section, neighbours in the section and
 //! others of the site, to frontier pages of their own and to shared ones. **Rolls**: a share of the
 //! sections carries a blogroll, so that many pages make one row; its targets come from overlapping
 //! topics (runs of sites, each with its own density), popular targets, and copies of a neighbour's

@@ -112,6 +112,7 @@ impl Web {
         (self.site_count() + SPAM_STEP - 1 - SPAM_FIRST) / SPAM_STEP
     }
 
+    /// The number of the spam site with this index.
     pub(super) const fn spam_site(index: u32) -> u32 {
         SPAM_FIRST + SPAM_STEP * index
     }

@@ -39,7 +39,8 @@ pub(crate) struct Successors<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct OldSeed {
     pub(crate) page: PageId,
-    /// The refresh and the rank of its core there; `None` for a cover method.
+    /// The refresh and the rank of its core there; `None` for a cover method, or for a list from
+    /// outside.
     pub(crate) core: Option<(RefreshId, u32)>,
 }
 

@@ -41,7 +41,8 @@ use crate::storage::{self, Changes, Sorted, Sorter};
 /// them: the rest is for what the allocator cannot give back, and for reading ahead.
 const SHARES: usize = 44;
 
-/// How many shares a sorter gets: one for every link, one for every row, and most others.
+/// How many shares a sorter gets: one through which every link goes, one through which every row
+/// goes, and most others.
 const LARGE: usize = 5;
 const MEDIUM: usize = 2;
 const SMALL: usize = 1;

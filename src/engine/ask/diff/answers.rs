@@ -98,7 +98,7 @@ pub enum Cause {
     Unknown,
     /// Gained: the page was first seen after the first.
     NewPage,
-    /// Gained: at the first it was gone, or not yet a page.
+    /// Gained: at the first it was gone, or not a page.
     Revived,
     /// Gained: it lost the spam mark (cores: and the first left spam out).
     SpamCleared,

@@ -21,7 +21,8 @@ const NAMED: usize = 3;
 /// Evidence on its way to the store.
 pub(crate) struct CoresEvidence {
     members: Vec<(PageId, Member)>,
-    /// `since`, the first refresh in which each seed was one, is filled in when they are stored.
+    /// `since`, the first refresh of the unbroken run in which each seed has been one, is filled in
+    /// when they are stored.
     cores: Vec<CoreEvidence>,
     standings: NewStandings,
 }

@@ -4,7 +4,6 @@
 //! Sites are loaded and worked on in groups, so that memory is bounded by the largest site and
 //! [`GROUP_PAGES`], not by the bank. Each large site gets a group with small ones beside it: while
 //! it is searched, its own searches and the small sites fill the threads.
-//! one large site is searched, its own searches and the small sites fill the threads.
 
 use std::collections::HashMap;
 
