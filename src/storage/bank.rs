@@ -39,7 +39,7 @@ use super::folder::{
 };
 use super::load::write_files;
 use super::manifest::Manifest;
-use super::published::{Pointer, has_published_tables, is_published, publish, remove_unread};
+use super::published::{Pointer, is_published, publish, remove_unread, table_unlike_published};
 use super::records::{Counters, Intent, Meta, Settings};
 use super::rocks::{Merging, Rocks};
 use super::store::Store;
@@ -361,7 +361,15 @@ impl Writer {
         if is_published(path, counters.epoch) {
             remove_unread(path, counters.epoch);
         } else {
-            has_published_tables(path)?;
+            // A damaged table of the live state must not replace a good one of the published state.
+            if let Some(table) = table_unlike_published(path)?
+                && !self.store.check(&Unwatched)?.is_clean()
+            {
+                return Err(StoreError::State {
+                    state: "live",
+                    what: format!("{table} is not what the published state has under this name"),
+                });
+            }
             acknowledge(path, &counters, false)?;
             publish(path, &self.store, counters.epoch)?;
         }

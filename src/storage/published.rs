@@ -166,32 +166,26 @@ pub(super) fn remove_unread(bank: &Path, current: u64) {
     }
 }
 
-/// Fails where the live database has a table that is not, byte for byte, what the published state
-/// has under its name: one of the two is damaged. A live state that was stored and not published may
-/// be damaged like that in a copy of a bank, where tables have no two names any more; published, it
-/// would replace the good one.
+/// A table of the live database that is not, byte for byte, what the published state has under its
+/// name: one of the two is damaged. Only in a copy of a bank can it be one alone, since tables have
+/// no two names there.
 ///
 /// Cost: a look at each file; the bytes of tables that have no two names.
-pub(super) fn has_published_tables(bank: &Path) -> Result<(), StoreError> {
+pub(super) fn table_unlike_published(bank: &Path) -> Result<Option<String>, StoreError> {
     let Ok(pointer) = Pointer::read(bank) else {
-        return Ok(());
+        return Ok(None);
     };
-    let (live, place) = (
-        bank.join("live"),
-        folder_of(bank).join(pointer.epoch.to_string()),
-    );
+    let live = bank.join("live");
+    let place = folder_of(bank).join(pointer.epoch.to_string());
     for name in names_in(&place) {
         let (ours, theirs) = (live.join(&name), place.join(&name));
         let is_table = theirs.extension().is_some_and(|end| end == "sst");
         // A table that was merged since is not live any more.
         if is_table && ours.is_file() && !is_same(&ours, &theirs)? {
-            return Err(StoreError::State {
-                state: "live",
-                what: format!("{name} is not what the published state has under this name"),
-            });
+            return Ok(Some(name));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Whether two files are one, or have the same bytes.

@@ -303,18 +303,22 @@ fn a_lost_name_of_a_manifest_loses_nothing_that_is_not_published() {
     }
 }
 
-/// In a copy of a bank no table has two names, so damage may hit one of the states alone.
-#[test]
-fn a_damaged_table_is_not_published_over_a_good_one() {
-    let (place, before) = unpublished();
-    let live = place.path("bank/live");
-    let of_both = names(&published(&place));
+/// Flips a bit of a table of this state; the other state's table of the same name is as it was.
+fn flip_table_of(place: &Place, state: &Path) {
+    let of_both = names(&published(place));
     let of_both = of_both.iter().filter(|name| name.ends_with("sst"));
-    let table = live.join(of_both.max().unwrap());
+    let table = state.join(of_both.max().unwrap());
     let mut bytes = fs::read(&table).unwrap();
     bytes[9] ^= 1;
     fs::remove_file(&table).unwrap();
     fs::write(&table, bytes).unwrap();
+}
+
+/// In a copy of a bank no table has two names, so damage may hit one of the states alone.
+#[test]
+fn a_damaged_table_is_not_published_over_a_good_one() {
+    let (place, before) = unpublished();
+    flip_table_of(&place, &place.path("bank/live"));
     let error = place.run(&["ingest", "bank", "day1.jsonl"]).fails(4);
     assert!(error.contains("is not what the published"), "{error}");
     assert_eq!(place.status(), before);
@@ -323,6 +327,16 @@ fn a_damaged_table_is_not_published_over_a_good_one() {
     assert!(repaired.out.contains("lost: batch 2"), "{}", repaired.out);
     assert_eq!(verdicts(&place, 0), good_and_damaged("good", "good"));
     assert_eq!(place.status(), before);
+}
+
+#[test]
+fn a_good_state_is_published_over_a_damaged_table() {
+    let (place, _) = unpublished();
+    flip_table_of(&place, &published(&place));
+    place.write("day2.jsonl", record("http://later.example/", &[]));
+    place.run(&["ingest", "bank", "day2.jsonl"]).done();
+    assert_eq!(place.status()["batches"], 3);
+    assert_eq!(verdicts(&place, 0), good_and_damaged("good", "good"));
 }
 
 /// The folder of the state holds tables that the live database has merged since.
