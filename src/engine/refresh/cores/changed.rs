@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::{Changed, ahead};
-use super::kept::{Earlier, KeptCores};
+use super::kept::{ComponentCounts, Earlier, KeptCores};
 use super::load::{Hubs, Rules};
 use super::neighbourhood::Neighbourhood;
 use super::select::select;
@@ -34,14 +34,6 @@ use crate::watch::Watch;
 
 /// If more than one page in this many has to be loaded by key, one scan of all costs less.
 const SHARE: u64 = 2;
-
-/// How many weakly connected components the whole graph has.
-#[derive(Clone, Copy)]
-pub(crate) struct ComponentCounts {
-    pub(crate) all: u32,
-    /// Those that are what they were in the previous refresh.
-    pub(crate) verified: u32,
-}
 
 /// How many components below the last core's sigma are named one by one, at first.
 const FEW: usize = 8;
@@ -433,10 +425,7 @@ impl ChangedRun<'_> {
             ledger,
             selection,
             verified,
-            components: ComponentCounts {
-                all,
-                verified: all.saturating_sub(others),
-            },
+            components: ComponentCounts::without(all, others),
             pages_loaded: self.near.part().len() as u64,
             changed: Changed { old: self.old, cut },
             standings: ChangedStandings {

@@ -55,6 +55,24 @@ pub(crate) fn earlier(
     }))
 }
 
+/// How many weakly connected components the whole graph has.
+#[derive(Clone, Copy)]
+pub(crate) struct ComponentCounts {
+    pub(crate) all: u32,
+    /// Those that are what they were in the previous refresh.
+    pub(crate) verified: u32,
+}
+
+impl ComponentCounts {
+    /// Of all components, `changed` are not what they were.
+    pub(crate) const fn without(all: u32, changed: u32) -> Self {
+        Self {
+            all,
+            verified: all.saturating_sub(changed),
+        }
+    }
+}
+
 /// All that is known of the components of this graph; `earlier` is the refresh to take over from,
 /// if any.
 ///

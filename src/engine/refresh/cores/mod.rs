@@ -24,11 +24,11 @@ use crate::storage::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, S
 use crate::storage::tables::{self, BitmapKey, VectorKey, VectorSide};
 use crate::storage::{Changes, Store, sides};
 use crate::watch::Watch;
-use changed::{Attempt, ChangedSelection, ComponentCounts};
+use changed::{Attempt, ChangedSelection};
 use cost::Cost;
 use evidence::CoresEvidence;
 use findings::Findings;
-use kept::Earlier;
+use kept::{ComponentCounts, Earlier};
 use load::Hubs;
 use select::select;
 use standings::{OfSeries, Written};
