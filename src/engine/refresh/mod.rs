@@ -45,7 +45,7 @@ use cover::{CoverRun, Earlier};
 ///     ..RefreshRequest::default()
 /// };
 /// // One crawled page on each of two sites. The plan keeps its parameters.
-/// assert_eq!(bank.refresh(&request, &Unwatched)?.seeds, 2);
+/// assert_eq!(bank.refresh(&request, &Unwatched)?.view.seeds, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Debug, Default)]
