@@ -15,7 +15,8 @@
 //!
 //! A sample by default; `make test-long [LONG_DAMAGES=5000]` runs as many as wanted. A case is
 //! identified by its number: `DAMAGES_CASE=17 cargo test --test storage -- damages:: --nocapture`
-//! runs one in full, and `DAMAGES_KEEP=folder` keeps its banks there.
+//! runs one in full, and `DAMAGES_KEEP=folder` keeps its banks there. `DAMAGES_FROM=2000` begins with
+//! that number, so that a long run can be cut into parts.
 
 mod banks;
 mod cases;
@@ -46,7 +47,8 @@ fn answers() {
 
 /// The cases of a sample that make sense, in order.
 fn cases(subjects: &[Subject], place: &Path, count: u64, depth: Depth) -> Vec<Case> {
-    let next = AtomicU64::new(0);
+    let first = std::env::var("DAMAGES_FROM").map_or(0, |text| text.parse().unwrap());
+    let next = AtomicU64::new(first);
     let left = AtomicU64::new(count);
     let done = Mutex::new(Vec::new());
     let threads = std::thread::available_parallelism().map_or(2, usize::from) + 1;
