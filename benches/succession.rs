@@ -17,7 +17,7 @@ use seedbank::engine::{
     Bank, Cause, Change, DiffRequest, EngineError, IngestRequest, PlanOptions, RefreshRequest,
     SeedChange, Which,
 };
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::storage::{Reader, tables};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
@@ -134,7 +134,11 @@ fn plans(seeds: u32) -> [(&'static str, PlanOptions); 3] {
 
 fn live(name: &str, days: &[PathBuf], seeds: u32) {
     let place = tempfile::tempdir().unwrap();
-    let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
+    let bank = Bank::create(
+        &place.path().join("bank"),
+        SiteMode::Host.with(UrlRules::Whatwg),
+    )
+    .unwrap();
     let mut lives: BTreeMap<&str, (Option<u32>, Lives)> = BTreeMap::new();
     for day in days {
         let request = IngestRequest {

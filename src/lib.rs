@@ -18,7 +18,7 @@
 //!
 //! ```
 //! use seedbank::engine::{Bank, IngestRequest, RefreshRequest, Which};
-//! use seedbank::ingest::{Input, SiteMode};
+//! use seedbank::ingest::{Input, Naming};
 //! use seedbank::watch::Unwatched;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -28,7 +28,7 @@
 //!     &crawl,
 //!     r#"{"url": "https://example.org/", "outlinks": ["https://example.net/", "https://example.com/"]}"#,
 //! )?;
-//! let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host)?;
+//! let bank = Bank::create(&folder.path().join("bank"), Naming::default())?;
 //! let request = IngestRequest {
 //!     inputs: vec![Input::named(crawl)],
 //!     ..IngestRequest::default()

@@ -7,7 +7,20 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// What makes a page an alias of another one.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum AliasBy {
+    /// Fetching it led to the other page.
+    Redirect,
+    /// It names the other page as the canonical one.
+    Canonical,
+}
 
 /// A set of pages (a roaring bitmap over page ids).
 pub type PageSet = roaring::RoaringTreemap;

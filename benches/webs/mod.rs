@@ -13,7 +13,7 @@ use seedbank::cores::Hits;
 use seedbank::engine::{Bank, IngestReport, IngestRequest, PlanOptions, RefreshReport};
 use seedbank::engine::{RefreshRequest, Which};
 use seedbank::graph::{HubGraph, Rows};
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::page::PageId;
 use seedbank::storage::records::PageState;
 use seedbank::storage::{Reader, tables};
@@ -29,7 +29,11 @@ pub struct Place {
 impl Place {
     pub fn new() -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
+        let bank = Bank::create(
+            &folder.path().join("bank"),
+            SiteMode::Host.with(UrlRules::Whatwg),
+        )
+        .unwrap();
         Self { folder, bank }
     }
 

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use seedbank::engine::{
-    Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, CoverStop,
-    Explanation, LeftOut, NearCore, NotTaken, PageState, PageToday, Parts, PlaceView, Role,
-    RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Why,
+    AliasBy, AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite,
+    CoverSeed, CoverStop, Explanation, LeftOut, NearCore, NotTaken, PageState, PageToday, Parts,
+    PlaceView, Role, RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Why,
 };
 
 /// Lines of text, indented below the first.
@@ -81,6 +81,7 @@ fn no_seed(lines: &mut Lines, why: &Why, site: &str) {
             LeftOut::Gone => "it took no part: it is gone",
             LeftOut::NotCrawled => "it took no part: it was not crawled",
             LeftOut::NoPage => "it took no part: nobody links to it any more",
+            LeftOut::Alias => "it took no part: it is an alias, links to it count for another page",
         }),
         Why::Later => lines.add("the bank did not know it then; refresh again"),
         // These were printed above.
@@ -276,6 +277,7 @@ fn today(lines: &mut Lines, page: &PageToday, why: &Why) {
         PageState::Crawled => "crawled",
         PageState::Gone => "gone",
         PageState::Unlinked => "no page any more: nobody links to it",
+        PageState::Alias => "an alias",
     };
     let spam = if page.spam { ", spam" } else { "" };
     lines.add(format_args!(
@@ -285,8 +287,29 @@ fn today(lines: &mut Lines, page: &PageToday, why: &Why) {
             ", last record in batch {batch}"
         ))
     ));
+    if let Some(alias) = &page.alias {
+        lines.add(self::alias(alias));
+    }
     if page.recorded_since && *why != Why::Later {
         lines.add("that record came in after the refresh; refresh again to see what it changes");
+    }
+}
+
+fn alias(alias: &AliasView) -> String {
+    let by = match alias.by {
+        AliasBy::Redirect => "it redirects to",
+        AliasBy::Canonical => "its canonical page is",
+    };
+    match &alias.leads_to {
+        Some(end) if *end == alias.to => format!("{by} {end}: ask about that page"),
+        Some(end) => format!(
+            "{by} {}, which leads to {end}: ask about that page",
+            alias.to
+        ),
+        None => format!(
+            "{by} {}, which leads nowhere: links to it count for nothing",
+            alias.to
+        ),
     }
 }
 

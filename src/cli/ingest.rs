@@ -281,6 +281,14 @@ fn text(report: &IngestReport) -> String {
             counts.links_removed
         );
     }
+    let aliases = &report.aliases;
+    if aliases.became + aliases.ended + aliases.cut > 0 {
+        let _ = writeln!(
+            text,
+            "aliases: {} more, {} are pages again or gone, {} lead nowhere (a circle, or over five)",
+            aliases.became, aliases.ended, aliases.cut
+        );
+    }
     if counts.overruled > 0 {
         let _ = writeln!(
             text,

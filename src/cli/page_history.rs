@@ -11,6 +11,7 @@ pub(super) fn text(history: &PageHistory) -> String {
         PageState::Crawled => "crawled",
         PageState::Gone => "gone",
         PageState::Unlinked => "no page any more: nobody links to it",
+        PageState::Alias => "an alias of another page",
     };
     let record = history.last_seen.map_or_else(
         || "no record".to_owned(),

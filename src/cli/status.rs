@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::{Bank, Holds, Status, TableSize};
-use seedbank::ingest::SiteMode;
+use seedbank::ingest::{SiteMode, UrlRules};
 
 use super::failure::CliError;
 use super::output::{print, print_json};
@@ -49,13 +49,18 @@ fn text(status: &Status, with_sizes: bool) -> String {
     let mut text = String::new();
     let counters = &status.counters;
     let site = match status.site_mode {
+        SiteMode::BareHost => "a host, without www.",
         SiteMode::Host => "a host",
         SiteMode::Domain => "a registrable domain",
+    };
+    let urls = match status.url_rules {
+        UrlRules::Rfc3986 => "RFC 3986",
+        UrlRules::Whatwg => "WHATWG",
     };
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "format {}; a site is {site} (public suffix list {})",
+        "format {}; a site is {site} (public suffix list {}); URLs by {urls}",
         status.format, status.suffix_list
     );
     let _ = writeln!(

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::error::EngineError;
-use crate::ingest::{SUFFIX_LIST, SiteMode};
+use crate::ingest::{Naming, SUFFIX_LIST, SiteMode, UrlRules};
 use crate::storage::records::Settings;
 use crate::storage::{self, Reader, StoreError};
 
@@ -29,12 +29,12 @@ pub struct Bank {
 
 impl Bank {
     /// Makes an empty bank in a folder that does not exist or is empty.
-    pub fn create(path: &Path, mode: SiteMode) -> Result<Self, EngineError> {
+    ///
+    /// `naming` says how it tells pages and sites apart, which never changes.
+    pub fn create(path: &Path, naming: Naming) -> Result<Self, EngineError> {
         let settings = Settings {
-            site_mode: match mode {
-                SiteMode::Host => "host".to_owned(),
-                SiteMode::Domain => "domain".to_owned(),
-            },
+            site_mode: name_of(&SiteMode::NAMES, naming.sites),
+            url_rules: name_of(&UrlRules::NAMES, naming.urls),
             suffix_list: SUFFIX_LIST.to_owned(),
         };
         storage::create(path, &settings)?;
@@ -43,24 +43,24 @@ impl Bank {
 
     /// The bank in this folder, or a new, empty one where there is none.
     ///
-    /// `mode` is for a new bank; an existing one keeps its own. A bank that cannot be read, is
+    /// `naming` is for a new bank; an existing one keeps its own. A bank that cannot be read, is
     /// damaged or is of another version is an error, and stays as it is.
     ///
     /// ```
     /// use seedbank::engine::Bank;
-    /// use seedbank::ingest::SiteMode;
+    /// use seedbank::ingest::{Naming, SiteMode, UrlRules};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("bank");
-    /// let new = Bank::open_or_create(&path, SiteMode::Host)?;
-    /// let same = Bank::open_or_create(&path, SiteMode::Domain)?;
-    /// assert_eq!(same.status()?.site_mode, SiteMode::Host);
+    /// let new = Bank::open_or_create(&path, Naming::default())?;
+    /// let same = Bank::open_or_create(&path, SiteMode::Domain.with(UrlRules::Whatwg))?;
+    /// assert_eq!(same.status()?.site_mode, SiteMode::BareHost);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn open_or_create(path: &Path, mode: SiteMode) -> Result<Self, EngineError> {
+    pub fn open_or_create(path: &Path, naming: Naming) -> Result<Self, EngineError> {
         match Reader::open(path) {
             Ok(_) => Ok(Self::at(path)),
-            Err(StoreError::NoBank(_)) => Self::create(path, mode),
+            Err(StoreError::NoBank(_)) => Self::create(path, naming),
             Err(e) => Err(e.into()),
         }
     }
@@ -80,15 +80,26 @@ impl Bank {
     }
 }
 
-/// How a bank tells sites apart.
-pub(crate) fn site_mode(settings: &Settings) -> Result<SiteMode, StoreError> {
-    match settings.site_mode.as_str() {
-        "host" => Ok(SiteMode::Host),
-        "domain" => Ok(SiteMode::Domain),
-        other => Err(StoreError::Damaged {
+/// How a bank tells pages and sites apart.
+pub(crate) fn naming(settings: &Settings) -> Result<Naming, StoreError> {
+    Ok(Naming {
+        sites: named(&SiteMode::NAMES, &settings.site_mode)?,
+        urls: named(&UrlRules::NAMES, &settings.url_rules)?,
+    })
+}
+
+fn name_of<T: Copy + PartialEq>(names: &[(T, &'static str)], what: T) -> String {
+    let found = names.iter().find(|(other, _)| *other == what);
+    found.map_or("", |(_, name)| name).to_owned()
+}
+
+fn named<T: Copy>(names: &[(T, &'static str)], name: &str) -> Result<T, StoreError> {
+    let found = names.iter().find(|(_, other)| *other == name);
+    found
+        .map(|(what, _)| *what)
+        .ok_or_else(|| StoreError::Damaged {
             table: storage::tables::META.name,
             key: "Settings".to_owned(),
-            what: format!("there is no site mode {other:?}"),
-        }),
-    }
+            what: format!("this build knows nothing of {name:?}"),
+        })
 }

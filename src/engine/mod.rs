@@ -25,15 +25,16 @@ mod refresh;
 mod whole;
 
 pub use ask::{
-    Appearance, Asked, BatchSummary, BatchView, Cause, Change, CoreMember, CoreNumbers, CoreSeed,
-    CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed, DiffRequest, DiffSide, DiffSummary,
-    Evidence, Explainer, Explanation, History, LeftOut, NearCore, NotTaken, PageHistory, PageToday,
-    PageView, PagesOfCore, Parts, PlaceView, PlanHistory, PlanView, ReadCost, Role, RowSums,
-    ScoredUrl, Seed, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed,
-    SiteWhy, Status, SuccessorView, TableSize, Uncovered, UrlList, Which, Why,
+    AliasView, Appearance, Asked, BatchSummary, BatchView, Cause, Change, CoreMember, CoreNumbers,
+    CoreSeed, CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed, DiffRequest, DiffSide,
+    DiffSummary, Evidence, Explainer, Explanation, History, LeftOut, NearCore, NotTaken,
+    PageHistory, PageToday, PageView, PagesOfCore, Parts, PlaceView, PlanHistory, PlanView,
+    ReadCost, Role, RowSums, ScoredUrl, Seed, SeedChange, SeedDiff, SeedOfCore, SeedOfSite,
+    SiteExplanation, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Uncovered, UrlList,
+    Which, Why,
 };
 pub use bank::Bank;
-pub(crate) use bank::site_mode;
+pub(crate) use bank::naming;
 pub use error::{
     BadRecords, EngineError, ExperimentError, Failure, Family, Hint, PlanError, RequestError,
 };
@@ -43,7 +44,7 @@ pub use evaluate::{
     CrawlEvaluation, CrawlRequest, DistanceSpread, DistancesEvaluation, DistancesRequest,
     GraphDistance, ListView, RandomDepth, SeedList, StateView, TopPage,
 };
-pub use ingest::{Format, IngestReport, IngestRequest};
+pub use ingest::{AliasCounts, Format, IngestReport, IngestRequest};
 pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions};
 pub use refresh::{Cost, Reason, RefreshReport, RefreshRequest, RefreshView, SiteChange};
 
@@ -51,6 +52,7 @@ pub use refresh::{Cost, Reason, RefreshReport, RefreshRequest, RefreshView, Site
 pub use crate::cores::{Density, Growth, Hits, Pick};
 pub use crate::cover::{BadParams as BadCover, Covered, Method as CoverMethod, Share, Value};
 pub use crate::evaluate::Estimate;
+pub use crate::page::AliasBy;
 pub use crate::storage::records::{BatchId, BatchKind, CoverStop, PageState, RefreshId};
 pub use crate::storage::tables::FORMAT;
 pub use crate::storage::{

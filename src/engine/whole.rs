@@ -182,7 +182,7 @@ mod tests {
 
     use super::*;
     use crate::engine::{Bank, IngestRequest};
-    use crate::ingest::{Input, SiteMode};
+    use crate::ingest::{Input, SiteMode, UrlRules};
     use crate::storage::Reader;
     use crate::synth::{SynthOptions, day_text};
     use crate::watch::Unwatched;
@@ -226,7 +226,11 @@ mod tests {
     #[test]
     fn sites_have_the_rank_of_their_pages() {
         let folder = tempfile::tempdir().unwrap();
-        let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
+        let bank = Bank::create(
+            &folder.path().join("bank"),
+            SiteMode::Host.with(UrlRules::Whatwg),
+        )
+        .unwrap();
         let crawl = SynthOptions {
             days: 2,
             ..SynthOptions::new(400)

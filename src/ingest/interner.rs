@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use super::location::{Location, SiteMode, UrlProblem, normal, parse_any};
+use super::location::{Location, Naming, UrlProblem, normal, parse_any};
 
 /// The number of a URL in an [`Interner`], from 0.
 pub type UrlNumber = u32;
@@ -106,15 +106,15 @@ impl Interner {
     ///
     /// There is room for fewer than 2^32 URLs. That many take at least 2^32 bytes of text, far more
     /// than a block has.
-    pub fn parse(&mut self, text: &str, mode: SiteMode) -> Result<UrlNumber, UrlProblem> {
-        if let Some((site, scheme, rest)) = normal(text, mode) {
+    pub fn parse(&mut self, text: &str, naming: Naming) -> Result<UrlNumber, UrlProblem> {
+        if let Some((site, scheme, rest)) = normal(text, naming) {
             let site = self.site(site);
             let at = self.texts.len();
             self.texts.push(scheme.mark());
             self.texts.push_str(rest);
             return Ok(self.last_text(site, at));
         }
-        Ok(self.number(&parse_any(text, mode)?))
+        Ok(self.number(&parse_any(text, naming)?))
     }
 
     /// The number of a URL, of which there is room for fewer than 2^32.
@@ -305,6 +305,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::ingest::{SiteMode, UrlRules};
 
     fn urls() -> impl Strategy<Value = Vec<(String, String)>> {
         proptest::collection::vec(("[a-c.]{1,3}", "[01][a-b/]{0,14}"), 0..2000)
@@ -356,16 +357,17 @@ mod tests {
             "HTTPS://A.example:443/x#y",
             "https://b.c.example/?q",
         ] {
-            for mode in [SiteMode::Host, SiteMode::Domain] {
-                let number = interner.parse(text, mode).unwrap();
+            for sites in [SiteMode::Host, SiteMode::Domain] {
+                let naming = sites.with(UrlRules::Whatwg);
+                let number = interner.parse(text, naming).unwrap();
                 assert_eq!(
                     Ok(interner.location(number)),
-                    super::super::parse(text, mode)
+                    super::super::parse(text, naming)
                 );
             }
         }
         assert!(matches!(
-            interner.parse("mailto:x", SiteMode::Host),
+            interner.parse("mailto:x", Naming::default()),
             Err(UrlProblem::Scheme(_))
         ));
         assert_eq!(interner.len(), 6);

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::{Host, ParseError, Position, Url};
 
+use super::escapes;
 use super::plain::plain;
 use super::scheme::Scheme;
 
@@ -21,8 +22,8 @@ pub const MAX_URL: usize = 65_536;
 /// How the normalised URL of a page begins, in JSON Schema.
 pub(crate) const URL_PATTERN: &str = "^https?://";
 
-/// The version of the public suffix list that [`SiteMode::Domain`] cuts by: that of the `psl`
-/// crate.
+/// The version of the public suffix list that [`SiteMode::Domain`] and [`SiteMode::BareHost`] go by:
+/// that of the `psl` crate.
 pub const SUFFIX_LIST: &str = "2.1.247";
 
 /// How many bytes of a scheme [`UrlProblem::Scheme`] keeps.
@@ -30,14 +31,72 @@ const SCHEME_KEPT: usize = 32;
 
 /// What counts as a site; chosen when a bank is created.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum SiteMode {
-    /// All pages of one host, without port.
+    /// All pages of one host, without port, and of the host that has `www.` before it. That is
+    /// left out once, where the rest has a dot and is no public suffix.
     #[default]
+    BareHost,
+    /// All pages of one host, without port.
     Host,
     /// All pages of one registrable domain; of one host where there is none (IP addresses, hosts
     /// that are themselves public suffixes).
     Domain,
+}
+
+impl SiteMode {
+    /// The name of every mode, as it is kept with a bank.
+    pub(crate) const NAMES: [(Self, &'static str); 3] = [
+        (Self::BareHost, "bare-host"),
+        (Self::Host, "host"),
+        (Self::Domain, "domain"),
+    ];
+
+    /// These sites, with URLs written by `urls`.
+    #[must_use]
+    pub const fn with(self, urls: UrlRules) -> Naming {
+        Naming { sites: self, urls }
+    }
+}
+
+/// How URLs are normalised beyond what the URL standard does; chosen when a bank is created.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UrlRules {
+    /// As RFC 3986, 6.2.2 has it: percent-encoding is in upper case, encoded characters that need
+    /// no encoding (letters, digits, `-`, `.`, `_`, `~`) are decoded, and the dot at the end of a
+    /// host goes.
+    #[default]
+    Rfc3986,
+    /// As browsers have it (WHATWG): all of that stays as it is given.
+    Whatwg,
+}
+
+impl UrlRules {
+    /// The name of all rules, as it is kept with a bank.
+    pub(crate) const NAMES: [(Self, &'static str); 2] =
+        [(Self::Rfc3986, "rfc3986"), (Self::Whatwg, "whatwg")];
+}
+
+/// How a bank tells pages and sites apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Naming {
+    /// What counts as a site.
+    pub sites: SiteMode,
+    /// How URLs are normalised.
+    pub urls: UrlRules,
+}
+
+impl Naming {
+    /// Every way.
+    pub const ALL: [Self; 6] = [
+        SiteMode::BareHost.with(UrlRules::Rfc3986),
+        SiteMode::BareHost.with(UrlRules::Whatwg),
+        SiteMode::Host.with(UrlRules::Rfc3986),
+        SiteMode::Host.with(UrlRules::Whatwg),
+        SiteMode::Domain.with(UrlRules::Rfc3986),
+        SiteMode::Domain.with(UrlRules::Whatwg),
+    ];
 }
 
 /// Where a page is: its site and the rest of its normalised URL.
@@ -47,7 +106,7 @@ pub enum SiteMode {
 pub struct Location {
     /// The site's name: a host (lower case, punycode, IPv6 in brackets) or a registrable domain.
     pub site: String,
-    /// One byte for the scheme, then what follows the host (`Host`) or `://` (`Domain`).
+    /// One byte for the scheme, then what follows the host (`Host`) or `://` (other modes).
     pub local: String,
 }
 
@@ -104,24 +163,27 @@ impl From<ParseError> for UrlProblem {
 ///
 /// It is parsed as browsers do (WHATWG): white space around it and tabs and newlines within are
 /// dropped, the host becomes lower-case punycode or a canonical IP address, and a default port is
-/// removed. So are the fragment and credentials. Percent-encoding, the query, a path without dot
-/// segments and the final dot of a host stay as they are.
-pub fn parse(text: &str, mode: SiteMode) -> Result<Location, UrlProblem> {
-    match normal(text, mode) {
+/// removed. So are the fragment and credentials. A path without dot segments and the query stay as
+/// they are, except for what the [`UrlRules`] change. What comes out is normal: parsed again it
+/// gives the same.
+pub fn parse(text: &str, naming: Naming) -> Result<Location, UrlProblem> {
+    match normal(text, naming) {
         Some((site, scheme, rest)) => Ok(located(site, scheme, rest)),
-        None => parse_any(text, mode),
+        None => parse_any(text, naming),
     }
 }
 
 /// The site, the scheme and the rest of a URL that is certainly normal already; otherwise `None`.
-pub(super) fn normal(text: &str, mode: SiteMode) -> Option<(&str, Scheme, &str)> {
+pub(super) fn normal(text: &str, naming: Naming) -> Option<(&str, Scheme, &str)> {
     let url = plain(text).filter(|_| text.len() <= MAX_URL)?;
-    let (site, rest) = match mode {
+    if naming.urls == UrlRules::Rfc3986 && !escapes::are_normal(url.rest) {
+        return None;
+    }
+    let whole = || text.get(url.scheme.name().len() + 3..);
+    let (site, rest) = match naming.sites {
         SiteMode::Host => (url.host, url.rest),
-        SiteMode::Domain => {
-            let after_scheme = text.get(url.scheme.name().len() + 3..)?;
-            (psl::domain_str(url.host).unwrap_or(url.host), after_scheme)
-        }
+        SiteMode::BareHost => (bare(url.host), whole()?),
+        SiteMode::Domain => (psl::domain_str(url.host).unwrap_or(url.host), whole()?),
     };
     Some((site, url.scheme, rest))
 }
@@ -137,7 +199,7 @@ fn located(site: &str, scheme: Scheme, rest: &str) -> Location {
 }
 
 /// Any URL, by the URL standard's parser.
-pub(super) fn parse_any(text: &str, mode: SiteMode) -> Result<Location, UrlProblem> {
+pub(super) fn parse_any(text: &str, naming: Naming) -> Result<Location, UrlProblem> {
     // The characters that the URL standard strips at both ends.
     let text = text.trim_matches(|c: char| c <= ' ');
     if text.is_empty() {
@@ -161,15 +223,50 @@ pub(super) fn parse_any(text: &str, mode: SiteMode) -> Result<Location, UrlProbl
         url.set_username("").map_err(|()| UrlProblem::NoHost)?;
         url.set_password(None).map_err(|()| UrlProblem::NoHost)?;
     }
+    if naming.urls == UrlRules::Rfc3986 {
+        without_dot(&mut url)?;
+    }
     if url.as_str().len() > MAX_URL {
         return Err(UrlProblem::TooLong(url.as_str().len()));
     }
     let host = url.host_str().ok_or(UrlProblem::NoHost)?;
-    let (site, rest) = match mode {
-        SiteMode::Host => (host, &url[Position::AfterHost..]),
-        SiteMode::Domain => (domain(&url, host), &url[Position::BeforeHost..]),
+    let site = match naming.sites {
+        SiteMode::Host => host,
+        SiteMode::BareHost => bare(host),
+        SiteMode::Domain => domain(&url, host),
     };
-    Ok(located(site, scheme, rest))
+    let from = match naming.sites {
+        SiteMode::Host => Position::AfterHost,
+        SiteMode::BareHost | SiteMode::Domain => Position::BeforeHost,
+    };
+    Ok(match naming.urls {
+        UrlRules::Whatwg => located(site, scheme, &url[from..]),
+        UrlRules::Rfc3986 => {
+            let before_path = &url[from..Position::BeforePath];
+            let rest = escapes::normalised(&url[Position::BeforePath..]);
+            located(site, scheme, &[before_path, &rest].concat())
+        }
+    })
+}
+
+/// Takes the dots off the end of the host's name.
+fn without_dot(url: &mut Url) -> Result<(), UrlProblem> {
+    let dotted = url.host_str().and_then(|host| host.strip_suffix('.'));
+    let Some(host) = dotted.map(|host| host.trim_end_matches('.').to_owned()) else {
+        return Ok(());
+    };
+    if host.is_empty() {
+        return Err(UrlProblem::NoHost);
+    }
+    // The parser sees it again: without the dot it may be an address.
+    Ok(url.set_host(Some(&host))?)
+}
+
+/// A host without a leading `www.`, which stays where the rest has no dot or is a public suffix.
+pub(crate) fn bare(host: &str) -> &str {
+    let rest = host.strip_prefix("www.");
+    rest.filter(|rest| rest.contains('.') && psl::suffix_str(rest) != Some(rest))
+        .unwrap_or(host)
 }
 
 /// The normalised URL of a page, from its site's name and the rest; the inverse of [`parse`].
@@ -179,7 +276,7 @@ pub fn url(site: &str, local: &str, mode: SiteMode) -> String {
     let rest = local.get(1..).unwrap_or_default();
     let host = match mode {
         SiteMode::Host => site,
-        SiteMode::Domain => "",
+        SiteMode::BareHost | SiteMode::Domain => "",
     };
     [scheme, "://", host, rest].concat()
 }

@@ -2,8 +2,14 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// Every way to cut sites, with URLs as browsers have them.
+fn whatwg() -> impl Iterator<Item = Naming> {
+    let all = Naming::ALL.into_iter();
+    all.filter(|naming| naming.urls == UrlRules::Whatwg)
+}
+
 fn host(text: &str) -> Result<(String, String), UrlProblem> {
-    parse(text, SiteMode::Host).map(|l| (l.site, l.local))
+    parse(text, SiteMode::Host.with(UrlRules::Whatwg)).map(|l| (l.site, l.local))
 }
 
 #[test]
@@ -56,10 +62,10 @@ fn urls_are_normalised_as_browsers_do() {
         ("http:///example.com/", "http://example.com/"),
         ("http://exämple.com/a\0b", "http://xn--exmple-cua.com/a%00b"),
     ] {
-        for mode in [SiteMode::Host, SiteMode::Domain] {
-            let location = parse(given, mode).unwrap();
-            assert_eq!(location.url(mode), normalised, "{given}");
-            assert_eq!(parse(normalised, mode), Ok(location), "{given}");
+        for naming in whatwg() {
+            let location = parse(given, naming).unwrap();
+            assert_eq!(location.url(naming.sites), normalised, "{given}");
+            assert_eq!(parse(normalised, naming), Ok(location), "{given}");
         }
     }
 }
@@ -89,14 +95,87 @@ fn a_site_is_a_host_or_a_registrable_domain() {
             "city.kawasaki.jp",
         ),
     ] {
-        assert_eq!(parse(given, SiteMode::Host).unwrap().site, host);
-        assert_eq!(parse(given, SiteMode::Domain).unwrap().site, domain);
+        assert_eq!(
+            parse(given, SiteMode::Host.with(UrlRules::Whatwg))
+                .unwrap()
+                .site,
+            host
+        );
+        assert_eq!(
+            parse(given, SiteMode::Domain.with(UrlRules::Whatwg))
+                .unwrap()
+                .site,
+            domain
+        );
     }
     let split = ("example.com".to_owned(), "1:81/a?b".to_owned());
     assert_eq!(host("https://example.com:81/a?b"), Ok(split));
-    let whole = parse("https://w.example.com:81/a", SiteMode::Domain).unwrap();
+    let whole = parse(
+        "https://w.example.com:81/a",
+        SiteMode::Domain.with(UrlRules::Whatwg),
+    )
+    .unwrap();
     assert_eq!(whole.local, "1w.example.com:81/a");
     assert_eq!(whole.scheme(), Scheme::Https);
+}
+
+#[test]
+fn a_bare_host_has_no_www_before_it() {
+    for (given, site) in [
+        ("http://www.example.org/a", "example.org"),
+        ("http://example.org/a", "example.org"),
+        ("http://WWW.Example.org./a", "example.org"),
+        // Once.
+        ("http://www.www.example.org/", "www.example.org"),
+        // The rest has no dot, is a public suffix, or there is none.
+        ("http://www.com/", "www.com"),
+        ("http://www.co.uk/", "www.co.uk"),
+        ("http://www.github.io/", "www.github.io"),
+        ("http://www/", "www"),
+        ("http://www1.example.org/", "www1.example.org"),
+        ("http://10.1.2.3/", "10.1.2.3"),
+    ] {
+        assert_eq!(
+            parse(given, Naming::default()).unwrap().site,
+            site,
+            "{given}"
+        );
+    }
+    // A page keeps its host.
+    let page = parse("https://www.example.org:81/a", Naming::default()).unwrap();
+    assert_eq!(page.local, "1www.example.org:81/a");
+    assert_eq!(page.url(SiteMode::BareHost), "https://www.example.org:81/a");
+}
+
+#[test]
+fn equal_urls_by_rfc_3986_are_one() {
+    for (given, normalised) in [
+        (
+            "http://example.com/%7ea/%2f?%7e",
+            "http://example.com/~a/%2F?~",
+        ),
+        ("http://example.com./", "http://example.com/"),
+        ("http://example.com..:81/", "http://example.com:81/"),
+        ("http://www.example.com./%e0", "http://www.example.com/%E0"),
+        ("http://example.com/%E0", "http://example.com/%E0"),
+        ("http://0x7f../", "http://127.0.0.1/"),
+        (
+            "http://bücher.example./ü",
+            "http://xn--bcher-kva.example/%C3%BC",
+        ),
+        (
+            "http://example.com/a?q=%41%3d#x",
+            "http://example.com/a?q=A%3D",
+        ),
+        ("http://[::1]/%61", "http://[::1]/a"),
+    ] {
+        for sites in [SiteMode::BareHost, SiteMode::Host, SiteMode::Domain] {
+            let page = parse(given, sites.with(UrlRules::Rfc3986)).unwrap();
+            assert_eq!(page.url(sites), normalised, "{given}");
+        }
+    }
+    let no_host = parse("http://./", Naming::default());
+    assert_eq!(no_host, Err(UrlProblem::NoHost));
 }
 
 #[test]
@@ -169,13 +248,15 @@ fn some_url() -> impl Strategy<Value = String> {
             Just("example.com"),
             Just("a.example.com"),
             Just("a-b.example.com"),
+            Just("www.example.com"),
+            Just("example.com."),
             Just("[::1]")
         ],
         prop_oneof![
             Just(String::new()),
             (1u16..9000).prop_map(|port| format!(":{port}"))
         ],
-        "[/?a-c.:é%+!~-]{0,6}",
+        "([/?a-c.:é%+!~-]|%4|%7e|%C3){0,6}",
     )
         .prop_map(|(scheme, host, port, rest)| format!("{scheme}://{host}{port}/{rest}"))
 }
@@ -185,19 +266,21 @@ proptest! {
     fn site_and_local_give_the_url_back(text in some_url()) {
         let mut whole = Url::parse(&text).unwrap();
         whole.set_fragment(None);
-        for mode in [SiteMode::Host, SiteMode::Domain] {
-            let location = parse(&text, mode).unwrap();
-            prop_assert_eq!(url(&location.site, &location.local, mode), whole.as_str());
+        for naming in whatwg() {
+            let location = parse(&text, naming).unwrap();
+            let again = url(&location.site, &location.local, naming.sites);
+            prop_assert_eq!(again, whole.as_str());
             prop_assert_eq!(location.scheme().name(), whole.scheme());
         }
     }
 
     #[test]
     fn the_order_of_local_is_the_order_of_urls(a in some_url(), b in some_url()) {
-        for mode in [SiteMode::Host, SiteMode::Domain] {
-            let (a, b) = (parse(&a, mode).unwrap(), parse(&b, mode).unwrap());
+        for naming in Naming::ALL {
+            let (a, b) = (parse(&a, naming).unwrap(), parse(&b, naming).unwrap());
+            let url = |page: &Location| page.url(naming.sites);
             if a.site == b.site {
-                prop_assert_eq!(a.local.cmp(&b.local), a.url(mode).cmp(&b.url(mode)));
+                prop_assert_eq!(a.local.cmp(&b.local), url(&a).cmp(&url(&b)));
                 prop_assert_eq!(a.cmp(&b), a.local.cmp(&b.local));
             }
         }
@@ -205,12 +288,12 @@ proptest! {
 
     #[test]
     fn any_text_is_a_page_or_has_a_reason(text in "(https?:/?/?)?([a-c.0-9%:@]{1,8}/)?.{0,30}") {
-        for mode in [SiteMode::Host, SiteMode::Domain] {
-            if let Ok(location) = parse(&text, mode) {
-                let url = location.url(mode);
+        for naming in Naming::ALL {
+            if let Ok(location) = parse(&text, naming) {
+                let url = location.url(naming.sites);
                 let again = Url::parse(&url).unwrap();
                 prop_assert_eq!(again.as_str(), &url);
-                prop_assert_eq!(parse(&url, mode), Ok(location));
+                prop_assert_eq!(parse(&url, naming), Ok(location));
             }
         }
     }
@@ -234,8 +317,8 @@ proptest! {
 
     #[test]
     fn a_plain_url_is_what_the_parser_makes_of_it(text in nearly_plain()) {
-        for mode in [SiteMode::Host, SiteMode::Domain] {
-            prop_assert_eq!(parse(&text, mode), parse_any(&text, mode));
+        for naming in Naming::ALL {
+            prop_assert_eq!(parse(&text, naming), parse_any(&text, naming));
         }
     }
 
@@ -245,8 +328,8 @@ proptest! {
         let mut text = *b"https://www.a-b.example/p/q.html?x=y&z=1";
         text[at] = byte;
         let text = std::str::from_utf8(&text).unwrap();
-        for mode in [SiteMode::Host, SiteMode::Domain] {
-            prop_assert_eq!(parse(text, mode), parse_any(text, mode));
+        for naming in Naming::ALL {
+            prop_assert_eq!(parse(text, naming), parse_any(text, naming));
         }
     }
 }

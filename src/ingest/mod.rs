@@ -24,6 +24,7 @@
 
 mod blocks;
 mod bvgraph;
+mod escapes;
 mod formats;
 mod interner;
 mod json_lines;
@@ -50,7 +51,9 @@ pub use interner::{Interner, UrlNumber};
 pub use json_lines::{JsonLines, RECORD_FIELDS};
 pub use lines::{LineFormat, Lines};
 pub(crate) use location::URL_PATTERN;
-pub use location::{Location, MAX_URL, SUFFIX_LIST, SiteMode, UrlProblem, parse, url};
+pub use location::{
+    Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlProblem, UrlRules, parse, url,
+};
 pub use open::{Compression, Input, InputError};
 pub use progress::Progress;
 pub use read::{ReadError, ReadPiece, read_batch, read_pieces};

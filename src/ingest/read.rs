@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::interner::{Interner, UrlNumber};
-use super::location::SiteMode;
+use super::location::Naming;
 use super::open::InputError;
 use super::progress::Progress;
 use super::reading::Reading;
@@ -84,11 +84,11 @@ impl ReadPiece {
 /// works as [`read_pieces`] does, but with URLs as texts.
 pub fn read_batch<E: Error + Send + 'static>(
     sources: &mut [Box<dyn Source + '_>],
-    mode: SiteMode,
+    naming: Naming,
     watch: &dyn Watch,
     sink: &mut (dyn FnMut(Position, Event) -> Result<(), E> + Send),
 ) -> Result<ReadSummary, ReadError<E>> {
-    read_pieces(sources, mode, watch, &mut |piece| {
+    read_pieces(sources, naming, watch, &mut |piece| {
         for (at, event) in piece.events {
             sink(at, event.located(&piece.urls))?;
         }
@@ -108,7 +108,7 @@ pub fn read_batch<E: Error + Send + 'static>(
 /// each, besides records longer than a piece.
 pub fn read_pieces<E: Error + Send + 'static>(
     sources: &mut [Box<dyn Source + '_>],
-    mode: SiteMode,
+    naming: Naming,
     watch: &dyn Watch,
     sink: &mut (dyn FnMut(ReadPiece) -> Result<(), E> + Send),
 ) -> Result<ReadSummary, ReadError<E>> {
@@ -129,7 +129,7 @@ pub fn read_pieces<E: Error + Send + 'static>(
         let last = wave.pieces.is_empty() || failed.is_some();
         let room = MOST_LISTED.saturating_sub(summary.rejected());
         let pieces = std::mem::take(&mut wave.pieces);
-        let parse = || parse_wave(pieces, mode, &hasher, room, watch);
+        let parse = || parse_wave(pieces, naming, &hasher, room, watch);
         let read = || {
             if last { Wave::default() } else { queue.wave() }
         };
@@ -254,7 +254,7 @@ impl<'a, 's> Queue<'a, 's> {
 
 fn parse_wave(
     pieces: Vec<Queued<'_>>,
-    mode: SiteMode,
+    naming: Naming,
     hasher: &RandomState,
     room: u64,
     watch: &dyn Watch,
@@ -264,7 +264,7 @@ fn parse_wave(
         .map(|queued| {
             watch.proceed()?;
             let urls = Interner::new(hasher.clone());
-            let reading = Reading::of(Arc::clone(&queued.file), room, mode, urls);
+            let reading = Reading::of(Arc::clone(&queued.file), room, naming, urls);
             Ok(parse(queued, reading))
         })
         .collect()

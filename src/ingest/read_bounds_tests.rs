@@ -10,6 +10,7 @@ use super::super::open::Input;
 use super::super::source::PIECE_SIZE;
 use super::tests::{line, page, zstd};
 use super::*;
+use crate::ingest::{SiteMode, UrlRules};
 use crate::watch::Unwatched;
 
 /// What the pieces of a text come to, in order: the number of events of each, the line of each
@@ -22,16 +23,21 @@ fn pieces(text: &[u8], threads: usize) -> (Vec<usize>, Vec<u64>, ReadSummary) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let (mut sizes, mut rejects) = (Vec::new(), Vec::new());
     let read = pool.unwrap().install(|| {
-        read_pieces::<Infallible>(&mut sources, SiteMode::Host, &Unwatched, &mut |piece| {
-            sizes.push(piece.events.len());
-            let lines = piece.events.iter();
-            rejects.extend(
-                lines
-                    .filter(|(_, event)| matches!(event, Event::Rejected(_)))
-                    .map(|(at, _)| line(*at)),
-            );
-            Ok(())
-        })
+        read_pieces::<Infallible>(
+            &mut sources,
+            SiteMode::Host.with(UrlRules::Whatwg),
+            &Unwatched,
+            &mut |piece| {
+                sizes.push(piece.events.len());
+                let lines = piece.events.iter();
+                rejects.extend(
+                    lines
+                        .filter(|(_, event)| matches!(event, Event::Rejected(_)))
+                        .map(|(at, _)| line(*at)),
+                );
+                Ok(())
+            },
+        )
     });
     let summary = match read {
         Ok(summary) => summary,

@@ -20,6 +20,7 @@ use super::super::reject::{REJECTED_TEXT, RejectReason};
 use super::super::source::{PIECE_SIZE, Sources};
 use super::super::tsv::{LinksTsv, PagesTsv};
 use super::*;
+use crate::ingest::{SiteMode, UrlRules};
 use crate::watch::Unwatched;
 
 type Events = Vec<(Position, Event)>;
@@ -36,7 +37,7 @@ fn read_files<F: LineFormat + Copy + 'static>(
     let mut events = Vec::new();
     let result = read_batch(
         &mut sources,
-        SiteMode::Host,
+        SiteMode::Host.with(UrlRules::Whatwg),
         &Unwatched,
         &mut |at, event| {
             events.push((at, event));
@@ -301,14 +302,19 @@ fn a_watch_stops_the_reading_and_a_sink_does_too() {
     let path = folder.path().join("input");
     fs::write(&path, page(1)).unwrap();
     let mut sources = Format::JsonLines.sources(&[Input::File(path)]);
-    let stopped: Result<_, ReadError<Infallible>> =
-        read_batch(&mut sources, SiteMode::Host, &Stopped, &mut |_, _| {
-            panic!("no event")
-        });
+    let stopped: Result<_, ReadError<Infallible>> = read_batch(
+        &mut sources,
+        SiteMode::Host.with(UrlRules::Whatwg),
+        &Stopped,
+        &mut |_, _| panic!("no event"),
+    );
     assert!(matches!(stopped, Err(ReadError::Interrupted(_))));
-    let refused = read_batch(&mut sources, SiteMode::Host, &Unwatched, &mut |_, _| {
-        Err(std::io::Error::other("full"))
-    });
+    let refused = read_batch(
+        &mut sources,
+        SiteMode::Host.with(UrlRules::Whatwg),
+        &Unwatched,
+        &mut |_, _| Err(std::io::Error::other("full")),
+    );
     assert!(matches!(refused, Err(ReadError::Sink(_))));
 }
 
@@ -323,10 +329,12 @@ fn a_line_without_end_can_be_stopped() {
     }
     let mut sources = Format::JsonLines.sources(&[Input::File("/dev/zero".into())]);
     let watch = Soon(AtomicU64::new(0));
-    let stopped: Result<_, ReadError<Infallible>> =
-        read_batch(&mut sources, SiteMode::Host, &watch, &mut |_, _| {
-            panic!("no event")
-        });
+    let stopped: Result<_, ReadError<Infallible>> = read_batch(
+        &mut sources,
+        SiteMode::Host.with(UrlRules::Whatwg),
+        &watch,
+        &mut |_, _| panic!("no event"),
+    );
     assert!(matches!(stopped, Err(ReadError::Interrupted(_))));
 }
 
@@ -348,7 +356,13 @@ fn progress_adds_up_to_the_size_of_the_files() {
     fs::write(&path, &packed).unwrap();
     let watch = Counting::default();
     let mut sources = Format::JsonLines.sources(&[Input::File(path.clone()), Input::File(path)]);
-    read_batch::<Infallible>(&mut sources, SiteMode::Host, &watch, &mut |_, _| Ok(())).unwrap();
+    read_batch::<Infallible>(
+        &mut sources,
+        SiteMode::Host.with(UrlRules::Whatwg),
+        &watch,
+        &mut |_, _| Ok(()),
+    )
+    .unwrap();
     let size = 2 * packed.len() as u64;
     assert_eq!(watch.0.into_inner(), size);
     assert_eq!(watch.1.into_inner(), size);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::interner::{Interner, UrlNumber};
-use super::location::SiteMode;
+use super::location::Naming;
 use super::record::Event;
 use super::reject::{Fault, MOST_LISTED, Position, Reject, beginning};
 use super::summary::{DropReason, ReadSummary};
@@ -11,8 +11,8 @@ use super::summary::{DropReason, ReadSummary};
 /// What the records of a piece have said so far.
 #[derive(Debug)]
 pub struct Reading {
-    /// What counts as a site.
-    pub mode: SiteMode,
+    /// How URLs are written and cut into sites.
+    pub naming: Naming,
     /// The URLs by number; some may come from records that were then rejected.
     pub urls: Interner,
     /// What was counted; lines and bytes are filled in at the end.
@@ -28,15 +28,15 @@ pub struct Reading {
 impl Reading {
     /// A reading without records; `urls` may have some already.
     #[must_use]
-    pub fn new(mode: SiteMode, urls: Interner) -> Self {
-        Self::of(Arc::from(""), MOST_LISTED, mode, urls)
+    pub fn new(naming: Naming, urls: Interner) -> Self {
+        Self::of(Arc::from(""), MOST_LISTED, naming, urls)
     }
 
     /// The reading of a piece of the source with this name. The first `room` refused records become
     /// events.
-    pub(super) fn of(file: Arc<str>, room: u64, mode: SiteMode, urls: Interner) -> Self {
+    pub(super) fn of(file: Arc<str>, room: u64, naming: Naming, urls: Interner) -> Self {
         Self {
-            mode,
+            naming,
             urls,
             summary: ReadSummary::default(),
             events: Vec::new(),
@@ -47,14 +47,26 @@ impl Reading {
 
     /// The page that a record is about; a bad URL rejects the record.
     pub fn page(&mut self, url: &str) -> Result<UrlNumber, Fault> {
-        let number = self.urls.parse(url, self.mode);
+        let number = self.urls.parse(url, self.naming);
         number.map_err(|problem| Fault::page_url(&problem))
+    }
+
+    /// The page that a redirect or canonical URL of a page leads to; `None` where that is the page
+    /// itself, or the URL is not a page's, which is counted.
+    pub fn lead(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
+        match self.urls.parse(url, self.naming) {
+            Ok(to) => (to != from).then_some(to),
+            Err(problem) => {
+                self.summary.dropped(DropReason::from(&problem));
+                None
+            }
+        }
     }
 
     /// The target of a link from a page; `None` where the URL is not a page's, or is the page
     /// itself, both of which are counted.
     pub fn target(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
-        match self.urls.parse(url, self.mode) {
+        match self.urls.parse(url, self.naming) {
             Ok(to) if to == from => self.summary.self_links += 1,
             Ok(to) => return Some(to),
             Err(problem) => self.summary.dropped(DropReason::from(&problem)),

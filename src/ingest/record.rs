@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::interner::{Interner, UrlNumber};
 use super::location::Location;
 use super::reject::Reject;
+use crate::page::AliasBy;
 
 /// The most clicks a record can give: the largest count that every JSON reader keeps exactly.
 pub const MAX_CLICKS: u64 = 1 << 53;
@@ -29,14 +30,14 @@ pub enum UncrawledOutlinks {
 /// `U` is a URL: a [`Location`], or its number among those of a piece.
 ///
 /// ```
-/// use seedbank::ingest::{PageRecord, SiteMode, parse};
+/// use seedbank::ingest::{Naming, PageRecord, parse};
 ///
-/// let mut record = PageRecord::new(parse("HTTP://Example.org:80/a#top", SiteMode::Host)?);
-/// assert_eq!(record.url.url(SiteMode::Host), "http://example.org/a");
+/// let mut record = PageRecord::new(parse("HTTP://Example.org:80/%7ea#top", Naming::default())?);
+/// assert_eq!(record.url.url(Naming::default().sites), "http://example.org/~a");
 /// // A record with attributes only does not make its page crawled.
 /// record.clicks = Some(3);
 /// assert!(!record.is_crawl());
-/// record.outlinks = Some(vec![parse("https://example.net/", SiteMode::Host)?]);
+/// record.outlinks = Some(vec![parse("https://example.net/", Naming::default())?]);
 /// assert!(record.is_crawl());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -57,6 +58,9 @@ pub struct PageRecord<U = Location> {
     pub digest: Option<[u8; 16]>,
     /// When the page was fetched: microseconds since 1970-01-01T00:00:00Z.
     pub fetched: Option<i64>,
+    /// The page that its redirect, or else its canonical URL, leads to, never the page itself. Such
+    /// a page is an alias and has no outlinks of its own.
+    pub alias: Option<(U, AliasBy)>,
     /// Whether the page is gone; then everything else except the fetch time is absent.
     pub gone: bool,
 }
@@ -73,6 +77,7 @@ impl<U> PageRecord<U> {
             uncrawled_outlinks: UncrawledOutlinks::Absent,
             digest: None,
             fetched: None,
+            alias: None,
             gone: false,
         }
     }
@@ -149,6 +154,7 @@ impl Event<UrlNumber> {
                 uncrawled_outlinks: record.uncrawled_outlinks,
                 digest: record.digest,
                 fetched: record.fetched,
+                alias: record.alias.map(|(to, by)| (at(to), by)),
                 gone: record.gone,
             }),
             Self::Link { from, to } => Event::Link {

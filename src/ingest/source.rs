@@ -37,7 +37,7 @@ pub const PIECE_RECORDS: usize = PIECE_SIZE / 32;
 ///
 /// ```
 /// use seedbank::ingest::{
-///     Event, PageRecord, Piece, Pieces, Position, Progress, ReadError, Reading, SiteMode, Source,
+///     Event, Naming, PageRecord, Piece, Pieces, Position, Progress, ReadError, Reading, Source,
 ///     Stop, read_batch,
 /// };
 /// use seedbank::watch::Unwatched;
@@ -84,7 +84,7 @@ pub const PIECE_RECORDS: usize = PIECE_SIZE / 32;
 /// let mut events = Vec::new();
 /// let summary = read_batch(
 ///     &mut [Box::new(pages)],
-///     SiteMode::Host,
+///     Naming::default(),
 ///     &Unwatched,
 ///     &mut |_, event| {
 ///         events.push(event);

@@ -104,15 +104,15 @@ fn count(text: &str, field: &str, max: u64) -> Result<Option<u64>, Fault> {
 mod tests {
     use super::*;
     use crate::ingest::interner::Interner;
-    use crate::ingest::location::{Location, SiteMode, parse};
+    use crate::ingest::location::{Location, SiteMode, UrlRules, parse};
     use crate::ingest::summary::{DropReason, ReadSummary};
 
     fn at(url: &str) -> Location {
-        parse(url, SiteMode::Host).unwrap()
+        parse(url, SiteMode::Host.with(UrlRules::Whatwg)).unwrap()
     }
 
     fn read(reader: &dyn LineFormat, line: &str) -> (Result<Event, RejectReason>, ReadSummary) {
-        let mut reading = Reading::new(SiteMode::Host, Interner::default());
+        let mut reading = Reading::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
         let event = reader.read(line, &mut reading);
         let event = event.map(|event| event.located(&reading.urls));
         (event.map_err(|fault| fault.reason), reading.summary)

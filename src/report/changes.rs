@@ -28,6 +28,7 @@ const fn words(cause: Cause) -> &'static str {
     match cause {
         Cause::Gone => "the page is gone",
         Cause::Unlinked => "nobody links to the page any more",
+        Cause::Alias => "the page became an alias of another one",
         Cause::Spam => "the page was marked as spam",
         Cause::NotCrawled => "the page is not crawled",
         Cause::Unknown => "the bank does not know the page",

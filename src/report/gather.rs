@@ -7,7 +7,7 @@ use super::answers::{CoreSummary, Report, ReportSeed, SiteShare};
 use crate::engine::{
     Bank, Change, CoreView, DiffRequest, EngineError, RefreshView, SeedDiff, Which,
 };
-use crate::ingest::{self, SiteMode};
+use crate::ingest::{self, Naming};
 use crate::watch::Watch;
 
 /// How many of a core's best authorities are told.
@@ -88,7 +88,7 @@ impl Bank {
         let which = by_number(&report.refresh);
         self.cores(&which, |core| {
             watch.proceed()?;
-            report.cores.push(summary(core, status.site_mode));
+            report.cores.push(summary(core, status.naming()));
             Ok::<(), EngineError>(())
         })?;
         report.changes = self.changes(&report, watch)?;
@@ -141,26 +141,26 @@ pub(super) fn by_number(refresh: &RefreshView) -> Which {
     }
 }
 
-fn summary(core: CoreView, mode: SiteMode) -> CoreSummary {
+fn summary(core: CoreView, naming: Naming) -> CoreSummary {
     CoreSummary {
         rank: core.rank,
         sigma: core.sigma,
         density: core.density,
         hubs: core.hubs.len() as u64,
         authorities: core.authorities.len() as u64,
-        hub_sites: sites(&core.hubs, mode),
-        authority_sites: sites(&core.authorities, mode),
+        hub_sites: sites(&core.hubs, naming),
+        authority_sites: sites(&core.authorities, naming),
         best_authorities: core.authorities.into_iter().take(BEST).collect(),
         seed: core.seed,
     }
 }
 
 /// The sites of pages, the one with the most pages first, ties by name.
-fn sites(urls: &[String], mode: SiteMode) -> Vec<SiteShare> {
+fn sites(urls: &[String], naming: Naming) -> Vec<SiteShare> {
     let mut pages: BTreeMap<String, u64> = BTreeMap::new();
     for url in urls {
         // A URL of the bank was normalised once and is so again.
-        if let Ok(location) = ingest::parse(url, mode) {
+        if let Ok(location) = ingest::parse(url, naming) {
             *pages.entry(location.site).or_default() += 1;
         }
     }

@@ -233,6 +233,7 @@ impl ReportSeed {
         self.dead.map(|why| match why {
             AbsentWhy::Gone => "gone",
             AbsentWhy::Spam => "spam",
+            AbsentWhy::Alias => "alias",
             AbsentWhy::Unlinked | AbsentWhy::NotInBank | AbsentWhy::NoUrl => "no page",
         })
     }

@@ -37,6 +37,7 @@ use super::folder::{
     ACKNOWLEDGED, FOLDERS, WRITER_LOCK, begin_marker, clear_loads, clear_spill, has_begun_marker,
     is_folder, is_own, lock_file, make_folders, marker_format, names_in, sync_folder, write_marker,
 };
+use super::format::{ACKNOWLEDGING, WITH_ALIASES};
 use super::load::write_files;
 use super::manifest::Manifest;
 use super::published::{Pointer, is_published, publish, remove_unread, table_unlike_published};
@@ -190,10 +191,7 @@ fn never_stored(bank: &Path) -> bool {
     let pointer = Pointer::read(bank).map_or(true, |pointer| pointer.epoch == 0);
     let live = bank.join("live");
     // A database without this file was never completed.
-    let is_empty = || match Rocks::open_reader(&live, ALL) {
-        Ok(rocks) => Store { rocks }.is_new(),
-        Err(_) => false,
-    };
+    let is_empty = || Store::read(&live).is_ok_and(|store| store.is_new());
     said && pointer
         && published.iter().all(|name| first.contains(&name.as_str()))
         && (has_begun_marker(bank) || !live.join("CURRENT").exists() || is_empty())
@@ -307,16 +305,17 @@ impl Writer {
             make_folders(&path.join(folder)).map_err(StoreError::io("make", path.join(folder)))?;
         }
         let said = Acknowledged::read(path)?;
-        if said.is_none() && format == FORMAT {
+        if said.is_none() && format >= ACKNOWLEDGING {
             return Err(StoreError::State {
                 state: ACKNOWLEDGED,
                 what: "it is missing".to_owned(),
             });
         }
         verify_live(path, said.as_ref())?;
+        let lacks = format < WITH_ALIASES;
         let writer = Self {
             store: Store {
-                rocks: Rocks::open_writer(&path.join("live"), ALL, merging)?,
+                rocks: Rocks::open_writer(&path.join("live"), ALL, merging, lacks)?,
             },
             bank: path.to_path_buf(),
             _lock: lock,

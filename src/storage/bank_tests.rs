@@ -49,6 +49,7 @@ struct TestBank {
 fn settings() -> Settings {
     Settings {
         site_mode: "host".to_owned(),
+        url_rules: "whatwg".to_owned(),
         suffix_list: String::new(),
     }
 }

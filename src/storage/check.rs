@@ -23,6 +23,7 @@ use super::tables::{self, BitmapKey, VectorKey};
 use crate::page::{PageId, RowId, SiteId};
 use crate::watch::Watch;
 
+mod aliases;
 mod covers;
 mod evidence;
 mod former;
@@ -113,6 +114,10 @@ struct Walk<'a> {
     /// Pages that nobody may link to.
     unlinked: RoaringTreemap,
     linked: RoaringTreemap,
+    /// Pages that are marked as aliases.
+    aliases: RoaringTreemap,
+    /// Pages that an alias leads to.
+    led: RoaringTreemap,
     rows: RoaringTreemap,
     /// Pages that have a former record, by batch.
     former: BTreeMap<u32, RoaringTreemap>,
@@ -154,6 +159,8 @@ impl Store {
             need_link: RoaringTreemap::new(),
             unlinked: RoaringTreemap::new(),
             linked: RoaringTreemap::new(),
+            aliases: RoaringTreemap::new(),
+            led: RoaringTreemap::new(),
             rows: RoaringTreemap::new(),
             former: BTreeMap::new(),
         };
@@ -164,6 +171,7 @@ impl Store {
         walk.rows()?;
         walk.citers()?;
         walk.members()?;
+        walk.aliases()?;
         walk.row_hashes()?;
         walk.uncrawled()?;
         walk.digests()?;
@@ -220,7 +228,7 @@ impl Walk<'_> {
                 PageState::Known => site.seen.known += 1,
                 PageState::Crawled => site.seen.crawled += 1,
                 PageState::Gone => site.seen.gone += 1,
-                PageState::Unlinked => {}
+                PageState::Unlinked | PageState::Alias => {}
             }
             if record.state.is_live() && record.spam {
                 site.seen.spam += 1;
@@ -235,12 +243,17 @@ impl Walk<'_> {
             }
             if record.state == PageState::Known {
                 walk.known.insert(page.0);
+            } else if record.state == PageState::Alias {
+                walk.aliases.insert(page.0);
             }
             if record.state.is_live() {
                 walk.live.insert(page.0);
             } else if record.row.is_some() {
-                walk.report
-                    .find("pages", page, "a page that is gone or unlinked has a row");
+                walk.report.find(
+                    "pages",
+                    page,
+                    "a page that is gone, unlinked or an alias has a row",
+                );
             }
             if record.last_seen.is_none() {
                 match record.state {
@@ -250,7 +263,7 @@ impl Walk<'_> {
                     PageState::Unlinked => {
                         walk.unlinked.insert(page.0);
                     }
-                    PageState::Crawled | PageState::Gone => {
+                    PageState::Crawled | PageState::Gone | PageState::Alias => {
                         walk.report.find(
                             "pages",
                             page,
@@ -307,20 +320,20 @@ impl Walk<'_> {
     }
 
     fn linked(&mut self) {
-        let alone = &self.need_link - &self.linked;
+        let alone = &(&self.need_link - &self.linked) - &self.led;
         for page in &alone {
             self.report.find(
                 "pages",
                 PageId(page),
-                "it is known by links only, and nobody links to it",
+                "it is known by links only, and nobody links or leads to it",
             );
         }
-        let forgotten = &self.unlinked & &self.linked;
+        let forgotten = &self.unlinked & &(&self.linked | &self.led);
         for page in &forgotten {
             self.report.find(
                 "pages",
                 PageId(page),
-                "it is marked as unlinked and is linked to",
+                "it is marked as unlinked and is linked or led to",
             );
         }
         let missing = &self.linked - &self.pages;

@@ -17,12 +17,12 @@ use super::acknowledged::Acknowledged;
 use super::check::CheckReport;
 use super::error::StoreError;
 use super::folder::{ACKNOWLEDGED, WRITER_LOCK, marker_format, open_regular};
+use super::format::ACKNOWLEDGING;
 use super::manifest::{Begins, structure_fault};
 use super::published::{Pointer, Reader};
 use super::records::{BatchId, Meta, RefreshId};
-use super::rocks::Rocks;
 use super::store::Store;
-use super::tables::{ALL, FORMAT, META, MetaKey};
+use super::tables::{META, MetaKey};
 use crate::watch::Watch;
 
 /// The result of looking at one state of a bank.
@@ -144,8 +144,7 @@ fn live_fault(bank: &Path, said: Option<&Acknowledged>) -> Result<bool, StoreErr
 
 /// Opens for reading the live database, which nobody writes to; it must not be older than `known`.
 fn read_live(bank: &Path, known: u64) -> Result<Store, StoreError> {
-    let rocks = Rocks::open_reader(&bank.join("live"), ALL)?;
-    let store = Store { rocks };
+    let store = Store::read(&bank.join("live"))?;
     store.is_not_older(known)?;
     Ok(store)
 }
@@ -248,7 +247,7 @@ fn acknowledgement(
             "it acknowledges state {epoch}, and state {published} is published"
         ))
     };
-    let what = if said.is_none() && format < FORMAT && !bank.join(ACKNOWLEDGED).exists() {
+    let what = if said.is_none() && format < ACKNOWLEDGING && !bank.join(ACKNOWLEDGED).exists() {
         None
     } else {
         Acknowledged::fault(bank).or_else(older)

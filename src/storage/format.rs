@@ -1,8 +1,14 @@
 //! The format versions in which banks are written and read.
 
 /// The format version of banks that this build writes.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// The oldest format that this build reads and, when it writes, upgrades to its own: format 4 kept
 /// what it had acknowledged in its log alone.
 pub const OLDEST_FORMAT: u32 = 4;
+
+/// The first format that keeps what it has acknowledged in a file of its own.
+pub(super) const ACKNOWLEDGING: u32 = 5;
+
+/// The first format with the tables of aliases.
+pub(super) const WITH_ALIASES: u32 = 6;

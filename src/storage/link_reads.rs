@@ -25,6 +25,17 @@ impl Store {
         Ok(self.links(&tables::INTRA, key)?.at(place).to_vec())
     }
 
+    /// All links of a page that count, ascending; `row` is the index of its row.
+    pub fn links_of(&self, page: PageId, row: Option<u32>) -> Result<Vec<PageId>, StoreError> {
+        let intra = self.intra(page)?.into_iter();
+        let mut links: Vec<PageId> = intra.map(|index| PageId::new(page.site(), index)).collect();
+        if let Some(row) = row {
+            links.extend(self.need_row(RowId::new(page.site(), row))?);
+        }
+        links.sort_unstable();
+        Ok(links)
+    }
+
     /// All pages of a site with intra-site links and their targets, both ascending.
     pub fn intra_of(
         &self,

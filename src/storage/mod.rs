@@ -10,6 +10,8 @@
 //! a live writer undefined behaviour.
 
 mod acknowledged;
+mod alias_reads;
+pub mod aliases;
 mod bank;
 mod bits;
 pub mod blocks;

@@ -23,10 +23,9 @@ use super::folder::{
     ACKNOWLEDGED, WRITER_LOCK, is_folder, lock_file, marker_format, names_in, open_regular,
     read_text, replace_file, sync_folder,
 };
+use super::format::ACKNOWLEDGING;
 use super::manifest::{Manifest, structure_fault};
-use super::rocks::Rocks;
 use super::store::Store;
-use super::tables::{ALL, FORMAT};
 
 /// How often a reader tries again when it meets a state that is being removed.
 const TRIES: u32 = 1000;
@@ -103,9 +102,7 @@ impl Pointer {
     pub(super) fn open(&self, bank: &Path) -> Result<Store, StoreError> {
         self.fault(bank).map_err(damaged)?;
         let place = folder_of(bank).join(self.epoch.to_string());
-        let store = Store {
-            rocks: Rocks::open_reader(&place, ALL)?,
-        };
+        let store = Store::read(&place)?;
         let found = store.counters()?.epoch;
         if found == self.epoch {
             Ok(store)
@@ -238,7 +235,7 @@ impl Reader {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let format = marker_format(path)?;
         let reader = Self::of_published(path)?;
-        if format == FORMAT {
+        if format >= ACKNOWLEDGING {
             reader.tell_of_later(path);
         }
         Ok(reader)

@@ -37,7 +37,7 @@ fn open(bank: &Path, table: &str) -> Result<(Rocks, &'static str), StoreError> {
     let found = ALL.iter().find(|info| info.name == table);
     let table = found.ok_or(StoreError::NoBank(bank.join("live").join(table)))?;
     Ok((
-        Rocks::open_writer(&bank.join("live"), ALL, Merging::Automatic)?,
+        Rocks::open_writer(&bank.join("live"), ALL, Merging::Automatic, false)?,
         table.name,
     ))
 }

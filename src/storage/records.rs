@@ -19,10 +19,31 @@ pub type RefreshId = u32;
 /// What all pages of a bank share, chosen when it is created.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Settings {
+    /// What counts as a site: `bare-host`, `host` or `domain`.
+    pub site_mode: String,
+    /// How URLs are normalised: `rfc3986` or `whatwg`.
+    pub url_rules: String,
+    /// The version of the public suffix list by which sites were told apart.
+    pub suffix_list: String,
+}
+
+/// [`Settings`] as formats before 6 kept them: URLs are normalised by `whatwg`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FormerSettings {
     /// What counts as a site: `host` or `domain`.
     pub site_mode: String,
     /// The version of the public suffix list by which sites were told apart.
     pub suffix_list: String,
+}
+
+impl From<FormerSettings> for Settings {
+    fn from(former: FormerSettings) -> Self {
+        Self {
+            site_mode: former.site_mode,
+            url_rules: "whatwg".to_owned(),
+            suffix_list: former.suffix_list,
+        }
+    }
 }
 
 /// Totals over the bank, and the last number of each kind that was given out.
@@ -79,12 +100,14 @@ pub struct Intent {
 pub enum Meta {
     /// The format version of the bank.
     Format(u32),
-    /// What was chosen when the bank was created.
-    Settings(Settings),
+    /// What was chosen when the bank was created, before format 6.
+    FormerSettings(FormerSettings),
     /// Totals and last numbers.
     Counters(Counters),
     /// An unfinished bulk load.
     Intent(Intent),
+    /// What was chosen when the bank was created.
+    Settings(Settings),
 }
 
 /// A site.
@@ -140,6 +163,9 @@ pub enum PageState {
     /// record stays, so that the page gets the same id when a link comes back, and so that the
     /// evidence of older refreshes keeps its URL.
     Unlinked,
+    /// An alias: it redirects to another page, or names another one as canonical, and counts as
+    /// none itself.
+    Alias,
 }
 
 impl PageState {

@@ -25,9 +25,9 @@ use super::folder::{
 };
 use super::published::{Pointer, Reader, is_read};
 use super::records::{BatchId, RefreshId};
-use super::rocks::{Merging, Rocks};
+use super::rocks::Merging;
 use super::store::Store;
-use super::tables::{ALL, FORMAT, META, MetaKey, OLDEST_FORMAT};
+use super::tables::{FORMAT, META, MetaKey, OLDEST_FORMAT};
 use crate::watch::Watch;
 
 /// Something that a repair made anew.
@@ -225,8 +225,7 @@ fn is_settled(bank: &Path) -> Result<bool, StoreError> {
 }
 
 fn open_live(bank: &Path) -> Result<Store, StoreError> {
-    let rocks = Rocks::open_reader(&bank.join("live"), ALL)?;
-    Ok(Store { rocks })
+    Store::read(&bank.join("live"))
 }
 
 /// What was acknowledged but is not in the published state.

@@ -105,13 +105,17 @@ impl Rocks {
         Self::open_with(path, tables, &options, Merging::Automatic)
     }
 
-    /// Opens the live database for writing. The caller holds the bank's writer lock.
+    /// Opens the live database for writing. The caller holds the bank's writer lock. Where it
+    /// `may_lack` tables, being of an older format, those are made.
     pub(super) fn open_writer(
         path: &Path,
         tables: &'static [TableInfo],
         merging: Merging,
+        may_lack: bool,
     ) -> Result<Self, StoreError> {
-        Self::open_with(path, tables, &database_options(), merging)
+        let mut options = database_options();
+        options.create_missing_column_families(may_lack);
+        Self::open_with(path, tables, &options, merging)
     }
 
     fn open_with(
@@ -152,6 +156,14 @@ impl Rocks {
         }
     }
 
+    /// A table to read from; `None` where it is none of the tables of an older format.
+    fn readable(&self, name: &'static str) -> Result<Option<&ColumnFamily>, StoreError> {
+        match self.table(name) {
+            Err(_) if self.tables.iter().all(|table| table.name != name) => Ok(None),
+            table => table.map(Some),
+        }
+    }
+
     fn table(&self, name: &'static str) -> Result<&ColumnFamily, StoreError> {
         self.db.cf_handle(name).ok_or_else(|| StoreError::Damaged {
             table: name,
@@ -167,9 +179,12 @@ impl Rocks {
         key: &[u8],
         read: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>, StoreError> {
+        let Some(table) = self.readable(table)? else {
+            return Ok(None);
+        };
         let value = self
             .db
-            .get_pinned_cf(self.table(table)?, key)
+            .get_pinned_cf(table, key)
             .map_err(StoreError::rocks("reading a record"))?;
         if value.is_none() {
             self.count(0);
@@ -227,13 +242,15 @@ impl Rocks {
         if let Some(until) = until {
             reading.set_iterate_upper_bound(until);
         }
-        let mut iterator = self.db.raw_iterator_cf_opt(self.table(table)?, reading);
-        iterator.seek(from);
+        let iterator = self.readable(table)?.map(|table| {
+            let mut iterator = self.db.raw_iterator_cf_opt(table, reading);
+            iterator.seek(from);
+            iterator
+        });
         Ok(Scan {
             rocks: self,
             iterator,
             begun: false,
-            ended: false,
         })
     }
 
@@ -304,7 +321,13 @@ impl Rocks {
 
     /// What a table takes on disk.
     pub(super) fn size(&self, table: &'static str) -> Result<TableSize, StoreError> {
-        let handle = self.table(table)?;
+        let Some(handle) = self.readable(table)? else {
+            return Ok(TableSize {
+                bytes: 0,
+                keys: 0,
+                is_compacted: true,
+            });
+        };
         let failed = || StoreError::rocks("reading a table's size");
         let read = |property: &str| {
             let value = self.db.property_int_value_cf(handle, property);
@@ -432,10 +455,9 @@ impl SortedFile<'_> {
 /// A range of a table, in key order.
 pub(super) struct Scan<'a> {
     rocks: &'a Rocks,
-    iterator: DBRawIterator<'a>,
+    /// `None` when the scan is over: an iterator that failed would repeat its error for ever.
+    iterator: Option<DBRawIterator<'a>>,
     begun: bool,
-    /// Whether the scan is over: an iterator that failed would repeat its error for ever.
-    ended: bool,
 }
 
 impl Scan<'_> {
@@ -444,21 +466,20 @@ impl Scan<'_> {
         &mut self,
         read: impl FnOnce(&[u8], &[u8]) -> T,
     ) -> Result<Option<T>, StoreError> {
-        if self.ended {
+        let Some(iterator) = &mut self.iterator else {
             return Ok(None);
-        }
+        };
         if self.begun {
-            self.iterator.next();
+            iterator.next();
         }
         self.begun = true;
-        if let Some((key, value)) = self.iterator.item() {
+        if let Some((key, value)) = iterator.item() {
             self.rocks.count(key.len() + value.len());
             return Ok(Some(read(key, value)));
         }
-        self.ended = true;
-        self.iterator
-            .status()
-            .map_err(StoreError::rocks("reading a table"))?;
+        let status = iterator.status();
+        self.iterator = None;
+        status.map_err(StoreError::rocks("reading a table"))?;
         Ok(None)
     }
 }

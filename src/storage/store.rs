@@ -3,8 +3,10 @@
 use std::fmt::{Display, Write};
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::path::Path;
 
 use super::error::StoreError;
+use super::format::WITH_ALIASES;
 use super::records::{Counters, Meta, Settings};
 use super::rocks::{Rocks, Scan, TableSize};
 use super::table::{Key, Table, TableInfo, Value};
@@ -32,6 +34,20 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 impl Store {
+    /// Opens a database for reading; one of an older format may have fewer tables.
+    pub(super) fn read(place: &Path) -> Result<Self, StoreError> {
+        let whole = Rocks::open_reader(place, tables::ALL).map(|rocks| Self { rocks });
+        if whole.is_err()
+            && let Ok(rocks) = Rocks::open_reader(place, tables::BEFORE_ALIASES)
+        {
+            let older = Self { rocks };
+            if older.format().is_ok_and(|format| format < WITH_ALIASES) {
+                return Ok(older);
+            }
+        }
+        whole
+    }
+
     /// The value at a key.
     pub fn get<K: Key, V: Value>(
         &self,
@@ -121,6 +137,7 @@ impl Store {
     pub fn settings(&self) -> Result<Settings, StoreError> {
         match self.meta(MetaKey::Settings)? {
             Meta::Settings(settings) => Ok(settings),
+            Meta::FormerSettings(former) => Ok(former.into()),
             _ => Err(unreadable(
                 "meta",
                 "Settings".to_owned(),

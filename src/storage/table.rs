@@ -211,6 +211,17 @@ impl Key for (u32, PageId) {
     }
 }
 
+impl Key for (PageId, PageId) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        self.1.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (first, second) = bytes.split_first_chunk::<8>()?;
+        Some((PageId(u64::from_be_bytes(*first)), PageId::take(second)?))
+    }
+}
+
 impl Key for (u32, SiteId) {
     fn put(&self, out: &mut Vec<u8>) {
         (self.0, self.1.0).put(out);

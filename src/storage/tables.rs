@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use super::aliases::{AliasIn, AliasRecord};
 use super::blocks::PageBlock;
 use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
 pub use super::format::{FORMAT, OLDEST_FORMAT};
@@ -126,7 +127,16 @@ tables! {
     /// What there is one of: format version, settings, counters, the intent of a bulk load.
     META = "meta": MetaKey => Meta, Lookup, Bank,
         key "0 format, 1 settings, 2 counters, 3 intent", value "record";
+    /// Pages that are aliases, and pages that link to one.
+    ALIASES = "aliases": PageId => AliasRecord, Lookup, Links,
+        key "site u32, index u32", value "record: where the alias leads and what said so; or of a page's links those to aliases, and the pages that only these lead to";
+    /// The way back from `aliases`.
+    ALIAS_IN = "alias_in": (PageId, PageId) => AliasIn, Lookup, Links,
+        key "page: site u32, index u32, other page: site u32, index u32", value "0: the other is an alias that leads to the page, 1: the other links to the page, an alias; varint";
 }
+
+/// The tables of banks before format 6, which had no aliases.
+pub const BEFORE_ALIASES: &[TableInfo] = ALL.split_at(ALL.len() - 2).0;
 
 /// Keys of `meta`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

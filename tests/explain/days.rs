@@ -68,7 +68,11 @@ fn live_through(options: &PlanOptions) {
         ..SynthOptions::new(300)
     };
     generate(&crawl, &synth, &Unwatched).unwrap();
-    let bank = Bank::create(&place.path().join("bank"), seedbank::ingest::SiteMode::Host).unwrap();
+    let bank = Bank::create(
+        &place.path().join("bank"),
+        seedbank::ingest::Naming::default(),
+    )
+    .unwrap();
     let mut before: Vec<(u32, BTreeMap<String, Value>)> = Vec::new();
     let mut kept = Vec::new();
     for day in 0..=DAYS {

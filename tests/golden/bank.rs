@@ -16,7 +16,7 @@ use seedbank::engine::{
     Bank, CoreView, EngineError, Format, IngestRequest, Pages, PlanOptions, RefreshRequest, Seed,
     Which,
 };
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::storage::records::PageState;
 use seedbank::watch::Unwatched;
 use serde_json::Value;
@@ -230,7 +230,11 @@ fn check(graph: &str) {
     };
     let folder = shared.join("data").join(graph);
     let place = support::scratch();
-    let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
+    let bank = Bank::create(
+        &place.path().join("bank"),
+        SiteMode::Host.with(UrlRules::Whatwg),
+    )
+    .unwrap();
     ingest_graph(&bank, &folder);
     assert_pages(&bank, &Web::load(&folder));
     let mut compared = 0;
@@ -288,7 +292,11 @@ fn one_site_alone() {
         return;
     };
     let place = support::scratch();
-    let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
+    let bank = Bank::create(
+        &place.path().join("bank"),
+        SiteMode::Host.with(UrlRules::Whatwg),
+    )
+    .unwrap();
     ingest_graph(&bank, &shared.join("data/wikispeedia"));
     let (seeds, cores) = selected(&bank, "empty", PlanOptions::default());
     assert_eq!((seeds.len(), cores.len()), (0, 0));
@@ -323,7 +331,11 @@ fn a_crawl_day_by_day() {
     };
     let golden = support::golden(&shared, "friendlinks.days");
     let place = support::scratch();
-    let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
+    let bank = Bank::create(
+        &place.path().join("bank"),
+        SiteMode::Host.with(UrlRules::Whatwg),
+    )
+    .unwrap();
     let mut web = Web::default();
     let mut clean_ups = Vec::new();
     for (day, file) in days(&shared) {
@@ -379,7 +391,13 @@ fn a_crawl_cut_otherwise() {
     };
     let golden = support::golden(&shared, "friendlinks.days");
     let place = support::scratch();
-    let bank_at = |name: &str| Bank::create(&place.path().join(name), SiteMode::Host).unwrap();
+    let bank_at = |name: &str| {
+        Bank::create(
+            &place.path().join(name),
+            SiteMode::Host.with(UrlRules::Whatwg),
+        )
+        .unwrap()
+    };
     let (merged, cut) = (bank_at("merged"), bank_at("cut"));
     let days = days(&shared);
     for group in days.chunks(3) {
@@ -419,7 +437,11 @@ fn output(place: &Path, threads: usize, folder: &Path) -> BTreeMap<&'static str,
         .build()
         .unwrap();
     pool.install(|| {
-        let bank = Bank::create(&place.join(threads.to_string()), SiteMode::Host).unwrap();
+        let bank = Bank::create(
+            &place.join(threads.to_string()),
+            SiteMode::Host.with(UrlRules::Whatwg),
+        )
+        .unwrap();
         ingest_graph(&bank, folder);
         kinds()
             .into_iter()

@@ -17,3 +17,4 @@ mod cover_bank;
 mod evaluate;
 #[path = "../support/mod.rs"]
 mod support;
+mod twins;

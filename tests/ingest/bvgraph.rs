@@ -18,7 +18,7 @@ use dsi_bitstream::dispatch::Codes;
 use dsi_bitstream::traits::{BE, LE};
 use proptest::prelude::*;
 use seedbank::engine::{Bank, Format, IngestRequest};
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use webgraph::graphs::bvgraph::{BvComp, CompFlags};
 use webgraph::graphs::vec_graph::VecGraph;
@@ -39,7 +39,7 @@ fn compress(basename: &Path, nodes: usize, arcs: &Arcs, flags: CompFlags, little
 }
 
 fn bank(folder: &Path, name: &str, input: Input, format: Format) -> Bank {
-    let bank = Bank::create(&folder.join(name), SiteMode::Host).unwrap();
+    let bank = Bank::create(&folder.join(name), SiteMode::Host.with(UrlRules::Whatwg)).unwrap();
     let request = IngestRequest {
         inputs: vec![input],
         format,

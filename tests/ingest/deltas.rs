@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use seedbank::engine::{Bank, EngineError, Format, IngestReport, IngestRequest};
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 
 struct Case {
@@ -15,7 +15,11 @@ struct Case {
 impl Case {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
+        let bank = Bank::create(
+            &folder.path().join("bank"),
+            SiteMode::Host.with(UrlRules::Whatwg),
+        )
+        .unwrap();
         Self { folder, bank }
     }
 

@@ -13,7 +13,7 @@ use crate::support;
 use crate::support::command::Place;
 use proptest::prelude::*;
 use seedbank::engine::{Bank, EngineError, IngestRequest};
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use serde_json::json;
 use tempfile::TempDir;
@@ -80,7 +80,11 @@ type Numbers = [u64; 4];
 impl Pair {
     fn new(base: &Batch) -> Self {
         let folder = support::scratch();
-        let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
+        let bank = Bank::create(
+            &folder.path().join("bank"),
+            SiteMode::Host.with(UrlRules::Whatwg),
+        )
+        .unwrap();
         let mut pair = Self {
             folder,
             bank,

@@ -21,7 +21,7 @@ use seedbank::cores::{Growth, Hits};
 use seedbank::engine::{
     Bank, CoreView, EngineError, IngestRequest, PlanOptions, RefreshRequest, Seed, Which,
 };
-use seedbank::ingest::SiteMode;
+use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use tempfile::TempDir;
 
@@ -29,12 +29,12 @@ const PLENTY: usize = 512 << 20;
 
 fn bank(by_domain: bool) -> (TempDir, Bank) {
     let folder = support::scratch();
-    let mode = if by_domain {
+    let sites = if by_domain {
         SiteMode::Domain
     } else {
         SiteMode::Host
     };
-    let bank = Bank::create(&folder.path().join("bank"), mode).unwrap();
+    let bank = Bank::create(&folder.path().join("bank"), sites.with(UrlRules::Whatwg)).unwrap();
     (folder, bank)
 }
 

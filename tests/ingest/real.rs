@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Instant;
 
 use crate::support;
-use seedbank::ingest::{Event, Format, Input, SiteMode, read_batch};
+use seedbank::ingest::{Event, Format, Input, Naming, SiteMode, UrlRules, read_batch};
 use seedbank::watch::Unwatched;
 
 #[test]
@@ -13,24 +13,25 @@ fn every_line_of_the_university_crawl_is_a_record() {
         return;
     };
     let path = shared.join("data/ku-2017-webir/crawl.jsonl.gz");
-    for mode in [SiteMode::Host, SiteMode::Domain] {
+    for naming in [SiteMode::Host.with(UrlRules::Whatwg), Naming::default()] {
         let mut sources = Format::JsonLines.sources(&[Input::File(path.clone())]);
         let mut links = 0;
         let mut last = None;
         let start = Instant::now();
-        let summary = read_batch::<Infallible>(&mut sources, mode, &Unwatched, &mut |at, event| {
-            let Event::Record(record) = event else {
-                panic!("{at:?}: {event:?}");
-            };
-            assert!(last < Some(at), "in the order of the input");
-            last = Some(at);
-            links += record.outlinks.map_or(0, |links| links.len());
-            Ok(())
-        })
-        .unwrap();
+        let summary =
+            read_batch::<Infallible>(&mut sources, naming, &Unwatched, &mut |at, event| {
+                let Event::Record(record) = event else {
+                    panic!("{at:?}: {event:?}");
+                };
+                assert!(last < Some(at), "in the order of the input");
+                last = Some(at);
+                links += record.outlinks.map_or(0, |links| links.len());
+                Ok(())
+            })
+            .unwrap();
         let seconds = start.elapsed().as_secs_f64();
         println!(
-            "{mode:?}: {:.0} MB/s, {:.0} records/s, {:.0} links/s",
+            "{naming:?}: {:.0} MB/s, {:.0} records/s, {:.0} links/s",
             summary.bytes as f64 / seconds / 1e6,
             summary.records as f64 / seconds,
             f64::from(u32::try_from(links).unwrap()) / seconds,
@@ -54,16 +55,20 @@ fn links_and_pages_of_a_query_graph() {
     };
     let mut sources = format.sources(&[Input::File(folder.join("links.tsv.gz"))]);
     let (mut links, mut pages) = (0, 0);
-    let summary =
-        read_batch::<Infallible>(&mut sources, SiteMode::Host, &Unwatched, &mut |_, event| {
+    let summary = read_batch::<Infallible>(
+        &mut sources,
+        SiteMode::Host.with(UrlRules::Whatwg),
+        &Unwatched,
+        &mut |_, event| {
             match event {
                 Event::Link { .. } => links += 1,
                 Event::Page(_) => pages += 1,
                 other => panic!("{other:?}"),
             }
             Ok(())
-        })
-        .unwrap();
+        },
+    )
+    .unwrap();
     assert_eq!((links, pages), (8_820, 4_644));
     assert_eq!(summary.rejected(), 0);
 }

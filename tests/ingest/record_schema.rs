@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use seedbank::ingest::{
     Interner, JsonLines, LineFormat, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, MAX_URL, RECORD_FIELDS,
-    Reading, SiteMode,
+    Reading, SiteMode, UrlRules,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn schema() -> Value {
 }
 
 fn read(record: &Value) -> bool {
-    let mut reading = Reading::new(SiteMode::Host, Interner::default());
+    let mut reading = Reading::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
     JsonLines.read(&record.to_string(), &mut reading).is_ok()
 }
 

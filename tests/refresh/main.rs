@@ -11,6 +11,7 @@
 )]
 
 mod again;
+mod aliases;
 mod cores;
 mod cover;
 mod long;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use seedbank::engine::Bank;
-use seedbank::ingest::SiteMode;
+use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::storage::{Mended, Verdict};
 use seedbank::watch::Unwatched;
 
@@ -23,10 +23,10 @@ fn an_empty_folder_becomes_a_bank_in_place() {
     let (place, link) = (folder.path().join("place"), folder.path().join("link"));
     fs::create_dir(&place).unwrap();
     std::os::unix::fs::symlink(&place, &link).unwrap();
-    is_sound(&Bank::create(&link, SiteMode::Host).unwrap());
+    is_sound(&Bank::create(&link, SiteMode::Host.with(UrlRules::Whatwg)).unwrap());
     is_sound(&Bank::at(&place));
     assert!(link.is_symlink());
-    let refused = Bank::create(&place, SiteMode::Host).unwrap_err();
+    let refused = Bank::create(&place, SiteMode::Host.with(UrlRules::Whatwg)).unwrap_err();
     assert!(refused.to_string().contains("not empty"), "{refused}");
 }
 
@@ -35,8 +35,8 @@ fn a_folder_that_cannot_be_filled_stays_empty() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("file");
     fs::write(&place, "").unwrap();
-    assert!(Bank::create(&place, SiteMode::Host).is_err());
-    assert!(Bank::create(&place.join("bank"), SiteMode::Host).is_err());
+    assert!(Bank::create(&place, SiteMode::Host.with(UrlRules::Whatwg)).is_err());
+    assert!(Bank::create(&place.join("bank"), SiteMode::Host.with(UrlRules::Whatwg)).is_err());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -53,7 +53,7 @@ fn a_published_state_that_is_not_there_is_published_again() {
     for (number, damage) in damages.iter().enumerate() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("bank");
-        let bank = Bank::create(&place, SiteMode::Host).unwrap();
+        let bank = Bank::create(&place, SiteMode::Host.with(UrlRules::Whatwg)).unwrap();
         damage(&place.join("published"));
         assert!(bank.status().is_err(), "damage {number}");
         let check = bank.check(&Unwatched).unwrap();

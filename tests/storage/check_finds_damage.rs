@@ -15,7 +15,7 @@ use rand_pcg::Pcg64Mcg;
 use seedbank::engine::{
     Bank, CoverMethod, EngineError, Method, PlanOptions, RefreshRequest, Which,
 };
-use seedbank::ingest::SiteMode;
+use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::storage::records::{Counters, Meta};
 use seedbank::storage::tables::MetaKey;
 use seedbank::storage::{Key, RawEntry, Value, Verdict, Writer, raw_entries, raw_write, tables};
@@ -37,6 +37,8 @@ fn record(page: usize, round: usize) -> Record {
         uncrawled: Uncrawled::Absent,
         digest: u8::try_from(page % 4).ok(),
         fetched: None,
+        redirect: (page % 10 == 4).then_some((page + 3) % PAGES),
+        canonical: (page % 10 == 7 && round == 2).then_some((page + 10) % PAGES),
         gone: (page % 9 == 8 && round == 2).then_some(true),
     }
 }
@@ -44,7 +46,11 @@ fn record(page: usize, round: usize) -> Record {
 /// A bank with entries in every table, several in all but one.
 fn bank() -> (TempDir, Bank) {
     let place = support::scratch();
-    let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
+    let bank = Bank::create(
+        &place.path().join("bank"),
+        SiteMode::Host.with(UrlRules::Whatwg),
+    )
+    .unwrap();
     for round in 1..=2 {
         let pages = (0..PAGES).filter(|page| page % 3 != round);
         let records = pages.map(|page| record(page, round)).collect();
@@ -108,6 +114,8 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "core_evidence" => &["core_evidence", "cores"],
         "standings" => &["standings", "components", "bitmaps"],
         "reach" => &["reach", "bitmaps", "covers"],
+        "aliases" => &["aliases", "alias_in", "pages"],
+        "alias_in" => &["alias_in", "aliases"],
         "meta" => &["meta"],
         other => panic!("a table that this test does not know: {other}"),
     }

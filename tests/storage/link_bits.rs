@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use seedbank::engine::{Bank, IngestRequest};
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::storage::raw_entries;
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
@@ -21,7 +21,11 @@ fn ingest(bank: &Bank, file: &Path, text: &str) {
 /// The bits per link of a compacted bank with a snapshot, and with one more day.
 fn bits(options: &SynthOptions) -> Vec<f64> {
     let folder = tempfile::tempdir().unwrap();
-    let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
+    let bank = Bank::create(
+        &folder.path().join("bank"),
+        SiteMode::Host.with(UrlRules::Whatwg),
+    )
+    .unwrap();
     let mut bits = Vec::new();
     for day in 0..=1 {
         let text = day_text(options, day).unwrap();
@@ -73,7 +77,11 @@ fn entries(bank: &Bank, table: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
 #[test]
 fn a_page_rewrites_its_neighbours_and_no_more() {
     let folder = tempfile::tempdir().unwrap();
-    let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
+    let bank = Bank::create(
+        &folder.path().join("bank"),
+        SiteMode::Host.with(UrlRules::Whatwg),
+    )
+    .unwrap();
     let file = folder.path().join("batch.jsonl");
     let url = |page: u32| format!("http://one.example/{page:05}");
     let line = |page: u32, to: &[u32], other: &str| {

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::support;
 use crate::support::command::{clean, record};
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest};
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 
 /// How many table files are in a folder.
@@ -21,7 +21,7 @@ fn tables(folder: &Path) -> usize {
 
 /// A bank with many batches of three records, each of which is changed again and again.
 fn fill(folder: &Path, batches: u32) -> Bank {
-    let bank = Bank::create(&folder.join("bank"), SiteMode::Host).unwrap();
+    let bank = Bank::create(&folder.join("bank"), SiteMode::Host.with(UrlRules::Whatwg)).unwrap();
     let file = folder.join("delta.jsonl");
     for batch in 0..batches {
         let lines: String = (0..3)

@@ -7,17 +7,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::command::Place;
+use seedbank::engine::FORMAT;
 use serde_json::{Map, Value};
 
-fn fixture(name: &str) -> PathBuf {
+fn fixture(format: u32, name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    root.join("tests/fixtures/format-4").join(name)
+    let folder = root.join(format!("tests/fixtures/format-{format}"));
+    folder.join(name)
 }
 
-/// A bank of format 4, unpacked as `bank`, and what the build that wrote it answered.
-fn unpacked(name: &str) -> (Place, Value) {
+/// A bank of an earlier format, unpacked as `bank`, and what the build that wrote it answered. What
+/// has become part of the answers since is added: the only URL rules there were.
+fn unpacked(format: u32, name: &str) -> (Place, Value) {
     let place = Place::new();
-    let packed = fixture(&format!("{name}.tar.gz"));
+    let packed = fixture(format, &format!("{name}.tar.gz"));
     let status = Command::new("tar")
         .arg("-xzf")
         .arg(packed)
@@ -27,8 +30,10 @@ fn unpacked(name: &str) -> (Place, Value) {
         .unwrap();
     assert!(status.success());
     std::fs::rename(place.path(name), place.path("bank")).unwrap();
-    let answers = std::fs::File::open(fixture(&format!("{name}.json.gz"))).unwrap();
-    let answers = serde_json::from_reader(flate2::read::GzDecoder::new(answers)).unwrap();
+    let answers = std::fs::File::open(fixture(format, &format!("{name}.json.gz"))).unwrap();
+    let mut answers: Value =
+        serde_json::from_reader(flate2::read::GzDecoder::new(answers)).unwrap();
+    answers["status"]["url_rules"] = "whatwg".into();
     (place, answers)
 }
 
@@ -66,25 +71,23 @@ fn marker(place: &Place) -> String {
     std::fs::read_to_string(place.path("bank/SEEDBANK")).unwrap()
 }
 
-#[test]
-fn a_bank_of_format_4_answers_as_it_did() {
+fn answers_as_it_did(format: u32) {
     for name in ["batches", "refreshes"] {
-        let (place, expected) = unpacked(name);
+        let (place, expected) = unpacked(format, name);
         assert_eq!(answers(&place), expected, "{name}");
         place.run(&["check", "bank"]).done();
         assert_eq!(answers(&place), expected, "{name}");
-        assert_eq!(marker(&place), "seedbank bank, format 4\n");
+        assert_eq!(marker(&place), format!("seedbank bank, format {format}\n"));
         place.run(&["repair", "bank"]).done();
-        assert_eq!(marker(&place), "seedbank bank, format 5\n");
+        assert_eq!(marker(&place), format!("seedbank bank, format {FORMAT}\n"));
         assert_eq!(answers(&place), expected, "{name}");
         place.run(&["check", "bank"]).done();
     }
 }
 
-#[test]
-fn a_bank_of_format_4_goes_on() {
-    let (place, before) = unpacked("batches");
-    let delta = fixture("day-002.jsonl.zst");
+fn goes_on(format: u32) {
+    let (place, before) = unpacked(format, "batches");
+    let delta = fixture(format, "day-002.jsonl.zst");
     let report = place.run(&[
         "ingest",
         "bank",
@@ -93,13 +96,29 @@ fn a_bank_of_format_4_goes_on() {
         "json",
     ]);
     assert_eq!(report.json()["batch"], 3);
-    assert_eq!(marker(&place), "seedbank bank, format 5\n");
+    assert_eq!(marker(&place), format!("seedbank bank, format {FORMAT}\n"));
     place.run(&["check", "bank"]).done();
-    let history = answers(&place)["history"]["batches"].clone();
+    let after = answers(&place);
+    assert_eq!(after["status"]["url_rules"], "whatwg");
+    let history = after["history"]["batches"].clone();
     let first = &history.as_array().unwrap()[..2];
     assert_eq!(first, before["history"]["batches"].as_array().unwrap());
 
-    let (place, before) = unpacked("refreshes");
+    // What only this format knows.
+    let seeds = place.run(&["refresh", "bank", "--seeds", "3", "--format", "json"]);
+    assert_eq!(seeds.json()["seeds"], 3);
+    let first = place.run(&["seeds", "bank"]).done();
+    let url = first.lines().next().unwrap();
+    let alias = serde_json::json!({"url": url, "redirect": "http://elsewhere.example/"});
+    place.write("alias.jsonl", &format!("{alias}\n"));
+    place.run(&["ingest", "bank", "alias.jsonl"]).done();
+    place.run(&["check", "bank"]).done();
+    let why = place
+        .run(&["explain", "bank", url, "--format", "json"])
+        .json();
+    assert_eq!(why["page"]["state"], "alias");
+
+    let (place, before) = unpacked(format, "refreshes");
     place.run(&["refresh", "bank"]).done();
     place.run(&["check", "bank"]).done();
     let seeds = answers(&place)["seeds"].clone();
@@ -110,4 +129,24 @@ fn a_bank_of_format_4_goes_on() {
     };
     assert_eq!(urls(&seeds["6"]), urls(&before["seeds"]["5"]));
     assert_eq!(seeds["4"], before["seeds"]["4"]);
+}
+
+#[test]
+fn a_bank_of_format_4_answers_as_it_did() {
+    answers_as_it_did(4);
+}
+
+#[test]
+fn a_bank_of_format_5_answers_as_it_did() {
+    answers_as_it_did(5);
+}
+
+#[test]
+fn a_bank_of_format_4_goes_on() {
+    goes_on(4);
+}
+
+#[test]
+fn a_bank_of_format_5_goes_on() {
+    goes_on(5);
 }

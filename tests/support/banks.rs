@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use seedbank::engine::{
     Bank, Evidence, Format, IngestRequest, PlanOptions, RefreshReport, RefreshRequest, Seed, Which,
 };
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 
 use super::model::assert_clean;
@@ -19,7 +19,11 @@ pub struct TestBank {
 impl TestBank {
     pub fn new() -> Self {
         let folder = super::scratch();
-        let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host).unwrap();
+        let bank = Bank::create(
+            &folder.path().join("bank"),
+            SiteMode::Host.with(UrlRules::Whatwg),
+        )
+        .unwrap();
         Self { folder, bank }
     }
 

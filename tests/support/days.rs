@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use seedbank::engine::{
     Bank, CoreView, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which,
 };
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use serde_json::Value;
 
@@ -136,7 +136,11 @@ impl Life {
         mut each: impl FnMut(&Self),
     ) -> Self {
         let place = super::scratch();
-        let bank = Bank::create(&place.path().join("bank"), SiteMode::Host).unwrap();
+        let bank = Bank::create(
+            &place.path().join("bank"),
+            SiteMode::Host.with(UrlRules::Whatwg),
+        )
+        .unwrap();
         let file = place.path().join("day.jsonl");
         let mut life = Self {
             _place: place,

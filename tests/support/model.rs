@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest, PageView};
+use seedbank::engine::{
+    AliasBy, AliasView, Bank, EngineError, IngestReport, IngestRequest, PageView,
+};
 use seedbank::ingest::Input;
 use seedbank::storage::records::PageState;
 use seedbank::storage::{Reader, Verdict, tables};
@@ -57,7 +59,12 @@ pub type Digests = BTreeMap<String, (u32, u32)>;
 #[derive(Clone, Debug)]
 pub struct Model {
     by_domain: bool,
+    /// Pages with the links that count.
     pages: BTreeMap<usize, Page>,
+    /// Links as records gave them.
+    given: BTreeMap<usize, BTreeSet<usize>>,
+    /// The page that an alias leads to, and whether as its canonical one.
+    aliases: BTreeMap<usize, (usize, bool)>,
 }
 
 impl Model {
@@ -65,6 +72,8 @@ impl Model {
         Self {
             by_domain,
             pages: BTreeMap::new(),
+            given: BTreeMap::new(),
+            aliases: BTreeMap::new(),
         }
     }
 
@@ -97,17 +106,22 @@ impl Model {
         }
         if batch.snapshot {
             for (number, page) in &mut self.pages {
-                if page.state == PageState::Crawled && !winners.contains_key(number) {
+                let counted = matches!(page.state, PageState::Crawled | PageState::Alias);
+                if counted && !winners.contains_key(number) {
                     page.state = PageState::Gone;
-                    page.outlinks.clear();
+                    self.given.remove(number);
+                    self.aliases.remove(number);
                 }
             }
         }
-        let linked: BTreeSet<usize> = self
-            .pages
-            .values()
-            .flat_map(|page| page.outlinks.iter().copied())
-            .collect();
+        for (number, page) in &mut self.pages {
+            let given = self.given.get(number).into_iter().flatten();
+            let ends = given.filter_map(|to| end(&self.aliases, *to));
+            page.outlinks = ends.filter(|to| to != number).collect();
+        }
+        let links = self.pages.values().flat_map(|page| &page.outlinks);
+        let leads = self.aliases.values().map(|(to, _)| to);
+        let linked: BTreeSet<usize> = links.chain(leads).copied().collect();
         for (number, page) in &mut self.pages {
             if !page.recorded {
                 page.state = if linked.contains(number) {
@@ -127,15 +141,18 @@ impl Model {
         page.recorded = true;
         if record.gone == Some(true) {
             page.state = PageState::Gone;
-            page.outlinks.clear();
+            self.given.remove(&record.page);
+            self.aliases.remove(&record.page);
             return;
         }
         let is_crawl =
             record.outlinks.is_some() || record.digest.is_some() || record.fetched.is_some();
         // A page that comes back without being fetched is only known.
-        if is_crawl {
+        if record.alias().is_some() {
+            page.state = PageState::Alias;
+        } else if is_crawl {
             page.state = PageState::Crawled;
-        } else if page.state != PageState::Crawled {
+        } else if !matches!(page.state, PageState::Crawled | PageState::Alias) {
             page.state = PageState::Known;
         }
         page.spam = record.spam.unwrap_or(page.spam);
@@ -146,13 +163,22 @@ impl Model {
             Uncrawled::Given(count) => page.given = Some(count),
         }
         page.digest = record.digest.or(page.digest);
+        if let Some((to, canonical)) = record.alias() {
+            self.page(to);
+            self.given.remove(&record.page);
+            self.aliases.insert(record.page, (to, canonical));
+            return;
+        }
+        if is_crawl {
+            self.aliases.remove(&record.page);
+        }
         if let Some(outlinks) = &record.outlinks {
             let mut outlinks: BTreeSet<usize> = outlinks.iter().copied().collect();
             outlinks.remove(&record.page);
-            page.outlinks.clone_from(&outlinks);
-            for target in outlinks {
-                self.page(target);
+            for target in &outlinks {
+                self.page(*target);
             }
+            self.given.insert(record.page, outlinks);
         }
     }
 
@@ -196,6 +222,15 @@ impl Model {
                     url: url(number),
                     site: site(number, self.by_domain).to_owned(),
                     state: page.state,
+                    alias: self.aliases.get(&number).map(|&(to, canonical)| AliasView {
+                        to: url(to),
+                        by: if canonical {
+                            AliasBy::Canonical
+                        } else {
+                            AliasBy::Redirect
+                        },
+                        leads_to: end(&self.aliases, number).map(url),
+                    }),
                     spam: page.spam,
                     clicks: page.clicks,
                     uncrawled_outlinks: page.given.map_or(counted, u64::from),
@@ -217,10 +252,10 @@ impl Model {
                 PageState::Known => totals.known += 1,
                 PageState::Crawled => totals.crawled += 1,
                 PageState::Gone => totals.gone += 1,
-                PageState::Unlinked => continue,
+                PageState::Unlinked | PageState::Alias => continue,
             }
             sites.insert(own);
-            totals.spam += u64::from(page.spam && page.state != PageState::Gone);
+            totals.spam += u64::from(page.spam && page.state.is_live());
             let (intra, inter): (Vec<usize>, Vec<usize>) = page
                 .outlinks
                 .iter()
@@ -252,6 +287,14 @@ impl Model {
         });
         counts.collect()
     }
+}
+
+/// Where a page leads in the end: the page itself where it is no alias; `None` after more than five
+/// aliases.
+fn end(aliases: &BTreeMap<usize, (usize, bool)>, page: usize) -> Option<usize> {
+    let chain = std::iter::successors(Some(page), |at| aliases.get(at).map(|(to, _)| *to));
+    let mut few = chain.take(6);
+    few.find(|at| !aliases.contains_key(at))
 }
 
 /// All pages of a bank by URL.

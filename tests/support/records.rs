@@ -91,6 +91,9 @@ pub struct Record {
     pub uncrawled: Uncrawled,
     pub digest: Option<u8>,
     pub fetched: Option<u8>,
+    /// Where fetching it led, and the canonical page that it names; perhaps the page itself.
+    pub redirect: Option<usize>,
+    pub canonical: Option<usize>,
     pub gone: Option<bool>,
 }
 
@@ -98,6 +101,14 @@ impl Record {
     /// What decides between records of one page; the record of a gone page says nothing else.
     pub fn order(&self) -> Option<u8> {
         self.fetched
+    }
+
+    /// The page that it is an alias of, and whether that is its canonical one; `None` where it is
+    /// none.
+    pub fn alias(&self) -> Option<(usize, bool)> {
+        let other = |to: &usize| *to != self.page && self.gone != Some(true);
+        let redirect = self.redirect.filter(other).map(|to| (to, false));
+        redirect.or_else(|| self.canonical.filter(other).map(|to| (to, true)))
     }
 
     /// The record as a line of JSON.
@@ -135,6 +146,11 @@ impl Record {
             self.fetched
                 .map(|hour| json!(format!("2026-11-19T{hour:02}:00:00Z"))),
         );
+        put(
+            "redirect",
+            self.redirect.map(|to| json!(spelled(to, self.spelling))),
+        );
+        put("canonical", self.canonical.map(|to| json!(spelled(to, 0))));
         put("gone", self.gone.map(Value::from));
         Value::Object(record).to_string()
     }
@@ -194,6 +210,9 @@ pub fn record() -> impl Strategy<Value = Record> {
         proptest::option::weighted(0.2, 0_u8..3),
         proptest::option::weighted(0.3, 0_u8..4),
         prop_oneof![8 => Just(None), 1 => Just(Some(false)), 2 => Just(Some(true))],
+        // Few pages, so that aliases lead to aliases, in circles and over more than five.
+        proptest::option::weighted(0.2, select(vec![0, 1, 6, 7, 12, 13, 18, 29])),
+        proptest::option::weighted(0.15, page()),
     );
     (
         page(),
@@ -202,22 +221,23 @@ pub fn record() -> impl Strategy<Value = Record> {
         proptest::option::weighted(0.1, 0..NO_LINKS.len()),
         attributes,
     )
-        .prop_map(
-            |(page, spelling, outlinks, junk, (spam, clicks, uncrawled, digest, fetched, gone))| {
-                Record {
-                    page,
-                    spelling,
-                    outlinks,
-                    junk,
-                    spam,
-                    clicks,
-                    uncrawled,
-                    digest,
-                    fetched,
-                    gone,
-                }
-            },
-        )
+        .prop_map(|(page, spelling, outlinks, junk, attributes)| {
+            let (spam, clicks, uncrawled, digest, fetched, gone, redirect, canonical) = attributes;
+            Record {
+                page,
+                spelling,
+                outlinks,
+                junk,
+                spam,
+                clicks,
+                uncrawled,
+                digest,
+                fetched,
+                redirect,
+                canonical,
+                gone,
+            }
+        })
 }
 
 /// A random batch of at least one record.

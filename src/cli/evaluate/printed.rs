@@ -80,6 +80,7 @@ pub(super) fn list_lines(list: &ListView) -> String {
     text.push('\n');
     for seed in list.absent.iter().take(SHOWN) {
         let why = match seed.why {
+            AbsentWhy::Alias => "an alias of another page",
             AbsentWhy::Gone => "gone",
             AbsentWhy::Spam => "spam",
             AbsentWhy::Unlinked => "unlinked",

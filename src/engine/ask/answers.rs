@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, by_cores, by_cover};
 use crate::engine::refresh::RefreshView;
-use crate::ingest::{SiteMode, URL_PATTERN};
+use crate::ingest::{Naming, SiteMode, URL_PATTERN, UrlRules};
+use crate::page::AliasBy;
 use crate::storage::Holds;
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, Counters, PageState, RefreshId};
 
@@ -218,6 +219,8 @@ pub struct Status {
     pub format: u32,
     /// What a site is.
     pub site_mode: SiteMode,
+    /// How URLs are normalised.
+    pub url_rules: UrlRules,
     /// The version of the public suffix list.
     pub suffix_list: String,
     /// Sites with at least one page that is known, crawled or gone.
@@ -236,6 +239,14 @@ pub struct Status {
     pub compacted: bool,
     /// Bytes on disk, by table.
     pub tables: Vec<TableSize>,
+}
+
+impl Status {
+    /// How the bank tells pages and sites apart.
+    #[must_use]
+    pub const fn naming(&self) -> Naming {
+        self.site_mode.with(self.url_rules)
+    }
 }
 
 /// Totals over the bank.
@@ -304,8 +315,10 @@ pub struct PageView {
     pub url: String,
     /// Its site.
     pub site: String,
-    /// Known, crawled or gone.
+    /// Known, crawled, gone, or an alias.
     pub state: PageState,
+    /// What makes it an alias; `None` where it is none.
+    pub alias: Option<AliasView>,
     /// The spam mark.
     pub spam: bool,
     /// Clicks.
@@ -316,6 +329,21 @@ pub struct PageView {
     pub uncrawled_given: bool,
     /// Its links, in URL order.
     pub outlinks: Vec<String>,
+}
+
+/// What makes a page an alias.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AliasView {
+    /// The page that it redirects to, or names as canonical.
+    #[schemars(regex(pattern = URL_PATTERN))]
+    pub to: String,
+    /// Which of the two.
+    pub by: AliasBy,
+    /// The page that links to it count for, after all aliases in between; none where these lead in
+    /// a circle or are too many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = URL_PATTERN))]
+    pub leads_to: Option<String>,
 }
 
 /// The other page of a succession: for a seed that stands in the place of an old one, the old

@@ -9,8 +9,8 @@ pub(crate) mod page_history;
 pub(crate) mod views;
 
 pub use answers::{
-    BatchSummary, BatchView, CoreView, CounterView, Evidence, History, PageView, PlanView, Seed,
-    Status, SuccessorView, TableSize, Which,
+    AliasView, BatchSummary, BatchView, CoreView, CounterView, Evidence, History, PageView,
+    PlanView, Seed, Status, SuccessorView, TableSize, Which,
 };
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use explain::{

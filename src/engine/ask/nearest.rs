@@ -39,14 +39,14 @@ pub(crate) fn named(
     views: &Views,
     url: &str,
 ) -> Result<(Location, PageId, PageRecord), EngineError> {
-    let location = ingest::parse(url, views.mode).map_err(|problem| EngineError::NoUrl {
+    let location = ingest::parse(url, views.naming).map_err(|problem| EngineError::NoUrl {
         url: url.to_owned(),
         problem,
     })?;
     match find(views, &location)? {
         Some((page, record)) => Ok((location, page, record)),
         None => Err(EngineError::NotKnown {
-            url: location.url(views.mode),
+            url: location.url(views.naming.sites),
             nearest: to(views, &location)?,
         }),
     }
@@ -66,7 +66,7 @@ fn to(views: &Views, location: &Location) -> Result<Vec<String>, StoreError> {
             neighbours(views, name, site, &local, &mut found)?;
         }
     }
-    let wanted = location.url(views.mode);
+    let wanted = location.url(views.naming.sites);
     let mut found: Vec<String> = found.into_iter().collect();
     found.sort_by_key(|url| Reverse(alike(url, &wanted)));
     found.truncate(PROPOSED);
@@ -102,7 +102,7 @@ fn neighbours(
         let page = PageId::new(site, index);
         let state = views.reader.need(&tables::PAGES, &page)?.state;
         if state != PageState::Unlinked {
-            found.insert(ingest::url(name, &local, views.mode));
+            found.insert(ingest::url(name, &local, views.naming.sites));
         }
     }
     Ok(())

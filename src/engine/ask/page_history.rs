@@ -92,7 +92,7 @@ impl Bank {
         let views = Views::open(self)?;
         let (at, page, record) = nearest::named(&views, url)?;
         let mut history = PageHistory {
-            url: at.url(views.mode),
+            url: at.url(views.naming.sites),
             state: record.state,
             spam: record.spam,
             first_seen: record.first_seen,

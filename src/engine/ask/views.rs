@@ -2,16 +2,17 @@
 //! so they can be asked for while another process writes.
 
 use super::answers::{
-    BatchSummary, BatchView, CoreView, Evidence, History, PageView, PlanView, Seed, Status,
-    SuccessorView, TableSize, Which,
+    AliasView, BatchSummary, BatchView, CoreView, Evidence, History, PageView, PlanView, Seed,
+    Status, SuccessorView, TableSize, Which,
 };
 use crate::engine::plan::{DEFAULT_PLAN, PlanOptions};
 use crate::engine::refresh::RefreshView;
-use crate::engine::{Bank, EngineError, site_mode};
-use crate::ingest::{self, SiteMode};
+use crate::engine::{Bank, EngineError};
+use crate::ingest::{self, Naming};
 use crate::page::PageId;
 use crate::storage::records::{
-    BatchId, BatchRecord, CoreRecord, PageState, RefreshId, RefreshRecord, SeedEvidence, Succession,
+    BatchId, BatchRecord, CoreRecord, PageRecord, PageState, RefreshId, RefreshRecord,
+    SeedEvidence, Succession,
 };
 use crate::storage::tables::{self, VectorKey, VectorSide};
 use crate::storage::{
@@ -22,14 +23,36 @@ use crate::watch::Watch;
 /// The published state, with URLs.
 pub(crate) struct Views {
     pub(crate) reader: Reader,
-    pub(crate) mode: SiteMode,
+    pub(crate) naming: Naming,
 }
 
 impl Views {
     pub(crate) fn open(bank: &Bank) -> Result<Self, EngineError> {
         let reader = Reader::open(bank.path())?;
-        let mode = site_mode(&reader.settings()?)?;
-        Ok(Self { reader, mode })
+        let naming = crate::engine::naming(&reader.settings()?)?;
+        Ok(Self { reader, naming })
+    }
+
+    /// What makes a page an alias; `None` where it is none.
+    pub(crate) fn alias(
+        &self,
+        page: PageId,
+        record: &PageRecord,
+    ) -> Result<Option<AliasView>, EngineError> {
+        if record.state != PageState::Alias {
+            return Ok(None);
+        }
+        let Some(alias) = self.reader.alias(page)? else {
+            return Ok(None);
+        };
+        let end = self.reader.led_to(page)?;
+        Ok(Some(AliasView {
+            to: self.name(alias.to)?.1,
+            by: alias.by,
+            leads_to: end
+                .map(|end| Ok::<_, StoreError>(self.name(end)?.1))
+                .transpose()?,
+        }))
     }
 
     /// A page's site and URL.
@@ -41,7 +64,7 @@ impl Views {
     fn name_and_state(&self, page: PageId) -> Result<(String, String, PageState), StoreError> {
         let site = self.reader.need(&tables::SITES, &page.site())?.name;
         let record = self.reader.need(&tables::PAGES, &page)?;
-        let url = ingest::url(&site, &record.local, self.mode);
+        let url = ingest::url(&site, &record.local, self.naming.sites);
         Ok((site, url, record.state))
     }
 
@@ -187,7 +210,8 @@ impl Bank {
         let links = counters.intra_links + counters.inter_links;
         Ok(Status {
             format: tables::FORMAT,
-            site_mode: views.mode,
+            site_mode: views.naming.sites,
+            url_rules: views.naming.urls,
             suffix_list: settings.suffix_list,
             sites,
             counters: counters.into(),
@@ -306,22 +330,13 @@ fn batch_view(batch: BatchId, record: BatchRecord) -> BatchView {
     }
 }
 
-fn page_view(
-    views: &Views,
-    page: PageId,
-    record: &crate::storage::records::PageRecord,
-) -> Result<PageView, EngineError> {
+fn page_view(views: &Views, page: PageId, record: &PageRecord) -> Result<PageView, EngineError> {
     let site = views.reader.need(&tables::SITES, &page.site())?.name;
-    let url = ingest::url(&site, &record.local, views.mode);
-    let intra = views.reader.intra(page)?;
-    let mut targets: Vec<PageId> = intra
-        .into_iter()
-        .map(|index| PageId::new(page.site(), index))
-        .collect();
+    let url = ingest::url(&site, &record.local, views.naming.sites);
+    let targets = views.reader.links_of(page, record.row)?;
     let mut uncrawled = u64::from(record.uncrawled_intra);
     if let Some(row) = record.row {
         let row = crate::page::RowId::new(page.site(), row);
-        targets.extend(views.reader.need_row(row)?);
         uncrawled += u64::from(views.reader.need(&tables::ROW_MEMBERS, &row)?.uncrawled);
     }
     let mut outlinks = views.urls(&targets)?;
@@ -330,6 +345,7 @@ fn page_view(
         url,
         site,
         state: record.state,
+        alias: views.alias(page, record)?,
         spam: record.spam,
         clicks: record.clicks,
         uncrawled_outlinks: record.uncrawled_given.map_or(uncrawled, u64::from),

@@ -85,6 +85,8 @@ pub enum AbsentWhy {
     Spam,
     /// Nobody links to the page any more and it never had a record.
     Unlinked,
+    /// The page redirects to another one, or names another one as canonical.
+    Alias,
     /// The bank has no such page.
     NotInBank,
     /// It is no URL of a page.

@@ -79,7 +79,9 @@ impl Going {
     fn leave_out(&mut self, url: String, why: AbsentWhy, successor: Option<(String, u32)>) {
         self.view.given += 1;
         match why {
-            AbsentWhy::Gone | AbsentWhy::Spam | AbsentWhy::Unlinked => self.view.dead += 1,
+            AbsentWhy::Gone | AbsentWhy::Spam | AbsentWhy::Unlinked | AbsentWhy::Alias => {
+                self.view.dead += 1;
+            }
             AbsentWhy::NotInBank | AbsentWhy::NoUrl => self.view.unknown += 1,
         }
         // Where two dead seeds have the same successor, it succeeds the better one.
@@ -119,7 +121,7 @@ fn of_refresh(
     }
     let listed: BTreeSet<PageId> = seeds.iter().map(|seed| seed.page).collect();
     let past = Past::open(reader, record.batch)?;
-    let successors = Successors::new(reader, today.views.mode, &plan, &past);
+    let successors = Successors::new(reader, today.views.naming.sites, &plan, &past);
     if succeed {
         going.view.succeeded = Some(0);
         watch.stage("successors", Some(seeds.len() as u64));
@@ -158,6 +160,7 @@ fn dead(seed: &PageRecord, plan: &Plan) -> Option<AbsentWhy> {
     match seed.state {
         PageState::Gone => Some(AbsentWhy::Gone),
         PageState::Unlinked => Some(AbsentWhy::Unlinked),
+        PageState::Alias => Some(AbsentWhy::Alias),
         PageState::Known | PageState::Crawled => (no_spam && seed.spam).then_some(AbsentWhy::Spam),
     }
 }
@@ -212,7 +215,7 @@ enum Listed {
 }
 
 fn page_of(today: &Today, url: &str) -> Result<Listed, EngineError> {
-    let Ok(location) = ingest::parse(url, today.views.mode) else {
+    let Ok(location) = ingest::parse(url, today.views.naming) else {
         return Ok(Listed::Absent(AbsentWhy::NoUrl));
     };
     let reader = &today.views.reader;
@@ -227,6 +230,7 @@ fn page_of(today: &Today, url: &str) -> Result<Listed, EngineError> {
         PageState::Known | PageState::Crawled => Listed::Page(page),
         PageState::Gone => Listed::Absent(AbsentWhy::Gone),
         PageState::Unlinked => Listed::Absent(AbsentWhy::NotInBank),
+        PageState::Alias => Listed::Absent(AbsentWhy::Alias),
     })
 }
 

@@ -116,7 +116,7 @@ impl<'a> Successors<'a> {
         let state = match record.state {
             PageState::Crawled => true,
             PageState::Known => self.part.known,
-            PageState::Gone | PageState::Unlinked => false,
+            PageState::Gone | PageState::Unlinked | PageState::Alias => false,
         };
         Ok(state && (self.part.spam || !record.spam))
     }
@@ -265,7 +265,7 @@ pub(crate) fn stable_list(
     }
     let seeds: BTreeSet<PageId> = old.iter().map(|seed| seed.page).collect();
     let past = Past::open(store, record.batch)?;
-    let mode = crate::engine::site_mode(&store.settings()?)?;
+    let mode = crate::engine::naming(&store.settings()?)?.sites;
     let successors = Successors::new(store, mode, &Plan::Cores(*plan), &past);
     watch.stage("successors", Some(old.len() as u64));
     let mut list = Vec::with_capacity(old.len());

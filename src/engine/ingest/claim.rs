@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ingest::UncrawledOutlinks;
+use crate::page::AliasBy;
 use crate::storage::Hash128;
+use crate::storage::records::PageState;
 
 /// A canonical record without its URL and outlinks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -17,9 +19,23 @@ pub(super) struct Claim {
     pub(super) clicks: Option<u64>,
     pub(super) uncrawled: UncrawledOutlinks,
     pub(super) digest: Option<Hash128>,
+    /// Whether the page is an alias of its only target, and what says so.
+    pub(super) alias: Option<AliasBy>,
 }
 
 impl Claim {
+    /// The state of a page after the record; `None` where the bank did not have it.
+    pub(super) fn state_after(&self, old: Option<PageState>) -> PageState {
+        match old {
+            _ if self.gone => PageState::Gone,
+            _ if self.alias.is_some() => PageState::Alias,
+            _ if self.crawled => PageState::Crawled,
+            // Attributes alone change neither.
+            Some(state @ (PageState::Crawled | PageState::Alias)) => state,
+            _ => PageState::Known,
+        }
+    }
+
     /// What a record says of a page that is gone.
     pub(super) const GONE: Self = Self {
         links: true,
@@ -29,6 +45,7 @@ impl Claim {
         clicks: None,
         uncrawled: UncrawledOutlinks::Absent,
         digest: None,
+        alias: None,
     };
 
     /// A page that a list of links points to, which says nothing of the page's own links.
@@ -40,5 +57,6 @@ impl Claim {
         clicks: None,
         uncrawled: UncrawledOutlinks::Absent,
         digest: None,
+        alias: None,
     };
 }

@@ -1,32 +1,20 @@
 //! The links pass: what each record does to its page's links, and the pages that a snapshot leaves
 //! out. Both come in the order of pages.
 
+use super::aliases::{self, Resolved};
 use super::canonical::{Canonical, Winners, digest};
 use super::claim::Claim;
 use super::fields::Bytes;
 use super::intra::IntraBlocks;
 use super::loss::GivenLinks;
-use super::passes::{PageEvent, Passes, member_event, page_event, target_event};
+use super::passes::{PageEvent, Passes, lead_event, member_event, page_event, target_event};
 use super::replaced::{change, only};
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId};
+use crate::storage::aliases::{AliasLinks, AliasRecord};
 use crate::storage::records::{PageRecord, PageState};
 use crate::storage::{Hash128, Store, row_hash, tables};
 use crate::watch::Watch;
-
-/// The state of a page after a record.
-fn state_after(old: Option<PageState>, claim: &Claim) -> PageState {
-    if claim.gone {
-        return PageState::Gone;
-    }
-    if claim.crawled {
-        return PageState::Crawled;
-    }
-    match old {
-        Some(PageState::Crawled) => PageState::Crawled,
-        _ => PageState::Known,
-    }
-}
 
 /// The row of a site with exactly these targets; `None` if the bank does not have it.
 fn find_row(
@@ -48,7 +36,8 @@ fn find_row(
     Ok(None)
 }
 
-/// Works through the canonical records. In a snapshot, crawled pages without a record become gone.
+/// Works through the canonical records, and the pages whose links change with the aliases that they
+/// go to. In a snapshot, crawled pages and aliases without a record become gone.
 ///
 /// `hasher` becomes the batch's digest.
 pub(super) fn links_pass(
@@ -61,6 +50,8 @@ pub(super) fn links_pass(
     let mut intra = IntraBlocks::default();
     let known = records.snapshot.then(|| store.scan(&tables::PAGES));
     let mut known = known.transpose()?.map(Iterator::peekable);
+    let affected = std::mem::take(&mut passes.aliases.affected);
+    let mut affected = affected.into_iter().map(PageId).peekable();
     while let Some(record) = records.next_record(watch)? {
         watch.advance(1);
         digest(&record, hasher)?;
@@ -80,81 +71,174 @@ pub(super) fn links_pass(
             if before == page {
                 old = Some(record);
             } else {
-                left_out(store, before, &record, &mut intra, passes)?;
+                left_out(store, before, record, &mut intra, passes)?;
             }
         }
+        while let Some(before) = affected.next_if(|before| *before < page) {
+            watch.proceed()?;
+            // A snapshot leaves it out.
+            if !records.snapshot {
+                link_anew(store, before, &mut intra, passes)?;
+            }
+        }
+        let is_affected = affected.next_if_eq(&page).is_some();
         if !born && old.is_none() {
             old = Some(store.need(&tables::PAGES, &page)?);
         }
+        let subject = Subject {
+            page,
+            old,
+            is_named: true,
+        };
         claim_page(
             store,
-            page,
-            old.as_ref(),
+            &subject,
             claim,
-            &targets,
+            (targets, is_affected),
             &mut intra,
             passes,
         )?;
     }
+    if !records.snapshot {
+        for before in affected {
+            watch.proceed()?;
+            link_anew(store, before, &mut intra, passes)?;
+        }
+    }
     for entry in known.into_iter().flatten() {
         watch.proceed()?;
         let (page, record) = entry?;
-        left_out(store, page, &record, &mut intra, passes)?;
+        left_out(store, page, record, &mut intra, passes)?;
     }
     intra.write(passes)
 }
 
-/// Marks as gone a crawled page that a snapshot does not name.
+/// A page whose links the pass works on.
+struct Subject {
+    page: PageId,
+    /// `None` for a new page.
+    old: Option<PageRecord>,
+    /// Whether the batch names it.
+    is_named: bool,
+}
+
+/// Marks as gone a crawled page or an alias that a snapshot does not name.
 fn left_out(
     store: &Store,
     page: PageId,
-    record: &PageRecord,
+    record: PageRecord,
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
-    if record.state == PageState::Crawled {
-        claim_page(store, page, Some(record), Claim::GONE, &[], intra, passes)?;
+    if matches!(record.state, PageState::Crawled | PageState::Alias) {
+        let subject = Subject {
+            page,
+            old: Some(record),
+            is_named: false,
+        };
+        let nothing = (Vec::new(), false);
+        claim_page(store, &subject, Claim::GONE, nothing, intra, passes)?;
     }
     Ok(())
 }
 
-fn claim_page(
+/// Gives a page that the batch has no record of its links anew.
+fn link_anew(
     store: &Store,
     page: PageId,
-    old: Option<&PageRecord>,
-    claim: Claim,
-    targets: &[PageId],
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
 ) -> Result<(), EngineError> {
-    let old_state = old.map(|record| record.state);
-    let new_state = state_after(old_state, &claim);
+    let subject = Subject {
+        page,
+        old: Some(store.need(&tables::PAGES, &page)?),
+        is_named: false,
+    };
+    let links = resolved_anew(store, &subject, passes)?;
+    set_links(store, &subject, links, intra, passes).map(drop)
+}
+
+/// The links of a page that was there, by the aliases after the batch.
+fn resolved_anew(
+    store: &Store,
+    subject: &Subject,
+    passes: &Passes<'_>,
+) -> Result<Resolved, EngineError> {
+    let page = subject.page;
+    let row = subject.old.as_ref().and_then(|record| record.row);
+    let links = store.links_of(page, row)?;
+    let old = match passes.aliases.record(store, page, subject.is_named)? {
+        Some(AliasRecord::Links(old)) => old,
+        _ => AliasLinks::default(),
+    };
+    Ok(passes.aliases.anew(store, page, links, &old)?)
+}
+
+/// `given` are the targets of the record, and whether the aliases that the page links to change.
+fn claim_page(
+    store: &Store,
+    subject: &Subject,
+    claim: Claim,
+    given: (Vec<PageId>, bool),
+    intra: &mut IntraBlocks,
+    passes: &mut Passes<'_>,
+) -> Result<(), EngineError> {
+    let (targets, is_affected) = given;
+    let page = subject.page;
+    let old_state = subject.old.as_ref().map(|record| record.state);
+    let new_state = claim.state_after(old_state);
     target_event(&mut passes.targets, page, old_state, new_state, true)?;
     let mut links = None;
     if claim.links {
-        let on_site = targets
-            .iter()
-            .filter(|target| target.site() == page.site())
-            .map(|target| target.index());
-        let more = intra.replace(store, page, on_site.collect(), passes)?;
-        let elsewhere = targets
-            .iter()
-            .filter(|target| target.site() != page.site())
-            .copied();
-        let more_elsewhere = inter_links(
-            store,
-            page,
-            old.and_then(|record| record.row),
-            &elsewhere.collect::<Vec<_>>(),
-            passes,
-        )?;
-        links = Some(GivenLinks {
-            now: targets.len(),
-            more: more + more_elsewhere,
-        });
+        // The only target of an alias is no link.
+        let given = if claim.alias.is_some() {
+            Vec::new()
+        } else {
+            targets
+        };
+        let resolved = passes.aliases.of_given(store, page, given)?;
+        let now = resolved.links.len();
+        let more = set_links(store, subject, resolved, intra, passes)?;
+        links = Some(GivenLinks { now, more });
+    } else if is_affected {
+        let resolved = resolved_anew(store, subject, passes)?;
+        set_links(store, subject, resolved, intra, passes)?;
+    } else if old_state == Some(PageState::Alias) && new_state != PageState::Alias {
+        let none = Resolved {
+            links: Vec::new(),
+            aliases: None,
+        };
+        set_links(store, subject, none, intra, passes)?;
     }
     passes.loss.count(page, old_state, new_state, links);
     page_event(&mut passes.pages, page, &PageEvent::Claim(claim))
+}
+
+/// Replaces a page's links, and what aliases make of it; returns how many more links it has than
+/// before.
+fn set_links(
+    store: &Store,
+    subject: &Subject,
+    resolved: Resolved,
+    intra: &mut IntraBlocks,
+    passes: &mut Passes<'_>,
+) -> Result<i64, EngineError> {
+    let page = subject.page;
+    let old = passes.aliases.record(store, page, subject.is_named)?;
+    let alias = passes.aliases.alias(page).map(AliasRecord::Alias);
+    let new = alias.or(resolved.aliases.map(AliasRecord::Links));
+    let Passes {
+        changes, targets, ..
+    } = passes;
+    let tell = |to, begins| lead_event(targets, to, begins);
+    aliases::write(changes, page, old.as_ref(), new.as_ref(), tell)?;
+    let is_here = |target: &&PageId| target.site() == page.site();
+    let (here, elsewhere): (Vec<&PageId>, Vec<&PageId>) = resolved.links.iter().partition(is_here);
+    let here = here.into_iter().map(|target| target.index()).collect();
+    let elsewhere: Vec<PageId> = elsewhere.into_iter().copied().collect();
+    let more = intra.replace(store, page, here, passes)?;
+    let row = subject.old.as_ref().and_then(|record| record.row);
+    Ok(more + inter_links(store, page, row, &elsewhere, passes)?)
 }
 
 /// Replaces a page's links to other sites; returns how many more links it has than before.

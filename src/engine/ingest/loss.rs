@@ -9,9 +9,9 @@ use roaring::RoaringTreemap;
 
 use crate::engine::EngineError;
 use crate::ingest::within_limit;
-use crate::page::{PageId, RowId};
+use crate::page::PageId;
 use crate::storage::records::PageState;
-use crate::storage::{Store, StoreError, tables};
+use crate::storage::{Store, tables};
 use crate::watch::Watch;
 
 /// A loss of fewer pages is never too much.
@@ -107,18 +107,12 @@ impl Loss {
         let mut links = 0;
         for page in &self.silent {
             watch.proceed()?;
-            links += links_of(store, PageId(page))?;
+            let page = PageId(page);
+            let row = store.need(&tables::PAGES, &page)?.row;
+            links += store.links_of(page, row)?.len() as u64;
         }
         Ok(links)
     }
-}
-
-fn links_of(store: &Store, page: PageId) -> Result<u64, StoreError> {
-    let mut links = store.intra(page)?.len() as u64;
-    if let Some(row) = store.need(&tables::PAGES, &page)?.row {
-        links += store.need_row(RowId::new(page.site(), row))?.len() as u64;
-    }
-    Ok(links)
 }
 
 /// Whether at least `fewest` are lost, and more than `limit` per cent.

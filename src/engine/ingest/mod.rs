@@ -2,6 +2,7 @@
 //!
 //! The passes, and what goes between them, are drawn in `passes`.
 
+mod aliases;
 mod canonical;
 mod claim;
 mod fields;
@@ -30,12 +31,14 @@ use crate::engine::clock::now;
 use crate::engine::{Bank, EngineError};
 pub use crate::ingest::Format;
 use crate::ingest::{
-    Event, Input, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, read_pieces, within_limit,
+    Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, read_pieces, within_limit,
 };
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, BatchRecord};
 use crate::storage::tables::{self, BitmapKey};
 use crate::storage::{StoreError, Writer};
 use crate::watch::Watch;
+pub use aliases::AliasCounts;
+use aliases::Aliases;
 use canonical::Winners;
 use passes::Passes;
 use portions::Gather;
@@ -135,6 +138,8 @@ pub struct IngestReport {
     pub read: ReadSummary,
     /// What the batch changed, or would change.
     pub counts: BatchCounts,
+    /// What it did to aliases; links to them count as changed with them.
+    pub aliases: AliasCounts,
     /// Where bad records are listed; `None` where there are none.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
@@ -174,13 +179,14 @@ impl Bank {
     ) -> Result<IngestReport, EngineError> {
         let begun = Instant::now();
         let writer = Writer::open(self.path(), request.wait, watch)?;
-        let mode = writable_mode(&writer)?;
+        let naming = writable_naming(&writer)?;
         let last = writer.counters()?.batch;
         let batch = last.checked_add(1).ok_or(StoreError::Full("batch"))?;
         let spill = writer.spill_folder();
-        let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch);
+        let aliases = Aliases::of(&writer)?;
+        let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch, aliases);
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
-        let (gather, read, listed) = read(request, mode, passes.gather(), rejects, watch)?;
+        let (gather, read, listed) = read(request, naming, passes.gather(), rejects, watch)?;
         let kind = if request.snapshot {
             BatchKind::Snapshot
         } else {
@@ -194,6 +200,7 @@ impl Bank {
             repeats: None,
             dry_run: request.dry_run,
             counts: BatchCounts::default(),
+            aliases: AliasCounts::default(),
             rejects_file: listed.file,
             rejects_listed: listed.count,
             read,
@@ -244,13 +251,13 @@ impl Bank {
 /// Reads the inputs and checks that not too many records are bad.
 fn read(
     request: &IngestRequest,
-    mode: SiteMode,
+    naming: Naming,
     mut gather: Gather,
     mut rejects: RejectList,
     watch: &dyn Watch,
 ) -> Result<(Gather, ReadSummary, Listed), EngineError> {
     let mut sources = request.format.sources(&request.inputs);
-    let read = read_pieces(&mut sources, mode, watch, &mut |piece| {
+    let read = read_pieces(&mut sources, naming, watch, &mut |piece| {
         for (_, event) in &piece.events {
             if let Event::Rejected(reject) = event {
                 rejects.list(reject)?;
@@ -302,17 +309,20 @@ fn first_name(request: &IngestRequest) -> String {
     }
 }
 
-/// How the bank tells sites apart; an error if this build does so differently.
-fn writable_mode(writer: &Writer) -> Result<SiteMode, EngineError> {
+/// How the bank tells pages and sites apart; an error if this build does so differently.
+///
+/// Another suffix list moves registrable domains by the thousand. Of bare hosts it moves those few
+/// that are `www.` and a public suffix in one list only, for which no bank is refused.
+fn writable_naming(writer: &Writer) -> Result<Naming, EngineError> {
     let settings = writer.settings()?;
-    let mode = crate::engine::site_mode(&settings)?;
-    if mode == SiteMode::Domain && settings.suffix_list != SUFFIX_LIST {
+    let naming = crate::engine::naming(&settings)?;
+    if naming.sites == SiteMode::Domain && settings.suffix_list != SUFFIX_LIST {
         return Err(EngineError::SuffixList {
             bank: settings.suffix_list,
             build: SUFFIX_LIST.to_owned(),
         });
     }
-    Ok(mode)
+    Ok(naming)
 }
 
 /// The last batch with this digest.
@@ -347,6 +357,7 @@ fn work_in(
         return Err(EngineError::EmptySnapshot);
     }
     resolve::place(settled.pieces, resolved, passes, watch)?;
+    passes.aliases.settle(writer, request.snapshot, watch)?;
     watch.stage("links", Some(records));
     let parts = passes.take(|passes| &mut passes.records)?;
     let mut records = Winners::new(parts, request.snapshot);
@@ -393,5 +404,6 @@ fn work_in(
     passes.counts.overruled = settled.overruled;
     passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
     report.counts = passes.counts.clone();
+    report.aliases = passes.aliases.counts;
     Ok(digest)
 }

@@ -145,7 +145,7 @@ impl PageChange {
         if let Some(claim) = &self.claim {
             record.last_seen = Some(batch);
             if claim.gone {
-                record.state = PageState::Gone;
+                record.state = claim.state_after(Some(record.state));
             } else {
                 attributes(&mut record, claim);
             }
@@ -168,11 +168,7 @@ impl PageChange {
 
 /// Applies a record that is not `gone`; attributes that it leaves out stay.
 fn attributes(record: &mut PageRecord, claim: &Claim) {
-    record.state = match record.state {
-        PageState::Crawled => PageState::Crawled,
-        _ if claim.crawled => PageState::Crawled,
-        _ => PageState::Known,
-    };
+    record.state = claim.state_after(Some(record.state));
     if let Some(spam) = claim.spam {
         record.spam = spam;
     }
@@ -207,7 +203,7 @@ fn account(
             PageState::Known => delta.known += by,
             PageState::Crawled => delta.crawled += by,
             PageState::Gone => delta.gone += by,
-            PageState::Unlinked => {}
+            PageState::Unlinked | PageState::Alias => {}
         }
         if record.state.is_live() && record.spam {
             delta.spam += by;
@@ -229,7 +225,7 @@ fn account(
         match new.state {
             PageState::Crawled => passes.counts.became_crawled += 1,
             PageState::Gone => passes.counts.became_gone += 1,
-            PageState::Known | PageState::Unlinked => {}
+            PageState::Known | PageState::Unlinked | PageState::Alias => {}
         }
     }
     passes.counts.born += u64::from(old.is_none());

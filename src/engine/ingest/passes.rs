@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by page]
-//!   canonical records by page -> links pass -> targets, new rows, members, pages
+//!   what records say of aliases -> [pages that link to aliases which change]
+//!   canonical records by page, such pages -> links pass -> targets, new rows, members, pages
 //!   new rows by hash  -> rows pass   -> members, rows
 //!   members by row    -> members pass-> rows, row counts
 //!   rows by row       -> blocks pass -> targets
@@ -14,7 +15,8 @@
 //! Every arrow is a [`Sorter`], so memory is bounded by the budget, every table is read and written
 //! in key order, every key is written once, and the result does not depend on the order of the
 //! input. Besides a portion of the input, these are held whole: one record's outlinks, some blocks
-//! of links, the blocks that link to one page, one row's pages. The batch is applied after all
+//! of links, the blocks that link to one page, one row's pages; and the aliases that the batch names, with
+//! a bitmap of the pages that link to those which change. The batch is applied after all
 //! passes, by one atomic commit.
 //!
 //! The counts of uncrawled targets are updated by differences: with u = 1 for a known page and 0
@@ -27,6 +29,7 @@ use std::path::Path;
 use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
 
+use super::aliases::Aliases;
 use super::claim::Claim;
 use super::fields::{Bytes, Fields};
 use super::loss::Loss;
@@ -67,6 +70,8 @@ pub(super) struct Passes<'a> {
     pub(super) former: RoaringTreemap,
     /// What the batch takes away; complete after the links pass.
     pub(super) loss: Loss,
+    /// What the batch does to aliases; complete before the links pass.
+    pub(super) aliases: Aliases,
     /// Records by page: whether the page is new, and pieces of what is said of it.
     pub(super) records: Sorter,
     /// Rows that the bank does not have yet, by hash, and the pages that are to carry them.
@@ -90,7 +95,13 @@ pub(super) struct Passes<'a> {
 }
 
 impl<'a> Passes<'a> {
-    pub(super) fn new(folder: &'a Path, memory: usize, counters: Counters, batch: BatchId) -> Self {
+    pub(super) fn new(
+        folder: &'a Path,
+        memory: usize,
+        counters: Counters,
+        batch: BatchId,
+        aliases: Aliases,
+    ) -> Self {
         let share = memory / SHARES;
         let sorter = || Sorter::new(folder, SMALL * share);
         let medium = || Sorter::new(folder, MEDIUM * share);
@@ -105,6 +116,7 @@ impl<'a> Passes<'a> {
             changed: RoaringTreemap::new(),
             former: RoaringTreemap::new(),
             loss: Loss::default(),
+            aliases,
             records: large(),
             new_rows: medium(),
             rows: medium(),
@@ -241,11 +253,12 @@ pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a
 
 const _: () = assert!(NEIGHBOURS <= u64::BITS, "a place of a block is a bit");
 
-const STATES: [PageState; 4] = [
+const STATES: [PageState; 5] = [
     PageState::Known,
     PageState::Crawled,
     PageState::Gone,
     PageState::Unlinked,
+    PageState::Alias,
 ];
 
 fn state_byte(state: Option<PageState>) -> u8 {
@@ -254,7 +267,8 @@ fn state_byte(state: Option<PageState>) -> u8 {
         Some(PageState::Crawled) => 1,
         Some(PageState::Gone) => 2,
         Some(PageState::Unlinked) => 3,
-        None => 4,
+        Some(PageState::Alias) => 4,
+        None => 5,
     }
 }
 
@@ -282,6 +296,8 @@ pub(super) enum TargetEvent {
         new: PageState,
         has_record: bool,
     },
+    /// An alias begins to lead to it (true), or ceases to (false).
+    Lead(bool),
     /// Pages of a block of `intra` gain or lose a link to it.
     Intra { block: u32, places: Places },
     /// Rows of a block of `rows` gain or lose a link to it.
@@ -298,6 +314,16 @@ pub(super) fn target_event(
     let key = Bytes::default().u64(page.0).byte(0);
     let value = [state_byte(old), state_byte(Some(new)), u8::from(has_record)];
     Ok(targets.push(&key, &value)?)
+}
+
+/// Says that an alias begins to lead to a page, or ceases to.
+pub(super) fn lead_event(
+    targets: &mut Sorter,
+    page: PageId,
+    begins: bool,
+) -> Result<(), EngineError> {
+    let key = Bytes::default().u64(page.0).byte(LEAD);
+    Ok(targets.push(&key, &[u8::from(begins)])?)
 }
 
 pub(super) fn intra_event(
@@ -321,6 +347,9 @@ pub(super) fn citers_event(
     let key = key.u32(block.site.0).u32(block.block);
     Ok(targets.push(&key, &put_places(places))?)
 }
+
+/// The kind of an event of `targets` that is about aliases.
+const LEAD: u8 = 3;
 
 fn put_places(places: Places) -> Bytes {
     let block = match places.block {
@@ -369,6 +398,7 @@ pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent, Engin
                 has_record: value.byte()? == 1,
             }
         }
+        LEAD => TargetEvent::Lead(value == [1]),
         1 => TargetEvent::Intra {
             block: key.u32()?,
             places: read_places(value)?,

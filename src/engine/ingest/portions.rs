@@ -140,16 +140,23 @@ impl Gather {
             Claim::GONE
         } else {
             let claim = Claim {
-                links: record.outlinks.is_some(),
+                // An alias has none.
+                links: record.outlinks.is_some() || record.alias.is_some(),
                 crawled: record.is_crawl(),
                 gone: false,
                 spam: record.spam,
                 clicks: record.clicks,
                 uncrawled: record.uncrawled_outlinks,
                 digest: record.digest,
+                alias: record.alias.map(|(_, by)| by),
             };
-            for target in record.outlinks.unwrap_or_default() {
-                self.targets.push(urls.number(block, target, 0));
+            match record.alias {
+                Some((to, _)) => self.targets.push(urls.number(block, to, 0)),
+                None => {
+                    for target in record.outlinks.unwrap_or_default() {
+                        self.targets.push(urls.number(block, target, 0));
+                    }
+                }
             }
             claim
         };

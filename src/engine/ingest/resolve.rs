@@ -80,6 +80,9 @@ pub(super) fn resolve(
             };
             let born;
             (page, born) = page_of(store, site, local, passes)?;
+            if !born {
+                passes.aliases.name(store, page)?;
+            }
             if flags & HAS_RECORD != 0 {
                 records += 1;
                 let key = by_record(page).byte(PAGE);
@@ -127,13 +130,16 @@ pub(super) fn place(
             let (about, order) = (fields.u32()?, fields.u64()?);
             let page = found.get(about as usize).ok_or_else(unknown)?;
             bytes.clear();
-            put_said(take_said(&mut value)?, &mut bytes)?;
+            let said = take_said(&mut value)?;
+            put_said(said, &mut bytes)?;
             targets.clear();
             for rank in Gaps::new(value) {
                 let at = usize::try_from(rank).ok().and_then(|rank| found.get(rank));
                 targets.push(at.ok_or_else(unknown)?.0);
             }
             targets.sort_unstable();
+            let first = targets.first().copied().map(PageId);
+            passes.aliases.claim(*page, &storage::unpack(said)?, first);
             let mut last = 0;
             for target in &targets {
                 put_gap(target - last, &mut bytes);

@@ -8,6 +8,7 @@ use super::passes::{
 use super::rows::row_uncrawled_event;
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId};
+use crate::storage::aliases::AliasIn;
 use crate::storage::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
 use crate::storage::records::PageState;
 use crate::storage::{Sorted, Store, Table, tables};
@@ -19,6 +20,8 @@ struct Target {
     old: Option<PageState>,
     new: Option<PageState>,
     has_record: bool,
+    /// How many more aliases lead to it than before; `None` where none begins or ceases to.
+    leads: Option<i64>,
     /// Blocks of `intra` with a change, each once, ascending.
     intra: Vec<(u32, Places)>,
     /// Blocks of `rows` with a change, each once, ascending.
@@ -30,6 +33,7 @@ impl Target {
         self.old = None;
         self.new = None;
         self.has_record = false;
+        self.leads = None;
         self.intra.clear();
         self.citers.clear();
     }
@@ -68,6 +72,10 @@ pub(super) fn targets_pass(
                     target.old = old;
                     target.new = Some(new);
                     target.has_record = has_record;
+                }
+                TargetEvent::Lead(begins) => {
+                    let more = target.leads.unwrap_or(0);
+                    target.leads = Some(if begins { more + 1 } else { more - 1 });
                 }
                 TargetEvent::Intra { block, places } => target.intra.push((block, places)),
                 TargetEvent::Citers { block, places } => target.citers.push((block, places)),
@@ -178,13 +186,13 @@ fn work_in(
 ) -> Result<(), EngineError> {
     let state_counts = uncrawled(target.old) != uncrawled(target.new);
     let links_count = !target.intra.is_empty() || !target.citers.is_empty();
-    if !state_counts && !links_count {
+    if !state_counts && !links_count && target.leads.is_none() {
         return Ok(());
     }
     let (old_intra, on_site) = back.intra.apply(store, page, &target.intra, passes)?;
     let (old_citers, elsewhere) = back.citers.apply(store, page, &target.citers, passes)?;
     if !target.has_record {
-        let state = if on_site || elsewhere {
+        let state = if on_site || elsewhere || is_led_to(store, page, target, passes)? {
             PageState::Known
         } else {
             PageState::Unlinked
@@ -196,6 +204,21 @@ fn work_in(
     }
     count_intra(store, page, target, &old_intra, passes)?;
     count_citers(store, page, target, &old_citers, passes)
+}
+
+/// Whether an alias leads to a page after the batch.
+fn is_led_to(
+    store: &Store,
+    page: PageId,
+    target: &Target,
+    passes: &Passes<'_>,
+) -> Result<bool, EngineError> {
+    let mut leads = target.leads.unwrap_or(0);
+    if passes.aliases.any {
+        let before = store.alias_in(page)?.into_iter();
+        leads += before.fold(0, |sum, (_, why)| sum + i64::from(why == AliasIn::Leads));
+    }
+    Ok(leads > 0)
 }
 
 /// `blocks` had the sources before the batch; the blocks in the store are of that time as well.

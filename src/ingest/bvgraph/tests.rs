@@ -10,7 +10,7 @@ use webgraph::graphs::bvgraph::{BvComp, CompFlags};
 use webgraph::graphs::vec_graph::VecGraph;
 
 use super::*;
-use crate::ingest::{Format, SiteMode, read_batch};
+use crate::ingest::{Format, SiteMode, UrlRules, read_batch};
 use crate::watch::Unwatched;
 
 type Lists = Vec<Vec<u64>>;
@@ -312,8 +312,13 @@ fn a_bad_url_is_a_reject_by_its_line_and_links_to_it_are_dropped() {
         events.push((at, event));
         Ok(())
     };
-    let summary =
-        read_batch::<Infallible>(&mut sources, SiteMode::Host, &Unwatched, &mut sink).unwrap();
+    let summary = read_batch::<Infallible>(
+        &mut sources,
+        SiteMode::Host.with(UrlRules::Whatwg),
+        &Unwatched,
+        &mut sink,
+    )
+    .unwrap();
     let rejects: Vec<_> = events
         .iter()
         .filter_map(|(at, event)| match event {

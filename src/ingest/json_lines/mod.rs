@@ -24,11 +24,12 @@ use super::record::{Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, Uncra
 use super::reject::{Fault, RejectReason};
 use super::source::Sources;
 use super::timestamp::parse_timestamp;
+use crate::page::AliasBy;
 use outlinks::outlinks;
 use strings::decode;
 
 /// The fields of a record.
-pub const RECORD_FIELDS: [&str; 8] = [
+pub const RECORD_FIELDS: [&str; 10] = [
     "url",
     "outlinks",
     "spam",
@@ -36,6 +37,8 @@ pub const RECORD_FIELDS: [&str; 8] = [
     "uncrawled_outlinks",
     "digest",
     "fetched",
+    "redirect",
+    "canonical",
     "gone",
 ];
 
@@ -60,6 +63,8 @@ pub(super) fn sources(inputs: &[Input]) -> Sources {
 /// * an outlink is a string, or an object with a string as `url` or else `href`, of which nothing
 ///   else is looked at; one that is not a URL is dropped and counted, and any other element rejects
 ///   the record;
+/// * a `redirect` or `canonical` is a string as `url` is; one that is no page's URL is dropped and
+///   counted with the outlinks, and one that is the page itself is none;
 /// * an empty `digest` is a digest like any other.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonLines;
@@ -94,8 +99,21 @@ impl LineFormat for JsonLines {
             .text("fetched")?
             .map(|text| parse_timestamp(&text).map_err(Fault::timestamp))
             .transpose()?;
+        let leads = [
+            (fields.text("redirect")?, AliasBy::Redirect),
+            (fields.text("canonical")?, AliasBy::Canonical),
+        ];
         // Last, so that nothing is counted for a record that is rejected.
         record.outlinks = fields.outlinks(url, reading)?;
+        for (to, by) in leads {
+            let to = to.and_then(|to| reading.lead(url, &to));
+            if record.alias.is_none() {
+                record.alias = to.map(|to| (to, by));
+            }
+        }
+        if record.alias.is_some() {
+            record.outlinks = None;
+        }
         Ok(Event::Record(record))
     }
 }

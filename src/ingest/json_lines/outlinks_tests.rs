@@ -4,13 +4,13 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::ingest::interner::Interner;
-use crate::ingest::location::SiteMode;
+use crate::ingest::location::{SiteMode, UrlRules};
 use crate::ingest::summary::ReadSummary;
 use crate::ingest::{Event, JsonLines, LineFormat};
 
 /// The event of a record with these outlinks, and what was counted.
 fn read(outlinks: &str) -> (Result<Event, Fault>, ReadSummary) {
-    let mut reading = Reading::new(SiteMode::Host, Interner::default());
+    let mut reading = Reading::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
     let line = format!(r#"{{"url":"http://a.example/","outlinks":{outlinks}}}"#);
     let event = JsonLines.read(&line, &mut reading);
     (
@@ -142,7 +142,7 @@ type Said = (Vec<UrlNumber>, ReadSummary);
 /// take it.
 fn both_ways(raw: &str) -> (Option<Said>, Option<Said>) {
     let read = |simple: bool| {
-        let mut reading = Reading::new(SiteMode::Host, Interner::default());
+        let mut reading = Reading::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
         let page = reading.page("http://a.example/").unwrap();
         let mut list = Outlinks {
             page,

@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::ingest::interner::Interner;
-use crate::ingest::location::{Location, SiteMode, parse};
+use crate::ingest::location::{Location, SiteMode, UrlRules, parse};
 use crate::ingest::summary::{DropReason, ReadSummary};
 
 fn read(line: &str) -> (Result<PageRecord, Fault>, ReadSummary) {
-    let mut reading = Reading::new(SiteMode::Host, Interner::default());
+    let mut reading = Reading::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
     let record =
         JsonLines
             .read(line, &mut reading)
@@ -24,7 +24,7 @@ fn good(line: &str) -> PageRecord {
 }
 
 fn at(url: &str) -> Location {
-    parse(url, SiteMode::Host).unwrap()
+    parse(url, SiteMode::Host.with(UrlRules::Whatwg)).unwrap()
 }
 
 fn extra_fields(count: usize) -> String {

@@ -23,7 +23,7 @@ impl Walk<'_> {
                         );
                     }
                 }
-                (MetaKey::Settings, Meta::Settings(_)) => settings = true,
+                (MetaKey::Settings, Meta::Settings(_) | Meta::FormerSettings(_)) => settings = true,
                 (MetaKey::Counters, Meta::Counters(found)) => counters = Some(found),
                 (MetaKey::Intent, Meta::Intent(_)) => {
                     walk.report

@@ -254,6 +254,7 @@ mod tests {
         let place = folder.path().join("bank");
         let settings = Settings {
             site_mode: "host".to_owned(),
+            url_rules: "whatwg".to_owned(),
             suffix_list: String::new(),
         };
         create(&place, &settings).unwrap();

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use dsi_bitstream::dispatch::Codes;
 use dsi_bitstream::traits::{BE, LE};
-use seedbank::ingest::{Event, Format, Input, Position, ReadError, SiteMode, read_batch};
+use seedbank::ingest::{Event, Format, Input, Naming, Position, ReadError, read_batch};
 use seedbank::watch::Unwatched;
 use webgraph::graphs::bvgraph::{BvComp, CompFlags};
 use webgraph::graphs::vec_graph::VecGraph;
@@ -49,7 +49,7 @@ fn read(basename: &Path, urls: Option<Input>) {
         }
         Ok::<(), Infallible>(())
     };
-    let read = read_batch(&mut sources, SiteMode::Host, &Unwatched, &mut sink);
+    let read = read_batch(&mut sources, Naming::default(), &Unwatched, &mut sink);
     match read {
         Ok(summary) => {
             assert_eq!(summary.lines, pages);

@@ -10,8 +10,8 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::read::{GzEncoder, MultiGzDecoder};
 use seedbank::ingest::{
-    Event, Format, Input, InputError, JsonLines, MAX_LINE, Position, ReadError, ReadSummary,
-    SiteMode, read_batch,
+    Event, Format, Input, InputError, JsonLines, MAX_LINE, Naming, Position, ReadError,
+    ReadSummary, read_batch,
 };
 use seedbank::watch::Unwatched;
 
@@ -56,7 +56,7 @@ fn read(path: &Path) -> (Result<ReadSummary, ReadError<Infallible>>, Lines) {
         lines.push((line, event));
         Ok(())
     };
-    let summary = read_batch(&mut sources, SiteMode::Host, &Unwatched, &mut sink);
+    let summary = read_batch(&mut sources, Naming::default(), &Unwatched, &mut sink);
     (summary, lines)
 }
 
@@ -92,7 +92,7 @@ fn compare(text: &[u8], whole: bool, lines: &Lines) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let said = std::str::from_utf8(line)
             .ok()
-            .and_then(|line| json_lines::read(&JsonLines, line, SiteMode::Host).ok());
+            .and_then(|line| json_lines::read(&JsonLines, line, Naming::default()).ok());
         match event {
             Event::Rejected(_) => assert_eq!(said, None),
             event => assert_eq!(said.as_ref(), Some(event)),

@@ -5,58 +5,54 @@ use std::fmt::Write;
 
 use seedbank::ingest::{
     Event, Fault, Interner, JsonLines, LineFormat, Location, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS,
-    PageRecord, Reading, SiteMode, UncrawledOutlinks, parse,
+    Naming, PageRecord, Reading, UncrawledOutlinks, parse,
 };
 
 use super::{kind, texts};
 
-/// What counts as a site, by the first byte of an input.
-pub(super) const fn mode(kind: u8) -> SiteMode {
-    if kind & 1 == 0 {
-        SiteMode::Host
-    } else {
-        SiteMode::Domain
-    }
+/// How pages and sites are told apart, by the first byte of an input.
+pub(super) fn naming(kind: u8) -> Naming {
+    Naming::ALL[usize::from(kind) % Naming::ALL.len()]
 }
 
 /// What a line says.
-pub(super) fn read(format: &dyn LineFormat, line: &str, mode: SiteMode) -> Result<Event, Fault> {
-    let mut reading = Reading::new(mode, Interner::default());
+pub(super) fn read(format: &dyn LineFormat, line: &str, naming: Naming) -> Result<Event, Fault> {
+    let mut reading = Reading::new(naming, Interner::default());
     let event = format.read(line, &mut reading)?;
     Ok(event.located(&reading.urls))
 }
 
 /// Checks that a page's URL is in the form in which it would be read again.
-pub(super) fn is_normal(page: &Location, mode: SiteMode) {
-    assert_eq!(parse(&page.url(mode), mode).as_ref(), Ok(page));
+pub(super) fn is_normal(page: &Location, naming: Naming) {
+    assert_eq!(parse(&page.url(naming.sites), naming).as_ref(), Ok(page));
 }
 
 pub(super) fn run(data: &[u8]) {
     let (kind, rest) = kind(data);
-    let mode = mode(kind);
+    let naming = naming(kind);
     // Lines that get here are UTF-8, and none of them is blank.
     let Ok(line) = std::str::from_utf8(rest) else {
         return;
     };
     let line = line.lines().next().unwrap_or_default();
-    let Ok(event) = read(&JsonLines, line, mode) else {
+    let Ok(event) = read(&JsonLines, line, naming) else {
         return;
     };
     let Event::Record(mut record) = event else {
         panic!("a line of JSON is a record: {event:?}");
     };
-    is_sound(&record, mode);
+    is_sound(&record, naming);
     // One is hashed, the other is counted in another unit: neither can be written as it was.
     (record.digest, record.fetched) = (None, None);
-    let again = read(&JsonLines, &json(&record, mode), mode);
+    let again = read(&JsonLines, &json(&record, naming), naming);
     assert_eq!(again, Ok(Event::Record(record)));
 }
 
-fn is_sound(record: &PageRecord, mode: SiteMode) {
-    is_normal(&record.url, mode);
+fn is_sound(record: &PageRecord, naming: Naming) {
+    is_normal(&record.url, naming);
     let outlinks = record.outlinks.as_deref().unwrap_or_default();
     for to in outlinks {
-        is_normal(to, mode);
+        is_normal(to, naming);
     }
     assert!(
         outlinks.is_sorted_by(|a, b| a < b),
@@ -77,8 +73,8 @@ fn is_sound(record: &PageRecord, mode: SiteMode) {
     }
 }
 
-fn json(record: &PageRecord, mode: SiteMode) -> String {
-    let text = |page: &Location| serde_json::to_string(&page.url(mode)).unwrap();
+fn json(record: &PageRecord, naming: Naming) -> String {
+    let text = |page: &Location| serde_json::to_string(&page.url(naming.sites)).unwrap();
     let mut json = format!("{{\"url\": {}", text(&record.url));
     if let Some(outlinks) = &record.outlinks {
         let outlinks: Vec<String> = outlinks.iter().map(text).collect();

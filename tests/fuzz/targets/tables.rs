@@ -5,7 +5,7 @@
 use std::fs;
 
 use seedbank::engine::{Bank, CoverMethod, IngestRequest, Method, PlanOptions, RefreshRequest};
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::storage::records::{Counters, Intent, IntentFiles, Meta};
 use seedbank::storage::tables::{self, ALL, MetaKey};
 use seedbank::storage::{Key, Table, Value, raw_entries};
@@ -78,7 +78,7 @@ pub(super) fn written<V: Value>(value: &V) -> Vec<u8> {
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bank");
-    let bank = Bank::create(&path, SiteMode::Host).unwrap();
+    let bank = Bank::create(&path, SiteMode::Host.with(UrlRules::Whatwg)).unwrap();
     for (name, crawl) in [("first.jsonl", FIRST), ("second.jsonl", SECOND)] {
         let file = folder.path().join(name);
         fs::write(&file, crawl).unwrap();

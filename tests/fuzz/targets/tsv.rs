@@ -2,34 +2,34 @@
 
 use seedbank::ingest::{Event, LinksTsv, PagesTsv, UncrawledOutlinks};
 
-use super::json_lines::{is_normal, mode, read};
+use super::json_lines::{is_normal, naming, read};
 use super::{kind, texts};
 
 pub(super) fn run(data: &[u8]) {
     let (kind, rest) = kind(data);
-    let mode = mode(kind);
+    let naming = naming(kind);
     let Ok(line) = std::str::from_utf8(rest) else {
         return;
     };
     let line = line.lines().next().unwrap_or_default();
     if kind & 2 == 0 {
-        match read(&LinksTsv, line, mode) {
+        match read(&LinksTsv, line, naming) {
             Ok(Event::Link { from, to }) => {
-                is_normal(&from, mode);
-                is_normal(&to, mode);
+                is_normal(&from, naming);
+                is_normal(&to, naming);
                 assert_ne!(from, to);
-                let line = format!("{}\t{}", from.url(mode), to.url(mode));
-                assert_eq!(read(&LinksTsv, &line, mode), Ok(Event::Link { from, to }));
+                let line = format!("{}\t{}", from.url(naming.sites), to.url(naming.sites));
+                assert_eq!(read(&LinksTsv, &line, naming), Ok(Event::Link { from, to }));
             }
-            Ok(Event::Page(page)) => is_normal(&page.url, mode),
+            Ok(Event::Page(page)) => is_normal(&page.url, naming),
             Ok(event) => panic!("a line of links is none: {event:?}"),
             Err(_) => {}
         }
         return;
     }
-    match read(&PagesTsv, line, mode) {
+    match read(&PagesTsv, line, naming) {
         Ok(Event::Page(page)) => {
-            is_normal(&page.url, mode);
+            is_normal(&page.url, naming);
             let some = |number: Option<u64>| number.map_or(String::new(), |n| n.to_string());
             let uncrawled = match page.uncrawled_outlinks {
                 UncrawledOutlinks::Absent => None,
@@ -37,13 +37,13 @@ pub(super) fn run(data: &[u8]) {
                 UncrawledOutlinks::Counted => panic!("TSV cannot say that"),
             };
             let line = [
-                page.url.url(mode),
+                page.url.url(naming.sites),
                 some(page.spam.map(u64::from)),
                 some(page.clicks),
                 some(uncrawled),
             ]
             .join("\t");
-            assert_eq!(read(&PagesTsv, &line, mode), Ok(Event::Page(page)));
+            assert_eq!(read(&PagesTsv, &line, naming), Ok(Event::Page(page)));
         }
         Ok(event) => panic!("a line of pages is one: {event:?}"),
         Err(_) => {}

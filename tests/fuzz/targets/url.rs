@@ -1,9 +1,9 @@
 //! URLs: what is read is normal, however often it is read; the short way and the parser agree, and
-//! so do both ways to cut sites; pages of a site sort as their URLs do.
+//! so do all ways to cut sites; pages of a site sort as their URLs do.
 //!
 //! An input is two texts with a line end between them.
 
-use seedbank::ingest::{Interner, Location, MAX_URL, SiteMode, parse};
+use seedbank::ingest::{Interner, Location, MAX_URL, Naming, SiteMode, UrlRules, parse};
 
 use super::json_lines::is_normal;
 
@@ -12,29 +12,33 @@ pub(super) fn run(data: &[u8]) {
         return;
     };
     let (one, other) = text.split_once('\n').unwrap_or((text, ""));
-    for mode in [SiteMode::Host, SiteMode::Domain] {
-        if let (Some(one), Some(other)) = (page(one, mode), page(other, mode))
+    for naming in Naming::ALL {
+        if let (Some(one), Some(other)) = (page(one, naming), page(other, naming))
             && one.site == other.site
         {
-            let urls = (one.url(mode), other.url(mode));
+            let urls = (one.url(naming.sites), other.url(naming.sites));
             assert_eq!(one.local.cmp(&other.local), urls.0.cmp(&urls.1));
         }
     }
-    let url = |mode| parse(one, mode).map(|page| page.url(mode));
-    assert_eq!(url(SiteMode::Host), url(SiteMode::Domain));
+    // What a site is changes no URL.
+    for urls in [UrlRules::Rfc3986, UrlRules::Whatwg] {
+        let url = |sites: SiteMode| parse(one, sites.with(urls)).map(|page| page.url(sites));
+        assert_eq!(url(SiteMode::Host), url(SiteMode::Domain));
+        assert_eq!(url(SiteMode::Host), url(SiteMode::BareHost));
+    }
 }
 
-fn page(text: &str, mode: SiteMode) -> Option<Location> {
-    let parsed = parse(text, mode);
+fn page(text: &str, naming: Naming) -> Option<Location> {
+    let parsed = parse(text, naming);
     // A blank is dropped, but keeps a text from the short way.
-    assert_eq!(parsed, parse(&format!(" {text}"), mode));
+    assert_eq!(parsed, parse(&format!(" {text}"), naming));
     let mut urls = Interner::default();
-    let number = urls.parse(text, mode);
+    let number = urls.parse(text, naming);
     assert_eq!(parsed, number.clone().map(|number| urls.location(number)));
     let page = parsed.ok()?;
     assert_eq!(Ok(urls.number(&page)), number);
-    assert!(page.url(mode).len() <= MAX_URL);
-    is_normal(&page, mode);
+    assert!(page.url(naming.sites).len() <= MAX_URL);
+    is_normal(&page, naming);
     Some(page)
 }
 

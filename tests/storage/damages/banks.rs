@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use seedbank::engine::{
     Bank, CoverMethod, EngineError, IngestRequest, Method, PlanOptions, RefreshRequest, Which,
 };
-use seedbank::ingest::{Input, SiteMode};
+use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::storage::{Reader, Writer};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
@@ -179,7 +179,7 @@ impl Subject {
         let place = place.join(name.replace(' ', "-"));
         fs::create_dir(&place).unwrap();
         let folder = place.join("bank");
-        let bank = Bank::create(&folder, SiteMode::Host).unwrap();
+        let bank = Bank::create(&folder, SiteMode::Host.with(UrlRules::Whatwg)).unwrap();
         let mut earlier = Vec::new();
         for (number, &step) in steps.iter().enumerate() {
             let kept = place.join(format!("after-{number}"));

@@ -90,6 +90,8 @@ pub enum Cause {
     Gone,
     /// Lost: it is no longer a page at the second: nobody links to it, and it has no record.
     Unlinked,
+    /// Lost: it redirects to another page, or names another one as canonical.
+    Alias,
     /// Lost: it got the spam mark (cores: and the second leaves spam out).
     Spam,
     /// Lost: it is not crawled, and the second selects crawled pages only.
@@ -98,7 +100,7 @@ pub enum Cause {
     Unknown,
     /// Gained: the page was first seen after the first.
     NewPage,
-    /// Gained: at the first it was gone, or not a page.
+    /// Gained: at the first it was gone, an alias, or not a page.
     Revived,
     /// Gained: it lost the spam mark (cores: and the first left spam out).
     SpamCleared,

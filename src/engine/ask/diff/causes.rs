@@ -105,7 +105,7 @@ impl<'a> Pair<'a> {
         let before = self.past.timeline(page)?.after(from.record.batch).state;
         because.cause = match because.cause {
             Cause::Unlinked if before.is_none() => Cause::NewPage,
-            Cause::Gone | Cause::Unlinked => Cause::Revived,
+            Cause::Gone | Cause::Unlinked | Cause::Alias => Cause::Revived,
             Cause::Spam => Cause::SpamCleared,
             Cause::NotCrawled => Cause::BecameCrawled,
             Cause::NoLinks => Cause::BecameHub,
@@ -153,10 +153,12 @@ impl<'a> Pair<'a> {
         let spam_counts = if by_cores { !part.spam } else { was.is_some() };
         let gone = |page: Standing| page.state == Some(PageState::Gone);
         let unlinked = |page: Standing| matches!(page.state, None | Some(PageState::Unlinked));
+        let alias = |page: Standing| page.state == Some(PageState::Alias);
         let known = |page: Standing| page.state == Some(PageState::Known);
         for (cause, counts, holds) in [
             (Cause::Gone, true, gone as fn(Standing) -> bool),
             (Cause::Unlinked, true, unlinked),
+            (Cause::Alias, true, alias),
             (Cause::Spam, spam_counts, spam),
             (Cause::NotCrawled, !part.known, known),
         ] {

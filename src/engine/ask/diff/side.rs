@@ -116,7 +116,7 @@ impl Side {
             if url.starts_with('#') {
                 continue;
             }
-            let at = ingest::parse(url, views.mode).map_err(|problem| EngineError::SeedList {
+            let at = ingest::parse(url, views.naming).map_err(|problem| EngineError::SeedList {
                 list: list.name.clone(),
                 line: *line,
                 problem,
@@ -130,12 +130,12 @@ impl Side {
                     }
                     new
                 }
-                None => strangers.insert(at.url(views.mode)),
+                None => strangers.insert(at.url(views.naming.sites)),
             };
             if new {
                 rank += 1;
                 if order.len() + unknown.len() < rank as usize {
-                    unknown.push((rank, at.url(views.mode)));
+                    unknown.push((rank, at.url(views.naming.sites)));
                 }
             }
         }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::ask::answers::AliasView;
 use crate::engine::plan::{Method, NAME_PATTERN, by_cores, by_cover};
 use crate::ingest::URL_PATTERN;
 use crate::storage::records::{BatchId, CoverStop, PageState, RefreshId};
@@ -72,8 +73,11 @@ pub struct ReadCost {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PageToday {
-    /// Known, crawled, gone, or unlinked: nobody links to it any longer.
+    /// Known, crawled, gone, unlinked (nobody links to it any longer), or an alias.
     pub state: PageState,
+    /// What makes it an alias; absent where it is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<AliasView>,
     /// The spam mark.
     pub spam: bool,
     /// The batch that first named the page.
@@ -151,6 +155,8 @@ pub enum LeftOut {
     NotCrawled,
     /// Nobody links to it any longer, so it is not a page.
     NoPage,
+    /// It redirects to another page, or names another one as canonical: that one takes part.
+    Alias,
 }
 
 /// A core in numbers.

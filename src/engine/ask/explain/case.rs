@@ -85,6 +85,7 @@ impl Case {
         Ok(match state {
             PageState::Gone => Some(LeftOut::Gone),
             PageState::Unlinked => Some(LeftOut::NoPage),
+            PageState::Alias => Some(LeftOut::Alias),
             _ if spam && no_spam => Some(LeftOut::Spam),
             PageState::Known if crawled_only => Some(LeftOut::NotCrawled),
             PageState::Known | PageState::Crawled => None,

@@ -44,7 +44,10 @@ pub(super) fn why(
     };
     let reason = match standing.links {
         Links::Spam => LeftOut::Spam,
-        Links::Gone => LeftOut::Gone,
+        // What took no part at all: the page's own record knows more.
+        Links::Gone => case
+            .without_evidence(page, record)?
+            .unwrap_or(LeftOut::Gone),
         Links::NotCrawled => LeftOut::NotCrawled,
         Links::Alone => {
             return Ok(Why::Unlinked {

@@ -83,11 +83,12 @@ impl Explainer {
             Plan::Cover(_) => cover::why(case, page, &record)?,
         };
         Ok(Explanation {
-            url: location.url(views.mode),
+            url: location.url(views.naming.sites),
             site: location.site,
             asked: case.asked(),
             page: PageToday {
                 state: record.state,
+                alias: views.alias(page, &record)?,
                 spam: record.spam,
                 first_seen: record.first_seen,
                 last_seen: record.last_seen,

@@ -165,13 +165,13 @@ impl Explainer {
     pub fn site(&self, site: &str) -> Result<SiteExplanation, EngineError> {
         let case = &self.case;
         let before = case.cost();
-        let mode = case.views.mode;
+        let naming = case.views.naming;
         let url = if site.contains("://") {
             site.to_owned()
         } else {
             format!("http://{site}/")
         };
-        let location = ingest::parse(&url, mode).map_err(|problem| EngineError::NoUrl {
+        let location = ingest::parse(&url, naming).map_err(|problem| EngineError::NoUrl {
             url: site.to_owned(),
             problem,
         })?;

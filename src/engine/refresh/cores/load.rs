@@ -23,7 +23,7 @@ use roaring::RoaringBitmap;
 use super::linked::LinkedPages;
 use crate::engine::error::no_rows;
 use crate::engine::plan::Pages;
-use crate::engine::{EngineError, site_mode};
+use crate::engine::{EngineError, naming};
 use crate::graph::{HubGraph, Rows};
 use crate::ingest::{self, SiteMode};
 use crate::page::{PageId, SiteId};
@@ -230,7 +230,7 @@ impl<'a> Rules<'a> {
             watch,
             keep_spam,
             pages,
-            mode: site_mode(&store.settings()?)?,
+            mode: naming(&store.settings()?)?.sites,
             sorted: SORTED,
         })
     }
@@ -258,7 +258,7 @@ impl<'a> Rules<'a> {
     /// Why a page takes no part; `None` if it does.
     pub(crate) fn reason(&self, record: &PageRecord) -> Option<Links> {
         match record.state {
-            PageState::Gone | PageState::Unlinked => Some(Links::Gone),
+            PageState::Gone | PageState::Unlinked | PageState::Alias => Some(Links::Gone),
             _ if record.spam && !self.keep_spam => Some(Links::Spam),
             PageState::Known if self.pages == Pages::Crawled => Some(Links::NotCrawled),
             PageState::Known | PageState::Crawled => None,

@@ -3,6 +3,7 @@
 use super::*;
 use crate::engine::{Bank, IngestRequest};
 use crate::ingest::Input;
+use crate::ingest::UrlRules;
 use crate::storage::Reader;
 use crate::watch::Unwatched;
 
@@ -25,9 +26,9 @@ const URLS: [&str; 14] = [
     "https://b.example.org/",
 ];
 
-fn bank(folder: &std::path::Path, mode: SiteMode) -> Bank {
-    let place = folder.join(format!("{mode:?}"));
-    let bank = Bank::create(&place, mode).unwrap();
+fn bank(folder: &std::path::Path, sites: SiteMode) -> Bank {
+    let place = folder.join(format!("{sites:?}"));
+    let bank = Bank::create(&place, sites.with(UrlRules::Whatwg)).unwrap();
     // Ids follow the order of ingest.
     let (late, early): (Vec<_>, Vec<_>) = (0..URLS.len()).partition(|at| at % 3 == 0);
     for (name, urls) in [("early", early), ("late", late)] {
@@ -52,7 +53,7 @@ fn bank(folder: &std::path::Path, mode: SiteMode) -> Bank {
 #[test]
 fn pages_are_numbered_in_url_order() {
     let folder = tempfile::tempdir().unwrap();
-    for mode in [SiteMode::Host, SiteMode::Domain] {
+    for mode in [SiteMode::BareHost, SiteMode::Host, SiteMode::Domain] {
         let bank = bank(folder.path(), mode);
         let store = Reader::open(bank.path()).unwrap();
         let sites = store.counters().unwrap().next_site;
