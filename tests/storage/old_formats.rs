@@ -110,7 +110,7 @@ fn goes_on(format: u32) {
     let first = place.run(&["seeds", "bank"]).done();
     let url = first.lines().next().unwrap();
     let alias = serde_json::json!({"url": url, "redirect": "http://elsewhere.example/"});
-    place.write("alias.jsonl", &format!("{alias}\n"));
+    place.write("alias.jsonl", format!("{alias}\n"));
     place.run(&["ingest", "bank", "alias.jsonl"]).done();
     place.run(&["check", "bank"]).done();
     let why = place
