@@ -332,6 +332,13 @@ fn text(report: &IngestReport) -> String {
             read.duplicate_outlinks, read.self_links
         );
     }
+    if read.zones_assumed > 0 {
+        let _ = writeln!(
+            text,
+            "fetch times without a time zone, taken as UTC: {}",
+            read.zones_assumed
+        );
+    }
     text
 }
 

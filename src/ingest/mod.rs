@@ -66,5 +66,5 @@ pub use scheme::Scheme;
 pub use source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
 pub(crate) use summary::counts_by;
 pub use summary::{DropReason, ReadSummary, UnknownFields};
-pub use timestamp::{TimestampProblem, parse_timestamp};
+pub use timestamp::{Timestamp, TimestampProblem, parse_timestamp};
 pub use tsv::{LinksTsv, PagesTsv};

@@ -48,13 +48,14 @@ pub(super) fn whole_number(text: &str, field: &str, max: u64) -> Result<u64, Fau
 }
 
 /// A decimal `0.DIGITS * 10^point`; the digits neither begin nor end with 0, and 0 has no digits.
-struct Decimal {
-    negative: bool,
-    digits: String,
-    point: i64,
+pub(super) struct Decimal {
+    pub(super) negative: bool,
+    pub(super) digits: String,
+    pub(super) point: i64,
 }
 
-fn decimal(text: &str) -> Option<Decimal> {
+/// The value of a number as JSON writes it, or with leading zeros.
+pub(super) fn decimal(text: &str) -> Option<Decimal> {
     let (negative, text) = text
         .strip_prefix('-')
         .map_or((false, text), |rest| (true, rest));

@@ -7,6 +7,7 @@ use super::location::Naming;
 use super::record::Event;
 use super::reject::{Fault, MOST_LISTED, Position, Reject, beginning};
 use super::summary::{DropReason, ReadSummary};
+use super::timestamp::Timestamp;
 
 /// What the records of a piece have said so far.
 #[derive(Debug)]
@@ -83,6 +84,13 @@ impl Reading {
         targets.dedup();
         self.summary.duplicate_outlinks += (given - targets.len()) as u64;
         targets
+    }
+
+    /// A time of a record that is taken, in microseconds since 1970; one whose zone is assumed is
+    /// counted.
+    pub fn time(&mut self, time: Timestamp) -> i64 {
+        self.summary.zones_assumed += u64::from(time.zone_assumed);
+        time.micros
     }
 
     /// Adds what the record at a position says. A record that is refused is counted, and listed

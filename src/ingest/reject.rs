@@ -57,7 +57,7 @@ pub enum RejectReason {
     FractionalNumber,
     /// A count is above its limit.
     NumberTooLarge,
-    /// `fetched` is not an RFC 3339 timestamp.
+    /// `fetched` is not a time in any form that is taken.
     InvalidTimestamp,
     /// A TSV line with too few or too many columns.
     Columns,

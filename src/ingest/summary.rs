@@ -119,6 +119,8 @@ pub struct ReadSummary {
     pub duplicate_outlinks: u64,
     /// Outlinks of a page to itself.
     pub self_links: u64,
+    /// Fetch times of accepted records that name no time zone, and count as UTC.
+    pub zones_assumed: u64,
     /// Fields that are not part of a record: ignored, and perhaps misspelt.
     pub unknown_fields: UnknownFields,
 }
@@ -148,6 +150,7 @@ impl ReadSummary {
         }
         self.duplicate_outlinks += later.duplicate_outlinks;
         self.self_links += later.self_links;
+        self.zones_assumed += later.zones_assumed;
         for (name, count) in &later.unknown_fields.names {
             self.unknown_fields.add(name, *count);
         }

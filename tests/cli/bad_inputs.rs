@@ -267,8 +267,13 @@ pub fn lines() -> Vec<(&'static str, Vec<u8>, Answer)> {
             Rejected("invalid_timestamp"),
         ),
         field(
-            "a time that is a number",
-            "\"fetched\": 1795060800",
+            "a time in milliseconds",
+            "\"fetched\": 1795060800000",
+            Rejected("invalid_timestamp"),
+        ),
+        field(
+            "a time that is true",
+            "\"fetched\": true",
             Rejected("wrong_type"),
         ),
         link("a relative outlink", "/a", "relative"),

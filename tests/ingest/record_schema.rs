@@ -62,6 +62,14 @@ fn the_schema_and_the_reader_agree() {
         with("clicks", json!(3.0)),
         with("clicks", json!(MAX_CLICKS)),
         with("uncrawled_outlinks", json!(MAX_UNCRAWLED_OUTLINKS)),
+        with("fetched", json!("2026-11-19 04:00:00")),
+        with("fetched", json!("2026-11-19T04:00+0100")),
+        with("fetched", json!("2026-11-19")),
+        with("fetched", json!("20261119T040000,5Z")),
+        with("fetched", json!("20261119040000")),
+        with("fetched", json!(20_261_119_040_000_u64)),
+        with("fetched", json!("1795060800")),
+        with("fetched", json!(1_795_060_800.25)),
     ];
     for name in RECORD_FIELDS.iter().filter(|name| **name != "url") {
         good.push(with(name, Value::Null));
@@ -95,7 +103,10 @@ fn the_schema_and_the_reader_agree() {
         with("uncrawled_outlinks", json!(1_000_001)),
         with("digest", json!(7)),
         with("fetched", json!("yesterday")),
-        with("fetched", json!(1_795_060_800)),
+        with("fetched", json!("20261119")),
+        with("fetched", json!("1795060800000")),
+        with("fetched", json!(-1)),
+        with("fetched", json!(true)),
         with("gone", json!("yes")),
     ];
     for record in &bad {

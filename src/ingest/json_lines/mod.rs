@@ -23,7 +23,7 @@ use super::reading::Reading;
 use super::record::{Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, UncrawledOutlinks};
 use super::reject::{Fault, RejectReason};
 use super::source::Sources;
-use super::timestamp::parse_timestamp;
+use super::timestamp::{Timestamp, parse_timestamp, timestamp_of_number};
 use crate::page::AliasBy;
 use outlinks::outlinks;
 use strings::decode;
@@ -58,7 +58,7 @@ pub(super) fn sources(inputs: &[Input]) -> Sources {
 ///   `uncrawled_outlinks`, where it means that the bank counts;
 /// * a field given twice, known or not, rejects the record; objects inside ignored values are
 ///   not looked at;
-/// * with `gone: true` only `url` is read, and `fetched` where it is a timestamp, to find the
+/// * with `gone: true` only `url` is read, and `fetched` where it is a time, to find the
 ///   latest of several records: the other fields may hold any JSON;
 /// * an outlink is a string, or an object with a string as `url` or else `href`, of which nothing
 ///   else is looked at; one that is not a URL is dropped and counted, and any other element rejects
@@ -84,21 +84,15 @@ impl LineFormat for JsonLines {
         if fields.truth("gone")? == Some(true) {
             record.gone = true;
             // It says which of several records is the latest, and cannot reject this one.
-            record.fetched = fields
-                .text("fetched")
-                .ok()
-                .flatten()
-                .and_then(|text| parse_timestamp(&text).ok());
+            let fetched = fields.fetched().ok().flatten();
+            record.fetched = fetched.map(|time| reading.time(time));
             return Ok(Event::Record(record));
         }
         record.spam = fields.truth("spam")?;
         record.clicks = fields.count("clicks", MAX_CLICKS)?;
         record.uncrawled_outlinks = fields.uncrawled_outlinks()?;
         record.digest = fields.text("digest")?.map(|digest| short_hash(&digest));
-        record.fetched = fields
-            .text("fetched")?
-            .map(|text| parse_timestamp(&text).map_err(Fault::timestamp))
-            .transpose()?;
+        let fetched = fields.fetched()?;
         let leads = [
             (fields.text("redirect")?, AliasBy::Redirect),
             (fields.text("canonical")?, AliasBy::Canonical),
@@ -114,6 +108,7 @@ impl LineFormat for JsonLines {
         if record.alias.is_some() {
             record.outlinks = None;
         }
+        record.fetched = fetched.map(|time| reading.time(time));
         Ok(Event::Record(record))
     }
 }
@@ -223,6 +218,23 @@ impl<'a> Fields<'a> {
             Some(Ok(count)) => UncrawledOutlinks::Given(count),
             _ => UncrawledOutlinks::Absent,
         })
+    }
+
+    /// A time, as text or as a number.
+    fn fetched(&self) -> Result<Option<Timestamp>, Fault> {
+        let name = "fetched";
+        let time = match self.raw(name) {
+            None => return Ok(None),
+            Some(raw) if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+                timestamp_of_number(raw)
+            }
+            Some(raw) if raw.starts_with('"') => match self.text(name)? {
+                Some(text) => parse_timestamp(&text),
+                None => return Ok(None),
+            },
+            Some(_) => return Err(wrong_type(name, "a time, as a string or a number")),
+        };
+        time.map(Some).map_err(Fault::timestamp)
     }
 
     fn outlinks(

@@ -26,14 +26,14 @@ pub(super) fn run(data: &[u8]) {
 }
 
 fn timestamp(text: &str) {
-    let Ok(micros) = parse_timestamp(text) else {
+    let Ok(read) = parse_timestamp(text) else {
         return;
     };
-    let seconds = micros.div_euclid(1_000_000);
+    let seconds = read.micros.div_euclid(1_000_000);
     if (0..=LAST).contains(&seconds) {
         let written = time(seconds.unsigned_abs());
         assert_eq!(
-            parse_timestamp(&written),
+            parse_timestamp(&written).map(|time| time.micros),
             Ok(seconds * 1_000_000),
             "{written}"
         );
