@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use seedbank::engine::{Bank, BatchKind, Format, IngestReport, IngestRequest};
-use seedbank::ingest::{Input, bv_graph_file};
+use seedbank::ingest::{Input, bv_graph_file, field_meant};
 use seedbank::shown::plain;
 
 use super::failure::CliError;
@@ -231,9 +231,16 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
             0 => String::new(),
             others => format!(" and {others} of other names"),
         };
+        // Every record that was taken has its url.
+        let meant = |name| field_meant(name).filter(|field| *field != "url");
+        let names = unknown.names.iter().map(|(name, count)| match meant(name) {
+            Some(field) => format!("{name} {count} (did you mean {field}?)"),
+            None => format!("{name} {count}"),
+        });
+        let names: Vec<String> = names.collect();
         session.warn(format_args!(
             "fields that no record has were left out: {}{others}",
-            list(&unknown.names)
+            names.join(", ")
         ));
     }
     match format {

@@ -1,8 +1,9 @@
 //! Cutting a text into blocks of whole lines.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
 
-use super::open::Opened;
+use super::open::{InputError, Opened, SeenInput};
 use super::progress::Progress;
 use super::reject::{Fault, REJECTED_TEXT, RejectReason};
 use super::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
@@ -47,10 +48,17 @@ pub(super) struct Blocks<'a> {
     started: bool,
     ended: bool,
     failed: Option<Stop>,
+    /// Where it is left what the input is by its first bytes; `None` where they are not looked at.
+    seen: Option<Arc<OnceLock<SeenInput>>>,
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) const fn new(input: Opened, progress: Progress<'a>) -> Self {
+    /// The blocks of an input; what it is by its first bytes is left in `seen`, if that is given.
+    pub(super) const fn new(
+        input: Opened,
+        progress: Progress<'a>,
+        seen: Option<Arc<OnceLock<SeenInput>>>,
+    ) -> Self {
         Self {
             input,
             progress,
@@ -60,6 +68,7 @@ impl<'a> Blocks<'a> {
             started: false,
             ended: false,
             failed: None,
+            seen,
         }
     }
 
@@ -171,9 +180,29 @@ impl<'a> Blocks<'a> {
         }
         if !self.started {
             self.started = true;
+            self.look_at(text);
             if text.starts_with(BYTE_ORDER_MARK) {
                 text.drain(..BYTE_ORDER_MARK.len());
             }
+        }
+    }
+}
+
+impl Blocks<'_> {
+    /// Looks at the first bytes. Where no record can be among them, that is the input's error.
+    fn look_at(&mut self, text: &mut Vec<u8>) {
+        let Some(place) = &self.seen else { return };
+        let head = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        let Some(seen) = self.input.seen(head) else {
+            return;
+        };
+        if seen.is.is_certain() {
+            text.clear();
+            self.ended = true;
+            self.failed = Some(InputError::Foreign(seen).into());
+        } else {
+            // Nobody else sets it: an input is opened once.
+            let _ = place.set(seen);
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Formats in which a record is a line of text: how they become sources.
 
+use std::sync::{Arc, OnceLock};
+
 use super::blocks::{Block, Blocks, MAX_LINE, line_too_long, lines};
 use super::interner::UrlNumber;
-use super::open::Input;
+use super::open::{Input, SeenInput};
 use super::progress::Progress;
 use super::reading::Reading;
 use super::record::Event;
@@ -25,12 +27,18 @@ pub trait LineFormat: Send + Sync {
 pub struct Lines<F> {
     input: Input,
     format: F,
+    /// What it is by its first bytes, once they are read.
+    seen: Arc<OnceLock<SeenInput>>,
 }
 
 impl<F: LineFormat> Lines<F> {
     /// An input in a format.
-    pub const fn new(input: Input, format: F) -> Self {
-        Self { input, format }
+    pub fn new(input: Input, format: F) -> Self {
+        Self {
+            input,
+            format,
+            seen: Arc::default(),
+        }
     }
 }
 
@@ -51,8 +59,13 @@ impl<F: LineFormat> Source for Lines<F> {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let format = &self.format;
-        let blocks = Blocks::new(self.input.open(progress)?, progress.clone());
+        let seen = Some(Arc::clone(&self.seen));
+        let blocks = Blocks::new(self.input.open(progress)?, progress.clone(), seen);
         Ok(Box::new(blocks.map(move |block| Ok(piece(block?, format)))))
+    }
+
+    fn seen(&self) -> Option<SeenInput> {
+        self.seen.get().cloned()
     }
 }
 

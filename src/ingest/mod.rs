@@ -25,11 +25,13 @@
 mod blocks;
 mod bvgraph;
 mod escapes;
+mod foreign;
 mod formats;
 mod interner;
 mod json_lines;
 mod lines;
 mod location;
+mod meant;
 mod number;
 mod open;
 mod plain;
@@ -46,6 +48,7 @@ mod tsv;
 
 pub use blocks::MAX_LINE;
 pub use bvgraph::bv_graph_file;
+pub use foreign::Foreign;
 pub use formats::Format;
 pub use interner::{Interner, UrlNumber};
 pub use json_lines::{JsonLines, RECORD_FIELDS};
@@ -54,7 +57,8 @@ pub(crate) use location::URL_PATTERN;
 pub use location::{
     Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlProblem, UrlRules, parse, url,
 };
-pub use open::{Compression, Input, InputError};
+pub use meant::field_meant;
+pub use open::{Compression, Input, InputError, SeenInput};
 pub use progress::Progress;
 pub use read::{ReadError, ReadPiece, read_batch, read_pieces};
 pub use reading::Reading;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
+use super::foreign::Foreign;
 use super::progress::Progress;
 
 /// Where a batch comes from.
@@ -95,6 +96,18 @@ impl fmt::Display for Compression {
     }
 }
 
+/// What an input is, by its first bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SeenInput {
+    /// The input, as the caller named it.
+    pub file: String,
+    /// What it is.
+    pub is: Foreign,
+    /// How it is compressed, which was taken off before its bytes were looked at; `None` where it
+    /// is not.
+    pub compression: Option<Compression>,
+}
+
 /// An input that cannot be read to its end; the whole batch is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
@@ -122,6 +135,9 @@ pub enum InputError {
         /// What the system says.
         source: io::Error,
     },
+    /// The input is something else than its format, and nothing of it can be read.
+    #[error("{} is no text of records", .0.file)]
+    Foreign(SeenInput),
     /// The input is not in its format, or a file beside it does not fit; the format's own error.
     #[error(transparent)]
     Format(Box<dyn Error + Send + Sync>),
@@ -198,6 +214,16 @@ impl Opened {
             }
         }
         (length, None)
+    }
+
+    /// What the input is by the first bytes of its text; `None` where that is not clear.
+    pub(super) fn seen(&self, head: &[u8]) -> Option<SeenInput> {
+        let is = Foreign::of(head)?;
+        Some(SeenInput {
+            file: self.file.clone(),
+            is,
+            compression: self.compression,
+        })
     }
 
     /// The error of this input after `lines` complete lines.

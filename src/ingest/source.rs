@@ -10,7 +10,7 @@
 //! any order. How many are held, which thread reads them, which refused records are listed and when
 //! there is no point in going on is decided in one place, [`read_pieces`](super::read_pieces).
 
-use super::open::InputError;
+use super::open::{InputError, SeenInput};
 use super::progress::Progress;
 use super::reading::Reading;
 use crate::watch::{Interrupted, Watch};
@@ -111,6 +111,12 @@ pub trait Source: Send {
 
     /// Opens the input; called once, when all earlier sources are at their end.
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop>;
+
+    /// What the input is by its first bytes, for a refusal to say where its records are bad; asked
+    /// after the input was read. `None` where that is not clear.
+    fn seen(&self) -> Option<SeenInput> {
+        None
+    }
 }
 
 /// All sources of a batch, in order.

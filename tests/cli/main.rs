@@ -33,3 +33,4 @@ mod schemas;
 mod seeds;
 #[path = "../support/mod.rs"]
 mod support;
+mod wrong_formats;

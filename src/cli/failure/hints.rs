@@ -1,8 +1,10 @@
 //! What to do about an error of the library, in terms of the command line.
 
 use seedbank::engine::{BadRecords, Hint, StoreHint};
-use seedbank::ingest::MOST_LISTED;
-use seedbank::shown::shortened;
+use seedbank::ingest::{MOST_LISTED, RejectReason, field_meant};
+use seedbank::shown::{plain, shortened};
+
+use super::foreign;
 
 /// What to do where the state being read is older than the stored one.
 pub(crate) const UNPUBLISHED: &str =
@@ -35,17 +37,15 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
         Hint::Store(hint) => of_store(*hint)?,
         Hint::RefreshCold => DAMAGE,
         Hint::MendRecords(bad) => {
-            return Some(format!(
-                "{}mend the input, or raise --max-rejects",
-                listed(bad)
-            ));
+            return Some(of_bad(bad, "mend the input, or raise --max-rejects"));
         }
         Hint::MendOrNameFormat(bad) => {
-            return Some(format!(
-                "{}mend the input, or say with --input which format it has",
-                listed(bad)
+            return Some(of_bad(
+                bad,
+                "mend the input, or say with --input which format it has",
             ));
         }
+        Hint::MakeRecords(seen) => return Some(foreign::sentence(seen)),
         Hint::CheckExport => {
             "check the export; to report pages as gone, ingest a delta with \"gone\": true"
         }
@@ -106,15 +106,33 @@ const fn of_store(hint: StoreHint) -> Option<&'static str> {
     })
 }
 
-/// The beginning of a hint: where bad records are listed.
-fn listed(bad: &BadRecords) -> String {
-    match &bad.file {
+/// What to do about bad records: what the input is where it is no records at all, or else which
+/// fields are missing under another name, and `advice`.
+fn of_bad(bad: &BadRecords, advice: &str) -> String {
+    let listed = match &bad.file {
         Some(file) if bad.count > MOST_LISTED => {
             format!("the first {MOST_LISTED} are listed in {}; ", file.display())
         }
         Some(file) => format!("they are listed in {}; ", file.display()),
         None => String::new(),
+    };
+    if let Some(seen) = &bad.seen {
+        let listed = listed.trim_end_matches("; ");
+        let listed = listed.replacen("they are", "the bad records are", 1);
+        return [&foreign::sentence(seen), "; ", &listed]
+            .concat()
+            .trim_end_matches("; ")
+            .to_owned();
     }
+    let no_url = bad.reasons.contains_key(&RejectReason::MissingUrl);
+    let names = bad.unknown_fields.names.keys();
+    let meant = names.filter_map(|name| Some((name, field_meant(name)?)));
+    // A record that has its url says something else with such a field.
+    let meant = meant.filter(|(_, field)| no_url || *field != "url");
+    let proposals: String = meant
+        .map(|(name, field)| format!("{}: did you mean {field}? ", plain(name)))
+        .collect();
+    [&proposals, &listed, advice].concat()
 }
 
 #[cfg(test)]
@@ -122,6 +140,7 @@ mod tests {
     use super::*;
     use crate::cli::failure::CliError;
     use seedbank::engine::{EngineError, ExperimentError};
+    use seedbank::ingest::UnknownFields;
     use seedbank::storage::StoreError;
 
     #[test]
@@ -146,12 +165,23 @@ mod tests {
         );
         assert_eq!((hint.as_deref(), status), (Some(DAMAGE), 4));
         let (text, hint, status) = of(EngineError::TooManyRejects {
-            rejected: 100_001,
-            records: 200_000,
             limit: 1.0,
-            listed: Some("bad.jsonl".into()),
+            bad: Box::new(BadRecords {
+                count: 100_001,
+                records: 200_000,
+                reasons: [(RejectReason::MissingUrl, 100_001)].into(),
+                first: None,
+                file: Some("bad.jsonl".into()),
+                seen: None,
+                unknown_fields: UnknownFields::default(),
+            }),
         });
-        assert!(text.ends_with("at most 1 % may be"), "{text}");
+        assert!(
+            text.ends_with(
+                "100001 of 200000 records are bad, and at most 1 % may be: missing_url 100001"
+            ),
+            "{text}"
+        );
         assert_eq!(
             hint.as_deref(),
             Some(

@@ -1,5 +1,6 @@
 //! What can go wrong on the command line, with the exit status and the words for it.
 
+mod foreign;
 mod hints;
 mod words;
 

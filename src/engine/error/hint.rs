@@ -1,7 +1,10 @@
 //! What a caller can do about an error.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
+use crate::ingest::{Position, Reject, RejectReason, SeenInput, UnknownFields};
 use crate::storage::StoreHint;
 
 /// What a caller can do about an error. How to word it is up to the caller: a command line names
@@ -13,10 +16,12 @@ pub enum Hint {
     Store(StoreHint),
     /// Correct the bad records, or ingest with a higher
     /// [`max_rejects`](crate::engine::IngestRequest::max_rejects).
-    MendRecords(BadRecords),
+    MendRecords(Box<BadRecords>),
     /// Correct the input, or give it the [`format`](crate::engine::IngestRequest::format) that it
     /// has.
-    MendOrNameFormat(BadRecords),
+    MendOrNameFormat(Box<BadRecords>),
+    /// Make records of the input, which is something else.
+    MakeRecords(SeenInput),
     /// Check where the input came from: it is empty. To report pages as gone, ingest a delta of
     /// records with `gone`.
     CheckExport,
@@ -69,12 +74,45 @@ pub enum Hint {
     Report,
 }
 
-/// The bad records of a batch.
+/// The bad records of a batch that was refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadRecords {
     /// How many there are.
     pub count: u64,
+    /// Among how many records.
+    pub records: u64,
+    /// How many there are for each reason.
+    pub reasons: BTreeMap<RejectReason, u64>,
+    /// The first of them; `None` where none is known.
+    pub first: Option<Reject>,
     /// The file that lists them, up to the first [`MOST_LISTED`](crate::ingest::MOST_LISTED);
     /// `None` where none was written.
     pub file: Option<PathBuf>,
+    /// What the input of the first of them is, by its first bytes, where that is another format;
+    /// `None` where that is not clear.
+    pub seen: Option<SeenInput>,
+    /// Fields that no record has, in all records, good and bad.
+    pub unknown_fields: UnknownFields,
+}
+
+impl fmt::Display for BadRecords {
+    /// The counts by reason and the first bad record.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (reason, count)) in self.reasons.iter().enumerate() {
+            let comma = if number > 0 { ", " } else { "" };
+            write!(f, "{comma}{reason} {count}")?;
+        }
+        if let Some(first) = &self.first {
+            let (kind, number) = match first.at {
+                Position::Line(number) => ("line", number),
+                Position::Record(number) => ("record", number),
+            };
+            write!(
+                f,
+                "; the first is {kind} {number} of {}: {}",
+                first.file, first.detail
+            )?;
+        }
+        Ok(())
+    }
 }

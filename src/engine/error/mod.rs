@@ -30,29 +30,25 @@ pub enum EngineError {
     Input(#[from] InputError),
     /// Too many records were bad, so nothing of the batch was taken.
     #[error(
-        "the batch was refused, the bank is as it was: {rejected} of {records} records are bad, and at most {limit} % may be"
+        "the batch was refused, the bank is as it was: {} of {} records are bad, and at most {limit} % may be: {bad}",
+        bad.count,
+        bad.records
     )]
     TooManyRejects {
-        /// How many records were bad.
-        rejected: u64,
-        /// How many records there were.
-        records: u64,
         /// The limit in per cent.
         limit: f64,
-        /// Where the bad records are listed; `None` where no list was written.
-        listed: Option<PathBuf>,
+        /// The bad records.
+        bad: Box<BadRecords>,
     },
     /// Most records were bad, and so many that reading stopped; nothing of the batch was taken.
     #[error(
-        "the batch was refused, the bank is as it was: {rejected} of the first {records} records are bad, and reading stopped there"
+        "the batch was refused, the bank is as it was: {} of the first {} records are bad, and reading stopped there: {bad}",
+        bad.count,
+        bad.records
     )]
     MostAreBad {
-        /// How many records were bad up to there.
-        rejected: u64,
-        /// How many records there were up to there.
-        records: u64,
-        /// Where the first of the bad records are listed.
-        listed: Option<PathBuf>,
+        /// The bad records up to there.
+        bad: Box<BadRecords>,
     },
     /// A snapshot without a single good record would make every page gone.
     #[error(
@@ -250,18 +246,11 @@ impl EngineError {
     /// What the caller can do about it; `None` where there is nothing to do but read the error.
     #[must_use]
     pub fn hint(&self) -> Option<Hint> {
-        let bad = |count: &u64, file: &Option<PathBuf>| BadRecords {
-            count: *count,
-            file: file.clone(),
-        };
         Some(match self {
             Self::Store(e) => Hint::Store(e.hint()?),
-            Self::TooManyRejects {
-                rejected, listed, ..
-            } => Hint::MendRecords(bad(rejected, listed)),
-            Self::MostAreBad {
-                rejected, listed, ..
-            } => Hint::MendOrNameFormat(bad(rejected, listed)),
+            Self::Input(InputError::Foreign(seen)) => Hint::MakeRecords(seen.clone()),
+            Self::TooManyRejects { bad, .. } => Hint::MendRecords(bad.clone()),
+            Self::MostAreBad { bad } => Hint::MendOrNameFormat(bad.clone()),
             Self::EmptySnapshot => Hint::CheckExport,
             Self::TooMuchLost {
                 pages_before,

@@ -13,6 +13,7 @@ mod overruled;
 mod pages;
 mod passes;
 mod portions;
+mod refused;
 mod rejects;
 mod replaced;
 mod resolve;
@@ -42,6 +43,7 @@ use aliases::Aliases;
 use canonical::Winners;
 use passes::Passes;
 use portions::Gather;
+use refused::bad_records;
 use rejects::{Listed, RejectList};
 
 /// What to ingest, and how.
@@ -260,7 +262,7 @@ fn read(
     let read = read_pieces(&mut sources, naming, watch, &mut |piece| {
         for (_, event) in &piece.events {
             if let Event::Rejected(reject) = event {
-                rejects.list(reject)?;
+                rejects.list(piece.source, reject)?;
             }
         }
         // The file of pages comes after the inputs.
@@ -268,35 +270,20 @@ fn read(
         gather.add(piece, of_links)
     });
     let read = match read {
-        Err(error @ ReadError::MostAreBad(_)) => {
-            return Err(refused(error, rejects.finish()?.file));
+        Err(ReadError::MostAreBad(read)) => {
+            let bad = bad_records(&read, rejects.finish()?, &sources, &request.format);
+            return Err(EngineError::MostAreBad { bad });
         }
-        read => read.map_err(|error| refused(error, None))?,
+        read => read.map_err(refused::unread)?,
     };
     let listed = rejects.finish()?;
     if !within_limit(read.rejected(), read.records, request.max_rejects) {
         return Err(EngineError::TooManyRejects {
-            rejected: read.rejected(),
-            records: read.records,
             limit: request.max_rejects,
-            listed: listed.file,
+            bad: bad_records(&read, listed, &sources, &request.format),
         });
     }
     Ok((gather, read, listed))
-}
-
-/// The error of a batch that was not read to its end; `listed` is the file of its bad records.
-fn refused(error: ReadError<EngineError>, listed: Option<PathBuf>) -> EngineError {
-    match error {
-        ReadError::Input(error) => error.into(),
-        ReadError::Interrupted(error) => error.into(),
-        ReadError::Sink(error) => error,
-        ReadError::MostAreBad(read) => EngineError::MostAreBad {
-            rejected: read.rejected(),
-            records: read.records,
-            listed,
-        },
-    }
 }
 
 fn first_name(request: &IngestRequest) -> String {

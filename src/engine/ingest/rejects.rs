@@ -25,6 +25,7 @@ pub(super) struct RejectList {
     place: ListedIn,
     open: Option<(PathBuf, RejectWriter<BufWriter<File>>)>,
     count: u64,
+    first: Option<(u32, Reject)>,
 }
 
 enum ListedIn {
@@ -40,6 +41,8 @@ pub(super) struct Listed {
     pub(super) file: Option<PathBuf>,
     /// How many records are in it.
     pub(super) count: u64,
+    /// The first of them, with the number of its source.
+    pub(super) first: Option<(u32, Reject)>,
 }
 
 impl RejectList {
@@ -64,10 +67,15 @@ impl RejectList {
             place,
             open: None,
             count: 0,
+            first: None,
         })
     }
 
-    pub(super) fn list(&mut self, reject: &Reject) -> Result<(), EngineError> {
+    /// Lists a bad record of the source with this number.
+    pub(super) fn list(&mut self, source: u32, reject: &Reject) -> Result<(), EngineError> {
+        if self.first.is_none() {
+            self.first = Some((source, reject.clone()));
+        }
         if self.open.is_none() {
             let (path, file) = match &self.place {
                 ListedIn::Named(path) => {
@@ -100,6 +108,7 @@ impl RejectList {
         Ok(Listed {
             file,
             count: self.count,
+            first: self.first,
         })
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn read(input: &Input, watch: &dyn Watch) -> Result<UrlList, Stop> {
     watch.stage("urls", input.length()?);
     let progress = Progress::new(watch);
     let mut list = UrlList::default();
-    for block in Blocks::new(input.open(&progress)?, progress.clone()) {
+    for block in Blocks::new(input.open(&progress)?, progress.clone(), None) {
         let block = block?;
         for line in lines(&block.text) {
             // One byte over the limit is enough to be refused for the length.

@@ -136,7 +136,11 @@ fn parse_structure(line: &str) -> Result<Fields<'_>, Fault> {
         if other {
             Fault::new(RejectReason::NotAnObject, "a record must be a JSON object")
         } else {
-            Fault::new(RejectReason::InvalidJson, error.to_string())
+            // There is one line, and the reject says which.
+            let text = error
+                .to_string()
+                .replace(" at line 1 column ", " at column ");
+            Fault::new(RejectReason::InvalidJson, text)
         }
     })
 }

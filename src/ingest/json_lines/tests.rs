@@ -184,7 +184,7 @@ fn every_kind_of_bad_record_has_its_reason() {
         (with(r#""outlinks":"http://b.example/""#), R::WrongType),
         (with(r#""outlinks":{}"#), R::WrongType),
         (with(r#""digest":12"#), R::WrongType),
-        (with(r#""fetched":1795060800"#), R::WrongType),
+        (with(r#""fetched":true"#), R::WrongType),
         (with(r#""fetched":"yesterday""#), R::InvalidTimestamp),
         (with(r#""fetched":"""#), R::InvalidTimestamp),
         (with(r#""clicks":-1"#), R::NegativeNumber),

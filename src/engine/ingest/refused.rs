@@ -1,0 +1,49 @@
+//! Why a batch was refused: what is said of its bad records.
+
+use super::rejects::Listed;
+use crate::engine::EngineError;
+use crate::engine::error::BadRecords;
+use crate::ingest::{Foreign, Format, ReadError, ReadSummary, SeenInput, Sources};
+
+/// What there is to say of the bad records of a batch that was read to its end, or until most were
+/// bad.
+pub(super) fn bad_records(
+    read: &ReadSummary,
+    listed: Listed,
+    sources: &Sources,
+    format: &Format,
+) -> Box<BadRecords> {
+    let (source, first) = listed.first.unzip();
+    let source = source.and_then(|number| sources.get(number as usize));
+    let seen = source.and_then(|source| source.seen());
+    Box::new(BadRecords {
+        count: read.rejected(),
+        records: read.records,
+        reasons: read.rejects.clone(),
+        first,
+        file: listed.file,
+        seen: seen.filter(|seen| is_other(seen, format)),
+        unknown_fields: read.unknown_fields.clone(),
+    })
+}
+
+/// Whether an input is something else than the format that it was read in.
+const fn is_other(seen: &SeenInput, format: &Format) -> bool {
+    !matches!(
+        (format, seen.is),
+        (Format::JsonLines, Foreign::JsonLines)
+            | (Format::Links { .. }, Foreign::Links | Foreign::Pages)
+    )
+}
+
+/// The error of a batch that was not read to its end for another reason than bad records.
+pub(super) fn unread(error: ReadError<EngineError>) -> EngineError {
+    match error {
+        ReadError::Input(error) => error.into(),
+        ReadError::Interrupted(error) => error.into(),
+        ReadError::Sink(error) => error,
+        ReadError::MostAreBad(_) => {
+            EngineError::Internal("reading ended at bad records that were not looked at")
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! What an input is, by its first bytes.
+//!
+//! Files of many kinds are handed over in place of records: what an archive of the web publishes,
+//! what a database exports, a list of URLs. This tells them apart, so that a refusal can say what
+//! the input is. Nothing is read by it: an input that is taken is read by its format alone.
+
+use serde::de::IgnoredAny;
+
+/// How many bytes from the beginning of a text are looked at.
+pub(super) const HEAD: usize = 64 << 10;
+
+/// How many lines of it are looked at.
+const LINES: usize = 8;
+
+/// What an input is, by its first bytes. Of what is compressed, the decompressed bytes count.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Foreign {
+    /// Apache Parquet.
+    Parquet,
+    /// Apache Avro.
+    Avro,
+    /// Apache ORC.
+    Orc,
+    /// Apache Arrow.
+    Arrow,
+    /// A database of `SQLite`.
+    Sqlite,
+    /// A ZIP archive.
+    Zip,
+    /// A 7z archive.
+    SevenZip,
+    /// A tar archive.
+    Tar,
+    /// gzip in a compressed input: it is compressed twice.
+    GzipInside,
+    /// zstd in a compressed input: it is compressed twice.
+    ZstdInside,
+    /// xz.
+    Xz,
+    /// bzip2.
+    Bzip2,
+    /// LZ4.
+    Lz4,
+    /// PDF.
+    Pdf,
+    /// Text in UTF-16.
+    Utf16,
+    /// Text in UTF-32.
+    Utf32,
+    /// A web archive: WARC with responses.
+    Warc,
+    /// A web archive's metadata: WAT, which has the links.
+    Wat,
+    /// A web archive's texts: WET.
+    Wet,
+    /// Anything else with NUL bytes.
+    Binary,
+    /// A page: HTML.
+    Html,
+    /// A sitemap.
+    Sitemap,
+    /// A list of sitemaps.
+    SitemapIndex,
+    /// XML of another kind, such as a feed.
+    Xml,
+    /// The index of a web archive, as JSON after a key and a time.
+    Cdxj,
+    /// The index of a web archive, with columns.
+    Cdx,
+    /// One JSON array of objects.
+    JsonArray,
+    /// JSON objects that are not one on each line.
+    JsonSpread,
+    /// A JSON string on each line.
+    JsonStrings,
+    /// One JSON object on each line.
+    JsonLines,
+    /// Two URLs on each line, with a tab between them.
+    Links,
+    /// Two URLs on each line, with a space between them.
+    LinksBySpace,
+    /// A URL and three columns on each line, with tabs between them.
+    Pages,
+    /// Columns with tabs between them.
+    Tabs,
+    /// Columns with commas between them.
+    Commas,
+    /// Columns with semicolons between them.
+    Semicolons,
+    /// A URL on each line, and nothing else or what crawlers write after it.
+    Urls,
+    /// The properties of a graph in the BV format.
+    BvProperties,
+}
+
+impl Foreign {
+    /// Whether no line of such an input can be a record, so that it need not be read.
+    pub(super) const fn is_certain(self) -> bool {
+        matches!(
+            self,
+            Self::Parquet
+                | Self::Avro
+                | Self::Orc
+                | Self::Arrow
+                | Self::Sqlite
+                | Self::Zip
+                | Self::SevenZip
+                | Self::Tar
+                | Self::GzipInside
+                | Self::ZstdInside
+                | Self::Xz
+                | Self::Bzip2
+                | Self::Lz4
+                | Self::Pdf
+                | Self::Utf16
+                | Self::Utf32
+                | Self::Warc
+                | Self::Wat
+                | Self::Wet
+        )
+    }
+
+    /// What begins with these bytes; `None` where it is not clear.
+    pub(super) fn of(head: &[u8]) -> Option<Self> {
+        let head = head.get(..HEAD).unwrap_or(head);
+        of_magic(head).or_else(|| of_text(head))
+    }
+}
+
+/// By the numbers that formats begin with.
+fn of_magic(head: &[u8]) -> Option<Foreign> {
+    let by_magic: [(&[u8], Foreign); 19] = [
+        (b"PAR1", Foreign::Parquet),
+        (b"PARE", Foreign::Parquet),
+        (b"Obj\x01", Foreign::Avro),
+        (b"ORC", Foreign::Orc),
+        (b"ARROW1\0\0", Foreign::Arrow),
+        (b"SQLite format 3\0", Foreign::Sqlite),
+        (b"PK\x03\x04", Foreign::Zip),
+        (b"PK\x05\x06", Foreign::Zip),
+        (b"7z\xbc\xaf\x27\x1c", Foreign::SevenZip),
+        (b"\x1f\x8b", Foreign::GzipInside),
+        (b"\x28\xb5\x2f\xfd", Foreign::ZstdInside),
+        (b"\xfd7zXZ\0", Foreign::Xz),
+        (b"\x04\x22\x4d\x18", Foreign::Lz4),
+        (b"%PDF-", Foreign::Pdf),
+        (b"\xff\xfe\0\0", Foreign::Utf32),
+        (b"\0\0\xfe\xff", Foreign::Utf32),
+        (b"\xff\xfe", Foreign::Utf16),
+        (b"\xfe\xff", Foreign::Utf16),
+        (b"WARC/", Foreign::Warc),
+    ];
+    let found = by_magic.iter().find(|(magic, _)| head.starts_with(magic));
+    match found {
+        Some((_, Foreign::Warc)) => return Some(of_warc(head)),
+        Some((_, foreign)) => return Some(*foreign),
+        None => {}
+    }
+    let bzip2 = head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY");
+    let tar = head.get(257..262) == Some(b"ustar");
+    match head {
+        _ if bzip2 => Some(Foreign::Bzip2),
+        _ if tar => Some(Foreign::Tar),
+        // Without a byte order mark: JSON begins with two characters of ASCII.
+        [0, first, 0, second, ..] | [first, 0, second, 0, ..] if *first > 0 && *second > 0 => {
+            Some(Foreign::Utf16)
+        }
+        _ if head.contains(&0) => Some(Foreign::Binary),
+        _ => None,
+    }
+}
+
+/// Which of the kinds of web archives this is, by its first records.
+fn of_warc(head: &[u8]) -> Foreign {
+    let has = |text: &str| head.windows(text.len()).any(|at| at == text.as_bytes());
+    if has("{\"Container\"") || has("{\"Envelope\"") {
+        Foreign::Wat
+    } else if has("WARC-Type: conversion") {
+        Foreign::Wet
+    } else {
+        Foreign::Warc
+    }
+}
+
+/// By the first lines of a text.
+fn of_text(head: &[u8]) -> Option<Foreign> {
+    let text = String::from_utf8_lossy(head);
+    let text = text.trim_start();
+    let first = text.lines().next()?.trim_end();
+    if first.starts_with("#BVGraph") {
+        return Some(Foreign::BvProperties);
+    }
+    // A line that is cut off says little.
+    let whole = match text.rfind('\n') {
+        Some(end) => text.get(..end).unwrap_or(text),
+        None => text,
+    };
+    let lines = || {
+        let lines = whole.lines().map(|line| line.trim_end_matches('\r'));
+        let said = lines.filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+        said.take(LINES)
+    };
+    match text.as_bytes().first()? {
+        b'<' => of_markup(text),
+        b'[' => of_array(text),
+        b'{' => of_objects(text, first),
+        b'"' if lines().all(|line| serde_json::from_str::<String>(line).is_ok()) => {
+            Some(Foreign::JsonStrings)
+        }
+        _ => of_index(first, lines().nth(1)).or_else(|| of_columns(lines)),
+    }
+}
+
+/// Of a text that begins with a tag.
+fn of_markup(text: &str) -> Option<Foreign> {
+    let tag = |name: &str| {
+        let mut at = text.match_indices('<').map(|(at, _)| at + 1);
+        at.any(|at| {
+            let found = text.get(at..at + name.len());
+            found.is_some_and(|found| found.eq_ignore_ascii_case(name))
+        })
+    };
+    let begins = |tags: &[&str]| tags.iter().any(|name| tag(name));
+    Some(match text {
+        _ if begins(&["sitemapindex"]) => Foreign::SitemapIndex,
+        _ if begins(&["urlset"]) => Foreign::Sitemap,
+        _ if begins(&["html", "!doctype html", "head", "body"]) => Foreign::Html,
+        _ if text.starts_with("<?xml") || begins(&["rss", "feed"]) => Foreign::Xml,
+        _ => return None,
+    })
+}
+
+/// Of a text that begins with a bracket: one array, and not one on each line.
+fn of_array(text: &str) -> Option<Foreign> {
+    let inside = text.strip_prefix('[')?.trim_start();
+    let mut arrays = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    let first = arrays.next().is_some_and(|array| array.is_ok());
+    let second = arrays.next().is_some_and(|array| array.is_ok());
+    (inside.starts_with('{') && !(first && second)).then_some(Foreign::JsonArray)
+}
+
+/// Of a text that begins with a brace; its first line is given beside it.
+fn of_objects(text: &str, first: &str) -> Option<Foreign> {
+    if serde_json::from_str::<IgnoredAny>(first).is_ok() {
+        return Some(Foreign::JsonLines);
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    match values.next()? {
+        Ok(_) => Some(Foreign::JsonSpread),
+        // An object that goes on beyond its line and what is looked at.
+        Err(error) if error.is_eof() && first.len() < text.trim_end().len() => {
+            Some(Foreign::JsonSpread)
+        }
+        Err(_) => None,
+    }
+}
+
+/// Of the index of a web archive: a key of reversed labels, 14 digits, and what stands there.
+fn of_index(first: &str, second: Option<&str>) -> Option<Foreign> {
+    if first.starts_with("CDX ") {
+        return Some(Foreign::Cdx);
+    }
+    let line = match second {
+        Some(second) if first.starts_with("!OpenWayback-CDXJ") => second,
+        _ => first,
+    };
+    let mut parts = line.splitn(3, ' ');
+    let (key, time, rest) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_time = time.len() == 14 && time.bytes().all(|byte| byte.is_ascii_digit());
+    match rest.as_bytes().first() {
+        _ if !is_time || key.is_empty() => None,
+        Some(b'{') => Some(Foreign::Cdxj),
+        _ => is_url(rest).then_some(Foreign::Cdx),
+    }
+}
+
+/// Of a text with columns or without, by all of its first lines.
+fn of_columns<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<Foreign> {
+    let first = lines().next()?;
+    // A header is no URL, and names the columns.
+    let is_header = |by: char| {
+        let mut names = first.split(by);
+        first.contains(by) && !is_url(first) && names.all(is_name)
+    };
+    let all = |holds: &dyn Fn(&str) -> bool| lines().all(holds);
+    let begins_with_url = |line: &str| is_url(line.trim_start_matches('"'));
+    for (by, of_rows) in [
+        ('\t', Foreign::Tabs),
+        (';', Foreign::Semicolons),
+        (',', Foreign::Commas),
+    ] {
+        let mut rows = lines().skip(1).peekable();
+        if rows.peek().is_some() && is_header(by) && rows.all(|row| row.contains(by)) {
+            return Some(of_rows);
+        }
+    }
+    if !all(&begins_with_url) {
+        return None;
+    }
+    let columns = |line: &str| line.split('\t').count();
+    let two_urls = |line: &str, by| line.split_once(by).is_some_and(|(_, to)| is_url(to));
+    Some(match first {
+        _ if all(&|line| columns(line) == 2 && two_urls(line, '\t')) => Foreign::Links,
+        _ if all(&|line| two_urls(line, ' ')) => Foreign::LinksBySpace,
+        // What Nutch's injector reads: metadata after the URL.
+        _ if all(&|line| line.split('\t').skip(1).all(|more| more.contains('='))) => {
+            if all(&|line| line.contains("\",") || two_urls(line, ',')) {
+                Foreign::Commas
+            } else if all(&|line| !line.trim().contains(' ')) {
+                Foreign::Urls
+            } else {
+                return None;
+            }
+        }
+        _ if all(&|line| columns(line) == 4) => Foreign::Pages,
+        _ if all(&|line| columns(line) > 1) => Foreign::Tabs,
+        _ => return None,
+    })
+}
+
+fn is_url(text: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| {
+        let found = text.get(..scheme.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(scheme))
+    })
+}
+
+/// Whether this may be the name of a column.
+fn is_name(text: &str) -> bool {
+    let text = text.trim().trim_matches('"');
+    let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | '.');
+    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(inner)
+}
+
+#[cfg(test)]
+#[path = "foreign_tests.rs"]
+mod tests;

@@ -1,0 +1,149 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn of(text: &str) -> Option<Foreign> {
+    Foreign::of(text.as_bytes())
+}
+
+#[test]
+fn texts_are_told_apart() {
+    let record = "{\"url\": \"http://a.example/\"}\n";
+    for (text, foreign) in [
+        ("", None),
+        ("x\n", None),
+        ("url: http://a.example/\n", None),
+        (record, Some(Foreign::JsonLines)),
+        ("{\"url\": \"http://a.exam", None),
+        (
+            "{\n  \"url\": \"http://a.example/\"\n}\n",
+            Some(Foreign::JsonSpread),
+        ),
+        ("{\"url\": 1}{\"url\": 2}\n", Some(Foreign::JsonSpread)),
+        ("{\"url\": nonsense}\n{\"url\": 1}\n", None),
+        ("[{\"url\": 1}, {\"url\": 2}]", Some(Foreign::JsonArray)),
+        (
+            "\n[\n  {\n    \"url\": \"http://a.ex",
+            Some(Foreign::JsonArray),
+        ),
+        ("[{\"url\": 1}]\n[{\"url\": 2}]\n", None),
+        ("[\"http://a.example/\", 3]\n", None),
+        (
+            "\"http://a.example/\"\n\"http://b.example/\"\n",
+            Some(Foreign::JsonStrings),
+        ),
+        (
+            "http://a.example/\n\nHTTPS://b.example/x\n",
+            Some(Foreign::Urls),
+        ),
+        (
+            "# seeds\nhttp://a.example/\thttp.x=1\n",
+            Some(Foreign::Urls),
+        ),
+        ("http://a.example/x,y\n", Some(Foreign::Urls)),
+        ("http://a.example/ and more words\n", None),
+        (
+            "http://a.example/\thttp://b.example/\n",
+            Some(Foreign::Links),
+        ),
+        (
+            "http://a.example/ http://b.example/\n",
+            Some(Foreign::LinksBySpace),
+        ),
+        ("http://a.example/\t0\t1\t\n", Some(Foreign::Pages)),
+        ("http://a.example/\t0\t1\n", Some(Foreign::Tabs)),
+        ("url\tclicks\nhttp://a.example/\t1\n", Some(Foreign::Tabs)),
+        ("url,clicks\nhttp://a.example/,1\n", Some(Foreign::Commas)),
+        (
+            "\"url\",\"clicks\"\n\"http://a.example/\",1\n",
+            Some(Foreign::Commas),
+        ),
+        (
+            "http://a.example/,http://b.example/\n",
+            Some(Foreign::Commas),
+        ),
+        (
+            "URL;Last seen\nhttp://a.example/;1\n",
+            Some(Foreign::Semicolons),
+        ),
+        ("some words, and no table\nbut a text\n", None),
+        (" CDX N b a m s k r M S V g\n", Some(Foreign::Cdx)),
+        (
+            "example,a)/ 20260101000000 http://a.example/ text/html 200\n",
+            Some(Foreign::Cdx),
+        ),
+        (
+            "example,a)/ 20260101000000 {\"url\": \"http://a.example/\"}\n",
+            Some(Foreign::Cdxj),
+        ),
+        (
+            "!OpenWayback-CDXJ 1.0\nexample,a)/ 20260101000000 {}\n",
+            Some(Foreign::Cdxj),
+        ),
+        ("<!DOCTYPE html>\n<title>x</title>", Some(Foreign::Html)),
+        ("<HTML lang=en>", Some(Foreign::Html)),
+        (
+            "<?xml version='1.0'?><urlset xmlns=''><url>",
+            Some(Foreign::Sitemap),
+        ),
+        ("<sitemapindex>", Some(Foreign::SitemapIndex)),
+        ("<?xml version='1.0'?>\n<rss>", Some(Foreign::Xml)),
+        ("<3 this page", None),
+        ("WARC/1.0\r\nWARC-Type: warcinfo\r\n", Some(Foreign::Warc)),
+        (
+            "WARC/1.0\r\nWARC-Type: metadata\r\n\r\n{\"Container\":{",
+            Some(Foreign::Wat),
+        ),
+        (
+            "WARC/1.0\r\n\r\nWARC/1.0\r\nWARC-Type: conversion\r\n",
+            Some(Foreign::Wet),
+        ),
+        (
+            "#BVGraph properties\nnodes=3\n",
+            Some(Foreign::BvProperties),
+        ),
+    ] {
+        assert_eq!(of(text), foreign, "{text:?}");
+    }
+}
+
+#[test]
+fn numbers_of_formats_come_first() {
+    for (head, foreign) in [
+        (&b"PAR1\x15\x04"[..], Foreign::Parquet),
+        (b"Obj\x01\x04\x14avro.codec", Foreign::Avro),
+        (b"PK\x03\x04\x14\0", Foreign::Zip),
+        (b"BZh91AY&SY\x01", Foreign::Bzip2),
+        (b"\xff\xfe{\0", Foreign::Utf16),
+        (b"\xff\xfe\0\0{\0\0\0", Foreign::Utf32),
+        (b"{\0\"\0u\0", Foreign::Utf16),
+        (b"\0{\0\"\0u", Foreign::Utf16),
+        (b"\0\0\0\0", Foreign::Binary),
+        (b"text and \0", Foreign::Binary),
+    ] {
+        assert_eq!(Foreign::of(head), Some(foreign), "{head:?}");
+    }
+    assert_eq!(Foreign::of(b"BZh, said the crawler\n"), None);
+}
+
+/// What is cut off after so many bytes must not count against the lines before.
+#[test]
+fn a_line_that_is_cut_off_is_not_looked_at() {
+    let line = "http://a.example/a-page-among-many\n";
+    let text = line.repeat(HEAD / line.len() + 2);
+    assert_eq!(of(&text), Some(Foreign::Urls));
+    let array = format!("[{}", "{\"url\": \"http://a.example/\"},\n".repeat(10_000));
+    assert_eq!(of(&array), Some(Foreign::JsonArray));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_something_or_not(head: Vec<u8>) {
+        let _ = Foreign::of(&head);
+    }
+
+    #[test]
+    fn any_text_is_something_or_not(text in "[\\[{\"<#\t, ;a-z:/0-9\n\u{1f980}\\\\}]{0,80}") {
+        let _ = of(&text);
+    }
+}

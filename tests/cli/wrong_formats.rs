@@ -1,0 +1,382 @@
+//! Inputs that are something else than records, each with the sentence that it gets; where that
+//! names a command, the command is run, and what it makes goes in.
+
+use std::io::Write;
+
+use crate::support::command::Place;
+use serde_json::{Value, json};
+
+/// An input and what is said of it.
+struct Wrong {
+    /// The name that the user gives it.
+    file: &'static str,
+    bytes: Vec<u8>,
+    /// What else is given to `ingest`.
+    args: &'static [&'static str],
+    /// What is wrong with the first bad record, and where that is; empty where none was read.
+    first: &'static str,
+    /// What it is, and what to do.
+    sentence: &'static str,
+    /// How many records the advised command makes of it; `None` where none is advised that can be
+    /// run here.
+    made: Option<u64>,
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(text).unwrap();
+    gzip.finish().unwrap()
+}
+
+fn zstd(text: &[u8]) -> Vec<u8> {
+    zstd::encode_all(text, 0).unwrap()
+}
+
+fn utf_16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(bytes).collect()
+}
+
+/// A tar archive with one file.
+fn tar(text: &[u8]) -> Vec<u8> {
+    let mut header = vec![0_u8; 512];
+    let mut put = |at: usize, field: &[u8]| header[at..at + field.len()].copy_from_slice(field);
+    put(0, b"day.jsonl");
+    put(100, b"0000644\0");
+    put(108, b"0000000\0");
+    put(116, b"0000000\0");
+    put(124, format!("{:011o}\0", text.len()).as_bytes());
+    put(136, b"00000000000\0");
+    put(148, b"        ");
+    put(156, b"0");
+    put(257, b"ustar\x0000");
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    let mut archive = [header, text.to_vec()].concat();
+    archive.resize(archive.len().next_multiple_of(512) + 1024, 0);
+    archive
+}
+
+/// A record of a web archive.
+fn warc(kind: &str, content: &str) -> String {
+    format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nContent-Length: {}\r\n\r\n{content}\r\n\r\n",
+        content.len()
+    )
+}
+
+fn wat() -> String {
+    let response = json!({"Container": {}, "Envelope": {
+        "WARC-Header-Metadata": {"WARC-Target-URI": "http://a.example/", "WARC-Date": "2026-11-19T04:00:00Z"},
+        "Payload-Metadata": {"HTTP-Response-Metadata": {"HTML-Metadata": {
+            "Links": [{"path": "A@/href", "url": "http://b.example/"}, {"path": "IMG@/src"}]}}},
+    }});
+    let request = json!({"Container": {}, "Envelope": {"Payload-Metadata": {}}});
+    warc("warcinfo", "Software-Info: x\r\n")
+        + &warc("metadata", &request.to_string())
+        + &warc("metadata", &response.to_string())
+}
+
+const RECORD: &str = "{\"url\": \"http://a.example/\", \"clicks\": 1}\n";
+const SITEMAP: &str = "<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\
+    <url><loc>http://a.example/?a=1&amp;b=2</loc></url><url><loc>http://a.example/x</loc></url></urlset>\n";
+
+fn certain(file: &'static str, bytes: impl Into<Vec<u8>>, sentence: &'static str) -> Wrong {
+    Wrong {
+        file,
+        bytes: bytes.into(),
+        args: &[],
+        first: "",
+        sentence,
+        made: None,
+    }
+}
+
+impl Wrong {
+    fn first(self, first: &'static str) -> Self {
+        Self { first, ..self }
+    }
+
+    fn made(self, records: u64) -> Self {
+        Self {
+            made: Some(records),
+            ..self
+        }
+    }
+
+    fn args(self, args: &'static [&'static str]) -> Self {
+        Self { args, ..self }
+    }
+}
+
+/// What nothing can be read of.
+fn binary() -> Vec<Wrong> {
+    let le = u16::to_le_bytes;
+    let marked = format!("\u{feff}{RECORD}");
+    let utf_32: Vec<u8> = marked
+        .chars()
+        .flat_map(|c| u32::from(c).to_le_bytes())
+        .collect();
+    vec![
+        certain("a.parquet", *b"PAR1\x15\x04\x15", "a.parquet is a Parquet file; DuckDB makes records of it: COPY (SELECT * FROM 'a.parquet') TO 'records.jsonl' (FORMAT json)"),
+        certain("a.avro", *b"Obj\x01\x04\x14avro.codec\x08null", "a.avro is an Avro file; `avro-tools tojson` makes a JSON object a line of it"),
+        certain("a.orc", *b"ORC\x0a\x0b", "a.orc is an ORC file; `orc-contents` makes a JSON object a line of it"),
+        certain("a.arrow", *b"ARROW1\0\0\xff\xff", "a.arrow is an Arrow file; export it as JSON Lines, one record a line"),
+        certain("a.db", *b"SQLite format 3\0\x10\0", "a.db is an SQLite database; export a table of it as JSON Lines, one record a line"),
+        certain("a.zip", *b"PK\x03\x04\x14\0", "a.zip is a ZIP archive; plain, gzip and zstd are read: `unzip -p a.zip | seedbank ingest BANK -`"),
+        certain("a.7z", *b"7z\xbc\xaf\x27\x1c\0\x04", "a.7z is a 7z archive; plain, gzip and zstd are read: `7z e -so a.7z | seedbank ingest BANK -`"),
+        certain("a.tar", tar(RECORD.as_bytes()), "a.tar is a tar archive; what is in it can be read: `tar -xOf a.tar | seedbank ingest BANK -`").made(1),
+        certain("a.tar.gz", gzip(&tar(RECORD.as_bytes())), "a.tar.gz is a tar archive; what is in it can be read: `gzip -dc a.tar.gz | tar -xO | seedbank ingest BANK -`").made(1),
+        certain("twice.gz", gzip(&gzip(RECORD.as_bytes())), "twice.gz is compressed twice, and one layer is taken off here: `gzip -dc twice.gz | gzip -dc | seedbank ingest BANK -`").made(1),
+        certain("zstd in.gz", gzip(&zstd(RECORD.as_bytes())), "zstd in.gz is compressed twice, and one layer is taken off here: `gzip -dc 'zstd in.gz' | zstd -dc | seedbank ingest BANK -`").made(1),
+        certain("gzip.zst", zstd(&gzip(RECORD.as_bytes())), "gzip.zst is compressed twice, and one layer is taken off here: `zstd -dc gzip.zst | gzip -dc | seedbank ingest BANK -`").made(1),
+        certain("a.xz", *b"\xfd7zXZ\0\0\x04", "a.xz is compressed with xz; plain, gzip and zstd are read: `xz -dc a.xz | seedbank ingest BANK -`"),
+        certain("a.bz2", *b"BZh91AY&SY\0\0", "a.bz2 is compressed with bzip2; plain, gzip and zstd are read: `bzip2 -dc a.bz2 | seedbank ingest BANK -`"),
+        certain("a.lz4", *b"\x04\x22\x4d\x18\x64", "a.lz4 is compressed with LZ4; plain, gzip and zstd are read: `lz4 -dc a.lz4 | seedbank ingest BANK -`"),
+        certain("a.pdf", *b"%PDF-1.7\n", "a.pdf is a PDF file; what is taken is records of pages, one a line"),
+        certain("le.jsonl", utf_16(&marked, le), "le.jsonl is text in UTF-16; UTF-8 is read: `iconv -f UTF-16 -t UTF-8 le.jsonl | seedbank ingest BANK -`").made(1),
+        certain("be.jsonl", utf_16(&marked, u16::to_be_bytes), "be.jsonl is text in UTF-16; UTF-8 is read: `iconv -f UTF-16 -t UTF-8 be.jsonl | seedbank ingest BANK -`").made(1),
+        certain("bare.jsonl", utf_16(RECORD, le), "bare.jsonl is text in UTF-16; UTF-8 is read: `iconv -f UTF-16 -t UTF-8 bare.jsonl | seedbank ingest BANK -`").made(1),
+        certain("wide.jsonl", utf_32, "wide.jsonl is text in UTF-32; UTF-8 is read: `iconv -f UTF-32 -t UTF-8 wide.jsonl | seedbank ingest BANK -`").made(1),
+        certain("a.warc", warc("response", "HTTP/1.1 200 OK"), "a.warc is a WARC file, and pages are not parsed here; take the WAT file beside it, which has the links, or give each page as a record"),
+        certain("a.warc.gz", gzip(warc("warcinfo", "x").as_bytes()), "a.warc.gz is a WARC file, and pages are not parsed here; take the WAT file beside it, which has the links, or give each page as a record"),
+        certain("a.wat", wat(), WAT).made(1),
+        certain("a.wat.gz", gzip(wat().as_bytes()), WAT_GZ).made(1),
+        certain("a.wet", warc("warcinfo", "x") + &warc("conversion", "words"), "a.wet is a WET file, which has texts and no links; take the WAT file beside it"),
+    ]
+}
+
+const WAT: &str = r#"a.wat is a WAT file; records of it, where links are absolute: `grep -a '^{' a.wat | jq -c '.Envelope | select(."Payload-Metadata"."HTTP-Response-Metadata"."HTML-Metadata") | {url: ."WARC-Header-Metadata"."WARC-Target-URI", fetched: ."WARC-Header-Metadata"."WARC-Date", outlinks: [."Payload-Metadata"."HTTP-Response-Metadata"."HTML-Metadata".Links[]?.url | strings]}' | seedbank ingest BANK -`"#;
+const WAT_GZ: &str = r#"a.wat.gz is a WAT file; records of it, where links are absolute: `gzip -dc a.wat.gz | grep -a '^{' | jq -c '.Envelope | select(."Payload-Metadata"."HTTP-Response-Metadata"."HTML-Metadata") | {url: ."WARC-Header-Metadata"."WARC-Target-URI", fetched: ."WARC-Header-Metadata"."WARC-Date", outlinks: [."Payload-Metadata"."HTTP-Response-Metadata"."HTML-Metadata".Links[]?.url | strings]}' | seedbank ingest BANK -`"#;
+
+/// Texts, whose lines are read as records and are none.
+#[expect(clippy::too_many_lines, reason = "it is a table")]
+fn texts() -> Vec<Wrong> {
+    let no_json = "expected value at column 1";
+    vec![
+        certain("page.html", "<!DOCTYPE html>\n<html><body>x</body></html>\n", "page.html is an HTML page, and pages are not parsed here; give each page as a record")
+            .first(no_json),
+        certain("page.xhtml", "<?xml version=\"1.0\"?>\n<html xmlns=\"x\"/>\n", "page.xhtml is an HTML page, and pages are not parsed here; give each page as a record")
+            .first(no_json),
+        certain("sitemap.xml", SITEMAP, "sitemap.xml is a sitemap; records of its pages: `grep -o '<loc>[^<]*' sitemap.xml | sed 's/<loc>//; s/&amp;/\\&/g' | jq -Rc '{url: .}' | seedbank ingest BANK -`")
+            .first(no_json).made(2),
+        certain("sitemap.xml.gz", gzip(SITEMAP.as_bytes()), "sitemap.xml.gz is a sitemap; records of its pages: `gzip -dc sitemap.xml.gz | grep -o '<loc>[^<]*' | sed 's/<loc>//; s/&amp;/\\&/g' | jq -Rc '{url: .}' | seedbank ingest BANK -`")
+            .first(no_json).made(2),
+        certain("index.xml", "<sitemapindex><sitemap><loc>http://a.example/s.xml</loc></sitemap></sitemapindex>\n", "index.xml is a list of sitemaps, and none of them has been fetched; fetch those that it names")
+            .first(no_json),
+        certain("feed.xml", "<?xml version=\"1.0\"?>\n<rss version=\"2.0\"/>\n", "feed.xml is XML; what is taken is records of pages, one JSON object a line")
+            .first(no_json),
+        certain("a.cdxj", "example,a)/ 20261119040000 {\"url\": \"http://a.example/\", \"status\": \"200\", \"digest\": \"D\"}\n", r#"a.cdxj is a CDXJ index; its entries as records: `sed -nE 's/^[^ ]+ ([0-9]{14}) \{/{"fetched": "\1", /p' a.cdxj | seedbank ingest BANK -`"#)
+            .first(no_json).made(1),
+        certain("a.cdx", " CDX N b a m s k r M S V g\nexample,a)/ 20261119040000 http://a.example/ text/html 200 D - - 9 1 x.gz\n", r#"a.cdx is a CDX index; its entries as records: `jq -Rc 'split(" ") | select(.[2] // "" | test("^https?:")) | {url: .[2], fetched: .[1], digest: .[5]}' a.cdx | seedbank ingest BANK -`"#)
+            .first("expected value at column 2").made(1),
+        certain("bare.cdx", "example,a)/ 20261119040000 http://a.example/ text/html 200 D - - 9 1 x.gz\n", r#"bare.cdx is a CDX index; its entries as records: `jq -Rc 'split(" ") | select(.[2] // "" | test("^https?:")) | {url: .[2], fetched: .[1], digest: .[5]}' bare.cdx | seedbank ingest BANK -`"#)
+            .first(no_json).made(1),
+        certain("array.json", "[{\"url\": \"http://a.example/\"}, {\"url\": \"http://b.example/\"}]\n", "array.json is a JSON array, and one object a line is taken: `jq -c '.[]' array.json | seedbank ingest BANK -`")
+            .first("a record must be a JSON object").made(2),
+        certain("lines of array.json", "[\n  {\"url\": \"http://a.example/\"},\n  {\"url\": \"http://b.example/\"}\n]\n", "lines of array.json is a JSON array, and one object a line is taken: `jq -c '.[]' 'lines of array.json' | seedbank ingest BANK -`")
+            .first("EOF while parsing a list at column 1").made(2),
+        certain("array.json.zst", zstd(b"[{\"url\": \"http://a.example/\"}]"), "array.json.zst is a JSON array, and one object a line is taken: `zstd -dc array.json.zst | jq -c '.[]' | seedbank ingest BANK -`")
+            .first("a record must be a JSON object").made(1),
+        certain("pretty.json", "{\n  \"url\": \"http://a.example/\"\n}\n{\n  \"url\": \"http://b.example/\"\n}\n", "pretty.json is JSON whose objects are not one a line: `jq -c . pretty.json | seedbank ingest BANK -`")
+            .first("EOF while parsing an object at column 1").made(2),
+        certain("firehose.json", "{\"url\": \"http://a.example/\"}{\"url\": \"http://b.example/\"}", "firehose.json is JSON whose objects are not one a line: `jq -c . firehose.json | seedbank ingest BANK -`")
+            .first("trailing characters at column 29").made(2),
+        certain("strings.jsonl", "\"http://a.example/\"\n\"http://b.example/\"\n", "strings.jsonl is a JSON string a line, and a record is an object: `jq -c '{url: .}' strings.jsonl | seedbank ingest BANK -`")
+            .first("a record must be a JSON object").made(2),
+        certain("urls.txt", "http://a.example/\nhttps://b.example/x\n", r#"urls.txt is a list of URLs, and a record is a JSON object; these would become known pages: `jq -Rc 'split("\t")[0] | select(test("^https?:"; "i")) | {url: .}' urls.txt | seedbank ingest BANK -`"#)
+            .first(no_json).made(2),
+        certain("dos.txt", "# from the old crawler\r\nhttp://a.example/\r\n\r\nHTTP://b.example/x\r\n", r#"dos.txt is a list of URLs, and a record is a JSON object; these would become known pages: `jq -Rc 'split("\t")[0] | select(test("^https?:"; "i")) | {url: .}' dos.txt | seedbank ingest BANK -`"#)
+            .first(no_json).made(2),
+        certain("nutch.txt", "http://a.example/\tnutch.score=1\n", r#"nutch.txt is a list of URLs, and a record is a JSON object; these would become known pages: `jq -Rc 'split("\t")[0] | select(test("^https?:"; "i")) | {url: .}' nutch.txt | seedbank ingest BANK -`"#)
+            .first(no_json).made(1),
+        certain("a.csv", "url,clicks\nhttp://a.example/,3\n", "a.csv is CSV; with a header that names the fields of records: `mlr --icsv --ojsonl cat a.csv | seedbank ingest BANK -`")
+            .first(no_json).made(1),
+        certain("quoted.csv", "\"url\",\"clicks\"\n\"http://a.example/\",\"3\"\n", "quoted.csv is CSV; with a header that names the fields of records: `mlr --icsv --ojsonl cat quoted.csv | seedbank ingest BANK -`")
+            .first("a record must be a JSON object"),
+        certain("a b.csv.gz", gzip(b"url;Last seen\nhttp://a.example/;1\n"), "a b.csv.gz is CSV with semicolons; with a header that names the fields of records: `gzip -dc 'a b.csv.gz' | mlr --icsv --ifs semicolon --ojsonl cat | seedbank ingest BANK -`")
+            .first(no_json).made(1),
+        certain("a.tsv", "url\tclicks\nhttp://a.example/\t3\n", "a.tsv is a table with tabs; with a header that names the fields of records: `mlr --itsv --ojsonl cat a.tsv | seedbank ingest BANK -`")
+            .first(no_json).made(1),
+        certain("links.tsv", "http://a.example/\thttp://b.example/\n", "links.tsv is links, two URLs a line; say --input links")
+            .first(no_json),
+        certain("links.txt", "http://a.example/ http://b.example/\n", "links.txt is links with a space between two URLs, and --input links wants a tab: `sed 's/ /\\t/' links.txt | seedbank ingest BANK --input links -`")
+            .first(no_json).made(1),
+        certain("pages.tsv", "http://a.example/\t0\t3\t\n", "pages.tsv is a list of pages; give it with --input links --pages, beside the links")
+            .first(no_json),
+        certain("records.tsv", RECORD, "records.tsv is JSON Lines; leave --input out, or say --input jsonl")
+            .args(&["--input", "links"]).first("1 columns instead of 2"),
+        certain("uk.properties", "#BVGraph properties\nnodes=3\n", "uk.properties has the properties of a BV graph; say --input bvgraph, and give its name without the ending")
+            .first(no_json),
+        certain("noise", *b"\x01\0\x02\0\0\x03\n", "noise is no text; what is taken is one JSON object a line")
+            .first(no_json),
+    ]
+}
+
+#[test]
+fn what_an_input_is_is_told_with_what_to_do() {
+    let place = Place::with_seeds();
+    let before = place.state();
+    let cases = [binary(), texts()];
+    assert!(cases.iter().map(Vec::len).sum::<usize>() >= 50);
+    for wrong in cases.iter().flatten() {
+        let name = wrong.file;
+        place.write(name, &wrong.bytes);
+        let args = ["ingest", "bank", "--rejects", "bad", name];
+        let error = place.run(&[&args[..], wrong.args].concat()).fails(3);
+        let (said, hint) = error.trim_end().split_once("\nhint: ").unwrap();
+        let hint = hint.strip_suffix("; the bad records are listed in bad");
+        assert_eq!(hint.is_some(), !wrong.first.is_empty(), "{name}: {error}");
+        let hint = hint.unwrap_or_else(|| error.trim_end().split_once("hint: ").unwrap().1);
+        assert_eq!(hint, wrong.sentence, "{name}");
+        let refused = "error: the batch was refused, the bank is as it was: ";
+        assert!(said.starts_with(refused), "{name}: {said}");
+        let first = if wrong.first.is_empty() {
+            format!("{refused}{name} is no text of records")
+        } else {
+            format!("; the first is line 1 of {name}: {}", wrong.first)
+        };
+        assert!(said.ends_with(&first), "{name}: {said}");
+    }
+    assert_eq!(place.state(), before);
+}
+
+/// Whether all programs of a shell's pipe are installed here.
+fn is_installed(command: &str) -> bool {
+    let mut programs = command.split(" | ").filter(|part| {
+        // What stands in quotes may have bars too.
+        part.starts_with(|c: char| c.is_ascii_lowercase())
+    });
+    programs.all(|part| {
+        let program = part.split(' ').next().unwrap();
+        program == "select" || program == "seedbank" || {
+            let mut which = std::process::Command::new("sh");
+            let which = which.args(["-c", &format!("command -v {program}")]);
+            which.output().unwrap().status.success()
+        }
+    })
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_advised_makes_records() {
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_seedbank"));
+    let folder = folder.parent().unwrap().to_str().unwrap();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
+    let mut ran = 0;
+    for wrong in [binary(), texts()].iter().flatten() {
+        let Some(records) = wrong.made else { continue };
+        let name = wrong.file;
+        let command = wrong.sentence.split('`').nth(1).unwrap();
+        if !is_installed(command) {
+            eprintln!("SKIPPED {name}: a program of `{command}` is not installed");
+            continue;
+        }
+        let place = Place::with_bank();
+        place.write(name, &wrong.bytes);
+        let command = command.replace("BANK", "bank --format json");
+        let mut shell = crate::support::command::clean("sh");
+        shell.args(["-c", &command]).env("PATH", &path);
+        let report = place.run_command(&mut shell).json();
+        assert_eq!(report["read"]["records"], records, "{name}: {report}");
+        assert_eq!(report["read"]["rejects"], json!({}), "{name}: {report}");
+        ran += 1;
+    }
+    assert!(ran > 5, "grep, sed, tar and iconv are everywhere");
+}
+
+#[test]
+fn a_list_from_standard_input_is_told_as_well() {
+    let place = Place::with_bank();
+    let args = ["ingest", "bank", "--rejects", "bad", "-"];
+    let error = place
+        .run_with(&args, b"[{\"url\": \"http://a.example/\"}]")
+        .fails(3);
+    let words = "hint: standard input is a JSON array, and one object a line is taken: \
+        `jq -c '.[]' | seedbank ingest BANK -`; the bad records are listed in bad\n";
+    assert!(error.ends_with(words), "{error}");
+    let error = place.run_with(&args, b"PAR1\x15").fails(3);
+    assert!(
+        error.contains("standard input is a Parquet file"),
+        "{error}"
+    );
+}
+
+/// Fields under another name, of a refusal and of a batch that is taken.
+#[test]
+fn a_field_under_another_name_is_proposed() {
+    let place = Place::with_bank();
+    let refused: &[(&str, &str)] = &[
+        (
+            "{\"uri\": \"http://a.example/\"}",
+            "uri: did you mean url? ",
+        ),
+        (
+            "{\"ulr\": \"http://a.example/\"}",
+            "ulr: did you mean url? ",
+        ),
+        (
+            "{\"loc\": \"http://a.example/\", \"links\": []}",
+            "links: did you mean outlinks? loc: did you mean url? ",
+        ),
+        (
+            "{\"WARC-Target-URI\": \"http://a.example/\"}",
+            "WARC-Target-URI: did you mean url? ",
+        ),
+        (
+            "{\"page\": {\"url\": \"http://a.example/\"}, \"title\": 1}",
+            "page: did you mean url? ",
+        ),
+        ("{\"record\": {\"url\": \"http://a.example/\"}}", ""),
+        (
+            "{\"url\": \"a.example/\", \"link\": 1, \"hash\": 2}",
+            "hash: did you mean digest? ",
+        ),
+    ];
+    for (line, proposals) in refused {
+        let args = ["ingest", "bank", "--rejects", "bad", "-"];
+        let error = place.run_with(&args, line.as_bytes()).fails(3);
+        let words = format!(
+            "\nhint: {proposals}they are listed in bad; mend the input, or raise --max-rejects\n"
+        );
+        assert!(error.ends_with(&words), "{line}: {error}");
+    }
+    let taken: &[(&str, &str)] = &[
+        ("links", "links 1 (did you mean outlinks?)"),
+        ("timestamp", "timestamp 1 (did you mean fetched?)"),
+        ("title", "title 1"),
+        // The record has its url.
+        ("uri", "uri 1"),
+    ];
+    for (field, words) in taken {
+        let record = json!({"url": "http://a.example/", *field: 1}).to_string();
+        let args = ["ingest", "bank", "--dry-run", "-"];
+        let ended = place.run_with(&args, record.as_bytes());
+        let warning = format!("warning: fields that no record has were left out: {words}\n");
+        assert_eq!(ended.err, warning);
+        ended.done();
+    }
+}
+
+#[test]
+fn bad_records_are_told_by_reason_with_the_first() {
+    let place = Place::with_bank();
+    let good = json!({"url": "http://a.example/", "clicks": 1}).to_string();
+    let no_time = json!({"url": "http://a.example/", "fetched": 1_795_060_800_000_u64});
+    let lines: [&str; 6] = [&good, &no_time.to_string(), "", "{}", "{}", "x"];
+    place.write("day.jsonl", lines.join("\n"));
+    let error = place
+        .run(&["ingest", "bank", "day.jsonl", "--rejects", "bad"])
+        .fails(3);
+    let words = "error: the batch was refused, the bank is as it was: 4 of 5 records are bad, \
+        and at most 1 % may be: invalid_json 1, missing_url 2, invalid_timestamp 1; \
+        the first is line 2 of day.jsonl: fetched: a number of 13 digits; taken are 14 (YYYYMMDDhhmmss), \
+        and up to 11 but not 8 as seconds since 1970; milliseconds are not\n";
+    assert!(error.starts_with(words), "{error}");
+    // The record that it speaks of is the first of the list.
+    let list = std::fs::read_to_string(place.path("bad")).unwrap();
+    let first: Value = serde_json::from_str(list.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&first["line"], &first["file"]),
+        (&2.into(), &"day.jsonl".into())
+    );
+}
