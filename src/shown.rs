@@ -1,10 +1,13 @@
-//! Other people's texts as they are shown: names, paths and URLs in messages.
+//! How things are shown to people: the texts of others, and counts.
+//!
+//! Texts of others are names, paths and URLs in messages.
 //!
 //! Whoever chose them may be hostile. A line end in a name turns what follows into a line of its
 //! own, an escape sequence controls the terminal, and direction marks make one URL look like
 //! another.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 /// How many characters of a URL a message shows at most.
 const MOST: usize = 200;
@@ -54,9 +57,47 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A count with its noun, which is in the singular where it is 1.
+///
+/// ```
+/// use seedbank::shown::counted;
+///
+/// assert_eq!(counted(1, "batch"), "1 batch");
+/// assert_eq!(counted(2, "batch"), "2 batches");
+/// assert_eq!(counted(0, "authority"), "0 authorities");
+/// ```
+#[must_use]
+pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    if count == N::from(1) {
+        return format!("{count} {noun}");
+    }
+    let hisses = ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end));
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{count} {stem}ies"),
+        _ if hisses => format!("{count} {noun}es"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+/// `is` of one, `are` of any other count.
+#[must_use]
+pub fn are<N: PartialEq + From<u8>>(count: &N) -> &'static str {
+    if *count == N::from(1) { "is" } else { "are" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!(counted(1_u32, "hub"), "1 hub");
+        assert_eq!(counted(0_u64, "hub"), "0 hubs");
+        assert_eq!(counted(2_usize, "kept refresh"), "2 kept refreshes");
+        assert_eq!(counted(2, "entry"), "2 entries");
+        assert_eq!(counted(2, "day"), "2 days");
+        assert_eq!((are(&1), are(&0)), ("is", "are"));
+    }
 
     #[test]
     fn what_steers_is_shown() {

@@ -22,11 +22,13 @@ Exit status:
   0  done                      1  failed
   2  wrong usage               3  input refused, the bank is as it was
   4  the bank is busy, damaged, missing or of another version
-  5  nothing could be selected (the refresh is recorded, empty)
+  5  nothing to answer with: nothing could be selected (the refresh is recorded, empty), or the
+     bank does not know the page or the site
   130  interrupted, the bank is as it was
 
-Settings named with [env: ...] are also taken from the environment. SEEDBANK_LOG takes filters of
-log messages, such as `seedbank=debug`.";
+Settings named with [env: ...] are also taken from the environment. A command that does not have the
+format of SEEDBANK_FORMAT prints text and says so. SEEDBANK_LOG takes filters of log messages, such as
+`seedbank=debug`.";
 
 /// From which pages a continuous crawl should start, and why those
 ///
@@ -34,7 +36,7 @@ log messages, such as `seedbank=debug`.";
 /// delta of the crawl goes in (`ingest`), a list of seeds is selected (`refresh`) and comes out
 /// (`seeds`).
 #[derive(Debug, Parser)]
-#[command(name = "seedbank", after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(name = "seedbank", after_help = EXAMPLES)]
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Command,

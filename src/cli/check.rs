@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use seedbank::engine::{Bank, BankCheck, StateCheck, Verdict};
-use seedbank::shown::plain;
+use seedbank::shown::{counted, plain};
 use serde::Serialize;
 
 use super::failure::CliError;
@@ -109,7 +109,8 @@ pub(super) fn text(check: &BankCheck) -> String {
         1 => "1 thing is wrong".to_owned(),
         count => format!("{count} things are wrong"),
     };
-    let _ = writeln!(text, "{entries} entries in {tables} tables: {found}");
+    let (entries, tables) = (counted(entries, "entry"), counted(tables, "table"));
+    let _ = writeln!(text, "{entries} in {tables}: {found}");
     text
 }
 

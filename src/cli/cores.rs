@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::engine::{Bank, CoreView};
+use seedbank::shown::counted;
 
 use super::failure::CliError;
 use super::output::Output;
@@ -66,13 +67,13 @@ fn text(core: &CoreView) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "core {}: sigma {:.6}, density {:.2} %, {} hubs, {} authorities, {} links\n  seed {}",
+        "core {}: sigma {:.6}, density {:.2} %, {}, {}, {}\n  seed {}",
         core.rank,
         core.sigma,
         core.density,
-        core.hubs.len(),
-        core.authorities.len(),
-        core.edges,
+        counted(core.hubs.len(), "hub"),
+        counted(core.authorities.len(), "authority"),
+        counted(core.edges, "link"),
         core.seed
     );
     for (side, pages, scores) in [

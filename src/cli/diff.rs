@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use seedbank::engine::{
-    Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, RefreshId, SeedChange,
+    Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, EngineError, RefreshId, SeedChange,
 };
-use seedbank::shown::plain;
+use seedbank::shown::{counted, plain};
 use serde::Serialize;
 
 use super::failure::CliError;
-use super::output::Output;
+use super::output::{Output, print};
 use super::session::{Outcome, Session};
 use super::url_list;
 
@@ -88,7 +88,12 @@ pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError
     let watch = session.watch()?;
     let diff = Bank::at(&args.bank).diff(&request, &watch);
     drop(watch);
-    let diff = diff?;
+    let diff = match diff {
+        Err(EngineError::OneRefresh { plan, only }) => {
+            return one_refresh(args.format, &plan, only, session);
+        }
+        diff => diff?,
+    };
     let mut out = Output::new();
     match args.format {
         DiffFormat::Jsonl => {
@@ -112,13 +117,31 @@ pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError
     Ok(Outcome::Done)
 }
 
+/// On a plan's first day there is nothing wrong, and nothing to compare.
+fn one_refresh(
+    format: DiffFormat,
+    plan: &str,
+    only: RefreshId,
+    session: &Session,
+) -> Result<Outcome, CliError> {
+    let text = format!(
+        "plan {plan} has one refresh, {only}, and nothing to compare it with yet; refresh it again after the next batch, name two refreshes, or compare it with another plan (--against)"
+    );
+    match format {
+        DiffFormat::Text => print(&(text + "\n"))?,
+        // There is no first line to write.
+        DiffFormat::Jsonl => session.note(text),
+    }
+    Ok(Outcome::Done)
+}
+
 /// The counts for people.
 fn counts(summary: &DiffSummary) -> String {
     let mut text = format!(
-        "{} -> {}\n{} seeds -> {}: {} gained, {} lost, {} kept ({} of them moved)",
+        "{} -> {}\n{} -> {}: {} gained, {} lost, {} kept ({} of them moved)",
         side(&summary.from),
         side(&summary.to),
-        summary.from.seeds,
+        counted(summary.from.seeds, "seed"),
         summary.to.seeds,
         summary.gained,
         summary.lost,
@@ -173,7 +196,7 @@ fn line(seed: &SeedChange) -> String {
         let _ = write!(text, "  {}", name(cause));
     }
     if let (Some(links), Some(of)) = (seed.links, seed.links_of) {
-        let _ = write!(text, " ({links} of {of} links)");
+        let _ = write!(text, " ({links} of {})", counted(of, "link"));
     }
     if let Some(core) = seed.core {
         let _ = write!(text, ", core {core}");

@@ -7,6 +7,7 @@ use seedbank::engine::{
     CoverSeed, CoverStop, Explanation, LeftOut, NearCore, NotTaken, PageState, PageToday, Parts,
     PlaceView, Role, RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Why,
 };
+use seedbank::shown::{are, counted};
 
 /// Lines of text, indented below the first.
 struct Lines(String);
@@ -74,7 +75,8 @@ fn no_seed(lines: &mut Lines, why: &Why, site: &str) {
         }
         Why::Uncovered(uncovered) => not_covered(lines, uncovered),
         Why::NoSeats { crawled } => lines.add(format_args!(
-            "site {site} ({crawled} crawled pages) got no seats when the seeds were shared out"
+            "site {site} ({}) got no seats when the seeds were shared out",
+            counted(*crawled, "crawled page")
         )),
         Why::LeftOut { reason } => lines.add(match reason {
             LeftOut::Spam => "it took no part: it is spam (`refresh --keep-spam` would let it)",
@@ -91,8 +93,13 @@ fn no_seed(lines: &mut Lines, why: &Why, site: &str) {
 
 fn core(core: &CoreNumbers) -> String {
     format!(
-        "core {} (sigma {:.6}, {} hubs, {} authorities on {} sites, {} links)",
-        core.rank, core.sigma, core.hubs, core.authorities, core.authority_sites, core.edges
+        "core {} (sigma {:.6}, {}, {} on {}, {})",
+        core.rank,
+        core.sigma,
+        counted(core.hubs, "hub"),
+        counted(core.authorities, "authority"),
+        counted(core.authority_sites, "site"),
+        counted(core.edges, "link")
     )
 }
 
@@ -108,9 +115,9 @@ fn core_seed(lines: &mut Lines, seed: &CoreSeed) {
     lines.add(format_args!("the hub chosen from {}", core(&seed.core)));
     lines.add(format_args!("hub {}", place(&seed.hub, seed.core.hubs)));
     lines.add(format_args!(
-        "leads to {} of its authorities, on {} sites: {}{}",
+        "leads to {} of its authorities, on {}: {}{}",
         seed.leads_to,
-        seed.leads_to_sites,
+        counted(seed.leads_to_sites, "site"),
         seed.first.join(", "),
         if seed.leads_to as usize > seed.first.len() {
             ", ..."
@@ -143,11 +150,14 @@ fn core_member(lines: &mut Lines, member: &CoreMember) {
 }
 
 fn near_core(lines: &mut Lines, near: &NearCore) {
-    let (role, others) = match near.role {
-        Role::Hub => ("hub", "authorities"),
-        Role::Authority => ("authority", "hubs"),
+    let (role, article, others) = match near.role {
+        Role::Hub => ("hub", "a", "authorities"),
+        Role::Authority => ("authority", "an", "hubs"),
     };
-    lines.add(format_args!("near {}, as a {role}", core(&near.core)));
+    lines.add(format_args!(
+        "near {}, as {article} {role}",
+        core(&near.core)
+    ));
     lines.add(format_args!(
         "score {:.6}; the weakest {role} taken is {} with {:.6}",
         near.score, near.weakest.url, near.weakest.score
@@ -203,12 +213,11 @@ fn site_seed(seed: &SiteSeed) -> String {
 
 fn parts(parts: &Parts) -> String {
     format!(
-        "{} pages ({} clicked, {} spam, {} uncrawled outlinks), value {} (of it {} by uncrawled \
-         outlinks)",
-        parts.pages,
+        "{} ({} clicked, {} spam, {}), value {} (of it {} by uncrawled outlinks)",
+        counted(parts.pages, "page"),
         parts.clicked,
         parts.spam,
-        parts.uncrawled_outlinks,
+        counted(parts.uncrawled_outlinks, "uncrawled outlink"),
         parts.value,
         parts.uncrawled_value
     )
@@ -254,9 +263,9 @@ fn stop(stop: CoverStop) -> &'static str {
 
 fn not_covered(lines: &mut Lines, page: &Uncovered) {
     lines.add(format_args!(
-        "no seed covers it; its site has {} picks for {} seats: {}",
-        page.picks,
-        page.seats,
+        "no seed covers it; its site has {} for {}: {}",
+        counted(page.picks, "pick"),
+        counted(page.seats, "seat"),
         stop(page.stop)
     ));
     match (page.score, page.exact) {
@@ -343,14 +352,18 @@ fn cores_of_site(lines: &mut Lines, site: &CoresOfSite) {
     }
     for of in &site.in_cores {
         lines.add(format_args!(
-            "core {}: {} hubs and {} authorities are of the site",
-            of.core, of.hubs, of.authorities
+            "core {}: {} and {} of the site",
+            of.core,
+            counted(of.hubs, "hub"),
+            counted(of.authorities, "authority")
         ));
     }
     lines.add(format_args!(
-        "in no core: {} pages near one, {} with inter-site links near none, {} with links that do \
+        "in no core: {} near one, {} with inter-site links near none, {} with links that do \
          not count",
-        site.near, site.with_row_sums, site.left_out
+        counted(site.near, "page"),
+        site.with_row_sums,
+        site.left_out
     ));
 }
 
@@ -366,9 +379,9 @@ fn cover_of_site(lines: &mut Lines, site: &CoverOfSite) {
         ));
     }
     lines.add(format_args!(
-        "{} seeds for {} seats, picked by refresh {}: {}",
-        site.site_seeds.len(),
-        site.seats,
+        "{} for {}, picked by refresh {}: {}",
+        counted(site.site_seeds.len(), "seed"),
+        counted(site.seats, "seat"),
         site.since,
         stop(site.stop)
     ));
@@ -376,13 +389,14 @@ fn cover_of_site(lines: &mut Lines, site: &CoverOfSite) {
         .value
         .map_or_else(String::new, |value| format!(", worth {value} together"));
     lines.add(format_args!(
-        "of {} crawled pages{value}, they cover {}",
-        site.crawled_then,
+        "of {}{value}, they cover {}",
+        counted(site.crawled_then, "crawled page"),
         parts(&site.covers)
     ));
     lines.add(format_args!(
-        "{} crawled pages are covered by no seed",
-        site.uncovered
+        "{} {} covered by no seed",
+        counted(site.uncovered, "crawled page"),
+        are(&site.uncovered)
     ));
     for page in &site.best_uncovered {
         let bound = if site.exact { "" } else { "at most " };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::{Bank, BatchKind, History};
-use seedbank::shown::plain;
+use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::output::{print, print_json};
@@ -74,14 +74,14 @@ fn text(history: &History) -> String {
         };
         let _ = writeln!(
             text,
-            "batch {} {} {kind} {}: {} records ({} rejected), {} pages new, {} crawled, {} gone, \
+            "batch {} {} {kind} {}: {} ({} rejected), {} new, {} crawled, {} gone, \
              {} changed, links +{} -{}, {:.2} s",
             batch.batch,
             time(record.at),
             plain(&record.name),
-            counts.records,
+            counted(counts.records, "record"),
             counts.rejected,
-            counts.born,
+            counted(counts.born, "page"),
             counts.became_crawled,
             counts.became_gone,
             counts.changed,
@@ -96,25 +96,25 @@ fn text(history: &History) -> String {
     for refresh in &history.refreshes {
         let _ = writeln!(
             text,
-            "refresh {} {} plan {} ({}) after batch {}: {} seeds, {} cores, {}{}, {} steps reused, \
-             {} computed, {} link visits, {} page visits, {:.2} s",
+            "refresh {} {} plan {} ({}) after batch {}: {}, {}, {}{}, {} reused, \
+             {} computed, {}, {}, {:.2} s",
             refresh.refresh,
             time(refresh.at),
             refresh.plan,
             refresh.method().name(),
             refresh.batch,
-            refresh.seeds,
-            refresh.cores,
+            counted(refresh.seeds, "seed"),
+            counted(refresh.cores, "core"),
             if refresh.certified {
                 "certified"
             } else {
                 "not certified"
             },
             if refresh.cold { ", cold" } else { "" },
-            refresh.steps_reused,
+            counted(refresh.steps_reused, "step"),
             refresh.steps_recomputed,
-            refresh.link_visits,
-            refresh.page_visits,
+            counted(refresh.link_visits, "link visit"),
+            counted(refresh.page_visits, "page visit"),
             refresh.seconds
         );
     }

@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use seedbank::engine::{Bank, BatchKind, Format, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, bv_graph_file, field_meant};
-use seedbank::shown::plain;
+use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::output::{print, print_json};
@@ -270,9 +270,9 @@ fn text(report: &IngestReport) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{head}: {} ({kind}), {} records, {} of text, {:.2} s",
+        "{head}: {} ({kind}), {}, {} of text, {:.2} s",
         plain(&report.name),
-        read.records,
+        counted(read.records, "record"),
         human_bytes(read.bytes),
         report.seconds
     );
@@ -299,16 +299,16 @@ fn text(report: &IngestReport) -> String {
     if counts.overruled > 0 {
         let _ = writeln!(
             text,
-            "overruled: {} records of pages that have another record in the batch",
-            counts.overruled
+            "overruled: {} of pages that have another record in the batch",
+            counted(counts.overruled, "record")
         );
     }
     if read.rejected() > 0 {
         let _ = write!(
             text,
-            "rejected: {} of {} records: {}",
+            "rejected: {} of {}: {}",
             read.rejected(),
-            read.records,
+            counted(read.records, "record"),
             list(&read.rejects)
         );
         if let Some(file) = &report.rejects_file {

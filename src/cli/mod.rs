@@ -5,6 +5,7 @@ mod args;
 mod check;
 mod cores;
 mod diff;
+mod environment;
 mod evaluate;
 mod explain;
 mod explain_text;
@@ -39,11 +40,12 @@ use session::{Outcome, Session};
 
 /// Runs the command that the process was started with.
 pub(crate) fn run() -> ExitCode {
-    let parsed = args::command()
+    let format = std::env::var_os(environment::FORMAT).unwrap_or_default();
+    let parsed = environment::lenient(args::command(), &format)
         .try_get_matches()
-        .and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
-        Ok(cli) => cli,
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(mut e) => {
             failure::make_plain(&mut e);
             // Help and version come as errors too. If printing fails, nobody can be told.
@@ -52,6 +54,15 @@ pub(crate) fn run() -> ExitCode {
         }
     };
     let session = Session::new(&cli.everywhere);
+    if !format.is_empty()
+        && let Some(name) = environment::fell_back(&args::command(), &matches, &format)
+    {
+        session.warn(format_args!(
+            "{} is {}, which `{name}` does not have; it prints text",
+            environment::FORMAT,
+            format.display()
+        ));
+    }
     let ended = session.begin().and_then(|()| dispatch(cli, &session));
     match ended {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

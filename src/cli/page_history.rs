@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use seedbank::engine::{Appearance, PageHistory, PageState};
+use seedbank::shown::counted;
 
 pub(super) fn text(history: &PageHistory) -> String {
     let mut text = String::new();
@@ -31,8 +32,10 @@ pub(super) fn text(history: &PageHistory) -> String {
     for plan in &history.plans {
         let _ = writeln!(
             text,
-            "plan {}: a seed in {} of {} kept refreshes",
-            plan.plan, plan.seed_in, plan.refreshes
+            "plan {}: a seed in {} of {}",
+            plan.plan,
+            plan.seed_in,
+            counted(plan.refreshes, "kept refresh")
         );
         let same = |a: &Appearance, b: &Appearance| a.rank == b.rank && b.cause.is_none();
         for run in plan.appearances.chunk_by(same) {

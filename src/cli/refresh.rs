@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::engine::{Bank, Cost, Reason, RefreshReport, RefreshRequest, SiteChange};
+use seedbank::shown::counted;
 
 use super::failure::CliError;
 use super::output::{print, print_json};
@@ -119,8 +120,8 @@ fn cost_text(cost: &Cost) -> String {
     });
     for change in &cost.changes {
         let SiteChange { batch, site, pages } = change;
-        let plural = if *pages == 1 { "" } else { "s" };
-        let _ = writeln!(text, "  batch {batch}: {pages} page{plural} of {site}");
+        let pages = counted(*pages, "page");
+        let _ = writeln!(text, "  batch {batch}: {pages} of {site}");
     }
     if cost.more > 0 {
         let _ = writeln!(text, "  and {} more (batch and site)", cost.more);
@@ -134,27 +135,27 @@ fn text(report: &RefreshReport) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "refresh {} of plan {} ({}), state after batch {}: {} seeds in {:.2} s",
+        "refresh {} of plan {} ({}), state after batch {}: {} in {:.2} s",
         report.view.refresh,
         report.view.plan,
         report.method,
         report.view.batch,
-        report.view.seeds,
+        counted(report.view.seeds, "seed"),
         report.view.seconds
     );
     let _ = writeln!(
         text,
-        "{}{}, {} steps reused, {} computed, {} link visits, {} page visits, {} read{}",
+        "{}{}, {} reused, {} computed, {}, {}, {} read{}",
         if report.view.certified {
             "certified"
         } else {
             "not certified"
         },
         if report.view.cold { ", cold" } else { "" },
-        report.view.steps_reused,
+        counted(report.view.steps_reused, "step"),
         report.view.steps_recomputed,
-        report.view.link_visits,
-        report.view.page_visits,
+        counted(report.view.link_visits, "link visit"),
+        counted(report.view.page_visits, "page visit"),
         human_bytes(report.bytes_read),
         report.peak_memory.map_or_else(String::new, |bytes| {
             format!(", {} of memory", human_bytes(bytes))
@@ -163,8 +164,10 @@ fn text(report: &RefreshReport) -> String {
     if !report.view.cold && report.components > 0 {
         let _ = writeln!(
             text,
-            "verified: {} of {} components, page for page and link for link; {} pages loaded",
-            report.components_verified, report.components, report.pages_loaded
+            "verified: {} of {}, page for page and link for link; {} loaded",
+            report.components_verified,
+            counted(report.components, "component"),
+            counted(report.pages_loaded, "page")
         );
     }
     for cost in report.costs.iter().flatten() {

@@ -9,12 +9,12 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::engine::Bank;
 use seedbank::report::{Commands, Report, ReportRequest, page};
-use seedbank::shown::plain;
+use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs, WhichArgs};
+use super::values::{Format, FormatArgs, WhichArgs, whole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,11 +39,11 @@ pub(super) struct ReportArgs {
     which: WhichArgs,
     /// How many random seed sets the seeds are compared with
     #[arg(long, value_name = "N", default_value_t = ReportRequest::default().draws,
-        value_parser = clap::value_parser!(u32).range(2..=10_000))]
+        value_parser = whole::<u32>(2..=10_000))]
     draws: u32,
     /// On how many sites, at most, cover methods are compared
     #[arg(long, value_name = "N", default_value_t = ReportRequest::default().max_sites,
-        value_parser = clap::value_parser!(u32).range(1..))]
+        value_parser = whole::<u32>(1..=u32::MAX))]
     max_sites: u32,
     /// The seed of the random draws
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -71,11 +71,11 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
     match args.format.format {
         Format::Json => print_json(&report)?,
         Format::Text => print(&format!(
-            "report on refresh {} of plan {} ({}), {} seeds: {}\neverything in it as JSON: {}\n",
+            "report on refresh {} of plan {} ({}), {}: {}\neverything in it as JSON: {}\n",
             report.refresh.refresh,
             report.refresh.plan,
             report.method,
-            report.seeds.len(),
+            counted(report.seeds.len(), "seed"),
             plain(&args.out.to_string_lossy()),
             plain(&beside.to_string_lossy())
         ))?,

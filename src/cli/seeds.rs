@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::engine::{Bank, Evidence, Seed};
+use seedbank::shown::{are, counted};
 
 use super::failure::CliError;
 use super::output::Output;
@@ -66,14 +67,15 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
         seeds.retain(|seed| seed.alive);
     }
     if dead > 0 {
-        let are = if dead == 1 { "is" } else { "are" };
         let way = if args.alive {
             "left out; refresh the plan for others in their place"
         } else {
             "refresh the plan; --alive leaves them out"
         };
         session.warn(format_args!(
-            "{dead} of {all} seeds {are} dead: gone or no page any more ({way})"
+            "{dead} of {} {} dead: gone or no page any more ({way})",
+            counted(all, "seed"),
+            are(&dead)
         ));
     }
     let mut out = Output::new();
@@ -84,8 +86,8 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
         && let Some(seed) = seeds.first()
     {
         out.line(&format!(
-            "# {} seeds of seedbank plan {}, method {}, refresh {}",
-            seeds.len(),
+            "# {} of seedbank plan {}, method {}, refresh {}",
+            counted(seeds.len(), "seed"),
             seed.plan,
             seed.method,
             seed.refresh

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use seedbank::engine::{Bank, Holds, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
+use seedbank::shown::counted;
 
 use super::failure::CliError;
 use super::output::{print, print_json};
@@ -76,8 +77,11 @@ fn text(status: &Status, with_sizes: bool) -> String {
     );
     let _ = writeln!(
         text,
-        "links {} intra-site, {} inter-site in {} rows of {} targets",
-        counters.intra_links, counters.inter_links, counters.rows, counters.row_links
+        "links {} intra-site, {} inter-site in {} of {}",
+        counters.intra_links,
+        counters.inter_links,
+        counted(counters.rows, "row"),
+        counted(counters.row_links, "target")
     );
     for plan in &status.plans {
         let _ = writeln!(

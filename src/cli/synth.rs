@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
-use seedbank::shown::plain;
+use seedbank::shown::{counted, plain};
 use seedbank::synth::{SynthOptions, SynthSummary, generate};
 use serde::Serialize;
 
@@ -162,10 +162,10 @@ fn text(summary: &SynthSummary) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{}: {} records, {} links ({} inter-site), {}",
+            "{}: {}, {} ({} inter-site), {}",
             plain(&file.path.to_string_lossy()),
-            file.counts.records,
-            file.counts.links,
+            counted(file.counts.records, "record"),
+            counted(file.counts.links, "link"),
             file.counts.inter_site_links,
             human_bytes(file.file_bytes)
         );

@@ -1,5 +1,9 @@
 //! Values of arguments, and how numbers are shown to people.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
 use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
 use seedbank::engine::{RefreshId, Which};
@@ -96,6 +100,43 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "give a percentage from 0 to 100".to_owned())
 }
 
+/// Reads a whole number within a range.
+pub(super) fn whole<N>(range: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone
+where
+    N: FromStr + PartialOrd + Display + Clone + Bounded,
+{
+    move |text| {
+        let number: Option<N> = text.trim().parse().ok();
+        number
+            .filter(|number| range.contains(number))
+            .ok_or_else(|| {
+                if *range.end() == N::MOST {
+                    format!("give a whole number of at least {}", range.start())
+                } else {
+                    format!(
+                        "give a whole number from {} to {}",
+                        range.start(),
+                        range.end()
+                    )
+                }
+            })
+    }
+}
+
+/// A number with a largest value.
+pub(super) trait Bounded: Sized {
+    /// The largest value.
+    const MOST: Self;
+}
+
+impl Bounded for u32 {
+    const MOST: Self = Self::MAX;
+}
+
+impl Bounded for u64 {
+    const MOST: Self = Self::MAX;
+}
+
 /// A number of bytes in a form for people.
 pub(super) fn human_bytes(bytes: u64) -> String {
     indicatif::BinaryBytes(bytes).to_string()
@@ -125,6 +166,21 @@ mod tests {
         ] {
             assert!(size(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_are_within_their_range() {
+        let read = whole(1..=100_u32);
+        assert_eq!((read("1"), read("100")), (Ok(1), Ok(100)));
+        for bad in ["0", "101", "-1", "1.5", "", "x"] {
+            assert_eq!(
+                read(bad),
+                Err("give a whole number from 1 to 100".to_owned()),
+                "{bad}"
+            );
+        }
+        let error = whole(1..=u64::MAX)("0");
+        assert_eq!(error, Err("give a whole number of at least 1".to_owned()));
     }
 
     #[test]

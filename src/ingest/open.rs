@@ -12,6 +12,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::foreign::Foreign;
 use super::progress::Progress;
+use crate::shown::counted;
 
 /// Where a batch comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -143,7 +144,9 @@ pub enum InputError {
     Format(Box<dyn Error + Send + Sync>),
     /// The input is compressed, and cut off, corrupt, or followed by something else.
     #[error(
-        "{file} is damaged {compression}: it could be read for {lines} lines ({text} bytes of text)"
+        "{file} is damaged {compression}: it could be read for {} ({} of text)",
+        counted(*lines, "line"),
+        counted(*text, "byte")
     )]
     Damaged {
         /// The input.

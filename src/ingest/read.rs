@@ -15,6 +15,7 @@ use super::record::Event;
 use super::reject::{MOST_LISTED, Position, is_hopeless};
 use super::source::{PIECE_RECORDS, Piece, Pieces, Source, Stop};
 use super::summary::ReadSummary;
+use crate::shown::{are, counted};
 use crate::watch::{Interrupted, Watch};
 
 /// How many bytes of memory the pieces that are parsed at a time come to; the next pieces, of as
@@ -37,7 +38,7 @@ pub enum ReadError<E: Error + 'static> {
     Interrupted(#[from] Interrupted),
     /// More than [`MOST_LISTED`] records are bad, and more than half of those that were read, so
     /// reading stopped there; the summary is of what was read up to then.
-    #[error("{} of the first {} records are bad", .0.rejected(), .0.records)]
+    #[error("{} of the first {} {} bad", .0.rejected(), counted(.0.records, "record"), are(&.0.rejected()))]
     MostAreBad(Box<ReadSummary>),
     /// The sink refused to go on.
     #[error(transparent)]

@@ -10,6 +10,7 @@ use super::reading::Reading;
 use super::record::{Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, UncrawledOutlinks};
 use super::reject::{Fault, RejectReason};
 use super::source::Sources;
+use crate::shown::counted;
 
 /// The sources for lists of links, followed by the list of their pages.
 pub(super) fn sources(inputs: &[Input], pages: Option<PathBuf>) -> Sources {
@@ -89,7 +90,7 @@ fn columns<const N: usize>(line: &str) -> Result<[&str; N], Fault> {
     } else {
         Err(Fault::new(
             RejectReason::Columns,
-            format!("{found} columns instead of {N}"),
+            format!("{} instead of {N}", counted(found, "column")),
         ))
     }
 }

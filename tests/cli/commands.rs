@@ -278,7 +278,7 @@ fn unknown_fields_are_warned_about() {
     let ended = place.run_with(&["ingest", "bank", "-"], record);
     assert_eq!(
         ended.err,
-        "warning: fields that no record has were left out: outlink 1\n"
+        "warning: fields that no record has were left out: outlink 1 (did you mean outlinks?)\n"
     );
     ended.done();
     let ended = place.run_with(&["ingest", "bank", "-", "--again", "-q"], record);
@@ -383,6 +383,10 @@ fn version_and_help_are_output() {
     let help = place.run(&["--help"]).done();
     assert!(help.contains("Exit status:"), "{help}");
     let help = place.run(&["refresh", "--help"]).done();
+    assert_eq!(place.run(&["help", "refresh"]).done(), help);
+    let crawl = place.run(&["evaluate", "x", "crawl", "--help"]).done();
+    assert_eq!(place.run(&["help", "evaluate", "crawl"]).done(), crawl);
+    place.run(&["help", "frobnicate"]).fails(2);
     for flag in [
         "--density",
         "--keep-spam",

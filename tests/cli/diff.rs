@@ -127,11 +127,6 @@ fn wrong_input_is_told() {
             "has no plan \"none\"",
         ),
         (
-            &["diff", "bank", "--plan", "once"],
-            2,
-            "has no refresh but 3",
-        ),
-        (
             &["diff", "bank", "1", "--plan", "once"],
             2,
             "is one of plan \"default\"",
@@ -157,7 +152,7 @@ fn wrong_input_is_told() {
         ),
         (
             &["history", "bank", "http://no.example/"],
-            2,
+            5,
             "does not know http://no.example/",
         ),
         (&["history", "bank", "h1.example"], 2, "is no URL of a page"),
@@ -199,4 +194,23 @@ fn an_empty_bank_has_no_diff() {
     assert!(told.contains("has no plan \"default\""), "{told}");
     let text = place.run(&["history", "bank", "http://h1.example/"]).done();
     assert!(text.ends_with("no refreshes\n"), "{text}");
+}
+
+/// On the first day a daily job must not fail.
+#[test]
+fn a_plan_with_one_refresh_has_nothing_to_compare() {
+    let place = Place::with_seeds();
+    let words = "plan default has one refresh, 1, and nothing to compare it with yet; \
+        refresh it again after the next batch, name two refreshes, or compare it with another plan (--against)\n";
+    let ended = place.run(&["diff", "bank"]);
+    assert_eq!(
+        (ended.status, &*ended.out, &*ended.err),
+        (Some(0), words, "")
+    );
+    let ended = place.run(&["diff", "bank", "--format", "jsonl"]);
+    assert_eq!(
+        (ended.status, &*ended.out, &*ended.err),
+        (Some(0), "", words)
+    );
+    place.run(&["diff", "bank", "--plan", "none"]).fails(2);
 }

@@ -120,10 +120,7 @@ fn seeds_that_died_are_counted_and_named() {
     place.run(&["ingest", "bank", "day1.jsonl"]).done();
     // Nothing is left of the plan by cores, but the other plan may want spam.
     let error = place.run(&["evaluate", "bank", "crawl"]).fails(2);
-    assert!(
-        error.contains("none of the 2 seeds of refresh 1"),
-        "{error}"
-    );
+    assert!(error.contains("none of 2 seeds of refresh 1"), "{error}");
     assert!(error.contains("2 died"), "{error}");
     // Another hub of the core succeeds in either case.
     let found = judged(&place, &["crawl", "--succeed"]);
@@ -188,11 +185,11 @@ fn any_list_of_urls_is_judged() {
     assert_eq!(found["depths"][1]["new_pages"], 3);
     let args = ["evaluate", "bank", "crawl", "--seeds-file", "-"];
     let text = place.run_with(&args, b"http://k1.example/x,y\n").done();
-    assert!(text.starts_with("standard input: 1 seeds\n"), "{text}");
+    assert!(text.starts_with("standard input: 1 seed\n"), "{text}");
     // A plan from the environment is no contradiction.
     let mut command = place.command(&["evaluate", "bank", "crawl", "--seeds-file", "list.txt"]);
     let ended = place.run_command(command.env("SEEDBANK_PLAN", "default"));
-    assert!(ended.done().starts_with("list.txt: 1 seeds"));
+    assert!(ended.done().starts_with("list.txt: 1 seed"));
 }
 
 #[test]
@@ -356,7 +353,7 @@ fn wrong_input_is_told() {
         ),
         (
             &["crawl", "--seeds-file", "unknown.txt"],
-            "1 are not in the bank",
+            "1 is not in the bank",
         ),
         (
             &["crawl", "--seeds-file", "empty.txt"],

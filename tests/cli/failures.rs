@@ -94,6 +94,55 @@ fn wrong_usage_is_2() {
             &["cores", "bank", "--refresh", "1", "--plan", "other"],
             "not of \"other\"",
         ),
+        (
+            &["evaluate", "bank", "crawl", "--draws", "0"],
+            "'--draws <N>': give a whole number from 1 to 100000",
+        ),
+        (
+            &["evaluate", "bank", "coverage", "--draws", "0"],
+            "'--draws <N>': give a whole number from 1 to 10000",
+        ),
+        (
+            &["evaluate", "bank", "coverage", "--per-site", "0"],
+            "'--per-site <N>': give a whole number from 1 to 1000",
+        ),
+        (
+            &["evaluate", "bank", "coverage", "--fixed-seeds", "0"],
+            "'--fixed-seeds <N>': give a whole number from 1 to 1000",
+        ),
+        (
+            &["evaluate", "bank", "coverage", "--hops", "0"],
+            "'--hops <N>': give a whole number from 1 to 100",
+        ),
+        (
+            &["evaluate", "bank", "coverage", "--min-pages", "0"],
+            "'--min-pages <N>': give a whole number of at least 1",
+        ),
+        (
+            &["evaluate", "bank", "coverage", "--max-sites", "0"],
+            "'--max-sites <N>': give a whole number from 1 to 1000000",
+        ),
+        (
+            &["evaluate", "bank", "distances", "--cores", "0"],
+            "'--cores <N>': give a whole number from 1 to 10000",
+        ),
+        (
+            &["evaluate", "bank", "distances", "--samples", "0"],
+            "'--samples <N>': give a whole number of at least 1",
+        ),
+        (
+            &["evaluate", "bank", "budget", "--pages", "0"],
+            "'--pages <N>': give a whole number of at least 1",
+        ),
+        (
+            &["report", "bank", "--out", "r.html", "--draws", "0"],
+            "'--draws <N>': give a whole number from 2 to 10000",
+        ),
+        (&["synth", "x", "--pages", "0"], "is 0; allowed is"),
+        (
+            &["synth", "x", "--pages", "100", "--sites", "0"],
+            "is 0; allowed is",
+        ),
         (&["init", "bank"], "not empty"),
         (&["init", "day0.jsonl"], "not empty"),
         (&["init", "new", "--site", "page"], "host, domain"),

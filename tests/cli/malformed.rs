@@ -99,7 +99,7 @@ fn a_bad_record_is_rejected_or_refuses_the_batch_and_nothing_else() {
                 assert_eq!(*born, 1, "{name}: the good record counts");
                 // Not a dry run: the bank must still be as it was.
                 let error = place.run(&strict).fails(3);
-                let words = "1 of 2 records are bad, and at most 0 % may be";
+                let words = "1 of 2 records is bad, and at most 0 % may be";
                 assert!(error.contains(words), "{name}: {error}");
             }
             Dropped(reason) => {

@@ -116,6 +116,32 @@ fn settings_come_from_the_environment_too() {
         &["seeds", "bank", "--plan", "default", "--format", "text"],
     );
     assert_eq!(seeds.done().lines().count(), 2);
+    // A format that a command does not have falls back, which is said once.
+    let csv = [("SEEDBANK_FORMAT", "csv")];
+    assert!(
+        run(&csv, &["seeds", "bank"])
+            .done()
+            .starts_with("rank,url,")
+    );
+    let ended = run(&csv, &["status", "bank"]);
+    let words = "warning: SEEDBANK_FORMAT is csv, which `status` does not have; it prints text\n";
+    assert_eq!(ended.err, words);
+    assert!(ended.done().starts_with("format "));
+    assert_eq!(run(&csv, &["status", "bank", "-q"]).err, "");
+    run(&csv, &["status", "bank", "--format", "json"]).json();
+    run(&csv, &["status", "bank", "--format", "csv"]).fails(2);
+    let ended = run(
+        &[("SEEDBANK_FORMAT", "nutch")],
+        &["evaluate", "bank", "crawl", "--draws", "2"],
+    );
+    assert!(
+        ended.err.contains("which `evaluate crawl` does not have"),
+        "{ended:?}"
+    );
+    ended.done();
+    let ended = run(&[("SEEDBANK_FORMAT", "")], &["status", "bank"]);
+    assert_eq!(ended.err, "");
+    ended.done();
     let logs = run(&[("SEEDBANK_LOG", "trace")], &["status", "bank"]);
     logs.done();
     let error = run(&[("SEEDBANK_LOG", "=x=")], &["status", "bank"]).fails(2);

@@ -215,7 +215,8 @@ fn what_makes_no_sense_is_refused_and_nothing_is_written() {
     for (args, said) in [
         (["--plan", "none"], "no plan \"none\""),
         (["--refresh", "9"], "no refresh 9"),
-        (["--draws", "1"], "1 is not in 2..=10000"),
+        (["--draws", "1"], "give a whole number from 2 to 10000"),
+        (["--max-sites", "0"], "give a whole number of at least 1"),
     ] {
         let all = [&["report", "bank", "--out", "r.html"], &args[..]].concat();
         let error = place.run(&all).fails(2);

@@ -204,7 +204,7 @@ fn texts() -> Vec<Wrong> {
         certain("pages.tsv", "http://a.example/\t0\t3\t\n", "pages.tsv is a list of pages; give it with --input links --pages, beside the links")
             .first(no_json),
         certain("records.tsv", RECORD, "records.tsv is JSON Lines; leave --input out, or say --input jsonl")
-            .args(&["--input", "links"]).first("1 columns instead of 2"),
+            .args(&["--input", "links"]).first("1 column instead of 2"),
         certain("uk.properties", "#BVGraph properties\nnodes=3\n", "uk.properties has the properties of a BV graph; say --input bvgraph, and give its name without the ending")
             .first(no_json),
         certain("noise", *b"\x01\0\x02\0\0\x03\n", "noise is no text; what is taken is one JSON object a line")

@@ -147,6 +147,7 @@ fn status(error: &EngineError) -> u8 {
         Failure::Usage => 2,
         Failure::Refused => 3,
         Failure::Unavailable => 4,
+        Failure::Unknown => 5,
         Failure::Interrupted => 130,
     }
 }

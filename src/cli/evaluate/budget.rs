@@ -7,12 +7,14 @@ use clap::Args;
 use seedbank::engine::{
     Bank, BudgetEvaluation, BudgetRequest, BudgetRow, RefreshId, SeedList, Which,
 };
+use seedbank::shown::counted;
 
 use super::lists;
 use super::printed::{TableFormatArgs, list_lines, state_line, warn_of_absent};
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, or_nothing};
+use crate::cli::values::whole;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +32,7 @@ Examples:
 pub(super) struct BudgetArgs {
     /// At most so many pages are crawled
     #[arg(long, value_name = "N", default_value_t = 1000,
-        value_parser = clap::value_parser!(u64).range(1..))]
+        value_parser = whole::<u64>(1..=u64::MAX))]
     pages: u64,
     /// The last seeds of this plan
     #[arg(long, value_name = "NAME")]
@@ -86,7 +88,8 @@ fn text(found: &BudgetEvaluation) -> String {
     }
     text.push_str(&state_line(&found.state));
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "a crawl of at most {} pages gives\n", found.budget);
+    let most = counted(found.budget, "page");
+    let _ = writeln!(text, "a crawl of at most {most} gives\n");
     let line = |row: &BudgetRow| {
         vec![
             row.list.name.clone(),

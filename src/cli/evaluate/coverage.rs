@@ -7,11 +7,13 @@ use seedbank::engine::{
     Bank, CoverMethod, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest,
     CoverageShare, Value,
 };
+use seedbank::shown::counted;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
+use crate::cli::values::whole;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,27 +31,27 @@ Examples:
 pub(super) struct CoverageArgs {
     /// Seeds per site go from 1 to this
     #[arg(long, value_name = "N", default_value_t = 10,
-        value_parser = clap::value_parser!(u32).range(1..=1000))]
+        value_parser = whole::<u32>(1..=1000))]
     per_site: u32,
     /// Hops go from 1 to this
     #[arg(long, value_name = "N", default_value_t = 5,
-        value_parser = clap::value_parser!(u32).range(1..=100))]
+        value_parser = whole::<u32>(1..=100))]
     hops: u32,
     /// Seeds per site while the hops vary
     #[arg(long, value_name = "N", default_value_t = 5,
-        value_parser = clap::value_parser!(u32).range(1..=1000))]
+        value_parser = whole::<u32>(1..=1000))]
     fixed_seeds: u32,
     /// Leave out sites with fewer crawled pages, which nearly any seeds cover
     #[arg(long, value_name = "N", default_value_t = 10,
-        value_parser = clap::value_parser!(u32).range(1..))]
+        value_parser = whole::<u32>(1..=u32::MAX))]
     min_pages: u32,
     /// Draw so many sites where there are more
     #[arg(long, value_name = "N", default_value_t = 1000,
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        value_parser = whole::<u32>(1..=1_000_000))]
     max_sites: u32,
     /// How many streams of random seeds to average
     #[arg(long, value_name = "N", default_value_t = 20,
-        value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        value_parser = whole::<u32>(1..=10_000))]
     draws: u32,
     /// The seed of the streams, and of the draw of sites
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -122,12 +124,12 @@ const MEASURES: [(&str, Shown); 2] = [
 
 fn text(found: &CoverageEvaluation) -> String {
     let mut text = format!(
-        "{} of {} sites with at least {} crawled pages, {} pages together; {} streams of random seeds\n{}",
+        "{} of {} with at least {}, {} together; {} of random seeds\n{}",
         found.sites,
-        found.eligible_sites,
-        found.min_pages,
-        found.pages,
-        found.draws,
+        counted(found.eligible_sites, "site"),
+        counted(found.min_pages, "crawled page"),
+        counted(found.pages, "page"),
+        counted(found.draws, "stream"),
         state_line(&found.state)
     );
     for (what, of) in MEASURES {
@@ -149,9 +151,9 @@ fn title(what: &str, axis: &str, curves: &[CoverageCurve]) -> String {
     let point = curves.first().and_then(|curve| curve.points.last());
     let fixed = point.map_or_else(String::new, |point| {
         if axis == "k" {
-            format!("k seeds per site, {} hops", point.hops)
+            format!("k seeds per site, {}", counted(point.hops, "hop"))
         } else {
-            format!("{} seeds per site, h hops", point.seeds)
+            format!("{} per site, h hops", counted(point.seeds, "seed"))
         }
     });
     format!("{what} covered, in per cent above random ± standard error ({fixed})\n")

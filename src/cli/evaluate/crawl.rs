@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::engine::{Bank, CrawlDepth, CrawlEvaluation, CrawlRequest};
+use seedbank::shown::counted;
 
 use super::lists;
 use super::printed::{TableFormatArgs, claim_lines, list_lines, state_line, warn_of_absent};
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
-use crate::cli::values::WhichArgs;
+use crate::cli::values::{WhichArgs, whole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,14 +42,14 @@ pub(super) struct CrawlArgs {
     depth: u32,
     /// How many random sets of seeds to compare with
     #[arg(long, value_name = "N", default_value_t = 100,
-        value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        value_parser = whole::<u32>(1..=100_000))]
     draws: u32,
     /// The seed of the random sets
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
     /// How many pages of the highest PageRank to name, with the depth at which they are reached
     #[arg(long, value_name = "N", default_value_t = 10,
-        value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+        value_parser = whole::<u32>(0..=1_000_000))]
     top: u32,
     #[command(flatten)]
     format: TableFormatArgs,
@@ -91,8 +92,9 @@ fn text(found: &CrawlEvaluation) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "beside {} random sets of {} crawled pages, mean ± standard error; PageRank 1 is that of an average page\n",
-        found.draws, found.list.seeds
+        "beside {} of {}, mean ± standard error; PageRank 1 is that of an average page\n",
+        counted(found.draws, "random set"),
+        counted(found.list.seeds, "crawled page")
     );
     let pages = found.state.pages as f64;
     let row = |at: &CrawlDepth| {

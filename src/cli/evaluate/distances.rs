@@ -5,12 +5,13 @@ use std::path::Path;
 
 use clap::Args;
 use seedbank::engine::{Bank, DistanceSpread, DistancesEvaluation, DistancesRequest};
+use seedbank::shown::counted;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, or_nothing, plus_minus};
-use crate::cli::values::WhichArgs;
+use crate::cli::values::{WhichArgs, whole};
 
 /// How many cores the matrix for people shows at most.
 const SHOWN: usize = 25;
@@ -32,11 +33,11 @@ pub(super) struct DistancesArgs {
     which: WhichArgs,
     /// At most so many cores, in order
     #[arg(long, value_name = "N", default_value_t = 100,
-        value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        value_parser = whole::<u32>(1..=10_000))]
     cores: u32,
     /// From how many pages the average distance is sampled
     #[arg(long, value_name = "N", default_value_t = 400,
-        value_parser = clap::value_parser!(u32).range(1..))]
+        value_parser = whole::<u32>(1..=u32::MAX))]
     samples: u32,
     /// The seed of the sample
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -64,19 +65,19 @@ pub(super) fn run(
 
 fn text(found: &DistancesEvaluation) -> String {
     let mut text = format!(
-        "refresh {} of plan {}: {} cores\n{}",
+        "refresh {} of plan {}: {}\n{}",
         found.refresh,
         found.plan,
-        found.cores.len(),
+        counted(found.cores.len(), "core"),
         state_line(&found.state)
     );
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "average distance between pages: {} links, from {} of {} pages with links\n",
+        "average distance between pages: {} links, from {} of {} with links\n",
         plus_minus(found.graph.mean, 3),
         found.graph.samples,
-        found.graph.sources
+        counted(found.graph.sources, "page")
     );
     let row = |name: &str, spread: &DistanceSpread| {
         let or_dash =
@@ -125,7 +126,7 @@ fn matrix(found: &DistancesEvaluation) -> String {
     let mut text = aligned(&header, &rows);
     if found.cores.len() > SHOWN {
         let more = found.cores.len() - SHOWN;
-        let _ = writeln!(text, "{more} cores more; --format csv has all");
+        let _ = writeln!(text, "{} more; --format csv has all", counted(more, "core"));
     }
     text
 }

@@ -29,7 +29,7 @@ Examples:
 /// Reads the state after the last batch and changes nothing. The whole web here is all crawled and
 /// known pages with all links; it is held in memory.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(super) struct EvaluateArgs {
     /// The bank
     bank: PathBuf,

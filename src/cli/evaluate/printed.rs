@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::{Args, ValueEnum};
 use seedbank::engine::{AbsentWhy, Claim, ListView, StateView};
-use seedbank::shown::plain;
+use seedbank::shown::{are, counted, plain};
 use serde::Serialize;
 
 use crate::cli::failure::CliError;
@@ -53,14 +53,17 @@ impl TableFormatArgs {
 /// The state in a line.
 pub(super) fn state_line(state: &StateView) -> String {
     format!(
-        "state after batch {}: {} pages ({} crawled), {} links\n",
-        state.batch, state.pages, state.crawled, state.links
+        "state after batch {}: {} ({} crawled), {}\n",
+        state.batch,
+        counted(state.pages, "page"),
+        state.crawled,
+        counted(state.links, "link")
     )
 }
 
 /// A list in one line, followed by the seeds of it that take no part.
 pub(super) fn list_lines(list: &ListView) -> String {
-    let mut text = format!("{}: {} seeds", plain(&list.name), list.seeds);
+    let mut text = format!("{}: {}", plain(&list.name), counted(list.seeds, "seed"));
     // Writing to a String cannot fail.
     if let Some(batch) = list.batch {
         let _ = write!(text, " selected after batch {batch}");
@@ -69,13 +72,19 @@ pub(super) fn list_lines(list: &ListView) -> String {
         let _ = write!(text, ", {} given again", list.repeated);
     }
     if list.dead > 0 {
-        let _ = write!(text, ", {} have died since", list.dead);
+        let have = if list.dead == 1 { "has" } else { "have" };
+        let _ = write!(text, ", {} {have} died since", list.dead);
         if let Some(succeeded) = list.succeeded {
-            let _ = write!(text, " and {succeeded} of them have successors here");
+            let _ = write!(text, " and {succeeded} of them with a successor here");
         }
     }
     if list.unknown > 0 {
-        let _ = write!(text, ", {} are not in the bank", list.unknown);
+        let _ = write!(
+            text,
+            ", {} {} not in the bank",
+            list.unknown,
+            are(&list.unknown)
+        );
     }
     text.push('\n');
     for seed in list.absent.iter().take(SHOWN) {
@@ -113,12 +122,13 @@ pub(super) fn claim_lines(claims: &[Claim]) -> String {
 pub(super) fn warn_of_absent(list: &ListView, format: TableFormatArgs, session: &Session) {
     if format.format == TableFormat::Csv && !list.absent.is_empty() {
         session.warn(format_args!(
-            "{} of {} seeds of {} take no part: {} died, {} are not in the bank",
+            "{} of {} of {} take no part: {} died, {} {} not in the bank",
             list.absent.len(),
-            list.given,
+            counted(list.given, "seed"),
             list.name,
             list.dead,
-            list.unknown
+            list.unknown,
+            are(&list.unknown)
         ));
     }
 }

@@ -81,6 +81,7 @@ impl CliError {
                 Failure::Usage => 2,
                 Failure::Refused => 3,
                 Failure::Unavailable => 4,
+                Failure::Unknown => 5,
                 Failure::Interrupted => 130,
             },
             Self::Usage(_)

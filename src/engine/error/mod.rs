@@ -14,7 +14,7 @@ pub use request::{ExperimentError, RequestError};
 
 use crate::cores::CoresError;
 use crate::ingest::{InputError, UrlProblem};
-use crate::shown::shortened;
+use crate::shown::{are, counted, shortened};
 use crate::storage::StoreError;
 use crate::watch::Interrupted;
 
@@ -30,9 +30,10 @@ pub enum EngineError {
     Input(#[from] InputError),
     /// Too many records were bad, so nothing of the batch was taken.
     #[error(
-        "the batch was refused, the bank is as it was: {} of {} records are bad, and at most {limit} % may be: {bad}",
+        "the batch was refused, the bank is as it was: {} of {} {} bad, and at most {limit} % may be: {bad}",
         bad.count,
-        bad.records
+        counted(bad.records, "record"),
+        are(&bad.count)
     )]
     TooManyRejects {
         /// The limit in per cent.
@@ -42,9 +43,10 @@ pub enum EngineError {
     },
     /// Most records were bad, and so many that reading stopped; nothing of the batch was taken.
     #[error(
-        "the batch was refused, the bank is as it was: {} of the first {} records are bad, and reading stopped there: {bad}",
+        "the batch was refused, the bank is as it was: {} of the first {} {} bad, and reading stopped there: {bad}",
         bad.count,
-        bad.records
+        counted(bad.records, "record"),
+        are(&bad.count)
     )]
     MostAreBad {
         /// The bad records up to there.
@@ -194,6 +196,8 @@ pub enum Failure {
     Failed,
     /// What was asked for makes no sense.
     Usage,
+    /// The bank does not know what was asked about.
+    Unknown,
     /// The input was refused.
     Refused,
     /// The bank is busy, damaged, missing, or of another version.
@@ -231,9 +235,8 @@ impl EngineError {
             | Self::Forgotten(_)
             | Self::OneRefresh { .. }
             | Self::NoUrl { .. }
-            | Self::NotKnown { .. }
-            | Self::NoSite(_)
             | Self::OtherPlan { .. } => Failure::Usage,
+            Self::NotKnown { .. } | Self::NoSite(_) => Failure::Unknown,
             Self::Cores(_)
             | Self::RejectsLink { .. }
             | Self::RejectsFull { .. }

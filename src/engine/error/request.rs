@@ -1,5 +1,7 @@
 //! What makes a request invalid, apart from its plan.
 
+use crate::shown::{are, counted};
+
 /// Why a request makes no sense, whatever the bank holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -41,7 +43,7 @@ pub enum ExperimentError {
     #[error("coverage needs at least one seed, hop, draw and site")]
     NoCoverage,
     /// No site is large enough to measure coverage on.
-    #[error("no site has {min_pages} crawled pages")]
+    #[error("no site has {}", counted(*min_pages, "crawled page"))]
     SmallSites {
         /// How many crawled pages a site must have.
         min_pages: u32,
@@ -70,7 +72,9 @@ pub enum ExperimentError {
     },
     /// No seed of a list takes part any longer.
     #[error(
-        "none of the {given} seeds of {list} is a page today ({dead} died, {unknown} are not in the bank)"
+        "none of {} of {list} is a page today ({dead} died, {unknown} {} not in the bank)",
+        counted(*given, "seed"),
+        are(unknown)
     )]
     NoLiveSeeds {
         /// The list's name.

@@ -1,0 +1,83 @@
+//! A format from the environment that a command does not have.
+//!
+//! One setting is for all commands, and not every command has every format: with
+//! `SEEDBANK_FORMAT=csv` `seeds` prints CSV, and `status` falls back to text. Only a flag that asks
+//! for what there is not is wrong usage.
+
+use std::ffi::OsStr;
+
+use clap::builder::Resettable;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+
+/// The environment's name for the format.
+pub(super) const FORMAT: &str = "SEEDBANK_FORMAT";
+
+/// How the argument is called.
+const ARGUMENT: &str = "format";
+
+/// Whether the argument takes this value.
+fn takes(argument: &Arg, value: &OsStr) -> bool {
+    let values = argument.get_possible_values();
+    value
+        .to_str()
+        .is_some_and(|value| values.iter().any(|known| known.matches(value, false)))
+}
+
+/// The command line in which those commands do not look at the environment's format that do not
+/// have it.
+pub(super) fn lenient(command: Command, format: &OsStr) -> Command {
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    let command = names.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |command| lenient(command, format))
+    });
+    let has = |argument: &Arg| argument.get_id() == ARGUMENT && !takes(argument, format);
+    if command.get_arguments().any(has) {
+        command.mut_arg(ARGUMENT, |argument| argument.env(Resettable::Reset))
+    } else {
+        command
+    }
+}
+
+/// The name of the command that was called, where it fell back to its default format; `None` where
+/// it has the format, or was told another by a flag.
+pub(super) fn fell_back(command: &Command, matches: &ArgMatches, format: &OsStr) -> Option<String> {
+    if let Some((name, inner)) = matches.subcommand() {
+        let found = fell_back(command.find_subcommand(name)?, inner, format)?;
+        return Some(format!("{name} {found}").trim_end().to_owned());
+    }
+    let mut arguments = command.get_arguments();
+    let argument = arguments.find(|argument| argument.get_id() == ARGUMENT)?;
+    let by_default = matches.value_source(ARGUMENT) == Some(ValueSource::DefaultValue);
+    (by_default && !takes(argument, format)).then(String::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args;
+
+    #[test]
+    fn a_command_without_the_format_falls_back() {
+        let fell = |format: &str, typed: &[&str]| {
+            let format = OsStr::new(format);
+            let command = lenient(args::command(), format);
+            let matches = command.try_get_matches_from([&["seedbank"], typed].concat());
+            fell_back(&args::command(), &matches.unwrap(), format)
+        };
+        for (format, typed, name) in [
+            ("csv", &["status", "b"][..], Some("status")),
+            ("nutch", &["evaluate", "b", "crawl"], Some("evaluate crawl")),
+            ("csv", &["seeds", "b"], None),
+            ("jsonl", &["status", "b"], None),
+            ("csv", &["status", "b", "--format", "text"], None),
+            ("nonsense", &["diff", "b"], Some("diff")),
+            ("nonsense", &["completions", "bash"], None),
+        ] {
+            assert_eq!(fell(format, typed).as_deref(), name, "{format} {typed:?}");
+        }
+    }
+}
