@@ -44,7 +44,7 @@ pub use evaluate::{
     CrawlEvaluation, CrawlRequest, DistanceSpread, DistancesEvaluation, DistancesRequest,
     GraphDistance, ListView, RandomDepth, SeedList, StateView, TopPage,
 };
-pub use ingest::{AliasCounts, Format, IngestReport, IngestRequest};
+pub use ingest::{AliasCounts, Format, IngestReport, IngestRequest, PushedBatch};
 pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions};
 pub use refresh::{Cost, Reason, RefreshReport, RefreshRequest, RefreshView, SiteChange};
 

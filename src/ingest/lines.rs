@@ -96,7 +96,7 @@ fn read(block: &Block, format: &impl LineFormat, reading: &mut Reading) {
     }
 }
 
-fn read_line(
+pub(super) fn read_line(
     format: &impl LineFormat,
     line: &[u8],
     reading: &mut Reading,

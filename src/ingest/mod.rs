@@ -11,6 +11,8 @@
 //!   decompressed as they are read, into sources. JSON Lines give whole records; links and pages
 //!   as TSV give parts of records ([`Event::Link`], [`Event::Page`]), which the engine consolidates
 //!   by sorting; a graph in the BV format gives a record for each node.
+//! * [`Record`]: a record that a caller hands over, with URLs as texts; read as the line that it
+//!   would be in a file.
 //! * [`LineFormat`]: a format in which a record is a line ([`JsonLines`], [`LinksTsv`],
 //!   [`PagesTsv`]); [`Lines`] makes it a source.
 //! * [`read_pieces`]: reads all sources and hands every [`Event`] to a sink, in the order of the
@@ -36,6 +38,7 @@ mod number;
 mod open;
 mod plain;
 mod progress;
+mod pushed;
 mod read;
 mod reading;
 mod record;
@@ -60,6 +63,8 @@ pub use location::{
 pub use meant::field_meant;
 pub use open::{Compression, Input, InputError, SeenInput};
 pub use progress::Progress;
+pub use pushed::Record;
+pub(crate) use pushed::{Portion, Portions, Pushed};
 pub use read::{ReadError, ReadPiece, read_batch, read_pieces};
 pub use reading::Reading;
 pub use record::{

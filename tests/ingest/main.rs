@@ -14,6 +14,7 @@ mod bvgraph;
 mod deltas;
 mod loss;
 mod model;
+mod pushed;
 mod real;
 mod record_schema;
 #[path = "../support/mod.rs"]

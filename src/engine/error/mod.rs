@@ -181,6 +181,9 @@ pub enum EngineError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The threads of a batch could not be started.
+    #[error("cannot start the threads of a batch")]
+    Threads(#[source] std::io::Error),
     /// The caller asked for the work to stop.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
@@ -241,6 +244,7 @@ impl EngineError {
             | Self::RejectsLink { .. }
             | Self::RejectsFull { .. }
             | Self::Write { .. }
+            | Self::Threads(_)
             | Self::Internal(_) => Failure::Failed,
             Self::Interrupted(_) => Failure::Interrupted,
         }

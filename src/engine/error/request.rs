@@ -19,6 +19,9 @@ pub enum RequestError {
         "two plans are compared by their last refreshes; give numbers or a plan to compare against, not both"
     )]
     NumbersAndPlan,
+    /// A record pushed to a batch that has failed before.
+    #[error("the batch has failed before; begin another")]
+    BatchEnded,
     /// More than two refreshes to compare.
     #[error("more than two refreshes are given; a diff compares two")]
     TooManyRefreshes,

@@ -13,6 +13,7 @@ mod overruled;
 mod pages;
 mod passes;
 mod portions;
+mod push;
 mod refused;
 mod rejects;
 mod replaced;
@@ -32,7 +33,7 @@ use crate::engine::clock::now;
 use crate::engine::{Bank, EngineError};
 pub use crate::ingest::Format;
 use crate::ingest::{
-    Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, read_pieces, within_limit,
+    Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, Source, read_pieces, within_limit,
 };
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, BatchRecord};
 use crate::storage::tables::{self, BitmapKey};
@@ -43,6 +44,7 @@ use aliases::Aliases;
 use canonical::Winners;
 use passes::Passes;
 use portions::Gather;
+pub use push::PushedBatch;
 use refused::bad_records;
 use rejects::{Listed, RejectList};
 
@@ -179,6 +181,38 @@ impl Bank {
         request: &IngestRequest,
         watch: &dyn Watch,
     ) -> Result<IngestReport, EngineError> {
+        let inputs = Inputs {
+            sources: &mut request.format.sources(&request.inputs),
+            names: request.inputs.iter().map(ToString::to_string).collect(),
+            name: first_name(request),
+        };
+        self.ingest_from(request, inputs, watch)
+    }
+
+    /// Ingests a batch from sources of a caller's own, as [`ingest`](Self::ingest) does from
+    /// files. The request's inputs and format are not looked at. The batch has the first source's
+    /// name unless the request names it.
+    pub fn ingest_sources(
+        &self,
+        request: &IngestRequest,
+        sources: &mut [Box<dyn Source + '_>],
+        watch: &dyn Watch,
+    ) -> Result<IngestReport, EngineError> {
+        let names: Vec<String> = sources.iter().map(|source| source.name()).collect();
+        let inputs = Inputs {
+            sources,
+            name: names.first().cloned().unwrap_or_default(),
+            names,
+        };
+        self.ingest_from(request, inputs, watch)
+    }
+
+    fn ingest_from(
+        &self,
+        request: &IngestRequest,
+        mut inputs: Inputs<'_, '_>,
+        watch: &dyn Watch,
+    ) -> Result<IngestReport, EngineError> {
         let begun = Instant::now();
         let writer = Writer::open(self.path(), request.wait, watch)?;
         let naming = writable_naming(&writer)?;
@@ -188,7 +222,8 @@ impl Bank {
         let aliases = Aliases::of(&writer)?;
         let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch, aliases);
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
-        let (gather, read, listed) = read(request, naming, passes.gather(), rejects, watch)?;
+        let gather = passes.gather();
+        let (gather, read, listed) = read(request, &mut inputs, naming, gather, rejects, watch)?;
         let kind = if request.snapshot {
             BatchKind::Snapshot
         } else {
@@ -196,7 +231,7 @@ impl Bank {
         };
         let mut report = IngestReport {
             batch: None,
-            name: request.name.clone().unwrap_or_else(|| first_name(request)),
+            name: request.name.clone().unwrap_or(inputs.name),
             kind,
             same_as: None,
             repeats: None,
@@ -216,7 +251,7 @@ impl Bank {
         let record = BatchRecord {
             name: report.name.clone(),
             kind,
-            inputs: request.inputs.iter().map(ToString::to_string).collect(),
+            inputs: inputs.names,
             digest: *digest.as_bytes(),
             at: now(),
             seconds: report.seconds,
@@ -250,28 +285,38 @@ impl Bank {
     }
 }
 
+/// What a batch is read from.
+struct Inputs<'a, 's> {
+    sources: &'a mut [Box<dyn Source + 's>],
+    /// The names of the inputs; further sources are of pages.
+    names: Vec<String>,
+    /// What the batch is called unless the request names it.
+    name: String,
+}
+
 /// Reads the inputs and checks that not too many records are bad.
 fn read(
     request: &IngestRequest,
+    inputs: &mut Inputs<'_, '_>,
     naming: Naming,
     mut gather: Gather,
     mut rejects: RejectList,
     watch: &dyn Watch,
 ) -> Result<(Gather, ReadSummary, Listed), EngineError> {
-    let mut sources = request.format.sources(&request.inputs);
-    let read = read_pieces(&mut sources, naming, watch, &mut |piece| {
+    let Inputs { sources, names, .. } = inputs;
+    let read = read_pieces(sources, naming, watch, &mut |piece| {
         for (_, event) in &piece.events {
             if let Event::Rejected(reject) = event {
                 rejects.list(piece.source, reject)?;
             }
         }
         // The file of pages comes after the inputs.
-        let of_links = (piece.source as usize) < request.inputs.len();
+        let of_links = (piece.source as usize) < names.len();
         gather.add(piece, of_links)
     });
     let read = match read {
         Err(ReadError::MostAreBad(read)) => {
-            let bad = bad_records(&read, rejects.finish()?, &sources, &request.format);
+            let bad = bad_records(&read, rejects.finish()?, sources, &request.format);
             return Err(EngineError::MostAreBad { bad });
         }
         read => read.map_err(refused::unread)?,
@@ -280,7 +325,7 @@ fn read(
     if !within_limit(read.rejected(), read.records, request.max_rejects) {
         return Err(EngineError::TooManyRejects {
             limit: request.max_rejects,
-            bad: bad_records(&read, listed, &sources, &request.format),
+            bad: bad_records(&read, listed, sources, &request.format),
         });
     }
     Ok((gather, read, listed))

@@ -3,14 +3,14 @@
 use super::rejects::Listed;
 use crate::engine::EngineError;
 use crate::engine::error::BadRecords;
-use crate::ingest::{Foreign, Format, ReadError, ReadSummary, SeenInput, Sources};
+use crate::ingest::{Foreign, Format, ReadError, ReadSummary, SeenInput, Source};
 
 /// What there is to say of the bad records of a batch that was read to its end, or until most were
 /// bad.
 pub(super) fn bad_records(
     read: &ReadSummary,
     listed: Listed,
-    sources: &Sources,
+    sources: &[Box<dyn Source + '_>],
     format: &Format,
 ) -> Box<BadRecords> {
     let (source, first) = listed.first.unzip();

@@ -1,0 +1,248 @@
+//! Records that a caller hands over are what the same records of a file are: the same batch, the
+//! same records refused. A batch that is dropped, or that fails, changes nothing.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use seedbank::engine::{
+    Bank, EngineError, Failure, IngestReport, IngestRequest, RequestError, StoreError,
+};
+use seedbank::ingest::{Input, Record, SiteMode};
+use seedbank::watch::{Unwatched, Watch};
+use serde_json::Value;
+
+struct Case {
+    folder: tempfile::TempDir,
+}
+
+impl Case {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Bank::create(&folder.path().join("files"), SiteMode::Host).unwrap();
+        Bank::create(&folder.path().join("pushed"), SiteMode::Host).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn bank(&self, name: &str) -> Bank {
+        Bank::at(&self.path(name))
+    }
+
+    fn request(&self, rejects: &str) -> IngestRequest {
+        IngestRequest {
+            max_rejects: 50.0,
+            rejects: Some(self.path(rejects)),
+            ..IngestRequest::default()
+        }
+    }
+
+    fn from_file(&self, records: &[Record], bank: &str) -> IngestReport {
+        let lines: Vec<String> = records.iter().map(|r| r.to_json() + "\n").collect();
+        let file = self.path("day.jsonl");
+        fs::write(&file, lines.concat()).unwrap();
+        let request = IngestRequest {
+            inputs: vec![Input::File(file)],
+            ..self.request("of-file")
+        };
+        self.bank(bank).ingest(&request, &Unwatched).unwrap()
+    }
+
+    fn one_by_one(&self, records: &[Record], bank: &str) -> IngestReport {
+        let bank = self.bank(bank);
+        let mut batch = bank
+            .push(self.request("of-push"), Arc::new(Unwatched))
+            .unwrap();
+        for record in records {
+            batch.push(record).unwrap();
+        }
+        batch.finish().unwrap()
+    }
+
+    /// The refused records of a list, without the source and the place in it, and the places.
+    fn rejects(&self, list: &str, place: &str) -> (Vec<Value>, Vec<u64>) {
+        let text = read(&self.path(list));
+        let lines = text.lines().map(|line| {
+            let mut reject: Value = serde_json::from_str(line).unwrap();
+            let reject = reject.as_object_mut().unwrap();
+            reject.remove("file").unwrap();
+            let at = reject.remove(place).unwrap().as_u64().unwrap();
+            (Value::Object(reject.clone()), at)
+        });
+        lines.unzip()
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+/// Records of every kind, good and bad, more than fit into the pieces that wait.
+fn records() -> Vec<Record> {
+    let page = |n: usize| format!("http://s{}.example/{n}", n % 97);
+    let of = |n: usize| {
+        let record = Record::new(page(n));
+        match n % 13 {
+            0 => record
+                .outlinks([page(n + 1), page(7 * n), page(n)])
+                .digest("d"),
+            1 => record.outlinks(vec![
+                "mailto:x@a.example".to_owned(),
+                page(n + 2),
+                page(n + 2),
+            ]),
+            2 => record.fetched("2026-11-19 04:00:00"),
+            3 => record.fetched("20261119040000").outlinks([""; 0]),
+            4 => record.spam(true).clicks(n as u64),
+            5 => record.uncrawled_outlinks(3),
+            6 => record.count_uncrawled_outlinks(),
+            7 => record.gone(),
+            8 if n.is_multiple_of(5) => record.clicks(u64::MAX),
+            9 if n.is_multiple_of(5) => Record::new("a\nb").digest("x".repeat(n % 3_000)),
+            10 if n.is_multiple_of(7) => record.fetched("yesterday"),
+            11 => Record::new(page(n / 2))
+                .digest(n.to_string())
+                .fetched("1795060800"),
+            _ => record.digest("x".repeat(n % 500)),
+        }
+    };
+    (0..30_000).map(of).collect()
+}
+
+#[test]
+fn pushed_records_are_the_batch_that_a_file_of_them_is() {
+    let case = Case::new();
+    let records = records();
+    let from_file = case.from_file(&records, "files");
+    let pushed = case.one_by_one(&records, "pushed");
+    assert_eq!(from_file.read, pushed.read);
+    assert_eq!(from_file.counts, pushed.counts);
+    assert_eq!((from_file.batch, pushed.batch), (Some(1), Some(1)));
+    assert!(pushed.read.rejected() > 100 && pushed.read.zones_assumed > 100);
+    assert_eq!(pushed.name, "records");
+    // The same records are refused, in the same places.
+    let of_file = case.rejects("of-file", "line");
+    assert_eq!(of_file, case.rejects("of-push", "number"));
+    // Either way round, and in one go, it is the same batch: its digest tells.
+    assert_eq!(case.one_by_one(&records, "files").same_as, Some(1));
+    assert_eq!(case.from_file(&records, "pushed").same_as, Some(1));
+    let request = case.request("of-iterator");
+    let all = case
+        .bank("files")
+        .ingest_records(&request, records.clone(), &Unwatched)
+        .unwrap();
+    assert_eq!((all.same_as, &all.read), (Some(1), &from_file.read));
+    assert_eq!(of_file, case.rejects("of-iterator", "number"));
+    // What a bank says of itself is the same.
+    let said = |name| {
+        let bank = case.bank(name);
+        let mut pages = Vec::new();
+        bank.pages(|page| {
+            pages.push(page);
+            Ok::<_, EngineError>(())
+        })
+        .unwrap();
+        (bank.status().unwrap().counters, pages)
+    };
+    assert_eq!(said("files"), said("pushed"));
+}
+
+#[test]
+fn a_batch_that_is_dropped_or_fails_changes_nothing() {
+    let case = Case::new();
+    let bank = case.bank("pushed");
+    let before = bank.status().unwrap().counters;
+    let request = IngestRequest::default();
+    for count in [0, 1, 30_000] {
+        let mut batch = bank.push(request.clone(), Arc::new(Unwatched)).unwrap();
+        for record in &records()[..count] {
+            batch.push(record).unwrap();
+        }
+        // Meanwhile it is the one writer.
+        let error = bank
+            .push(request.clone(), Arc::new(Unwatched))
+            .err()
+            .unwrap();
+        assert!(
+            matches!(error, EngineError::Store(StoreError::Busy(_))),
+            "{error}"
+        );
+        drop(batch);
+        assert_eq!(bank.status().unwrap().counters, before);
+    }
+    // Too many bad records: at the end, or already on the way.
+    let mut batch = bank.push(request.clone(), Arc::new(Unwatched)).unwrap();
+    batch.push(&Record::new("no url")).unwrap();
+    let error = batch.finish().err().unwrap();
+    assert_eq!(error.failure(), Failure::Refused);
+    let words = "1 of 1 record is bad, and at most 1 % may be: relative_url 1; \
+        the first is record 1 of records: the URL is relative";
+    assert!(error.to_string().ends_with(words), "{error}");
+    let mut batch = bank.push(request.clone(), Arc::new(Unwatched)).unwrap();
+    let bad = Record::new("no url");
+    let error = (0..10_000_000)
+        .find_map(|_| batch.push(&bad).err())
+        .unwrap();
+    assert!(matches!(error, EngineError::MostAreBad { .. }), "{error}");
+    for ended in [batch.push(&bad), batch.finish().map(|_| ())] {
+        let error = ended.unwrap_err();
+        let again = matches!(error, EngineError::Request(RequestError::BatchEnded));
+        assert!(again, "{error}");
+    }
+    // No bank, no batch.
+    let nowhere = case
+        .bank("nowhere")
+        .push(request.clone(), Arc::new(Unwatched));
+    let error = nowhere.err().unwrap();
+    assert_eq!(error.failure(), Failure::Unavailable);
+    assert_eq!(bank.status().unwrap().counters, before);
+    let batch = bank.push(request, Arc::new(Unwatched)).unwrap();
+    assert_eq!(
+        batch.finish().unwrap().batch,
+        Some(1),
+        "the bank can be written"
+    );
+}
+
+/// A watch that somebody else can stop.
+struct Stoppable(AtomicBool);
+
+impl Watch for Stoppable {
+    fn stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_batch_is_stopped_by_its_watch() {
+    let case = Case::new();
+    let bank = case.bank("pushed");
+    let watch = Arc::new(Stoppable(AtomicBool::new(false)));
+    let mut batch = bank
+        .push(IngestRequest::default(), Arc::<Stoppable>::clone(&watch))
+        .unwrap();
+    for record in records() {
+        batch.push(&record).unwrap();
+    }
+    watch.0.store(true, Ordering::Relaxed);
+    let error = batch.finish().unwrap_err();
+    assert_eq!(error.failure(), Failure::Interrupted);
+    assert_eq!(bank.status().unwrap().counters.batches, 0);
+}
+
+/// The batch's own threads wait for records, and not those of the caller's pool, of which there may
+/// be only one.
+#[test]
+fn a_caller_may_push_from_a_pool_of_one_thread() {
+    let case = Case::new();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    let report = pool.install(|| case.one_by_one(&records(), "pushed"));
+    assert_eq!(report.read.records, 30_000);
+}
