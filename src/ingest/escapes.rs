@@ -106,6 +106,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn most_of_what_is_normal_is_seen_at_once() {
+        for text in ["/", "/a?q=%20", "/%E0%B8%81", "/%2Fa~b"] {
+            assert!(are_normal(text), "{text}");
+        }
+    }
+
     /// What a server decodes a path to.
     fn decoded(text: &str) -> Vec<u8> {
         let bytes = text.as_bytes();

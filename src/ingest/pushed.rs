@@ -50,6 +50,10 @@ pub struct Record {
     digest: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fetched: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redirect: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    canonical: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     gone: bool,
 }
@@ -65,6 +69,8 @@ impl Record {
             uncrawled_outlinks: None,
             digest: None,
             fetched: None,
+            redirect: None,
+            canonical: None,
             gone: false,
         }
     }
@@ -129,6 +135,20 @@ impl Record {
         let day = crate::clock::time(since.as_secs());
         let seconds = day.trim_end_matches('Z');
         self.fetched(format!("{seconds}.{:06}Z", since.subsec_micros()))
+    }
+
+    /// The page that fetching this one led to. Where that is another page, this one is an alias.
+    #[must_use]
+    pub fn redirect(mut self, url: impl Into<String>) -> Self {
+        self.redirect = Some(url.into());
+        self
+    }
+
+    /// The page that this one names as canonical; it counts where there is no redirect.
+    #[must_use]
+    pub fn canonical(mut self, url: impl Into<String>) -> Self {
+        self.canonical = Some(url.into());
+        self
     }
 
     /// The page is gone; all else that the record says is ignored, but its fetch time tells which

@@ -113,7 +113,7 @@ fn wrong_input_is_told() {
         "# a comment\nhttp://h1.example/\n\nmailto:somebody\n",
     );
     place.write("list.txt", "http://h1.example/\n");
-    let cases: [(&[&str], i32, &str); 16] = [
+    let cases: [(&[&str], i32, &str); 15] = [
         (&["diff", "bank", "9"], 2, "the bank has no refresh 9"),
         (&["diff", "bank", "0", "1"], 2, "the bank has no refresh 0"),
         (

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use seedbank::engine::{
     Bank, EngineError, Failure, IngestReport, IngestRequest, RequestError, StoreError,
 };
-use seedbank::ingest::{Input, Record, SiteMode};
+use seedbank::ingest::{Input, Naming, Record};
 use seedbank::watch::{Unwatched, Watch};
 use serde_json::Value;
 
@@ -20,8 +20,8 @@ struct Case {
 impl Case {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Bank::create(&folder.path().join("files"), SiteMode::Host).unwrap();
-        Bank::create(&folder.path().join("pushed"), SiteMode::Host).unwrap();
+        Bank::create(&folder.path().join("files"), Naming::default()).unwrap();
+        Bank::create(&folder.path().join("pushed"), Naming::default()).unwrap();
         Self { folder }
     }
 

@@ -33,7 +33,8 @@ use crate::engine::clock::now;
 use crate::engine::{Bank, EngineError};
 pub use crate::ingest::Format;
 use crate::ingest::{
-    Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, Source, read_pieces, within_limit,
+    Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, Source, read_pieces,
+    within_limit,
 };
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, BatchRecord};
 use crate::storage::tables::{self, BitmapKey};
