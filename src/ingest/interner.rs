@@ -107,11 +107,10 @@ impl Interner {
     /// There is room for fewer than 2^32 URLs. That many take at least 2^32 bytes of text, far more
     /// than a block has.
     pub fn parse(&mut self, text: &str, naming: Naming) -> Result<UrlNumber, UrlProblem> {
-        if let Some((site, scheme, rest)) = normal(text, naming) {
-            let site = self.site(site);
+        if let Some(cut) = normal(text, naming) {
+            let site = self.site(cut.site);
             let at = self.texts.len();
-            self.texts.push(scheme.mark());
-            self.texts.push_str(rest);
+            cut.put_local(&mut self.texts);
             return Ok(self.last_text(site, at));
         }
         Ok(self.number(&parse_any(text, naming)?))

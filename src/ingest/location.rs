@@ -106,7 +106,8 @@ impl Naming {
 pub struct Location {
     /// The site's name: a host (lower case, punycode, IPv6 in brackets) or a registrable domain.
     pub site: String,
-    /// One byte for the scheme, then what follows the host (`Host`) or `://` (other modes).
+    /// One byte for the scheme; then for `BareHost` one byte for the host, which is the site's name
+    /// with or without `www.`; then what follows the host (`Host`, `BareHost`) or `://` (`Domain`).
     pub local: String,
 }
 
@@ -168,34 +169,62 @@ impl From<ParseError> for UrlProblem {
 /// gives the same.
 pub fn parse(text: &str, naming: Naming) -> Result<Location, UrlProblem> {
     match normal(text, naming) {
-        Some((site, scheme, rest)) => Ok(located(site, scheme, rest)),
+        Some(cut) => Ok(cut.located()),
         None => parse_any(text, naming),
     }
 }
 
-/// The site, the scheme and the rest of a URL that is certainly normal already; otherwise `None`.
-pub(super) fn normal(text: &str, naming: Naming) -> Option<(&str, Scheme, &str)> {
+/// A URL cut into the parts of a [`Location`].
+pub(super) struct Cut<'a> {
+    pub(super) site: &'a str,
+    scheme: Scheme,
+    /// How the host is told from others of the site; `None` where the rest tells.
+    host: Option<char>,
+    rest: &'a str,
+}
+
+impl Cut<'_> {
+    /// Appends the location's `local`.
+    pub(super) fn put_local(&self, out: &mut String) {
+        out.push(self.scheme.mark());
+        out.extend(self.host);
+        out.push_str(self.rest);
+    }
+
+    fn located(&self) -> Location {
+        let mut local = String::with_capacity(2 + self.rest.len());
+        self.put_local(&mut local);
+        Location {
+            site: self.site.to_owned(),
+            local,
+        }
+    }
+}
+
+/// The parts of a URL that is certainly normal already; otherwise `None`.
+pub(super) fn normal(text: &str, naming: Naming) -> Option<Cut<'_>> {
     let url = plain(text).filter(|_| text.len() <= MAX_URL)?;
     if naming.urls == UrlRules::Rfc3986 && !escapes::are_normal(url.rest) {
         return None;
     }
-    let whole = || text.get(url.scheme.name().len() + 3..);
-    let (site, rest) = match naming.sites {
-        SiteMode::Host => (url.host, url.rest),
-        SiteMode::BareHost => (bare(url.host), whole()?),
-        SiteMode::Domain => (psl::domain_str(url.host).unwrap_or(url.host), whole()?),
+    let (site, host, rest) = match naming.sites {
+        SiteMode::Host => (url.host, None, url.rest),
+        SiteMode::BareHost => {
+            let (site, mark) = bare(url.host);
+            (site, Some(mark), url.rest)
+        }
+        SiteMode::Domain => {
+            let after_scheme = text.get(url.scheme.name().len() + 3..)?;
+            let site = psl::domain_str(url.host).unwrap_or(url.host);
+            (site, None, after_scheme)
+        }
     };
-    Some((site, url.scheme, rest))
-}
-
-fn located(site: &str, scheme: Scheme, rest: &str) -> Location {
-    let mut local = String::with_capacity(1 + rest.len());
-    local.push(scheme.mark());
-    local.push_str(rest);
-    Location {
-        site: site.to_owned(),
-        local,
-    }
+    Some(Cut {
+        site,
+        scheme: url.scheme,
+        host,
+        rest,
+    })
 }
 
 /// Any URL, by the URL standard's parser.
@@ -230,23 +259,27 @@ pub(super) fn parse_any(text: &str, naming: Naming) -> Result<Location, UrlProbl
         return Err(UrlProblem::TooLong(url.as_str().len()));
     }
     let host = url.host_str().ok_or(UrlProblem::NoHost)?;
-    let site = match naming.sites {
-        SiteMode::Host => host,
-        SiteMode::BareHost => bare(host),
-        SiteMode::Domain => domain(&url, host),
-    };
-    let from = match naming.sites {
-        SiteMode::Host => Position::AfterHost,
-        SiteMode::BareHost | SiteMode::Domain => Position::BeforeHost,
-    };
-    Ok(match naming.urls {
-        UrlRules::Whatwg => located(site, scheme, &url[from..]),
-        UrlRules::Rfc3986 => {
-            let before_path = &url[from..Position::BeforePath];
-            let rest = escapes::normalised(&url[Position::BeforePath..]);
-            located(site, scheme, &[before_path, &rest].concat())
+    let (site, mark, from) = match naming.sites {
+        SiteMode::Host => (host, None, Position::AfterHost),
+        SiteMode::BareHost => {
+            let (site, mark) = bare(host);
+            (site, Some(mark), Position::AfterHost)
         }
-    })
+        SiteMode::Domain => (domain(&url, host), None, Position::BeforeHost),
+    };
+    let mut cut = Cut {
+        site,
+        scheme,
+        host: mark,
+        rest: &url[from..],
+    };
+    let normalised;
+    if naming.urls == UrlRules::Rfc3986 {
+        let path = escapes::normalised(&url[Position::BeforePath..]);
+        normalised = [&url[from..Position::BeforePath], &path].concat();
+        cut.rest = &normalised;
+    }
+    Ok(cut.located())
 }
 
 /// Takes the dots off the end of the host's name.
@@ -262,11 +295,19 @@ fn without_dot(url: &mut Url) -> Result<(), UrlProblem> {
     Ok(url.set_host(Some(&host))?)
 }
 
-/// A host without a leading `www.`, which stays where the rest has no dot or is a public suffix.
-pub(crate) fn bare(host: &str) -> &str {
+/// Marks the host that is the site's name itself.
+const BARE: char = '1';
+
+/// A host without a leading `www.`, which stays where the rest has no dot or is a public suffix;
+/// and the mark of the host on its site, which sorts as the two hosts do.
+fn bare(host: &str) -> (&str, char) {
     let rest = host.strip_prefix("www.");
-    rest.filter(|rest| rest.contains('.') && psl::suffix_str(rest) != Some(rest))
-        .unwrap_or(host)
+    let site = rest.filter(|rest| rest.contains('.') && psl::suffix_str(rest) != Some(rest));
+    match site {
+        None => (host, BARE),
+        Some(site) if host < site => (site, '0'),
+        Some(site) => (site, '2'),
+    }
 }
 
 /// The normalised URL of a page, from its site's name and the rest; the inverse of [`parse`].
@@ -274,11 +315,15 @@ pub(crate) fn bare(host: &str) -> &str {
 pub fn url(site: &str, local: &str, mode: SiteMode) -> String {
     let scheme = Scheme::of(local).name();
     let rest = local.get(1..).unwrap_or_default();
-    let host = match mode {
-        SiteMode::Host => site,
-        SiteMode::BareHost | SiteMode::Domain => "",
+    let (www, host, rest) = match mode {
+        SiteMode::Host => ("", site, rest),
+        SiteMode::Domain => ("", "", rest),
+        SiteMode::BareHost => match rest.strip_prefix(BARE) {
+            Some(rest) => ("", site, rest),
+            None => ("www.", site, rest.get(1..).unwrap_or_default()),
+        },
     };
-    [scheme, "://", host, rest].concat()
+    [scheme, "://", www, host, rest].concat()
 }
 
 /// The registrable domain of a URL's host; the host itself where it has none.

@@ -143,8 +143,12 @@ fn a_bare_host_has_no_www_before_it() {
     }
     // A page keeps its host.
     let page = parse("https://www.example.org:81/a", Naming::default()).unwrap();
-    assert_eq!(page.local, "1www.example.org:81/a");
     assert_eq!(page.url(SiteMode::BareHost), "https://www.example.org:81/a");
+    assert_eq!(page.local, "12:81/a");
+    let page = parse("http://example.org/", Naming::default()).unwrap();
+    assert_eq!(page.local, "01/");
+    let page = parse("http://www.zoo.example/", Naming::default()).unwrap();
+    assert_eq!(page.local, "00/");
 }
 
 #[test]
