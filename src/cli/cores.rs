@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::engine::{Bank, CoreView};
-use seedbank::shown::counted;
+use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;
 use super::output::Output;
@@ -50,7 +50,7 @@ pub(super) fn run(args: CoresArgs, session: &Session) -> Result<Outcome, CliErro
     Bank::at(&args.bank).cores(&args.which.into(), |core| {
         any = true;
         match args.format {
-            CoreFormat::Text => out.text(&text(&core)),
+            CoreFormat::Text => out.text(&readable(&text(&core))),
             CoreFormat::Jsonl => out.json(&core),
         }
     })?;

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use seedbank::engine::{
     Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, EngineError, RefreshId, SeedChange,
 };
-use seedbank::shown::{counted, plain};
+use seedbank::shown::{counted, plain, readable};
 use serde::Serialize;
 
 use super::failure::CliError;
@@ -108,7 +108,7 @@ pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError
             out.text(&counts(&diff.summary))?;
             for seed in &diff.seeds {
                 if seed.change != Change::Kept {
-                    out.line(&line(seed))?;
+                    out.line(&readable(&line(seed)))?;
                 }
             }
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::{Bank, ReadCost};
+use seedbank::shown::readable;
 
 use super::explain_text::{of_page, of_site};
 use super::failure::CliError;
@@ -45,7 +46,7 @@ pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliEr
         let answer = bank.explain_site(site, &which)?;
         match args.format.format {
             Format::Json => print_json(&answer)?,
-            Format::Text => print(&of_site(&answer))?,
+            Format::Text => print(&readable(&of_site(&answer)))?,
         }
         answer.cost
     } else {
@@ -53,7 +54,7 @@ pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliEr
         let answer = bank.explain(url, &which)?;
         match args.format.format {
             Format::Json => print_json(&answer)?,
-            Format::Text => print(&of_page(&answer))?,
+            Format::Text => print(&readable(&of_page(&answer)))?,
         }
         answer.cost
     };

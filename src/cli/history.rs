@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::{Bank, BatchKind, History};
-use seedbank::shown::{counted, plain};
+use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;
 use super::output::{print, print_json};
@@ -54,7 +54,7 @@ fn page(args: &HistoryArgs, url: &str, session: &Session) -> Result<Outcome, Cli
     let history = history?;
     match args.format.format {
         Format::Json => print_json(&history)?,
-        Format::Text => print(&page_history::text(&history))?,
+        Format::Text => print(&readable(&page_history::text(&history)))?,
     }
     Ok(Outcome::Done)
 }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write as _};
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
-use seedbank::shown::plain;
+use seedbank::shown::{plain, readable};
 use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
@@ -126,9 +126,9 @@ impl Session {
     )]
     pub(super) fn fail(&self, error: &CliError) {
         // Its text is plain already, and may have several lines.
-        tell(format_args!("error: {}", error.text()));
+        tell(format_args!("error: {}", readable(&error.text())));
         if let Some(hint) = error.hint() {
-            say("hint: ", &hint);
+            say("hint: ", &readable(&hint));
         }
     }
 }

@@ -26,6 +26,7 @@
 
 mod blocks;
 mod bvgraph;
+mod decimal;
 mod escapes;
 mod foreign;
 mod formats;

@@ -220,6 +220,28 @@ impl Rocks {
         self.scan_with(table, from, until, ReadOptions::default())
     }
 
+    /// Scans backwards, from the last key at or before `from` to the first that is at least `until`.
+    pub(super) fn scan_back(
+        &self,
+        table: &'static str,
+        from: &[u8],
+        until: &[u8],
+    ) -> Result<Scan<'_>, StoreError> {
+        let mut reading = ReadOptions::default();
+        reading.set_iterate_lower_bound(until);
+        let iterator = self.readable(table)?.map(|table| {
+            let mut iterator = self.db.raw_iterator_cf_opt(table, reading);
+            iterator.seek_for_prev(from);
+            iterator
+        });
+        Ok(Scan {
+            rocks: self,
+            iterator,
+            is_backwards: true,
+            begun: false,
+        })
+    }
+
     /// Scans a large range that will not be read again soon, and so deserves no place in the cache.
     pub(super) fn scan_once(
         &self,
@@ -250,6 +272,7 @@ impl Rocks {
         Ok(Scan {
             rocks: self,
             iterator,
+            is_backwards: false,
             begun: false,
         })
     }
@@ -452,11 +475,12 @@ impl SortedFile<'_> {
     }
 }
 
-/// A range of a table, in key order.
+/// A range of a table, in key order or backwards.
 pub(super) struct Scan<'a> {
     rocks: &'a Rocks,
     /// `None` when the scan is over: an iterator that failed would repeat its error for ever.
     iterator: Option<DBRawIterator<'a>>,
+    is_backwards: bool,
     begun: bool,
 }
 
@@ -469,8 +493,10 @@ impl Scan<'_> {
         let Some(iterator) = &mut self.iterator else {
             return Ok(None);
         };
-        if self.begun {
-            iterator.next();
+        match (self.begun, self.is_backwards) {
+            (false, _) => {}
+            (true, false) => iterator.next(),
+            (true, true) => iterator.prev(),
         }
         self.begun = true;
         if let Some((key, value)) = iterator.item() {

@@ -128,6 +128,20 @@ impl Store {
         })
     }
 
+    /// The entries at or before `from` whose key begins with `prefix`, from the last to the first.
+    pub fn scan_back<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        from: &K,
+        prefix: &[u8],
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        Ok(Entries {
+            table: table.name,
+            scan: self.rocks.scan_back(table.name, &from.bytes(), prefix)?,
+            _types: PhantomData,
+        })
+    }
+
     /// A record of the one table that holds the bank's format version, settings and counters.
     fn meta(&self, key: MetaKey) -> Result<Meta, StoreError> {
         self.need(&tables::META, &key)
@@ -224,7 +238,7 @@ fn after(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(until)
 }
 
-/// Entries of a table in key order; an unreadable one is an error and does not end the iteration.
+/// Entries of a table in key order, or backwards; an unreadable one is an error and does not end the iteration.
 pub struct Entries<'a, K, V> {
     table: &'static str,
     scan: Scan<'a>,

@@ -155,7 +155,11 @@ fn wrong_input_is_told() {
             5,
             "does not know http://no.example/",
         ),
-        (&["history", "bank", "h1.example"], 2, "is no URL of a page"),
+        (
+            &["history", "bank", "h1.example"],
+            2,
+            "h1.example has no scheme: did you mean http://h1.example/?",
+        ),
         (
             &["history", "bank", "http://h1.example/", "--plan", "none"],
             2,

@@ -263,7 +263,8 @@ fn what_is_not_there_is_named_with_what_is() {
         &["https://www.inside.example/bb"],
         &[
             "the bank does not know https://www.inside.example/bb\n",
-            "hint: the nearest pages that it knows: http://inside.example/b, ",
+            "hint: the nearest pages that it knows: ",
+            "http://inside.example/b",
         ],
     );
     says(
@@ -271,7 +272,10 @@ fn what_is_not_there_is_named_with_what_is() {
         &["knows no page of that site"],
     );
     says(&["ftp://h1.example/"], &["no URL of a page", "ftp"]);
-    says(&["h1.example"], &["the URL is relative"]);
+    says(
+        &["h1.example"],
+        &["h1.example has no scheme: did you mean http://h1.example/?"],
+    );
     says(
         &["--site", "nowhere.example"],
         &["no page of site \"nowhere.example\"", "name of a host"],

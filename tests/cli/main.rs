@@ -21,6 +21,7 @@ mod failures;
 #[cfg(unix)]
 mod interrupts;
 mod limits;
+mod lookups;
 mod made_up_reports;
 mod malformed;
 mod memory;

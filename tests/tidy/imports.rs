@@ -271,7 +271,7 @@ const ORDERS: &[Order] = &[
     Order {
         folder: &["cli"],
         lines: &[
-            &["last_words", "failure"],
+            &["last_words", "failure", "environment"],
             &["output", "progress", "table"],
             &["session", "values"],
             &["url_list", "plan_flags", "explain_text"],

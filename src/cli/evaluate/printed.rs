@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::{Args, ValueEnum};
 use seedbank::engine::{AbsentWhy, Claim, ListView, StateView};
-use seedbank::shown::{are, counted, plain};
+use seedbank::shown::{are, counted, plain, readable};
 use serde::Serialize;
 
 use crate::cli::failure::CliError;
@@ -42,7 +42,7 @@ impl TableFormatArgs {
         csv: impl FnOnce(&T) -> String,
     ) -> Result<Outcome, CliError> {
         match self.format {
-            TableFormat::Text => print(&text(result))?,
+            TableFormat::Text => print(&readable(&text(result)))?,
             TableFormat::Json => print_json(result)?,
             TableFormat::Csv => print(&csv(result))?,
         }

@@ -76,7 +76,9 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
         Hint::RefreshAgain => {
             "refresh the plan again after the next batch, or name two refreshes or `--against` another plan"
         }
-        Hint::OneUrlALine => "give one URL a line; lines that begin with # are passed over",
+        Hint::OneUrlALine => {
+            "give one URL a line, with its http:// or https://; lines that begin with # are passed over"
+        }
         Hint::Report => "please report this with the command that led to it",
         _ => return None,
     };

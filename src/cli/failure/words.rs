@@ -1,6 +1,7 @@
 //! Errors of the library that name parameters, in terms of the command line: by their flags.
 
 use seedbank::engine::{BadCover, EngineError, Family, PlanError, RequestError};
+use seedbank::shown::shortened;
 
 /// The whole text of an error; `None` where the library's own words, with those of its causes, will
 /// do.
@@ -10,6 +11,17 @@ pub(super) fn engine(error: &EngineError) -> Option<String> {
         EngineError::Request(RequestError::KeepsNothing) => {
             Some("--keep 0 would delete the refresh itself; keep at least 1".to_owned())
         }
+        EngineError::NoScheme { url, meant } => Some(match meant {
+            Some(meant) => format!(
+                "{} has no scheme: did you mean {}?",
+                shortened(url),
+                shortened(meant)
+            ),
+            None => format!(
+                "{} has no scheme; write https:// or http:// before it",
+                shortened(url)
+            ),
+        }),
         _ => None,
     }
 }

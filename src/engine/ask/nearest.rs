@@ -1,21 +1,16 @@
-//! Pages by location, and the nearest ones where there is none.
-
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
+//! Pages by location, and what may have been meant where there is none.
 
 use super::views::Views;
 use crate::engine::EngineError;
-use crate::ingest::{self, Location};
+use crate::ingest::{self, Location, UrlProblem};
 use crate::page::{PageId, SiteId};
 use crate::storage::records::{PageRecord, PageState};
 use crate::storage::{Key, StoreError, tables};
 
 /// How many pages are proposed at most.
 const PROPOSED: usize = 5;
-/// How many pages, in URL order, are looked at from each place on.
-const LOOKED_AT: usize = 3;
-/// How many shortened forms of a URL are looked up.
-const PLACES: usize = 3;
+/// How many pages of the same path with another query are proposed at most.
+const QUERIES: usize = 2;
 
 /// The page at a location.
 pub(crate) fn find(
@@ -39,81 +34,296 @@ pub(crate) fn named(
     views: &Views,
     url: &str,
 ) -> Result<(Location, PageId, PageRecord), EngineError> {
-    let location = ingest::parse(url, views.naming).map_err(|problem| EngineError::NoUrl {
-        url: url.to_owned(),
-        problem,
-    })?;
+    let location = match ingest::parse(url, views.naming) {
+        Ok(location) => location,
+        Err(problem) => return Err(no_url(views, url, problem)?),
+    };
     match find(views, &location)? {
         Some((page, record)) => Ok((location, page, record)),
-        None => Err(EngineError::NotKnown {
-            url: location.url(views.naming.sites),
-            nearest: to(views, &location)?,
-        }),
+        None => {
+            let url = location.url(views.naming.sites);
+            let nearest = nearest(views, &url)?;
+            Err(EngineError::NotKnown { url, nearest })
+        }
     }
 }
 
-/// The pages that a user may have meant: with the other scheme, with or without `www.`, then those
-/// of the site that share the longest beginning with the URL, ties by URL.
-fn to(views: &Views, location: &Location) -> Result<Vec<String>, StoreError> {
-    let mut found = BTreeSet::new();
-    let bare = location.site.strip_prefix("www.");
-    let twin = bare.map_or_else(|| format!("www.{}", location.site), str::to_owned);
-    for name in [&location.site, &twin] {
-        let Some(site) = views.reader.get(&tables::SITE_IDS, name)? else {
-            continue;
-        };
-        for local in beginnings(&location.local) {
-            neighbours(views, name, site, &local, &mut found)?;
+/// The error for a text that is no URL; where it only lacks its scheme, with the page that it names
+/// with one.
+fn no_url(views: &Views, text: &str, problem: UrlProblem) -> Result<EngineError, StoreError> {
+    let text = text.trim();
+    if !lacks_scheme(text) {
+        return Ok(EngineError::NoUrl {
+            url: text.to_owned(),
+            problem,
+        });
+    }
+    let rest = text.trim_start_matches('/');
+    let mut meant = None;
+    for scheme in ["https://", "http://"] {
+        let url = [scheme, rest].concat();
+        if meant.is_none()
+            && let Some(location) = is_there(views, &url)?
+        {
+            meant = Some(location);
         }
     }
-    let wanted = location.url(views.naming.sites);
-    let mut found: Vec<String> = found.into_iter().collect();
-    found.sort_by_key(|url| Reverse(alike(url, &wanted)));
+    if meant.is_none() {
+        meant = same_pages(views, &["https://", rest].concat())?
+            .into_iter()
+            .next();
+    }
+    Ok(EngineError::NoScheme {
+        url: text.to_owned(),
+        meant,
+    })
+}
+
+/// Whether a text begins with a host as if a scheme stood before it: `example.org/x`,
+/// `//example.org`, `localhost:8080`.
+fn lacks_scheme(text: &str) -> bool {
+    let rest = text.strip_prefix("//").unwrap_or(text);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
+    let is_host = name == "localhost" || name.contains('.') || text.starts_with("//");
+    let of_host = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    is_host
+        && name.starts_with(|c: char| c.is_alphanumeric())
+        && name.chars().all(of_host)
+        && port.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The normal form of a URL, if the bank has its page.
+fn is_there(views: &Views, url: &str) -> Result<Option<String>, StoreError> {
+    let Ok(location) = ingest::parse(url, views.naming) else {
+        return Ok(None);
+    };
+    let found = find(views, &location)?;
+    let found = found.filter(|(_, record)| record.state != PageState::Unlinked);
+    Ok(found.map(|_| location.url(views.naming.sites)))
+}
+
+/// The pages that a user may have meant by a normal URL: the same page written otherwise, then its
+/// neighbours on both sides, in the order of URLs.
+fn nearest(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
+    let mut found = same_pages(views, url)?;
     found.truncate(PROPOSED);
+    for other in neighbourhoods(url) {
+        let room = PROPOSED.saturating_sub(found.len());
+        if room == 0 {
+            break;
+        }
+        let beside = neighbours(views, &other, room)?;
+        let new: Vec<String> = beside
+            .into_iter()
+            .filter(|url| !found.contains(url))
+            .collect();
+        found.extend(new);
+    }
     Ok(found)
 }
 
-/// The rest of a URL under both schemes, and shortened at each of its last slashes.
-fn beginnings(local: &str) -> Vec<String> {
-    let rest = local.get(1..).unwrap_or_default();
-    let mut ends = vec![rest.len()];
-    let slashes = rest.rmatch_indices('/').map(|(at, _)| at + 1);
-    ends.extend(slashes.filter(|end| *end < rest.len()));
-    ends.truncate(PLACES);
-    let both = ends
-        .iter()
-        .flat_map(|end| ["0", "1"].map(|scheme| (scheme, *end)));
-    both.map(|(scheme, end)| [scheme, rest.get(..end).unwrap_or_default()].concat())
-        .collect()
+/// A normal URL in parts.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    is_https: bool,
+    host: &'a str,
+    path: &'a str,
+    /// With its question mark; empty where there is none.
+    query: &'a str,
 }
 
-fn neighbours(
-    views: &Views,
-    name: &str,
-    site: SiteId,
-    local: &str,
-    found: &mut BTreeSet<String>,
-) -> Result<(), StoreError> {
-    let from = (site, local.to_owned());
-    let of_site = site.bytes();
-    let entries = views.reader.scan_from(&tables::PAGE_IDS, &from, &of_site)?;
-    for entry in entries.take(LOOKED_AT) {
-        let ((_, local), index) = entry?;
-        let page = PageId::new(site, index);
-        let state = views.reader.need(&tables::PAGES, &page)?.state;
-        if state != PageState::Unlinked {
-            found.insert(ingest::url(name, &local, views.naming.sites));
+impl<'a> Parts<'a> {
+    fn of(url: &'a str) -> Option<Self> {
+        let (scheme, rest) = url.split_once("://")?;
+        let (host, rest) = rest.split_at(rest.find('/')?);
+        let (path, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
+        Some(Self {
+            is_https: scheme == "https",
+            host,
+            path,
+            query,
+        })
+    }
+
+    fn url(self, host: &str, path: &str, query: &str) -> String {
+        let scheme = if self.is_https { "https://" } else { "http://" };
+        [scheme, host, path, query].concat()
+    }
+
+    const fn other_scheme(self) -> Self {
+        Self {
+            is_https: !self.is_https,
+            ..self
         }
     }
-    Ok(())
+
+    /// The host with `www.`, or without where it has it.
+    fn twin(self) -> String {
+        let bare = self.host.strip_prefix("www.");
+        bare.map_or_else(|| format!("www.{}", self.host), str::to_owned)
+    }
+
+    /// The path with a slash at its end, or without where it has one.
+    fn other_slash(self) -> String {
+        match self.path.strip_suffix('/') {
+            Some("") => self.path.to_owned(),
+            Some(bare) => bare.to_owned(),
+            None => format!("{}/", self.path),
+        }
+    }
 }
 
-/// How many bytes two URLs have in common at their beginnings, scheme and `www.` aside.
-fn alike(one: &str, other: &str) -> usize {
-    let bare = |url: &str| -> Vec<u8> {
-        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-        rest.strip_prefix("www.").unwrap_or(rest).bytes().collect()
+/// The pages of the bank that are the same but for the scheme, a slash at the end, the query or
+/// `www.`; those that differ in fewer of them come first.
+fn same_pages(views: &Views, url: &str) -> Result<Vec<String>, StoreError> {
+    let Some(parts) = Parts::of(url) else {
+        return Ok(Vec::new());
     };
-    let (one, other) = (bare(one), bare(other));
-    one.iter().zip(&other).take_while(|(a, b)| a == b).count()
+    let (twin, slash) = (parts.twin(), parts.other_slash());
+    let mut kinds: Vec<u32> = (1..16).collect();
+    kinds.sort_by_key(|kind| (kind.count_ones(), *kind));
+    let mut found = Vec::new();
+    for kind in kinds {
+        let differs = |bit: u32| kind & bit != 0;
+        let scheme = if differs(1) {
+            parts.other_scheme()
+        } else {
+            parts
+        };
+        let path = if differs(2) { &slash } else { parts.path };
+        let query = if differs(4) { "" } else { parts.query };
+        let host = if differs(8) { &*twin } else { parts.host };
+        if let Some(page) = is_there(views, &scheme.url(host, path, query))?
+            && page != url
+            && !found.contains(&page)
+        {
+            found.push(page);
+        }
+    }
+    for scheme in [parts, parts.other_scheme()] {
+        let other = scheme.url(parts.host, parts.path, "?");
+        let with_query = after(views, &other, QUERIES, |page| page.starts_with(&other))?;
+        found.extend(with_query.into_iter().filter(|page| page != url));
+    }
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|page| seen.insert(page.clone()));
+    Ok(found)
 }
+
+/// The URLs whose neighbours are looked for, in order: with the host as it is and its twin, with
+/// the scheme as it is and the other.
+fn neighbourhoods(url: &str) -> Vec<String> {
+    let Some(parts) = Parts::of(url) else {
+        return Vec::new();
+    };
+    let twin = parts.twin();
+    let hosts = [parts.host, &*twin];
+    let both = |host| {
+        let schemes = [parts, parts.other_scheme()];
+        schemes.map(|scheme| scheme.url(host, parts.path, parts.query))
+    };
+    hosts.into_iter().flat_map(both).collect()
+}
+
+/// The neighbours of a URL among the pages of its host and scheme, at most so many, in the order of
+/// URLs: as many on one side as on the other where there are enough.
+fn neighbours(views: &Views, url: &str, most: usize) -> Result<Vec<String>, StoreError> {
+    let Some(begin) = host_end(url).and_then(|end| url.get(..end)) else {
+        return Ok(Vec::new());
+    };
+    let is_beside = |page: &str| {
+        let rest = page.strip_prefix(begin);
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    };
+    // One more, since the page itself may be among them.
+    let mut before = before(views, url, most + 1, is_beside)?;
+    let mut after = after(views, url, most + 1, is_beside)?;
+    before.retain(|page| page != url);
+    after.retain(|page| page != url);
+    let on_left = most.div_ceil(2).max(most.saturating_sub(after.len()));
+    before.truncate(on_left);
+    after.truncate(most.saturating_sub(before.len()));
+    let mut beside = [before, after].concat();
+    beside.sort_unstable();
+    Ok(beside)
+}
+
+/// Where the host of a URL ends, with its port.
+fn host_end(url: &str) -> Option<usize> {
+    let begin = url.find("://")? + 3;
+    Some(begin + url.get(begin..)?.find('/')?)
+}
+
+/// A place in the order of the pages of a site.
+fn place(views: &Views, url: &str) -> Result<Option<(String, SiteId, String)>, StoreError> {
+    let Ok(location) = ingest::parse(url, views.naming) else {
+        return Ok(None);
+    };
+    let site = views.reader.get(&tables::SITE_IDS, &location.site)?;
+    Ok(site.map(|site| (location.site, site, location.local)))
+}
+
+/// The first pages of a site from a URL on for which `fits` holds; the first for which it does not
+/// ends the search.
+fn after(
+    views: &Views,
+    url: &str,
+    most: usize,
+    fits: impl Fn(&str) -> bool,
+) -> Result<Vec<String>, StoreError> {
+    let Some((name, site, local)) = place(views, url)? else {
+        return Ok(Vec::new());
+    };
+    let of_site = site.bytes();
+    let entries = views
+        .reader
+        .scan_from(&tables::PAGE_IDS, &(site, local), &of_site)?;
+    live(views, &name, entries, most, fits)
+}
+
+/// The last pages of a site before a URL for which `fits` holds, the nearest first; the first for
+/// which it does not ends the search.
+fn before(
+    views: &Views,
+    url: &str,
+    most: usize,
+    fits: impl Fn(&str) -> bool,
+) -> Result<Vec<String>, StoreError> {
+    let Some((name, site, local)) = place(views, url)? else {
+        return Ok(Vec::new());
+    };
+    let of_site = site.bytes();
+    let entries = views
+        .reader
+        .scan_back(&tables::PAGE_IDS, &(site, local), &of_site)?;
+    live(views, &name, entries, most, fits)
+}
+
+/// The first pages of a scan that are pages today, as long as `fits` holds.
+fn live(
+    views: &Views,
+    name: &str,
+    entries: impl Iterator<Item = Result<((SiteId, String), u32), StoreError>>,
+    most: usize,
+    fits: impl Fn(&str) -> bool,
+) -> Result<Vec<String>, StoreError> {
+    let mut found = Vec::new();
+    for entry in entries.take(LOOKED_AT) {
+        let ((site, local), index) = entry?;
+        let page = ingest::url(name, &local, views.naming.sites);
+        if found.len() == most || !fits(&page) {
+            break;
+        }
+        let record = views
+            .reader
+            .need(&tables::PAGES, &PageId::new(site, index))?;
+        if record.state != PageState::Unlinked {
+            found.push(page);
+        }
+    }
+    Ok(found)
+}
+
+/// How many pages are looked at on one side: many in a row may be linked to by nobody any more.
+const LOOKED_AT: usize = 100;

@@ -40,7 +40,9 @@ pub enum Hint {
     RemoveOrNameRejectsFile,
     /// Use the build that made the bank, or create a new bank and ingest a snapshot.
     SameBuild,
-    /// The nearest pages that the bank knows, at least one.
+    /// Write the URL with its scheme; if given, this is the page that the bank has.
+    WriteScheme(Option<String>),
+    /// The pages of the bank that may have been meant, at least one.
     NearestPages(Vec<String>),
     /// The bank knows no page of the site either.
     UnknownSite,

@@ -117,12 +117,22 @@ pub enum EngineError {
         /// What is wrong.
         problem: UrlProblem,
     },
+    /// What was given as the URL of a page has no scheme.
+    #[error("{} has no scheme", shortened(url))]
+    NoScheme {
+        /// The text that was given.
+        url: String,
+        /// The page of the bank that it names with a scheme; `None` where there is none.
+        meant: Option<String>,
+    },
     /// The bank does not know the page.
     #[error("the bank does not know {}", shortened(url))]
     NotKnown {
         /// The page.
         url: String,
-        /// The nearest pages that the bank knows.
+        /// The pages of the bank that may have been meant: first the same page under another
+        /// scheme, with or without a slash at its end, a query or `www.`, then its neighbours on
+        /// both sides in the order of URLs.
         nearest: Vec<String>,
     },
     /// A list of seeds has a line that is not a URL.
@@ -238,6 +248,7 @@ impl EngineError {
             | Self::Forgotten(_)
             | Self::OneRefresh { .. }
             | Self::NoUrl { .. }
+            | Self::NoScheme { .. }
             | Self::OtherPlan { .. } => Failure::Usage,
             Self::NotKnown { .. } | Self::NoSite(_) => Failure::Unknown,
             Self::Cores(_)
@@ -274,6 +285,7 @@ impl EngineError {
             Self::RejectsLink { .. } => Hint::NameRejectsFile,
             Self::RejectsFull { .. } => Hint::RemoveOrNameRejectsFile,
             Self::SuffixList { .. } => Hint::SameBuild,
+            Self::NoScheme { meant, .. } => Hint::WriteScheme(meant.clone()),
             Self::NotKnown { nearest, .. } if nearest.is_empty() => Hint::UnknownSite,
             Self::NotKnown { nearest, .. } => Hint::NearestPages(nearest.clone()),
             Self::NoSite(_) => Hint::NameSite,

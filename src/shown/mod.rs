@@ -1,4 +1,4 @@
-//! How things are shown to people: the texts of others, and counts.
+//! How things are shown to people: the texts of others, URLs among them, and counts.
 //!
 //! Texts of others are names, paths and URLs in messages.
 //!
@@ -6,8 +6,12 @@
 //! own, an escape sequence controls the terminal, and direction marks make one URL look like
 //! another.
 
+mod readable;
+
 use std::borrow::Cow;
 use std::fmt::Display;
+
+pub use readable::readable;
 
 /// How many characters of a URL a message shows at most.
 const MOST: usize = 200;
