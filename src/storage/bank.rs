@@ -40,9 +40,10 @@ use super::folder::{
 use super::format::{ACKNOWLEDGING, WITH_ALIASES};
 use super::load::write_files;
 use super::manifest::Manifest;
+use super::options::Merging;
 use super::published::{Pointer, is_published, publish, remove_unread, table_unlike_published};
 use super::records::{Counters, Intent, Meta, Settings};
-use super::rocks::{Merging, Rocks};
+use super::rocks::Rocks;
 use super::store::Store;
 use super::table::{Key, Value};
 use super::tables::{ALL, FORMAT, META, MetaKey};

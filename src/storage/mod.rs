@@ -32,6 +32,7 @@ pub mod links;
 mod load;
 mod manifest;
 mod open_files;
+mod options;
 mod published;
 mod raw;
 pub mod records;

@@ -5,8 +5,9 @@ use std::path::Path;
 use super::acknowledged::Acknowledged;
 use super::error::StoreError;
 use super::manifest::structure_fault;
+use super::options::Merging;
 use super::published::Pointer;
-use super::rocks::{Merging, Rocks};
+use super::rocks::Rocks;
 use super::tables::ALL;
 
 /// What the small files of a bank say, and whether its live database looks sound.

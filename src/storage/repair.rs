@@ -23,9 +23,9 @@ use super::folder::{
     ACKNOWLEDGED, DAMAGED, FOLDERS, MARKER, is_folder, marker_format, names_in, sync_folder,
     write_marker,
 };
+use super::options::Merging;
 use super::published::{Pointer, Reader, is_read};
 use super::records::{BatchId, RefreshId};
-use super::rocks::Merging;
 use super::store::Store;
 use super::tables::{FORMAT, META, MetaKey, OLDEST_FORMAT};
 use crate::watch::Watch;

@@ -1,4 +1,4 @@
-//! The only module that talks to RocksDB: bytes in, bytes out.
+//! The only module that talks to RocksDB, set up as `options` says: bytes in, bytes out.
 //!
 //! One writer opens the live database; readers open published checkpoints read-only. Merge
 //! operators are not used: one failure in a compaction would leave the database read-only.
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
-    BlockBasedIndexType, BlockBasedOptions, BottommostLevelCompaction, Cache, ColumnFamily,
-    ColumnFamilyDescriptor, CompactOptions, DB, DBCompressionType, DBRawIterator,
+    BottommostLevelCompaction, Cache, ColumnFamily, CompactOptions, DB, DBRawIterator,
     IngestExternalFileOptions, Options, ReadOptions, SstFileWriter, WaitForCompactOptions,
     WriteBatch, WriteOptions,
 };
 
 use super::error::StoreError;
+use super::options::{DEFAULT_CACHE, Merging, database_options, descriptors, table_options};
 use super::table::{Access, TableInfo};
 
 /// One change of one table: a new value, or `None` to delete.
@@ -27,72 +27,6 @@ pub(super) struct Rocks {
     options: Options,
     bytes_read: AtomicU64,
     reads: AtomicU64,
-}
-
-/// Bytes of memory that the store uses for its block cache and write buffers.
-const DEFAULT_CACHE: usize = 256 << 20;
-
-fn database_options() -> Options {
-    let mut options = Options::default();
-    options.set_max_background_jobs(2);
-    options.set_keep_log_file_num(2);
-    options.set_max_log_file_size(4 << 20);
-    options.set_log_level(rocksdb::LogLevel::Warn);
-    options.set_max_open_files(super::open_files::most_open());
-    // All tables share this bound, so that memory does not grow with the number of tables.
-    options.set_db_write_buffer_size(64 << 20);
-    options.set_max_total_wal_size(128 << 20);
-    options.set_bytes_per_sync(1 << 20);
-    // The MANIFEST is read as a whole with every commit.
-    options.set_max_manifest_file_size(1 << 20);
-    options
-}
-
-fn table_options(access: Access, cache: &Cache) -> Options {
-    let mut block = BlockBasedOptions::default();
-    block.set_block_cache(cache);
-    block.set_block_size(16 << 10);
-    block.set_cache_index_and_filter_blocks(true);
-    // Filters and indexes are kept in pieces. Whole ones of a large file outgrow a shard of the
-    // cache and are read again for every key (a delta on 3.4 million pages took a hundred times as
-    // long).
-    block.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
-    block.set_partition_filters(true);
-    block.set_metadata_block_size(4 << 10);
-    block.set_pin_top_level_index_and_filter(true);
-    block.set_format_version(5);
-    if access == Access::Lookup {
-        block.set_bloom_filter(10.0, false);
-    }
-    let mut options = Options::default();
-    options.set_block_based_table_factory(&block);
-    options.set_compression_type(DBCompressionType::Lz4);
-    options.set_bottommost_compression_type(DBCompressionType::Zstd);
-    options.set_write_buffer_size(32 << 20);
-    options.set_target_file_size_base(64 << 20);
-    options.set_level_compaction_dynamic_level_bytes(true);
-    options
-}
-
-/// Whether RocksDB merges files of tables on its own while a database is open for writing. A file
-/// that was merged is deleted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Merging {
-    Automatic,
-    Never,
-}
-
-fn descriptors(
-    tables: &[TableInfo],
-    cache: &Cache,
-    merging: Merging,
-) -> Vec<ColumnFamilyDescriptor> {
-    let descriptor = |table: &TableInfo| {
-        let mut options = table_options(table.access, cache);
-        options.set_disable_auto_compactions(merging == Merging::Never);
-        ColumnFamilyDescriptor::new(table.name, options)
-    };
-    tables.iter().map(descriptor).collect()
 }
 
 impl Rocks {
