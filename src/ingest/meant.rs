@@ -158,12 +158,12 @@ fn distance(one: &str, other: &str) -> usize {
         let mut row = vec![i + 1];
         for (j, b) in other.iter().enumerate() {
             let replaced = last[j] + usize::from(a != b);
-            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            let mut letters = replaced.min(last[j + 1] + 1).min(row[j] + 1);
             let swapped = i > 0 && j > 0 && one[i - 1] == *b && other[j - 1] == *a;
             if swapped {
-                least = least.min(before[j - 1] + 1);
+                letters = letters.min(before[j - 1] + 1);
             }
-            row.push(least);
+            row.push(letters);
         }
         before = std::mem::replace(&mut last, row);
     }

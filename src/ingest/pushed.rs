@@ -43,9 +43,8 @@ pub struct Record {
     spam: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     clicks: Option<u64>,
-    /// `Some(None)` where the bank is to count.
     #[serde(skip_serializing_if = "Option::is_none")]
-    uncrawled_outlinks: Option<Option<u64>>,
+    uncrawled_outlinks: Option<Uncrawled>,
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,6 +55,16 @@ pub struct Record {
     canonical: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     gone: bool,
+}
+
+/// What a record says of uncrawled outlinks; as JSON a number or null.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(untagged)]
+enum Uncrawled {
+    /// So many there are.
+    Given(u64),
+    /// The bank is to count them.
+    Counted,
 }
 
 impl Record {
@@ -102,14 +111,14 @@ impl Record {
     /// count them.
     #[must_use]
     pub const fn uncrawled_outlinks(mut self, count: u64) -> Self {
-        self.uncrawled_outlinks = Some(Some(count));
+        self.uncrawled_outlinks = Some(Uncrawled::Given(count));
         self
     }
 
     /// From now on the bank counts itself how many outlinks of the page were not crawled.
     #[must_use]
     pub const fn count_uncrawled_outlinks(mut self) -> Self {
-        self.uncrawled_outlinks = Some(None);
+        self.uncrawled_outlinks = Some(Uncrawled::Counted);
         self
     }
 

@@ -71,7 +71,7 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
 /// assert_eq!(counted(0, "authority"), "0 authorities");
 /// ```
 #[must_use]
-pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     if count == N::from(1) {
         return format!("{count} {noun}");
     }

@@ -133,9 +133,10 @@ enum Script {
 /// The script of a letter or digit beyond ASCII, composed; `None` where it is not decoded.
 const fn script(c: char) -> Option<Script> {
     Some(match c {
-        // Not the signs among them, the dotless i, the kra, the long s, letters with a mark beside.
+        // Not the signs among the letters of Latin, the dotless i, the kra, the long s, letters with
+        // a mark beside; nor the katakana no and the strokes that look like a slash.
         '\u{131}' | '\u{138}' | '\u{13f}' | '\u{140}' | '\u{149}' | '\u{17f}' | '\u{d7}'
-        | '\u{f7}' => return None,
+        | '\u{f7}' | '\u{30ce}' | '\u{4e36}' | '\u{4e3f}' => return None,
         '\u{c0}'..='\u{17f}' => Script::Latin,
         '\u{386}'
         | '\u{388}'..='\u{38a}'
@@ -150,8 +151,6 @@ const fn script(c: char) -> Option<Script> {
         | '\u{e40}'..='\u{e44}'
         | '\u{e46}'..='\u{e4c}'
         | '\u{e50}'..='\u{e59}' => Script::Thai,
-        // Not the katakana no and the strokes that look like a slash.
-        '\u{30ce}' | '\u{4e36}' | '\u{4e3f}' => return None,
         '\u{3041}'..='\u{3096}'
         | '\u{30a1}'..='\u{30fa}'
         | '\u{30fc}'

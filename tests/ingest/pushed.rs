@@ -41,7 +41,7 @@ impl Case {
         }
     }
 
-    fn from_file(&self, records: &[Record], bank: &str) -> IngestReport {
+    fn of_file(&self, records: &[Record], bank: &str) -> IngestReport {
         let lines: Vec<String> = records.iter().map(|r| r.to_json() + "\n").collect();
         let file = self.path("day.jsonl");
         fs::write(&file, lines.concat()).unwrap();
@@ -117,7 +117,7 @@ fn records() -> Vec<Record> {
 fn pushed_records_are_the_batch_that_a_file_of_them_is() {
     let case = Case::new();
     let records = records();
-    let from_file = case.from_file(&records, "files");
+    let from_file = case.of_file(&records, "files");
     let pushed = case.one_by_one(&records, "pushed");
     assert_eq!(from_file.read, pushed.read);
     assert_eq!(from_file.counts, pushed.counts);
@@ -129,7 +129,7 @@ fn pushed_records_are_the_batch_that_a_file_of_them_is() {
     assert_eq!(of_file, case.rejects("of-push", "number"));
     // Either way round, and in one go, it is the same batch: its digest tells.
     assert_eq!(case.one_by_one(&records, "files").same_as, Some(1));
-    assert_eq!(case.from_file(&records, "pushed").same_as, Some(1));
+    assert_eq!(case.of_file(&records, "pushed").same_as, Some(1));
     let request = case.request("of-iterator");
     let all = case
         .bank("files")

@@ -131,10 +131,10 @@ fn of_bad(bad: &BadRecords, advice: &str) -> String {
     let meant = names.filter_map(|name| Some((name, field_meant(name)?)));
     // A record that has its url says something else with such a field.
     let meant = meant.filter(|(_, field)| no_url || *field != "url");
-    let proposals: String = meant
+    let proposals: Vec<String> = meant
         .map(|(name, field)| format!("{}: did you mean {field}? ", plain(name)))
         .collect();
-    [&proposals, &listed, advice].concat()
+    [&proposals.concat(), &listed, advice].concat()
 }
 
 #[cfg(test)]

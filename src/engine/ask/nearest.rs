@@ -38,14 +38,12 @@ pub(crate) fn named(
         Ok(location) => location,
         Err(problem) => return Err(no_url(views, url, problem)?),
     };
-    match find(views, &location)? {
-        Some((page, record)) => Ok((location, page, record)),
-        None => {
-            let url = location.url(views.naming.sites);
-            let nearest = nearest(views, &url)?;
-            Err(EngineError::NotKnown { url, nearest })
-        }
+    if let Some((page, record)) = find(views, &location)? {
+        return Ok((location, page, record));
     }
+    let url = location.url(views.naming.sites);
+    let nearest = nearest(views, &url)?;
+    Err(EngineError::NotKnown { url, nearest })
 }
 
 /// The error for a text that is no URL; where it only lacks its scheme, with the page that it names

@@ -137,9 +137,13 @@ fn parse_structure(line: &str) -> Result<Fields<'_>, Fault> {
             Fault::new(RejectReason::NotAnObject, "a record must be a JSON object")
         } else {
             // There is one line, and the reject says which.
-            let text = error
-                .to_string()
-                .replace(" at line 1 column ", " at column ");
+            let text = if error.is_data() {
+                "a record must be a JSON object".to_owned()
+            } else {
+                error
+                    .to_string()
+                    .replace(" at line 1 column ", " at column ")
+            };
             Fault::new(RejectReason::InvalidJson, text)
         }
     })
