@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use seedbank::engine::{
     AliasBy, AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite,
-    CoverSeed, CoverStop, Explanation, LeftOut, NearCore, NotTaken, PageState, PageToday, Parts,
-    PlaceView, Role, RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Why,
+    CoverSeed, CoverStop, Explanation, LeftOut, Method, NearCore, NotTaken, PageState, PageToday,
+    Parts, PlaceView, Role, RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Unreached,
+    WebOfSite, WebParts, WebSeed, WebTerms, Why,
 };
 use seedbank::shown::{are, counted};
 
@@ -47,16 +48,20 @@ pub(super) fn of_page(answer: &Explanation) -> String {
             lines.add(format_args!("seed {} of {of}", seed.rank));
             cover_seed(&mut lines, seed);
         }
+        Why::WebSeed(seed) => {
+            lines.add(format_args!("seed {} of {of}", seed.rank));
+            web_seed(&mut lines, seed);
+        }
         why => {
             lines.add(format_args!("no seed of {of}"));
-            no_seed(&mut lines, why, &answer.site);
+            no_seed(&mut lines, why, &answer.site, answer.asked.method);
         }
     }
     today(&mut lines, &answer.page, &answer.why);
     lines.0
 }
 
-fn no_seed(lines: &mut Lines, why: &Why, site: &str) {
+fn no_seed(lines: &mut Lines, why: &Why, site: &str, method: Method) {
     match why {
         Why::CoreMember(member) => core_member(lines, member),
         Why::NearCore(near) => near_core(lines, near),
@@ -78,7 +83,19 @@ fn no_seed(lines: &mut Lines, why: &Why, site: &str) {
             "site {site} ({}) got no seats when the seeds were shared out",
             counted(*crawled, "crawled page")
         )),
+        Why::Reached { by, hop } => lines.add(format_args!(
+            "reached by {} in {}",
+            web_pick(by),
+            links(*hop)
+        )),
+        Why::Unreached(page) => unreached(lines, page),
         Why::LeftOut { reason } => lines.add(match reason {
+            LeftOut::Spam if method != Method::Cores => {
+                "it took no part: it is spam, and no seed reaches it"
+            }
+            LeftOut::NoLinks => {
+                "it took no part: it has no links to start a crawl from, and no seed reaches it"
+            }
             LeftOut::Spam => "it took no part: it is spam (`refresh --keep-spam` would let it)",
             LeftOut::Gone => "it took no part: it is gone",
             LeftOut::NotCrawled => "it took no part: it was not crawled",
@@ -87,7 +104,7 @@ fn no_seed(lines: &mut Lines, why: &Why, site: &str) {
         }),
         Why::Later => lines.add("the bank did not know it then; refresh again"),
         // These were printed above.
-        Why::CoreSeed(_) | Why::CoverSeed(_) => {}
+        Why::CoreSeed(_) | Why::CoverSeed(_) | Why::WebSeed(_) => {}
     }
 }
 
@@ -252,6 +269,110 @@ fn cover_seed(lines: &mut Lines, seed: &CoverSeed) {
     }
 }
 
+fn links(hops: u32) -> String {
+    let plural = if hops == 1 { "" } else { "s" };
+    format!("{hops} link{plural}")
+}
+
+fn web_pick(seed: &SiteSeed) -> String {
+    let score = gain(seed.gain);
+    format!(
+        "{} (seed {}, pick {}, {score})",
+        seed.url, seed.rank, seed.pick
+    )
+}
+
+fn web_parts(reached: &WebParts) -> String {
+    format!(
+        "{}; {} of the pages known, cost {}, net {}",
+        parts(&reached.all),
+        reached.known,
+        reached.cost,
+        reached.net
+    )
+}
+
+fn web_seed(lines: &mut Lines, seed: &WebSeed) {
+    let score = gain(seed.gain);
+    lines.add(format_args!(
+        "pick {}, by refresh {}: {score}",
+        seed.pick, seed.since
+    ));
+    lines.add(format_args!("reaches first: {}", web_parts(&seed.reaches)));
+    for (hop, of_hop) in seed.hops.iter().enumerate() {
+        lines.add(format_args!("  hop {hop}: {}", web_parts(of_hop)));
+    }
+    match &seed.runner_up {
+        Some(second) => lines.add(format_args!(
+            "runner-up {} with {}",
+            second.url, second.score
+        )),
+        None if seed.gain.is_none() => {}
+        None => lines.add("no runner-up: no other page could be a seed"),
+    }
+    if let Some((by, hop)) = &seed.reached_by {
+        lines.add(format_args!(
+            "itself reached before by {} in {}",
+            web_pick(by),
+            links(*hop)
+        ));
+    }
+    terms(lines, &seed.terms);
+}
+
+/// How far seeds reach, what a page costs, and where that comes from.
+fn terms(lines: &mut Lines, terms: &WebTerms) {
+    lines.add(format_args!(
+        "seeds reach {} hops, and every page reached costs {}",
+        terms.hops, terms.fetch_cost
+    ));
+    if let (Some(tuned), Some(budget)) = (&terms.tuned, terms.budget) {
+        lines.add(format_args!(
+            "that is the best of {} settings for a crawl of {budget} pages, tried on the state after \
+             batch {}: it gathers {}",
+            tuned.settings, tuned.batch, tuned.gathered
+        ));
+    }
+}
+
+fn unreached(lines: &mut Lines, page: &Unreached) {
+    lines.add(format_args!(
+        "no seed reaches it; {} of {} seeds were picked",
+        page.picks, page.seeds_asked
+    ));
+    match (page.score, &page.last_pick) {
+        (Some(score), Some(last)) => lines.add(format_args!(
+            "its score after the last pick: {score}; outweighed up to the last, {}",
+            web_pick(last)
+        )),
+        (Some(score), None) => lines.add(format_args!(
+            "its score after the last pick: {score}, which is no gain"
+        )),
+        (None, _) => lines.add("pages are drawn: it has no score"),
+    }
+    terms(lines, &page.terms);
+}
+
+fn web_of_site(lines: &mut Lines, site: &WebOfSite) {
+    for seed in &site.site_seeds {
+        lines.add(web_pick(seed));
+    }
+    if site.site_seeds.is_empty() {
+        lines.add("no seeds");
+    }
+    lines.add(format_args!(
+        "{} of its pages are reached by seeds, on whatever site these are",
+        site.reached
+    ));
+    lines.add(format_args!(
+        "{} crawled pages could be seeds and are reached by none",
+        site.unreached
+    ));
+    for page in &site.best_unreached {
+        lines.add(format_args!("  {} {}", page.score, page.url));
+    }
+}
+
 fn stop(stop: CoverStop) -> &'static str {
     match stop {
         CoverStop::NoValueLeft => "no value was left",
@@ -333,6 +454,7 @@ pub(super) fn of_site(answer: &SiteExplanation) -> String {
     match &answer.why {
         SiteWhy::CoresOfSite(site) => cores_of_site(&mut lines, site),
         SiteWhy::CoverOfSite(site) => cover_of_site(&mut lines, site),
+        SiteWhy::WebOfSite(site) => web_of_site(&mut lines, site),
         SiteWhy::NothingCrawled => lines.add("it had no crawled page, so no seeds"),
     }
     lines.0

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use seedbank::engine::{
-    CoverMethod, Covered, Density, Growth, Hits, Method, Pages, Pick, PlanOptions, Share, Value,
+    CoverMethod, Covered, Density, Growth, Hits, Method, Pages, Pick, PlanOptions, Scope, Share,
+    Value, ValueBy,
 };
 
 use super::failure::CliError;
@@ -29,13 +30,15 @@ pub(super) struct PlanFlags {
     #[arg(long, value_name = "FILE", env = "SEEDBANK_PLAN_FILE")]
     plan_file: Option<PathBuf>,
     /// How many seeds: by cores one from each core [default: 100]; by cover a total that is shared
-    /// out over the sites
+    /// out over the sites, or with `--scope web` the list's [default: 100]
     #[arg(long, value_name = "N")]
     seeds: Option<u32>,
     #[command(flatten)]
     cores: CoreFlags,
     #[command(flatten)]
     cover: CoverFlags,
+    #[command(flatten)]
+    web: WebFlags,
 }
 
 /// The parameters of method cores.
@@ -124,7 +127,7 @@ impl ValueEnum for MethodFlag {
     }
 }
 
-/// The parameters of the other methods, which pick seeds on each site.
+/// The parameters of the other methods, which pick seeds on each site or over the whole web.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Methods that cover each site (all but cores)")]
 struct CoverFlags {
@@ -134,7 +137,8 @@ struct CoverFlags {
     /// With `--seeds`: by what the total is shared out [default: pages]
     #[arg(long, value_enum, value_name = "WHAT")]
     share: Option<ShareFlag>,
-    /// A seed covers the pages within so many hops [default: 5]
+    /// A seed covers the pages within so many hops [default: 5; over the web 2 for greedy and
+    /// max-weight]
     #[arg(long, value_name = "N")]
     hops: Option<u32>,
     /// max-weight, max-scc, root-scc: a page is picked by the value within so many hops
@@ -162,6 +166,54 @@ struct CoverFlags {
     /// random: another number draws other pages [default: 0]
     #[arg(long, value_name = "N")]
     rng_seed: Option<u64>,
+}
+
+/// What goes with `--scope web`.
+#[derive(Debug, Args)]
+#[command(
+    next_help_heading = "The same over the whole web (greedy, max-weight, max-out, baselines)"
+)]
+struct WebFlags {
+    /// Each site by itself, or one list over the whole web: all pages, crawled and known, and all
+    /// links; `--seeds N` of its crawled pages [default: site]
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    scope: Option<ScopeFlag>,
+    /// How many pages the crawl will fetch: the first refresh tries hops 1 to 4 and five prices, and
+    /// keeps what gathers most value; the list is put in an order whose head is good too
+    #[arg(long, value_name = "N")]
+    budget: Option<u64>,
+    /// Try hops and prices for the budget again, but for those given here
+    #[arg(long)]
+    tune: bool,
+    /// What every page reached costs, taken off its value [default: 0]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    fetch_cost: Option<Value>,
+    /// Value of a page that is only linked to [default: 0]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    value_known: Option<Value>,
+    /// What pages are worth [default: weights]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    value_by: Option<ValueByFlag>,
+    /// With `--budget`: the most page visits of a search from every page; hops that take more are
+    /// not tried [default: 10000000000]
+    #[arg(long, value_name = "N")]
+    tune_visits: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ScopeFlag {
+    /// One graph for each site: its crawled pages and the links between them
+    Site,
+    /// One graph of the whole web
+    Web,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ValueByFlag {
+    /// `--value-base` and the others, and uncrawled outlinks
+    Weights,
+    /// The PageRank on the whole web, times its number of pages
+    Pagerank,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -235,6 +287,11 @@ fn read(path: &Path) -> Result<String, CliError> {
 }
 
 impl PlanFlags {
+    /// Whether hops and prices are to be tried again.
+    pub(super) fn tune(&self) -> bool {
+        self.web.tune
+    }
+
     /// What flags and plan file say.
     pub(super) fn options(self) -> Result<PlanOptions, CliError> {
         let file = match &self.plan_file {
@@ -251,7 +308,25 @@ impl PlanFlags {
         flags.method = self.method.map(|MethodFlag(method)| method);
         flags.seeds = self.seeds;
         self.cover.fill(&mut flags);
+        self.web.fill(&mut flags);
         Ok(flags.over(&file))
+    }
+}
+
+impl WebFlags {
+    fn fill(self, options: &mut PlanOptions) {
+        options.scope = self.scope.map(|scope| match scope {
+            ScopeFlag::Site => Scope::Site,
+            ScopeFlag::Web => Scope::Web,
+        });
+        options.budget = self.budget;
+        options.fetch_cost = self.fetch_cost;
+        options.value_known = self.value_known;
+        options.value_by = self.value_by.map(|by| match by {
+            ValueByFlag::Weights => ValueBy::Weights,
+            ValueByFlag::Pagerank => ValueBy::Pagerank,
+        });
+        options.tune_visits = self.tune_visits;
     }
 }
 

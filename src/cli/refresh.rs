@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use seedbank::engine::{Bank, Cost, Reason, RefreshReport, RefreshRequest, SiteChange};
+use seedbank::engine::{Bank, Cost, Reason, RefreshReport, RefreshRequest, SiteChange, TuningView};
 use seedbank::shown::counted;
 
 use super::failure::CliError;
@@ -23,6 +23,8 @@ Examples:
   seedbank refresh bank --plan sites --method max-weight --per-site 10
                                                   10 seeds on each site, by the value they cover
   seedbank refresh bank --plan total --method greedy --seeds 500 --share value
+  seedbank refresh bank --plan crawl --method greedy --scope web --seeds 20 --budget 5000
+                                                  20 seeds for a crawl of 5,000 pages
   seedbank refresh bank --hits classic --iterations 60
   seedbank refresh bank --keep 30                 forget all but the plan's last 30 refreshes
   seedbank refresh bank --explain-cost            which batch and site made it compute cores
@@ -66,6 +68,7 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
     let bank = Bank::at(&args.bank);
     let request = RefreshRequest {
         plan: args.plan,
+        tune: args.parameters.tune(),
         options: args.parameters.options()?,
         cold: args.cold,
         keep: args.keep,
@@ -129,6 +132,35 @@ fn cost_text(cost: &Cost) -> String {
     text
 }
 
+/// What trying hops and prices came to, for people.
+fn tuning_text(tuning: &TuningView) -> String {
+    let mut text = format!(
+        "tried for a crawl of {} pages; from now on the plan has hops {} and fetch-cost {}:\n",
+        tuning.budget, tuning.hops, tuning.fetch_cost
+    );
+    for trial in &tuning.trials {
+        let is_taken = (trial.hops, trial.fetch_cost) == (tuning.hops, tuning.fetch_cost);
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "  hops {}, fetch-cost {}: {} seeds, {} pages fetched, value {}{}",
+            trial.hops,
+            trial.fetch_cost,
+            trial.seeds,
+            trial.fetched,
+            trial.gathered,
+            if is_taken { " (taken)" } else { "" }
+        );
+    }
+    for hops in &tuning.left_out {
+        let _ = writeln!(
+            text,
+            "  hops {hops} not tried: a search from every page would take more visits than --tune-visits"
+        );
+    }
+    text
+}
+
 /// The report for people.
 fn text(report: &RefreshReport) -> String {
     let mut text = String::new();
@@ -169,6 +201,9 @@ fn text(report: &RefreshReport) -> String {
             counted(report.components, "component"),
             counted(report.pages_loaded, "page")
         );
+    }
+    if let Some(tuning) = &report.tuning {
+        text.push_str(&tuning_text(tuning));
     }
     for cost in report.costs.iter().flatten() {
         text.push_str(&cost_text(cost));

@@ -82,4 +82,43 @@ pub enum BadParams {
     /// A probability outside 0..=1.
     #[error("`p-uniq` {0} is no probability; take one from 0 to 1")]
     NoProbability(Value),
+    /// A method that knows only sites, which is named.
+    #[error("{0} works site by site; leave `scope` = web out, or take greedy or max-weight")]
+    OnlyPerSite(&'static str),
+    /// Seeds per site, of a plan over the whole web.
+    #[error("a plan over the whole web has one list: give `seeds` in the place of `per-site`")]
+    PerSiteOverWeb,
+    /// A way to share out seeds, of a plan over the whole web.
+    #[error("a plan over the whole web shares nothing out over sites; leave `share` out")]
+    ShareOverWeb,
+    /// Covered pages cannot be removed from the whole web by weight.
+    #[error(
+        "over the whole web only max-out removes the pages it has covered; leave `covered` = remove out"
+    )]
+    RemoveOverWeb,
+    /// A price for the named method, which has no gains that it could be taken from.
+    #[error(
+        "{0} picks by no value that a `fetch-cost` could be taken from; take greedy or max-weight"
+    )]
+    NoGain(&'static str),
+    /// A price below zero, or too high.
+    #[error("`fetch-cost` {price} is no price of a page; take one from 0 to {most}")]
+    NoPrice {
+        /// What it was set to.
+        price: Value,
+        /// The highest price that is accepted.
+        most: i64,
+    },
+    /// A budget for the named method, of which there is nothing to try.
+    #[error("`budget` tries hops and prices of greedy, not of {0}; leave it out, or take greedy")]
+    NoBudget(&'static str),
+    /// A budget of no pages.
+    #[error("a crawl with a `budget` of 0 fetches nothing; take at least 1")]
+    EmptyBudget,
+    /// A limit of what is tried, but nothing to try.
+    #[error("`tune-visits` limits what a `budget` tries; give that too, or leave it out")]
+    NothingToTune,
+    /// A parameter of plans over the whole web, which is named, for a plan over sites.
+    #[error("`{0}` belongs to plans over the whole web; give `scope` = web, or leave it out")]
+    NeedsWeb(&'static str),
 }

@@ -19,6 +19,7 @@
 //! | `weigh`, `lanes`, `reach` | weights by search, 256 at a time, and what picks cover |
 //! | `components`, `pagerank`, `baselines` | orders and places that methods pick by |
 //! | [`rest`](mod@rest) | the scores of the pages that no pick covers |
+//! | [`web`] | seeds over the whole web in the place of sites |
 //! | [`plain`] | everything recomputed at every pick: what the others are judged by |
 //!
 //! Results depend on the graph, the name of the site and the parameters alone; so do the page
@@ -47,6 +48,7 @@ mod run;
 mod samples;
 pub mod share;
 pub mod value;
+pub mod web;
 mod weigh;
 
 use rayon::prelude::*;

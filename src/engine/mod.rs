@@ -9,7 +9,7 @@
 //! | `plan` | a method and its parameters under a name |
 //! | `history` | what batches kept of the past; who succeeds a dead seed |
 //! | `ingest` | a batch of records worked into the bank |
-//! | `refresh` | one run of a plan, by `cores` or by `cover` |
+//! | `refresh` | one run of a plan, by `cores`, by `cover` of sites or over the `web` |
 //! | `ask` | seeds, cores, history, status; why a page is a seed; what changed |
 //! | `evaluate` | the papers' experiments |
 
@@ -30,8 +30,8 @@ pub use ask::{
     DiffSummary, Evidence, Explainer, Explanation, History, LeftOut, NearCore, NotTaken,
     PageHistory, PageToday, PageView, PagesOfCore, Parts, PlaceView, PlanHistory, PlanView,
     ReadCost, Role, RowSums, ScoredUrl, Seed, SeedChange, SeedDiff, SeedOfCore, SeedOfSite,
-    SiteExplanation, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Uncovered, UrlList,
-    Which, Why,
+    SiteExplanation, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Uncovered, Unreached,
+    UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
 };
 pub use bank::Bank;
 pub(crate) use bank::naming;
@@ -45,11 +45,14 @@ pub use evaluate::{
     GraphDistance, ListView, RandomDepth, SeedList, StateView, TopPage,
 };
 pub use ingest::{AliasCounts, Format, IngestReport, IngestRequest, PushedBatch};
-pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions};
-pub use refresh::{Cost, Reason, RefreshReport, RefreshRequest, RefreshView, SiteChange};
+pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions, Scope, Tuned};
+pub use refresh::{
+    Cost, Reason, RefreshReport, RefreshRequest, RefreshView, SiteChange, TrialView, TuningView,
+};
 
 // Parts of requests and answers that a room below declares.
 pub use crate::cores::{Density, Growth, Hits, Pick};
+pub use crate::cover::web::{ValueBy, WebChoice};
 pub use crate::cover::{BadParams as BadCover, Covered, Method as CoverMethod, Share, Value};
 pub use crate::evaluate::Estimate;
 pub use crate::page::AliasBy;

@@ -326,6 +326,21 @@ pub fn url(site: &str, local: &str, mode: SiteMode) -> String {
     [scheme, "://", www, host, rest].concat()
 }
 
+/// The length of a URL up to the character after its host, which is `/` or `:`: what all URLs of
+/// the host share, and no other's begins with.
+pub(crate) fn end_of_host(url: &str) -> usize {
+    let from = url.find("://").map_or(0, |at| at + 3);
+    // An address in brackets contains colons.
+    let bracket = url[from..]
+        .starts_with('[')
+        .then(|| url.find(']'))
+        .flatten();
+    let from = bracket.unwrap_or(from);
+    url[from..]
+        .find(['/', ':'])
+        .map_or(url.len(), |at| from + at + 1)
+}
+
 /// The registrable domain of a URL's host; the host itself where it has none.
 fn domain<'a>(url: &Url, host: &'a str) -> &'a str {
     match url.host() {

@@ -57,10 +57,10 @@ pub use formats::Format;
 pub use interner::{Interner, UrlNumber};
 pub use json_lines::{JsonLines, RECORD_FIELDS};
 pub use lines::{LineFormat, Lines};
-pub(crate) use location::URL_PATTERN;
 pub use location::{
     Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlProblem, UrlRules, parse, url,
 };
+pub(crate) use location::{URL_PATTERN, end_of_host};
 pub use meant::field_meant;
 pub use open::{Compression, Input, InputError, SeenInput};
 pub use progress::Progress;

@@ -33,6 +33,7 @@ mod meta;
 mod refreshes;
 mod rows;
 mod sites;
+mod web;
 
 /// Something that is wrong with a bank.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -358,6 +359,10 @@ fn bitmap_name(key: BitmapKey) -> String {
         BitmapKey::Covered(key) => format!(
             "refresh {}, {}, pick {}, hop {}",
             key.refresh, key.site, key.pick, key.hop
+        ),
+        BitmapKey::Reached(key) => format!(
+            "refresh {}, over the web, rank {}, hop {}",
+            key.refresh, key.rank, key.hop
         ),
     }
 }

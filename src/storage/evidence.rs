@@ -220,10 +220,12 @@ impl Fact for Standing {
     }
 }
 
-/// What became of a crawled page when the seeds of its site had been picked.
+/// What became of a page when the seeds of its site, or of the whole web, had been picked: of a
+/// crawled page of the site, or over the web of a page that a seed reaches and of a candidate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reach {
-    /// The page's place among the picks of the site; `None` if it was not picked.
+    /// The page's place among the picks of the site, or over the web its rank; `None` if it was not
+    /// picked.
     pub pick: Option<u32>,
     /// The first pick that covers the page; `None` if none does.
     pub covered: Option<Covered>,
@@ -237,7 +239,7 @@ pub struct Reach {
 /// Which pick covers a page first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Covered {
-    /// The seed's place among the picks of the site.
+    /// The seed's place among the picks of the site, or over the web its rank.
     pub pick: u32,
     /// The page's distance from the seed, in links.
     pub hop: u32,

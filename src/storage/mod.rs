@@ -25,6 +25,7 @@ mod files;
 mod folder;
 mod format;
 mod former;
+mod gains;
 mod hint;
 pub mod ledger;
 mod link_reads;

@@ -8,6 +8,7 @@ use super::table::{Value, record_values};
 use crate::page::PageId;
 
 pub use super::former::{FormerPage, FormerRow, Succession};
+pub use super::gains::{CoverEvidence, HopEvidence, WebEvidence, WebHop};
 pub use super::table::Hash128;
 
 /// Numbers batches from 1.
@@ -354,57 +355,8 @@ pub enum SeedEvidence {
     },
     /// It covers value on its site.
     Cover(CoverEvidence),
-}
-
-/// Why a page was picked on its site.
-///
-/// The pages that it covers are in `bitmaps`, by hop, under the refresh that picked it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct CoverEvidence {
-    /// The refresh that picked it. Later ones may have taken it over, the site being unchanged.
-    pub since: RefreshId,
-    /// Its place among the picks of the site, from 1.
-    pub pick: u32,
-    /// The score that it was picked by, in units where the score is a value; `None` where the page
-    /// was drawn at random.
-    pub gain: Option<f64>,
-    /// What it covers that no earlier pick of the site does, by hop from 0.
-    pub hops: Vec<HopEvidence>,
-    /// The second best page at that moment, with its score; `None` where it is not known.
-    pub runner_up: Option<(PageId, f64)>,
-    /// The number of seats the site was given; `None` where seeds are not shared out among sites.
-    pub seats: Option<u32>,
-}
-
-impl CoverEvidence {
-    /// The number of pages within its hops that no earlier pick of the site covers.
-    #[must_use]
-    pub fn covered_pages(&self) -> u64 {
-        self.hops.iter().map(|hop| u64::from(hop.pages)).sum()
-    }
-
-    /// The value of those pages, in millionths.
-    #[must_use]
-    pub fn covered_value(&self) -> i64 {
-        self.hops.iter().map(|hop| hop.value).sum()
-    }
-}
-
-/// What a seed is the first to cover at one distance from it, and what makes up the value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct HopEvidence {
-    /// The number of pages.
-    pub pages: u32,
-    /// How many of the pages are clicked and not spam.
-    pub clicked: u32,
-    /// How many of the pages are spam.
-    pub spam: u32,
-    /// The uncrawled outlinks of all the pages, summed.
-    pub uncrawled_outlinks: u64,
-    /// The value of the pages, in millionths.
-    pub value: i64,
-    /// The part of the value that comes from uncrawled outlinks, in millionths.
-    pub uncrawled_value: i64,
+    /// It reaches value on the whole web.
+    Web(WebEvidence),
 }
 
 /// What a refresh of a cover method keeps of a site with crawled pages.

@@ -108,7 +108,7 @@ tables! {
         key "refresh u32, site u32", value "record: the refresh that picked, seats, ranks, stop, value, costs";
     /// Sets of pages.
     BITMAPS = "bitmaps": BitmapKey => PageSet, Scan, Refreshes,
-        key "kind: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 with a former page of a batch, 4 blocks of standings that a refresh wrote; number u32; for kind 2 of the refresh that picked: site u32, pick u32, hop u32", value "page ids, roaring";
+        key "kind: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 with a former page of a batch, 4 blocks of standings that a refresh wrote, 5 reached over the web; number u32; for kind 2 of the refresh that picked: site u32, pick u32, hop u32; for kind 5 of the refresh that picked: rank u32, hop u32", value "page ids, roaring";
     /// Seeds of a refresh in order.
     SEEDS = "seeds": (u32, u32) => SeedRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: page, evidence";
@@ -121,7 +121,7 @@ tables! {
     /// What pages on inter-site links came to in refreshes by cores: written where it changed; a refresh of the series has the last one that is not later.
     STANDINGS = "standings": StandingKey => Standings, Scan, Refreshes,
         key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "facts, each once, and pages with gaps; component, row sums and the first core that it was near; empty where no page is left";
-    /// What crawled pages came to on their site in a refresh of a cover method.
+    /// What crawled pages came to on their site in a refresh of a cover method; over the web, pages that a seed reaches, by its rank, and other candidates.
     REACH = "reach": ReachKey => PageBlock<Reach>, Lookup, Refreshes,
         key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "facts, each once, and pages with gaps; pick, covering pick and hop, score";
     /// What there is one of: format version, settings, counters, the intent of a bulk load.
@@ -227,6 +227,8 @@ pub enum BitmapKey {
     Covered(CoveredKey),
     /// Pages whose state, spam mark or row a batch changed; never empty.
     Former(u32),
+    /// Pages that a seed of a plan over the web is the first to reach.
+    Reached(ReachedKey),
     /// Blocks of standings that a refresh wrote, each written as a page with the block's number for
     /// its index; never empty.
     Written(u32),
@@ -246,7 +248,28 @@ pub struct CoveredKey {
     pub hop: u32,
 }
 
+/// The key of the pages that a seed of a plan over the web is the first to reach, at one distance
+/// from it; the set is never empty.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ReachedKey {
+    /// The refresh that picked the seed.
+    pub refresh: u32,
+    /// The seed's rank.
+    pub rank: u32,
+    /// The distance from the seed, in links.
+    pub hop: u32,
+}
+
 impl BitmapKey {
+    /// The prefix of the keys of the sets that picks over the web reach, under the refresh that
+    /// picked.
+    #[must_use]
+    pub fn reached_prefix(refresh: u32) -> Vec<u8> {
+        let mut prefix = vec![REACHED];
+        refresh.put(&mut prefix);
+        prefix
+    }
+
     /// The prefix of the keys of a site's covered sets, under the refresh that picked its seeds.
     #[must_use]
     pub fn covered_prefix(refresh: u32, site: SiteId) -> Vec<u8> {
@@ -262,6 +285,7 @@ const REMOVED: u8 = 1;
 const COVERED: u8 = 2;
 const FORMER: u8 = 3;
 const WRITTEN: u8 = 4;
+const REACHED: u8 = 5;
 
 impl Key for BitmapKey {
     fn put(&self, out: &mut Vec<u8>) {
@@ -287,6 +311,11 @@ impl Key for BitmapKey {
                 out.push(WRITTEN);
                 refresh.put(out);
             }
+            Self::Reached(key) => {
+                out.push(REACHED);
+                key.refresh.put(out);
+                (key.rank, key.hop).put(out);
+            }
         }
     }
     fn take(bytes: &[u8]) -> Option<Self> {
@@ -296,6 +325,15 @@ impl Key for BitmapKey {
             REMOVED => u32::take(rest).map(Self::Removed),
             FORMER => u32::take(rest).map(Self::Former),
             WRITTEN => u32::take(rest).map(Self::Written),
+            REACHED => {
+                let (refresh, of_seed) = rest.split_at_checked(4)?;
+                let (rank, hop) = Key::take(of_seed)?;
+                Some(Self::Reached(ReachedKey {
+                    refresh: u32::take(refresh)?,
+                    rank,
+                    hop,
+                }))
+            }
             COVERED => {
                 let (of_site, of_pick) = rest.split_at_checked(8)?;
                 let (refresh, site) = Key::take(of_site)?;

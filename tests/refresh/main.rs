@@ -19,3 +19,4 @@ mod plans;
 mod random;
 #[path = "../support/mod.rs"]
 mod support;
+mod web;

@@ -12,6 +12,7 @@ pub mod days;
 pub mod folders;
 pub mod graphs;
 pub mod model;
+pub mod over_web;
 pub mod records;
 pub mod refreshes;
 pub mod sites;

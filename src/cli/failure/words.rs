@@ -50,6 +50,9 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
         PlanError::TwoPicks => {
             "--succeed keeps seeds and --pick best does not; give one of the two"
         }
+        PlanError::NothingToTune => {
+            "--tune tries hops and prices for a crawl over the whole web; give --scope web and a --budget, and leave --hops or --fetch-cost out"
+        }
         PlanError::Cover(e) => return covering(e),
         _ => return None,
     };
@@ -105,6 +108,47 @@ fn covering(error: &BadCover) -> Option<String> {
         BadCover::NoProbability(value) => {
             format!("`--p-uniq {value}` is no probability; take one from 0 to 1")
         }
+        _ => return over_web(error),
+    })
+}
+
+/// The text of an error about parameters of a plan over the whole web.
+fn over_web(error: &BadCover) -> Option<String> {
+    Some(match error {
+        BadCover::OnlyPerSite(method) => format!(
+            "{method} works site by site; leave `--scope web` out, or take greedy or max-weight"
+        ),
+        BadCover::PerSiteOverWeb => {
+            "a plan over the whole web has one list: give `--seeds` in the place of `--per-site`"
+                .to_owned()
+        }
+        BadCover::ShareOverWeb => {
+            "a plan over the whole web shares nothing out over sites; leave `--share` out"
+                .to_owned()
+        }
+        BadCover::RemoveOverWeb => {
+            "over the whole web only max-out removes the pages it has covered; leave `--covered remove` out"
+                .to_owned()
+        }
+        BadCover::NoGain(method) => format!(
+            "{method} picks by no value that a `--fetch-cost` could be taken from; take greedy or max-weight"
+        ),
+        BadCover::NoPrice { price, most } => {
+            format!("`--fetch-cost {price}` is no price of a page; take one from 0 to {most}")
+        }
+        BadCover::NoBudget(method) => format!(
+            "`--budget` tries hops and prices of greedy, not of {method}; leave it out, or take greedy"
+        ),
+        BadCover::EmptyBudget => {
+            "a crawl with a `--budget` of 0 fetches nothing; take at least 1".to_owned()
+        }
+        BadCover::NothingToTune => {
+            "`--tune-visits` limits what a `--budget` tries; give that too, or leave it out"
+                .to_owned()
+        }
+        BadCover::NeedsWeb(parameter) => format!(
+            "`--{parameter}` belongs to plans over the whole web; give `--scope web`, or leave it out"
+        ),
         _ => return None,
     })
 }
@@ -133,6 +177,18 @@ mod tests {
             (
                 "method = 'max-out'\nvalue-spam = 1000001",
                 "`--value-spam` 1000001 is too large; take one from -1000000 to 1000000",
+            ),
+            (
+                "method = 'greedy'\nbudget = 100",
+                "`--budget` belongs to plans over the whole web; give `--scope web`, or leave it out",
+            ),
+            (
+                "method = 'greedy'\nscope = 'web'\nper-site = 3",
+                "a plan over the whole web has one list: give `--seeds` in the place of `--per-site`",
+            ),
+            (
+                "method = 'random'\nscope = 'web'\nfetch-cost = 0.5",
+                "random picks by no value that a `--fetch-cost` could be taken from; take greedy or max-weight",
             ),
             (
                 "new-members = 2",

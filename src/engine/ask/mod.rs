@@ -17,6 +17,6 @@ pub use explain::{
     Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
     Explanation, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, ReadCost,
     Role, RowSums, ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy,
-    Uncovered, Why,
+    Uncovered, Unreached, WebOfSite, WebParts, WebSeed, WebTerms, Why,
 };
 pub use page_history::{Appearance, PageHistory, PlanHistory};

@@ -283,6 +283,14 @@ fn evidence(kept: &SeedEvidence) -> Evidence {
             since: cover.since,
             seats: cover.seats,
         },
+        SeedEvidence::Web(web) => Evidence::Cover {
+            gain: web.gain,
+            covered_pages: web.reached_pages(),
+            covered_value: web.reached_value() as f64 / 1e6,
+            pick: web.pick,
+            since: web.since,
+            seats: None,
+        },
     }
 }
 

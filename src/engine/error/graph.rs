@@ -50,6 +50,17 @@ pub(crate) fn no_site(error: SiteGraphError, site: &str) -> EngineError {
     }
 }
 
+/// The pages and links of the whole web, as plans over it see them, make no graph.
+pub(crate) fn no_web(error: SiteGraphError) -> EngineError {
+    match error {
+        SiteGraphError::ValuesTooLarge => EngineError::Plan(PlanError::WebValues(error)),
+        SiteGraphError::TooManyPages(_) => EngineError::Store(StoreError::Full("page to rank")),
+        SiteGraphError::NoSuchPage { .. } => {
+            EngineError::Internal("a link of the whole web leads beyond its pages")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Failure, Hint};

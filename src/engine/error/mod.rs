@@ -7,7 +7,7 @@ mod request;
 
 use std::path::PathBuf;
 
-pub(crate) use graph::{no_rows, no_site, no_whole};
+pub(crate) use graph::{no_rows, no_site, no_web, no_whole};
 pub use hint::{BadRecords, Hint};
 pub use plan::{Family, PlanError};
 pub use request::{ExperimentError, RequestError};
@@ -295,7 +295,7 @@ impl EngineError {
             Self::SeedList { .. } => Hint::OneUrlALine,
             Self::Ledger(_) => Hint::RefreshCold,
             Self::Cores(CoresError::NoHub { .. }) => Hint::Check,
-            Self::Plan(PlanError::Values { .. }) => Hint::SmallerValues,
+            Self::Plan(PlanError::Values { .. } | PlanError::WebValues(_)) => Hint::SmallerValues,
             Self::Experiment(e) => match e {
                 ExperimentError::SmallSites { .. } => Hint::LowerMinPages,
                 ExperimentError::NoCores { .. } => Hint::PlanByCores,

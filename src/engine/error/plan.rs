@@ -62,6 +62,14 @@ pub enum PlanError {
         /// What is wrong with the site's values.
         source: SiteGraphError,
     },
+    /// With the plan's values of pages, the sum over the whole web is too large.
+    #[error("the whole web")]
+    WebValues(#[source] SiteGraphError),
+    /// Hops and prices are to be tried, but the plan leaves nothing open that could be.
+    #[error(
+        "`tune` tries hops and prices for a crawl over the whole web; give `scope` = web and a `budget`, and leave `hops` or `fetch-cost` out"
+    )]
+    NothingToTune,
     /// More seeds than a refresh can rank.
     #[error(
         "the plan selects {seeds} seeds, more than the {} that a refresh can rank; take fewer per site",

@@ -114,7 +114,7 @@ fn of_refresh(
         let (_, seed) = entry?;
         let core = match seed.evidence {
             SeedEvidence::Core { core, .. } => Some((refresh, core)),
-            SeedEvidence::Cover(_) => None,
+            SeedEvidence::Cover(_) | SeedEvidence::Web(_) => None,
         };
         let page = seed.page;
         seeds.push(OldSeed { page, core });

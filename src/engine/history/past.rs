@@ -50,7 +50,7 @@ pub(crate) struct TakesPart {
 }
 
 impl TakesPart {
-    /// What the plan says; cover methods treat spam as pages of little value.
+    /// What the plan says; on a site cover methods treat spam as pages of little value.
     pub(crate) fn of(plan: &Plan) -> Self {
         match plan {
             Plan::Cores(plan) => Self {
@@ -59,6 +59,10 @@ impl TakesPart {
             },
             Plan::Cover(_) => Self {
                 spam: true,
+                known: false,
+            },
+            Plan::Web(_) => Self {
+                spam: false,
                 known: false,
             },
         }

@@ -256,7 +256,7 @@ pub(crate) fn stable_list(
         let (_, seed) = entry?;
         let core = match seed.evidence {
             SeedEvidence::Core { core, .. } => Some((refresh, core)),
-            SeedEvidence::Cover(_) => None,
+            SeedEvidence::Cover(_) | SeedEvidence::Web(_) => None,
         };
         old.push(OldSeed {
             page: seed.page,

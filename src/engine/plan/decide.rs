@@ -1,8 +1,9 @@
 //! From what was said of a plan to a plan with every parameter decided, or to what makes no sense.
 
-use super::{CorePlan, Method, Plan, PlanOptions};
+use super::{CorePlan, Method, Plan, PlanOptions, Scope};
 use crate::cores::{CoreParams, Density, Hits, Pick, Rule};
-use crate::cover::{self, Choice, CoverParams};
+use crate::cover::web::{WebChoice, WebParams};
+use crate::cover::{self, BadParams, Choice, CoverParams};
 use crate::engine::{Family, PlanError};
 
 impl PlanOptions {
@@ -22,7 +23,10 @@ impl PlanOptions {
         }
         match method {
             Method::Cores => self.decide_cores().map(Plan::Cores),
-            Method::Cover(method) => self.decide_cover(method).map(Plan::Cover),
+            Method::Cover(method) => match self.scope.unwrap_or_default() {
+                Scope::Site => self.decide_cover(method).map(Plan::Cover),
+                Scope::Web => self.decide_web(method).map(Plan::Web),
+            },
         }
     }
 
@@ -42,7 +46,18 @@ impl PlanOptions {
         ]
     }
 
-    fn of_cover(&self) -> [(&'static str, bool); 11] {
+    fn of_web(&self) -> [(&'static str, bool); 5] {
+        [
+            ("value-known", self.value_known.is_some()),
+            ("value-by", self.value_by.is_some()),
+            ("fetch-cost", self.fetch_cost.is_some()),
+            ("budget", self.budget.is_some()),
+            ("tune-visits", self.tune_visits.is_some()),
+        ]
+    }
+
+    fn of_cover(&self) -> [(&'static str, bool); 17] {
+        let [known, by, price, budget, visits] = self.of_web();
         [
             ("per-site", self.per_site.is_some()),
             ("share", self.share.is_some()),
@@ -55,12 +70,38 @@ impl PlanOptions {
             ("p-uniq", self.p_uniq.is_some()),
             ("positive-only", self.positive_only.is_some()),
             ("rng-seed", self.rng_seed.is_some()),
+            ("scope", self.scope.is_some()),
+            known,
+            by,
+            price,
+            budget,
+            visits,
         ]
     }
 
     fn decide_cover(&self, method: cover::Method) -> Result<Choice, PlanError> {
+        if let Some(parameter) = given(&self.of_web()).first() {
+            return Err(BadParams::NeedsWeb(parameter).into());
+        }
+        Ok(self.cover_params(method).choose()?)
+    }
+
+    fn decide_web(&self, method: cover::Method) -> Result<WebChoice, PlanError> {
+        let params = WebParams {
+            cover: self.cover_params(method),
+            hops: self.hops,
+            value_known: self.value_known.unwrap_or_default(),
+            value_by: self.value_by.unwrap_or_default(),
+            fetch_cost: self.fetch_cost,
+            budget: self.budget,
+            tune_visits: self.tune_visits,
+        };
+        Ok(params.choose()?)
+    }
+
+    fn cover_params(&self, method: cover::Method) -> CoverParams {
         let default = CoverParams::default();
-        let params = CoverParams {
+        CoverParams {
             method,
             per_site: self.per_site,
             seeds: self.seeds,
@@ -74,8 +115,7 @@ impl PlanOptions {
             p_uniq: self.p_uniq,
             positive_only: self.positive_only.unwrap_or(default.positive_only),
             rng_seed: self.rng_seed.unwrap_or(default.rng_seed),
-        };
-        Ok(params.choose()?)
+        }
     }
 
     fn decide_cores(&self) -> Result<CorePlan, PlanError> {

@@ -9,11 +9,14 @@ mod method;
 mod schema;
 
 use schemars::JsonSchema;
+use serde::de::Error;
 use serde::{Deserialize, Serialize};
 
 use super::{EngineError, PlanError};
 use crate::cores::{CoreParams, Density, Growth, Hits, Pick};
+use crate::cover::web::{Setting, ValueBy, WebChoice};
 use crate::cover::{Choice, Covered, Share, Value};
+use crate::storage::records::BatchId;
 
 pub use method::Method;
 pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};
@@ -32,6 +35,30 @@ pub enum Pages {
     Crawled,
 }
 
+/// The graphs on which a cover method works.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// One for each site: its crawled pages and the links between them.
+    #[default]
+    Site,
+    /// One of the whole web: crawled and known pages, and all links.
+    Web,
+}
+
+/// How a plan came by its hops and its price.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Tuned {
+    /// The last batch of the state on which they were tried.
+    pub batch: BatchId,
+    /// How many settings were tried.
+    #[schemars(range(min = 1))]
+    pub settings: u32,
+    /// What the pages that the crawl from the list fetches are worth together, in units.
+    pub gathered: f64,
+}
+
 /// A plan's parameters as far as they were said; names as on the command line.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -39,7 +66,7 @@ pub struct PlanOptions {
     /// How seeds are selected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<Method>,
-    /// How many seeds; for a cover method a total that is shared out over the sites.
+    /// How many seeds; for a cover method on sites a total that is shared out over them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds: Option<u32>,
     /// How the graph is ranked.
@@ -108,6 +135,28 @@ pub struct PlanOptions {
     /// Cover: the seed of the streams of `random`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rng_seed: Option<u64>,
+    /// Cover: on which graphs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// Over the web: what a known page is worth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_known: Option<Value>,
+    /// Over the web: what pages are worth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_by: Option<ValueBy>,
+    /// Over the web: what every page reached costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fetch_cost: Option<Value>,
+    /// Over the web: how many pages the crawl will fetch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u64>,
+    /// With `budget`: the most page visits of a pass for a number of hops that is tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tune_visits: Option<u64>,
+    /// How the plan came by `hops` and `fetch-cost` where they were tried; kept by a refresh, and
+    /// not for plan files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tuned: Option<Tuned>,
 }
 
 /// A plan with every parameter decided.
@@ -115,8 +164,10 @@ pub struct PlanOptions {
 pub enum Plan {
     /// Seeds by cores.
     Cores(CorePlan),
-    /// Seeds by cover.
+    /// Seeds of each site by cover.
     Cover(Choice),
+    /// Seeds by cover over the whole web.
+    Web(WebChoice),
 }
 
 /// A plan by cores with every parameter decided.
@@ -135,7 +186,14 @@ pub struct CorePlan {
 impl PlanOptions {
     /// Reads a plan file (TOML).
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        Ok(toml::from_str(text)?)
+        let options: Self = toml::from_str(text)?;
+        if options.tuned.is_some() {
+            return Err(toml::de::Error::custom(
+                "`tuned` is what a refresh keeps of a plan; leave it out",
+            )
+            .into());
+        }
+        Ok(options)
     }
 
     /// These options, and where they are silent those of `base`.
@@ -145,6 +203,9 @@ impl PlanOptions {
     /// - A rule for picking hubs here sets aside `succeed` there, and the other way round.
     /// - A method here that is another than there sets aside what is the business of that method
     ///   alone: of another family everything, else `depth` and `covered`.
+    /// - A scope here sets aside what is the business of the other one alone.
+    /// - Hops and price that were tried there stand for what they were tried for: another method,
+    ///   budget or kind of value here sets them aside.
     #[must_use]
     pub fn over(self, base: &Self) -> Self {
         let mut base = base.clone();
@@ -169,6 +230,7 @@ impl PlanOptions {
         if self.succeed == Some(true) {
             base.pick = None;
         }
+        base.set_scope_aside(&self);
         if self.per_site.is_some() {
             (base.seeds, base.share) = (None, None);
         }
@@ -200,7 +262,53 @@ impl PlanOptions {
             p_uniq: self.p_uniq.or(base.p_uniq),
             positive_only: self.positive_only.or(base.positive_only),
             rng_seed: self.rng_seed.or(base.rng_seed),
+            scope: self.scope.or(base.scope),
+            value_known: self.value_known.or(base.value_known),
+            value_by: self.value_by.or(base.value_by),
+            fetch_cost: self.fetch_cost.or(base.fetch_cost),
+            budget: self.budget.or(base.budget),
+            tune_visits: self.tune_visits.or(base.tune_visits),
+            tuned: self.tuned.or(base.tuned),
         }
+    }
+
+    /// Sets aside, of what a plan kept, what the scope, the method, the budget or the values that
+    /// are now said make meaningless.
+    fn set_scope_aside(&mut self, said: &Self) {
+        match said.scope {
+            Some(Scope::Web) => (self.per_site, self.share) = (None, None),
+            Some(Scope::Site) => {
+                if self.tuned.is_some() {
+                    self.forget_tuning();
+                }
+                (self.value_known, self.value_by, self.fetch_cost) = (None, None, None);
+                (self.budget, self.tune_visits) = (None, None);
+            }
+            None => {}
+        }
+        let differ = |said: bool, same: bool| said && !same;
+        if self.tuned.is_some()
+            && (differ(said.method.is_some(), said.method == self.method)
+                || differ(said.budget.is_some(), said.budget == self.budget)
+                || differ(said.value_by.is_some(), said.value_by == self.value_by))
+        {
+            self.forget_tuning();
+        }
+        if said.hops.is_some() || said.fetch_cost.is_some() {
+            self.tuned = None;
+        }
+    }
+
+    /// Leaves hops and price to be tried.
+    pub(crate) fn forget_tuning(&mut self) {
+        (self.hops, self.fetch_cost, self.tuned) = (None, None, None);
+    }
+
+    /// Keeps hops and price that were tried.
+    pub(crate) fn keep_tuning(&mut self, setting: Setting, tuned: Tuned) {
+        self.hops = Some(setting.hops);
+        self.fetch_cost = Some(setting.fetch_cost);
+        self.tuned = Some(tuned);
     }
 
     /// The options of a plan as it is kept.

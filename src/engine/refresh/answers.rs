@@ -4,8 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Cost;
+use crate::cover::Value;
+use crate::cover::web::{Setting, Trial, Tuning, WebChoice};
 use crate::engine::EngineError;
-use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions};
+use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, Tuned};
 use crate::storage::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
 
 /// What a refresh did.
@@ -37,9 +39,86 @@ pub struct RefreshReport {
     /// By cores: why they had to be computed; only where that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<Vec<Cost>>,
+    /// Over the web: what trying hops and prices came to, where this refresh tried them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<TuningView>,
     /// Older refreshes of the plan that were deleted.
     #[schemars(inner(range(min = 1)))]
     pub pruned: Vec<RefreshId>,
+}
+
+/// What trying hops and prices for a budget came to.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct TuningView {
+    /// How many pages the crawl will fetch.
+    #[schemars(range(min = 1))]
+    pub budget: u64,
+    /// The hops that were taken, with which the plan goes on.
+    pub hops: u32,
+    /// The price that was taken, with which the plan goes on.
+    pub fetch_cost: Value,
+    /// The settings that were tried, fewest hops and then the lowest price first.
+    pub trials: Vec<TrialView>,
+    /// Hops that were not tried: a pass would take more page visits than `tune-visits` allows.
+    pub left_out: Vec<u32>,
+}
+
+/// A setting that was tried, and the crawl that its list leads to.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct TrialView {
+    /// How many hops from a seed a page is reached.
+    pub hops: u32,
+    /// What every page reached costs.
+    pub fetch_cost: Value,
+    /// How many seeds the list has.
+    pub seeds: u32,
+    /// How many pages the crawl fetches.
+    pub fetched: u64,
+    /// What these pages are worth together, in units.
+    pub gathered: f64,
+    /// The page visits of the pass: of a search of so many hops from every page that could be a
+    /// seed. One pass serves all prices.
+    pub pass_visits: u64,
+    /// The page visits of the picks, beside those of the pass.
+    pub page_visits: u64,
+}
+
+impl TuningView {
+    pub(super) fn new(choice: &WebChoice, setting: Setting, tuning: &Tuning) -> Self {
+        let view = |trial: &Trial| TrialView {
+            hops: trial.setting.hops,
+            fetch_cost: trial.setting.fetch_cost,
+            seeds: u32::try_from(trial.seeds).unwrap_or(u32::MAX),
+            fetched: trial.fetched,
+            gathered: trial.gathered as f64 / 1e6,
+            pass_visits: trial.pass_visits,
+            page_visits: trial.page_visits,
+        };
+        Self {
+            budget: choice.budget.unwrap_or(0),
+            hops: setting.hops,
+            fetch_cost: setting.fetch_cost,
+            trials: tuning.trials.iter().map(view).collect(),
+            left_out: tuning.left_out.clone(),
+        }
+    }
+
+    /// What the plan keeps of it.
+    pub(super) fn tuned(&self, batch: BatchId) -> Tuned {
+        let best =
+            |trial: &&TrialView| (trial.hops, trial.fetch_cost) == (self.hops, self.fetch_cost);
+        Tuned {
+            batch,
+            settings: u32::try_from(self.trials.len()).unwrap_or(u32::MAX),
+            gathered: self
+                .trials
+                .iter()
+                .find(best)
+                .map_or(0.0, |trial| trial.gathered),
+        }
+    }
 }
 
 /// What is kept of a refresh: what it ran on, what came out and what it cost.
@@ -67,10 +146,10 @@ pub struct RefreshView {
     pub cores: u32,
     /// Whether nothing of an earlier refresh was reused.
     pub cold: bool,
-    /// Steps taken over from the previous refresh: cores, or sites. Cores only from components that
+    /// Steps taken over from the previous refresh: cores, or sites, or seeds over the web. Cores only from components that
     /// are verified, so every reused step is.
     pub steps_reused: u64,
-    /// Steps computed: cores, or sites.
+    /// Steps computed: cores, or sites, or seeds over the web.
     pub steps_recomputed: u64,
     /// Whether every result was proven.
     pub certified: bool,

@@ -2,25 +2,26 @@
 //!
 //! It computes on the published state and takes the writer's lock only to store what came out,
 //! so an ingest can go on meanwhile. What a refresh does beside that is the business of its
-//! family: [`cores`] or [`cover`].
+//! family: [`cores`], [`cover`] or [`web`].
 
 mod answers;
 pub(crate) mod cores;
 pub(crate) mod cover;
 mod memory;
 mod prune;
+pub(crate) mod web;
 
-pub use answers::{RefreshReport, RefreshView};
+pub use answers::{RefreshReport, RefreshView, TrialView, TuningView};
 pub use cores::cost::{Cost, Reason, SiteChange};
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::clock::now;
 use super::plan::{DEFAULT_PLAN, Plan, PlanOptions, check_name};
-use super::{Bank, EngineError, RequestError};
+use super::{Bank, EngineError, PlanError, RequestError};
+use crate::cover::Choice;
+use crate::cover::web::WebChoice;
 use crate::engine::history::past;
-use crate::page::SiteId;
 use crate::storage::records::{PlanRecord, RefreshId};
 use crate::storage::tables;
 use crate::storage::{Changes, Reader, Store, Writer};
@@ -28,6 +29,8 @@ use crate::watch::Watch;
 use cores::standings::Written;
 use cores::{CoresRun, standings};
 use cover::{CoverRun, Earlier};
+use prune::PickedBy;
+use web::WebRun;
 
 /// What to refresh, and how.
 ///
@@ -49,6 +52,10 @@ use cover::{CoverRun, Earlier};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own, and any of them go together"
+)]
 pub struct RefreshRequest {
     /// The plan; the default plan where `None`.
     pub plan: Option<String>,
@@ -62,12 +69,15 @@ pub struct RefreshRequest {
     pub wait: bool,
     /// Tell why cores had to be computed.
     pub explain_cost: bool,
+    /// Over the web with a budget: try hops and prices again, but for those that `options` give.
+    pub tune: bool,
 }
 
 /// What a family's run hands to the frame.
 enum Outcome {
     Cores(Box<CoresRun>),
     Cover(CoverRun),
+    Web(WebRun),
 }
 
 impl Outcome {
@@ -76,6 +86,7 @@ impl Outcome {
         match self {
             Self::Cores(run) => run.leans_on,
             Self::Cover(run) => run.leans_on(),
+            Self::Web(run) => run.leans_on(),
         }
     }
 
@@ -92,14 +103,25 @@ impl Outcome {
                 run.put(store, changes, refresh)?;
                 Ok(None)
             }
+            Self::Web(run) => {
+                run.put(changes, refresh)?;
+                Ok(None)
+            }
         }
     }
 
-    /// The refresh that picked each site's seeds.
-    fn picked_by(&self, refresh: RefreshId) -> BTreeMap<SiteId, RefreshId> {
+    /// Which refresh picked the seeds.
+    fn picked_by(&self, refresh: RefreshId) -> PickedBy {
         match self {
-            Self::Cores(_) => BTreeMap::new(),
-            Self::Cover(run) => run.picked_by(refresh),
+            Self::Cores(_) => PickedBy::default(),
+            Self::Cover(run) => PickedBy {
+                of_sites: run.picked_by(refresh),
+                over_web: None,
+            },
+            Self::Web(run) => PickedBy {
+                over_web: Some(run.picked_by(refresh)),
+                ..PickedBy::default()
+            },
         }
     }
 }
@@ -164,8 +186,16 @@ impl Bank {
             Some(kept) => PlanOptions::from_kept(&kept.settings)?,
             None => PlanOptions::default(),
         };
-        let options = request.options.clone().over(&base);
+        let mut options = request.options.clone().over(&base);
+        if request.tune {
+            options.forget_tuning();
+            (options.hops, options.fetch_cost) = (request.options.hops, request.options.fetch_cost);
+        }
         let decided = options.decide()?;
+        let is_open = matches!(decided, Plan::Web(choice) if choice.setting().is_none());
+        if request.tune && !is_open {
+            return Err(PlanError::NothingToTune.into());
+        }
         let plan_changed = kept.is_some() && base.decide().ok() != Some(decided);
         let previous = kept.map(|kept| kept.last_refresh);
         let mut report = RefreshReport {
@@ -195,26 +225,19 @@ impl Bank {
             bytes_read_storing: 0,
             peak_memory: None,
             costs: None,
+            tuning: None,
             pruned: Vec::new(),
         };
-        let view = &mut report.view;
+        let earlier = Before {
+            plan: &base,
+            refresh: previous.filter(|_| !request.cold && !plan_changed),
+            is_new: previous.is_none(),
+        };
         let outcome = match decided {
             Plan::Cores(plan) => {
+                // Findings by cores outlive some changes of parameters.
                 let run = cores::run(&reader, &plan, previous, request.cold, watch)?;
-                let selection = &run.selection;
-                view.cores = count(selection.cores.len());
-                view.seeds = view.cores;
-                view.cold = run.earlier.is_none();
-                let reused = selection.reused.iter().filter(|reused| **reused);
-                view.steps_reused = reused.count() as u64;
-                view.steps_recomputed = u64::from(view.cores) - view.steps_reused;
-                view.certified = selection.certified;
-                let doubt = selection.uncertified_reason.as_ref();
-                view.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
-                view.link_visits = selection.link_visits;
-                report.components = run.components.all;
-                report.components_verified = run.components.verified;
-                report.pages_loaded = run.pages_loaded;
+                report.tell_cores(&run);
                 report.bytes_read = reader.bytes_read();
                 if request.explain_cost {
                     report.costs = Some(run.costs(&reader)?);
@@ -222,23 +245,101 @@ impl Bank {
                 Outcome::Cores(Box::new(run))
             }
             Plan::Cover(choice) => {
-                let earlier = match previous.filter(|_| !request.cold && !plan_changed) {
-                    Some(refresh) => Some(Earlier {
-                        refresh,
-                        batch: reader.need(&tables::REFRESHES, &refresh)?.batch,
-                    }),
-                    None => None,
-                };
-                let run = cover::run(&reader, &choice, earlier, watch)?;
-                view.cold = earlier.is_none();
-                view.seeds = run.seeds()?;
-                (view.steps_reused, view.steps_recomputed) = run.steps();
-                view.page_visits = run.page_visits;
+                let run = of_sites(&reader, &choice, earlier, &mut report, watch)?;
                 report.bytes_read = reader.bytes_read();
                 Outcome::Cover(run)
             }
+            Plan::Web(choice) => {
+                let run = over_web(&reader, &choice, earlier, &mut report, watch)?;
+                report.bytes_read = reader.bytes_read();
+                Outcome::Web(run)
+            }
         };
         Ok((outcome, report))
+    }
+}
+
+/// What a plan was before a refresh.
+#[derive(Clone, Copy)]
+struct Before<'a> {
+    plan: &'a PlanOptions,
+    /// Its last refresh, if that had the same parameters and may be built upon.
+    refresh: Option<RefreshId>,
+    /// Whether there was no plan of this name.
+    is_new: bool,
+}
+
+fn of_sites(
+    store: &Store,
+    choice: &Choice,
+    before: Before<'_>,
+    report: &mut RefreshReport,
+    watch: &dyn Watch,
+) -> Result<CoverRun, EngineError> {
+    let earlier = match before.refresh {
+        Some(refresh) => Some(Earlier {
+            refresh,
+            batch: store.need(&tables::REFRESHES, &refresh)?.batch,
+        }),
+        None => None,
+    };
+    let run = cover::run(store, choice, earlier, watch)?;
+    let view = &mut report.view;
+    view.cold = earlier.is_none();
+    view.seeds = run.seeds()?;
+    (view.steps_reused, view.steps_recomputed) = run.steps();
+    view.page_visits = run.page_visits;
+    Ok(run)
+}
+
+fn over_web(
+    store: &Store,
+    choice: &WebChoice,
+    before: Before<'_>,
+    report: &mut RefreshReport,
+    watch: &dyn Watch,
+) -> Result<WebRun, EngineError> {
+    let view = &mut report.view;
+    let unchanged = match before.refresh {
+        Some(refresh) => {
+            let record = store.need(&tables::REFRESHES, &refresh)?;
+            (record.batch == view.batch).then_some(refresh)
+        }
+        None => None,
+    };
+    let run = web::run(store, choice, unchanged, watch)?;
+    view.seeds = run.seeds()?;
+    view.cold = run.leans_on().is_none();
+    (view.steps_reused, view.steps_recomputed) = run.steps();
+    view.page_visits = run.page_visits;
+    if let Some((setting, tuning)) = &run.tuning {
+        let found = TuningView::new(choice, *setting, tuning);
+        let parameters = &mut view.parameters;
+        parameters.keep_tuning(*setting, found.tuned(view.batch));
+        let same = before.plan.decide().ok() == parameters.decide().ok();
+        report.plan_changed = !before.is_new && !same;
+        report.tuning = Some(found);
+    }
+    Ok(run)
+}
+
+impl RefreshReport {
+    fn tell_cores(&mut self, run: &CoresRun) {
+        let selection = &run.selection;
+        let view = &mut self.view;
+        view.cores = count(selection.cores.len());
+        view.seeds = view.cores;
+        view.cold = run.earlier.is_none();
+        let reused = selection.reused.iter().filter(|reused| **reused);
+        view.steps_reused = reused.count() as u64;
+        view.steps_recomputed = u64::from(view.cores) - view.steps_reused;
+        view.certified = selection.certified;
+        let doubt = selection.uncertified_reason.as_ref();
+        view.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
+        view.link_visits = selection.link_visits;
+        self.components = run.components.all;
+        self.components_verified = run.components.verified;
+        self.pages_loaded = run.pages_loaded;
     }
 }
 

@@ -4,23 +4,33 @@ use std::collections::BTreeMap;
 
 use super::cores::{evidence, kept};
 use super::cover::{self, reach};
+use super::web;
 use crate::engine::EngineError;
 use crate::page::SiteId;
 use crate::storage::records::RefreshId;
 use crate::storage::tables::{self, BitmapKey};
 use crate::storage::{Changes, Store};
 
+/// Which refresh picked the seeds of a refresh, in which others may have taken them over.
+#[derive(Default)]
+pub(super) struct PickedBy {
+    /// By site.
+    pub(super) of_sites: BTreeMap<SiteId, RefreshId>,
+    /// Over the web; `None` for other refreshes.
+    pub(super) over_web: Option<RefreshId>,
+}
+
 /// Deletes all but the newest `keep` refreshes of a plan, the one being stored included.
 ///
-/// Covered sets that a deleted refresh picked stay if a remaining refresh took them over. A site's
-/// sets are taken over by consecutive refreshes, so the oldest remaining one decides; `picked_by`
+/// Sets that the picks of a deleted refresh cover stay if a remaining refresh took them over. They
+/// are taken over by consecutive refreshes, so the oldest remaining one decides; `picked_by`
 /// answers for the one being stored.
 pub(super) fn prune(
     store: &Store,
     changes: &mut Changes,
     plan: &str,
     keep: u32,
-    picked_by: BTreeMap<SiteId, RefreshId>,
+    picked_by: PickedBy,
 ) -> Result<Vec<RefreshId>, EngineError> {
     let mut old = Vec::new();
     for entry in store.scan(&tables::REFRESHES)? {
@@ -35,14 +45,21 @@ pub(super) fn prune(
         .first()
         .copied();
     let picked_by = match oldest {
-        Some(refresh) => cover::records(store, refresh)?
-            .into_iter()
-            .map(|(site, record)| (site, record.since))
-            .collect(),
+        Some(refresh) => PickedBy {
+            of_sites: cover::records(store, refresh)?
+                .into_iter()
+                .map(|(site, record)| (site, record.since))
+                .collect(),
+            over_web: web::picked_by(store, refresh)?,
+        },
         None => picked_by,
     };
     for &refresh in &old {
         let prefix = refresh.to_be_bytes();
+        let over_web = web::picked_by(store, refresh)?;
+        if let Some(since) = over_web.filter(|_| over_web != picked_by.over_web) {
+            web::evidence::delete_refresh(store, changes, since)?;
+        }
         changes.delete(&tables::REFRESHES, &refresh)?;
         changes.delete(&tables::BITMAPS, &BitmapKey::Removed(refresh))?;
         changes.delete_under(store, &tables::CORES, &prefix)?;
@@ -52,7 +69,7 @@ pub(super) fn prune(
         evidence::delete_refresh(store, changes, refresh)?;
         for (site, record) in cover::records(store, refresh)? {
             changes.delete(&tables::COVERS, &(refresh, site))?;
-            if picked_by.get(&site) != Some(&record.since) {
+            if picked_by.of_sites.get(&site) != Some(&record.since) {
                 let sets = BitmapKey::covered_prefix(record.since, site);
                 changes.delete_under(store, &tables::BITMAPS, &sets)?;
                 reach::delete_site(store, changes, (record.since, site))?;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::web::OverWeb;
 use super::{Walk, bitmap_name};
 use crate::page::{PageSet, SiteId};
 use crate::storage::error::StoreError;
@@ -18,6 +19,7 @@ pub(super) struct Seeds {
     /// How many pages seeds claim to cover at each hop, under the refresh that picked them. A seed
     /// that later refreshes took over is there once.
     picks: Picks,
+    pub(super) over_web: OverWeb,
 }
 
 /// Numbers of pages by hop, under the refresh, the site and the pick.
@@ -33,8 +35,15 @@ impl Walk<'_> {
                 walk.report
                     .find("seeds", name(), format!("{} does not exist", seed.page));
             }
-            let SeedEvidence::Cover(evidence) = seed.evidence else {
-                return Ok(());
+            let evidence = match seed.evidence {
+                SeedEvidence::Core { .. } => return Ok(()),
+                SeedEvidence::Web(evidence) => {
+                    if let Some(what) = seeds.over_web.seed((refresh, rank), &evidence) {
+                        walk.report.find("seeds", name(), what);
+                    }
+                    return Ok(());
+                }
+                SeedEvidence::Cover(evidence) => evidence,
             };
             let site = seed.page.site();
             let ranks = seeds.by_site.entry((refresh, site)).or_default();
@@ -52,6 +61,7 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
+        self.web_picks(&seeds.over_web);
         Ok(seeds)
     }
 

@@ -39,11 +39,12 @@ impl Walk<'_> {
     pub(super) fn evidence(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
+        over_web: &BTreeSet<u32>,
     ) -> Result<(), StoreError> {
         self.member_roles()?;
         self.core_evidence(refreshes)?;
         self.standings(refreshes)?;
-        self.reach(refreshes)
+        self.reach(refreshes, over_web)
     }
 
     fn absent(&mut self, table: &'static str, key: &str, page: PageId) {
@@ -202,11 +203,23 @@ impl Walk<'_> {
     }
 
     /// Every site for which a refresh selected seeds has all its crawled pages in `reach`, and the
-    /// pages that its seeds cover.
-    fn reach(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
+    /// pages that its seeds cover. `over_web` are the refreshes that picked over the web; of each,
+    /// the pages that its seeds reach are there, on all sites together.
+    fn reach(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+        over_web: &BTreeSet<u32>,
+    ) -> Result<(), StoreError> {
         let mut sites: BTreeMap<(u32, SiteId), OfSite> = BTreeMap::new();
+        let mut webs: BTreeMap<u32, OfSite> = over_web
+            .iter()
+            .map(|refresh| (*refresh, OfSite::default()))
+            .collect();
         self.walk(&tables::REACH, |walk, key, block| {
-            let of_site = sites.entry((key.refresh, key.site)).or_default();
+            let of_site = match webs.get_mut(&key.refresh) {
+                Some(of_web) => of_web,
+                None => sites.entry((key.refresh, key.site)).or_default(),
+            };
             let name = format!("refresh {}, {}, block {}", key.refresh, key.site, key.block);
             of_site.pages += block.0.len() as u64;
             for (place, reach) in &block.0 {
@@ -224,15 +237,17 @@ impl Walk<'_> {
             Ok(())
         })?;
         self.walk(&tables::BITMAPS, |walk, key, pages| {
-            let BitmapKey::Covered(of) = key else {
-                return Ok(());
+            let (of_site, pick, hop) = match key {
+                BitmapKey::Covered(of) => (sites.get_mut(&(of.refresh, of.site)), of.pick, of.hop),
+                BitmapKey::Reached(of) => (webs.get_mut(&of.refresh), of.rank, of.hop),
+                _ => return Ok(()),
             };
-            let Some(of_site) = sites.get_mut(&(of.refresh, of.site)) else {
+            let Some(of_site) = of_site else {
                 let what = "it is not in `reach`";
                 walk.report.find("reach", bitmap_name(key), what);
                 return Ok(());
             };
-            let by = u64::from(of.pick) << 32 | u64::from(of.hop);
+            let by = u64::from(pick) << 32 | u64::from(hop);
             for page in &pages {
                 of_site.covered = of_site.covered.wrapping_sub(mix(page, by));
             }
@@ -254,6 +269,13 @@ impl Walk<'_> {
                     self.report.find("reach", name, what);
                 }
                 None => self.report.find("reach", name, "no refresh sees it"),
+            }
+        }
+        for (refresh, of_web) in webs {
+            if of_web.covered != 0 {
+                let name = format!("refresh {refresh}");
+                let what = "it is not what the seeds over the web reach";
+                self.report.find("reach", name, what);
             }
         }
         for (refresh, site) in wanted.into_keys() {

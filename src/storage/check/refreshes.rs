@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::covers::{Picks, Seeds};
+use super::web::OverWeb;
 use super::{Walk, bitmap_name, vector_name};
 use crate::storage::error::StoreError;
 use crate::storage::records::{Counters, RefreshRecord};
@@ -35,17 +36,19 @@ impl Walk<'_> {
         let picks = self.covers(&refreshes, &mut seeds)?;
         self.cores(&refreshes, &seeds)?;
         self.ledger(&refreshes)?;
-        self.evidence(&refreshes)?;
-        self.bitmaps(&batches, &refreshes, picks)
+        self.evidence(&refreshes, &seeds.over_web.picked_by())?;
+        self.bitmaps(&batches, &refreshes, picks, seeds.over_web)
     }
 
     /// Every batch has the set of pages that it changed, every refresh with cores the set of those
-    /// that its cores removed, and every pick of a cover the set that it covers.
+    /// that its cores removed, and every pick of a cover, of a site or over the web, the set that it
+    /// covers.
     fn bitmaps(
         &mut self,
         batches: &BTreeSet<u32>,
         refreshes: &BTreeMap<u32, RefreshRecord>,
         mut picks: Picks,
+        mut over_web: OverWeb,
     ) -> Result<(), StoreError> {
         let mut changed = BTreeSet::new();
         let mut removed = BTreeSet::new();
@@ -71,6 +74,10 @@ impl Walk<'_> {
                     walk.covered(key, &pages, &mut picks);
                     true
                 }
+                BitmapKey::Reached(key) => {
+                    walk.reached(key, &pages, &mut over_web);
+                    true
+                }
             };
             if !there {
                 walk.report.find(
@@ -90,6 +97,7 @@ impl Walk<'_> {
             Ok(())
         })?;
         self.uncovered(&picks);
+        self.not_reached(&over_web);
         self.former_left();
         let with_cores = refreshes.iter().filter(|(_, record)| record.cores > 0);
         let of_batches = batches.difference(&changed);

@@ -80,7 +80,7 @@ pub enum Change {
 
 /// Why a seed came, went or moved. *First* and *second* are the two refreshes; a page *takes part*
 /// in a refresh that may select it: it is crawled or, for cores with `--pages all`, known, and for
-/// cores without `--keep-spam` it is no spam. Of several the first that holds is told.
+/// cores without `--keep-spam` and over the web it is no spam. Of several the first that holds is told.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -143,21 +143,23 @@ pub enum Cause {
     /// Lost, cores: no core of the second has it. Given where the first is a list, which has no
     /// cores.
     NoCore,
-    /// Lost, cover: another seed of its site covers it.
+    /// Lost, cover: another seed of its site, or over the web any other seed, covers it.
     Covered,
-    /// Gained, cover: another seed of its site covered it.
+    /// Gained, cover: another seed of its site, or over the web any other seed, covered it.
     Uncovered,
     /// Lost, cover: its site has fewer seats than the page's place among the site's picks.
     FewerSeats,
     /// Gained, cover: its site had fewer seats than the page's place among the site's picks.
     MoreSeats,
-    /// Lost, cover: its site has seats left, and the page would add no value.
+    /// Lost, cover: its site has seats left (over the web: fewer seeds were selected than asked
+    /// for, or the page has no links), and the page would add no value.
     NoValue,
-    /// Gained, cover: its site had seats left, and the page would have added no value.
+    /// Gained, cover: its site had seats left (over the web: fewer seeds were selected than asked
+    /// for, or the page had no links), and the page would have added no value.
     GainedValue,
-    /// Lost, cover: all seats of its site went to pages of a better score.
+    /// Lost, cover: all seats of its site, or of the web, went to pages of a better score.
     Outweighed,
-    /// Gained, cover: all seats of its site went to pages of a better score.
+    /// Gained, cover: all seats of its site, or of the web, went to pages of a better score.
     Outweighs,
     /// Moved: the kept seeds before it are the same; only others came or went there.
     Shifted,

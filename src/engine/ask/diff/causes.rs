@@ -144,13 +144,17 @@ impl<'a> Pair<'a> {
         let there = has.run.as_ref();
         let was = there.map(|there| line.after(there.record.batch));
         let part = run.part();
-        let by_cores = matches!(run.plan, Plan::Cores(_));
         let became = |holds: fn(Standing) -> bool| {
             (holds(at) && !was.is_some_and(holds)).then(|| line.flip(self.low, self.high, holds))
         };
         let spam = |page: Standing| page.spam;
-        // Cover methods select spam like any page, so only a page's becoming spam means something.
-        let spam_counts = if by_cores { !part.spam } else { was.is_some() };
+        // On sites spam is selected like any page, so only a page's becoming spam means something.
+        let is_of_sites = matches!(run.plan, Plan::Cover(_));
+        let spam_counts = if is_of_sites {
+            was.is_some()
+        } else {
+            !part.spam
+        };
         let gone = |page: Standing| page.state == Some(PageState::Gone);
         let unlinked = |page: Standing| matches!(page.state, None | Some(PageState::Unlinked));
         let alias = |page: Standing| page.state == Some(PageState::Alias);
@@ -176,10 +180,10 @@ impl<'a> Pair<'a> {
                 ..Because::new(Cause::Settings, None)
             });
         }
-        if by_cores {
-            self.absent_from_cores(page, there, run, &line)
-        } else {
-            self.absent_from_cover(page, there, run)
+        match run.plan {
+            Plan::Cores(_) => self.absent_from_cores(page, there, run, &line),
+            Plan::Cover(_) => self.absent_from_cover(page, there, run),
+            Plan::Web(choice) => self.absent_from_web(page, run, &choice),
         }
     }
 

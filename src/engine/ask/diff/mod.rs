@@ -11,6 +11,7 @@ mod cores;
 mod cover;
 mod order;
 mod side;
+mod web;
 
 use std::collections::BTreeMap;
 

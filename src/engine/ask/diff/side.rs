@@ -88,7 +88,7 @@ impl Side {
         }
         let full = match &plan {
             Plan::Cores(plan) => record.cores == plan.params.seeds,
-            Plan::Cover(_) => false,
+            Plan::Cover(_) | Plan::Web(_) => false,
         };
         side.run = Some(KeptRefresh {
             refresh,

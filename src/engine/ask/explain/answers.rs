@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::ask::answers::AliasView;
-use crate::engine::plan::{Method, NAME_PATTERN, by_cores, by_cover};
+use crate::engine::plan::{Method, NAME_PATTERN, Tuned, by_cores, by_cover};
 use crate::ingest::URL_PATTERN;
 use crate::storage::records::{BatchId, CoverStop, PageState, RefreshId};
 
@@ -134,6 +134,20 @@ pub enum Why {
         #[schemars(range(min = 1))]
         crawled: u32,
     },
+    /// Over the web: it was picked.
+    #[schemars(transform = by_cover)]
+    WebSeed(Box<WebSeed>),
+    /// Over the web: a seed reaches it.
+    #[schemars(transform = by_cover)]
+    Reached {
+        /// The seed that was the first to be picked of those that reach it.
+        by: SiteSeed,
+        /// How many links from that seed.
+        hop: u32,
+    },
+    /// Over the web: it could be a seed, and no seed reaches it.
+    #[schemars(transform = by_cover)]
+    Unreached(Box<Unreached>),
     /// It took no part.
     LeftOut {
         /// Why it took no part.
@@ -157,6 +171,8 @@ pub enum LeftOut {
     NoPage,
     /// It redirects to another page, or names another one as canonical: that one takes part.
     Alias,
+    /// Over the web: no crawl leads anywhere from it, and no seed reaches it.
+    NoLinks,
 }
 
 /// A core in numbers.
@@ -325,7 +341,79 @@ pub struct Parts {
     pub uncrawled_value: f64,
 }
 
-/// A pick of a site.
+/// Over the web: value, what makes it up, and what it costs.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct WebParts {
+    /// All pages, crawled and known.
+    #[serde(flatten)]
+    pub all: Parts,
+    /// How many of them are known and not crawled.
+    pub known: u64,
+    /// What the pages cost, in units: the price of a page for each.
+    pub cost: f64,
+    /// The value less the cost, in units.
+    pub net: f64,
+}
+
+/// Over the web: how far seeds reach and what a page costs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct WebTerms {
+    /// How many hops from a seed a page is reached.
+    pub hops: u32,
+    /// What every page reached costs, in units.
+    pub fetch_cost: f64,
+    /// How many pages the crawl will fetch; `null` where the list is not made for a crawl.
+    pub budget: Option<u64>,
+    /// How the plan came by hops and price; `null` where they were given.
+    pub tuned: Option<Tuned>,
+}
+
+/// Why a page was picked over the web.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct WebSeed {
+    /// Its rank among the seeds.
+    #[schemars(range(min = 1))]
+    pub rank: u32,
+    /// The refresh that picked it. Later ones may have taken it over, nothing having changed.
+    #[schemars(range(min = 1))]
+    pub since: RefreshId,
+    /// Its place in the order of picks, from 1; with a budget the order of the list is another.
+    #[schemars(range(min = 1))]
+    pub pick: u32,
+    /// The score that it was picked by; `null` where it was drawn at random.
+    pub gain: Option<f64>,
+    /// What it reaches that no earlier pick does.
+    pub reaches: WebParts,
+    /// What it is the first to reach, by distance from it, from 0 hops on.
+    pub hops: Vec<WebParts>,
+    /// The second best page at that moment; `null` where it is not known.
+    pub runner_up: Option<ScoredUrl>,
+    /// The earlier pick that reaches the page itself, and its distance; `null` where none does.
+    pub reached_by: Option<(SiteSeed, u32)>,
+    /// How far seeds reach and what a page costs.
+    pub terms: WebTerms,
+}
+
+/// A page that could be a seed and that no seed reaches.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Unreached {
+    /// What it would have been picked by after the last pick; `null` where pages are drawn.
+    pub score: Option<f64>,
+    /// The last pick, which outweighed it; `null` where the scores that are left are not positive.
+    pub last_pick: Option<SiteSeed>,
+    /// How many picks there are.
+    pub picks: u32,
+    /// How many seeds were asked for.
+    #[schemars(range(min = 1))]
+    pub seeds_asked: u32,
+    /// How far seeds reach and what a page costs.
+    pub terms: WebTerms,
+}
+
+/// A pick of a site, or over the web.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SiteSeed {
     /// Its rank among the seeds.
@@ -334,7 +422,7 @@ pub struct SiteSeed {
     /// The page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
-    /// Its place among the picks of the site, from 1.
+    /// Its place among the picks of the site, or over the web, from 1.
     #[schemars(range(min = 1))]
     pub pick: u32,
     /// The score that it was picked by; `null` where it was drawn at random.

@@ -2,7 +2,7 @@
 
 use super::answers::{Asked, LeftOut, ReadCost, ScoredUrl};
 use crate::engine::ask::views::Views;
-use crate::engine::plan::{Method, Pages, Plan, PlanOptions};
+use crate::engine::plan::{Method, Pages, Plan, PlanOptions, Tuned};
 use crate::engine::{Bank, EngineError, Which};
 use crate::page::PageId;
 use crate::storage::records::{PageRecord, PageState, RefreshId, RefreshRecord};
@@ -18,6 +18,8 @@ pub(super) struct Case {
     pub(super) record: RefreshRecord,
     pub(super) plan: Plan,
     pub(super) method: Method,
+    /// How the plan came by hops and price over the web; `None` where they were given.
+    pub(super) tuned: Option<Tuned>,
 }
 
 impl Case {
@@ -37,6 +39,7 @@ impl Case {
             refresh,
             plan: options.decide()?,
             method: options.method.unwrap_or_default(),
+            tuned: options.tuned,
             record,
         })
     }
@@ -78,6 +81,7 @@ impl Case {
         let (crawled_only, no_spam) = match self.plan {
             Plan::Cores(plan) => (plan.pages == Pages::Crawled, !plan.keep_spam),
             Plan::Cover(_) => (true, false),
+            Plan::Web(_) => (true, true),
         };
         let Some((state, spam)) = self.then(page, record)? else {
             return Ok(None);

@@ -5,8 +5,8 @@
 //! Nothing is computed from links. What the page is today is given as well, since batches may have
 //! come in after the refresh.
 //!
-//! A refresh keeps nothing about a page that has no inter-site links (cores) or is not crawled
-//! (cover), and the answer then says just that. Whether the page was also gone or spam follows from
+//! A refresh keeps nothing about a page that has no inter-site links (cores), is not crawled
+//! (cover), or is neither reached nor a candidate (over the web), and the answer then says just that. Whether the page was also gone or spam follows from
 //! what batches overwrote of its record, as long as no more than ten have come in since.
 
 mod answers;
@@ -14,13 +14,16 @@ mod case;
 mod cores;
 mod cover;
 mod site;
+mod web;
 
 pub use answers::{
     Asked, CoreMember, CoreNumbers, CoreSeed, CoverSeed, Explanation, LeftOut, NearCore, NotTaken,
-    PageToday, Parts, PlaceView, ReadCost, Role, RowSums, ScoredUrl, SiteSeed, Uncovered, Why,
+    PageToday, Parts, PlaceView, ReadCost, Role, RowSums, ScoredUrl, SiteSeed, Uncovered,
+    Unreached, WebParts, WebSeed, WebTerms, Why,
 };
 pub use site::{
     CoresOfSite, CoverOfSite, PagesOfCore, SeedOfCore, SeedOfSite, SiteExplanation, SiteWhy,
+    WebOfSite,
 };
 
 use super::nearest;
@@ -81,6 +84,7 @@ impl Explainer {
             _ if record.first_seen > case.record.batch => Why::Later,
             Plan::Cores(plan) => cores::why(case, plan, page, &record)?,
             Plan::Cover(_) => cover::why(case, page, &record)?,
+            Plan::Web(choice) => web::why(case, choice, page, &record)?,
         };
         Ok(Explanation {
             url: location.url(views.naming.sites),

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answers::{Asked, CoreSeed, Parts, ReadCost, ScoredUrl};
+use super::answers::{Asked, CoreSeed, Parts, ReadCost, ScoredUrl, SiteSeed};
 use super::case::Case;
-use super::{Explainer, cores, cover};
+use super::{Explainer, cores, cover, web};
 use crate::engine::plan::{Plan, by_cores, by_cover};
 use crate::engine::{Bank, EngineError, Which};
 use crate::ingest::{self, URL_PATTERN};
@@ -55,6 +55,9 @@ pub enum SiteWhy {
     /// The refresh is by a cover method.
     #[schemars(transform = by_cover)]
     CoverOfSite(CoverOfSite),
+    /// The refresh is of a plan over the web.
+    #[schemars(transform = by_cover)]
+    WebOfSite(WebOfSite),
     /// The refresh is by a cover method, and the site had no crawled page.
     #[schemars(transform = by_cover)]
     NothingCrawled,
@@ -87,6 +90,24 @@ pub struct CoresOfSite {
     /// How many of its pages have only inter-site links that do not count, since they or the pages
     /// at the other ends were left out.
     pub left_out: u64,
+}
+
+/// What a plan over the web made of a site.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct WebOfSite {
+    /// The refresh that picked the seeds; `null` where it has none.
+    pub since: Option<RefreshId>,
+    /// The seeds on the site, by rank.
+    pub site_seeds: Vec<SiteSeed>,
+    /// How many pages of the site seeds reach, crawled and known ones, on whatever site the seeds
+    /// are.
+    pub reached: u64,
+    /// How many crawled pages of the site could be seeds and are reached by none.
+    pub unreached: u64,
+    /// Those of them with the best scores, at most ten, ties by URL.
+    #[schemars(length(max = NAMED))]
+    pub best_unreached: Vec<ScoredUrl>,
 }
 
 /// A seed of a site.
@@ -183,6 +204,7 @@ impl Explainer {
         let today: SiteRecord = store.need(&tables::SITES, &id)?;
         let why = match case.plan {
             Plan::Cores(_) => SiteWhy::CoresOfSite(of_cores(case, id)?),
+            Plan::Web(_) => SiteWhy::WebOfSite(of_web(case, id)?),
             Plan::Cover(_) => match store.get(&tables::COVERS, &(case.refresh, id))? {
                 Some(record) => SiteWhy::CoverOfSite(of_cover(case, id, &record)?),
                 None => SiteWhy::NothingCrawled,
@@ -299,6 +321,17 @@ fn of_cover(case: &Case, site: SiteId, record: &CoverRecord) -> Result<CoverOfSi
         uncovered: uncovered.len() as u64,
         best_uncovered: best(case, uncovered)?,
         exact,
+    })
+}
+
+fn of_web(case: &Case, site: SiteId) -> Result<WebOfSite, EngineError> {
+    let found = web::OfSite::new(case, site)?;
+    Ok(WebOfSite {
+        since: found.since,
+        site_seeds: found.seeds,
+        reached: found.reached,
+        unreached: found.unreached.len() as u64,
+        best_unreached: best(case, found.unreached)?,
     })
 }
 

@@ -300,7 +300,7 @@ impl<'a> Rules<'a> {
         let first = runs.len();
         let mut add = |local: &str, index: u32| {
             let url = ingest::url(&name, local, self.mode);
-            let begins = &url[..end_of_host(&url)];
+            let begins = &url[..ingest::end_of_host(&url)];
             match runs[first..].last_mut() {
                 Some(run) if run.begins == begins => run.indexes.push(index),
                 _ => runs.push(Stretch {
@@ -327,20 +327,6 @@ impl<'a> Rules<'a> {
         }
         Ok(())
     }
-}
-
-/// The length of a URL up to the character after its host, which is `/` or `:`.
-fn end_of_host(url: &str) -> usize {
-    let from = url.find("://").map_or(0, |at| at + 3);
-    // An address in brackets contains colons.
-    let bracket = url[from..]
-        .starts_with('[')
-        .then(|| url.find(']'))
-        .flatten();
-    let from = bracket.unwrap_or(from);
-    url[from..]
-        .find(['/', ':'])
-        .map_or(url.len(), |at| from + at + 1)
 }
 
 /// The pages of one site that take part.

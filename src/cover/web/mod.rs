@@ -1,0 +1,157 @@
+//! Cover over the whole web: the pages from which a crawl reaches the most value, at a price for each
+//! page that it fetches.
+//!
+//! One graph of all pages and all links takes the place of one graph for each site. Crawled pages
+//! with links can be seeds, unless they are spam. A seed reaches the pages within so many hops; each
+//! page counts once, for the pick that reaches it first, and is worth its value less the price.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | `graph` | what goes in |
+//! | `params` | what a plan may say, and what makes no sense |
+//! | `ball` | searches, many at a time |
+//! | `reach` | the one pass: what every candidate reaches, for every number of hops at once |
+//! | `greedy` | picks by gain, decremental |
+//! | `others` | baselines, and the best out-degree in what remains |
+//! | `crawl` | what a crawl from a list gathers within a budget |
+//! | `tune` | hops and price by the crawls that they lead to |
+//! | `order` | a list whose head is good for its share of the budget |
+//!
+//! Results depend on the graph and the parameters alone; so do the page visits. Memory: 8 bytes per
+//! link, 28 per page for the graph, 16 per page and 12 per candidate and number of hops while picks
+//! are made, and 8 per page for every thread.
+
+mod ball;
+mod crawl;
+mod graph;
+mod greedy;
+mod order;
+mod others;
+mod params;
+mod reach;
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;
+mod tune;
+
+pub use graph::WebGraph;
+pub use params::{Setting, ValueBy, WebChoice, WebParams};
+pub use reach::{Reach, Reaches};
+pub use tune::{Trial, Tuning};
+
+use super::params::Method;
+use super::pick::{Pick, Scored, Stop};
+use crate::watch::{Interrupted, Watch};
+use ball::Balls;
+use greedy::Wanted;
+
+/// The seeds of a plan over the web.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WebCover {
+    /// The seeds, in the order in which they were picked.
+    pub picks: Vec<Pick>,
+    /// What ended the selection.
+    pub stop: Stop,
+    /// The candidates that no pick reaches, ascending, with what they would be picked by next.
+    pub rest: Vec<Scored>,
+    /// Pages settled plus adjacency entries scanned, the pass included.
+    pub page_visits: u64,
+}
+
+/// A list with hops and price decided, in two orders.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Selected {
+    /// Its hops and price.
+    pub setting: Setting,
+    /// What trying others came to; `None` where hops and price were given.
+    pub tuning: Option<Tuning>,
+    /// The picks.
+    pub cover: WebCover,
+    /// The places of the picks in the order of the list.
+    pub order: Vec<usize>,
+    /// The page visits of the pass: of a search from each candidate, as deep as any was; 0 where the
+    /// method needs none.
+    pub pass_visits: u64,
+}
+
+/// Picks seeds over the web. `ranks` has the PageRank of each page where the method is
+/// [`Method::Pagerank`], and is not looked at otherwise.
+pub fn select(
+    graph: &WebGraph,
+    choice: &WebChoice,
+    ranks: &[f64],
+    watch: &dyn Watch,
+) -> Result<Selected, Interrupted> {
+    if !matches!(choice.method, Method::Greedy | Method::MaxWeight) {
+        let setting = choice.setting().unwrap_or(Setting {
+            hops: 0,
+            fetch_cost: super::Value(0),
+        });
+        watch.stage("select", None);
+        let cover = match choice.method {
+            Method::MaxOut => others::max_out(graph, choice, setting.hops, watch)?,
+            _ => others::baseline(graph, choice, setting.hops, ranks, watch)?,
+        };
+        return Ok(Selected {
+            setting,
+            tuning: None,
+            order: (0..cover.picks.len()).collect(),
+            cover,
+            pass_visits: 0,
+        });
+    }
+    let balls = Balls::new(graph.pages());
+    watch.stage("search", Some(graph.candidates().len() as u64));
+    let (hops, prices) = choice.grid();
+    let deepest = hops.iter().copied().max().unwrap_or(0);
+    let depth = choice.depth_within(deepest);
+    let is_open = choice.setting().is_none();
+    // Hops that were asked for are not left out.
+    let most = choice.hops.map_or(choice.tune_visits, |_| u64::MAX);
+    let reaches = reach::reaches(graph, depth, most, &balls, watch)?;
+    let mut page_visits = reaches.visits;
+    let mut tuning = None;
+    let mut setting = choice.setting();
+    if let (true, Some(budget)) = (is_open, choice.budget) {
+        watch.stage("try settings", Some((hops.len() * prices.len()) as u64));
+        let tried = tune::tune(graph, choice, budget, &reaches, &balls, watch)?;
+        page_visits += tried.page_visits;
+        setting = tried.best().map(|best| best.setting);
+        tuning = Some(tried);
+    }
+    // A grid is never empty, and its fewest hops are never left out.
+    let setting = setting.unwrap_or(Setting {
+        hops: deepest,
+        fetch_cost: super::Value(0),
+    });
+    watch.stage("select", None);
+    let none = Reach::default();
+    let depth = choice.depth_within(setting.hops);
+    let reach = reaches.within(depth).unwrap_or(&none);
+    let wanted = Wanted {
+        seeds: choice.seeds,
+        hops: setting.hops,
+        price: setting.fetch_cost.0,
+        positive_only: choice.positive_only,
+        rest: true,
+    };
+    let mut cover = greedy::greedy(graph, reach, wanted, &balls, watch)?;
+    let mut order: Vec<usize> = (0..cover.picks.len()).collect();
+    if let Some(budget) = choice.budget {
+        let seeds: Vec<u32> = cover.picks.iter().map(|pick| pick.seed.page).collect();
+        watch.stage("order", None);
+        let (by_crawls, visits) =
+            order::by_crawls(graph, &seeds, budget, choice.tune_visits, watch)?;
+        page_visits += visits;
+        order = by_crawls;
+    }
+    cover.page_visits += page_visits;
+    Ok(Selected {
+        setting,
+        tuning,
+        cover,
+        order,
+        pass_visits: reaches.visits,
+    })
+}

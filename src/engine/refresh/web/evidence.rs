@@ -1,0 +1,197 @@
+//! What is kept of a pick over the web, and of every page that picks reach or could have reached
+//! from: with page ids instead of numbers, and with what makes up its gain.
+
+use super::load::LoadedWeb;
+use crate::cover::web::{Selected, ValueBy, WebChoice};
+use crate::cover::{HopGain, Pick};
+use crate::engine::EngineError;
+use crate::engine::refresh::cover::evidence::gain;
+use crate::page::{PageId, PageSet};
+use crate::storage::blocks::{PageBlock, place};
+use crate::storage::evidence::{Covered, Reach, ReachKey};
+use crate::storage::records::{
+    HopEvidence, RefreshId, SeedEvidence, SeedRecord, WebEvidence, WebHop,
+};
+use crate::storage::tables::{self, BitmapKey, ReachedKey};
+use crate::storage::{Changes, Store, StoreError};
+
+/// A pick, with the pages that it is the first to reach.
+pub(super) struct Picked {
+    page: PageId,
+    /// The number of the refresh is filled in when it is stored.
+    evidence: WebEvidence,
+    /// By hop.
+    reached: Vec<PageSet>,
+}
+
+/// What becomes of pages, in the order of their ids.
+pub(super) type Fates = Vec<(PageId, Reach)>;
+
+/// The picks in the order of the list, and what becomes of pages.
+pub(super) fn kept(
+    web: &LoadedWeb,
+    selected: &Selected,
+    choice: &WebChoice,
+) -> (Vec<Picked>, Fates) {
+    let price = selected.setting.fetch_cost.0;
+    let picks = &selected.cover.picks;
+    let mut ranks = vec![0; picks.len()];
+    for (rank, &at) in (1..).zip(&selected.order) {
+        ranks[at] = rank;
+    }
+    let last_rank = ranks.last().copied().unwrap_or(0);
+    let numbered: Vec<(u32, &Pick)> = (1..).zip(picks).collect();
+    let of_list = selected.order.iter().map(|&at| {
+        let mut picked = picked(web, numbered[at], price, choice);
+        picked.evidence.last_rank = last_rank;
+        picked
+    });
+    let of_list = of_list.collect();
+    let nothing = Reach {
+        pick: None,
+        covered: None,
+        score: None,
+        exact: true,
+    };
+    let page = |number: u32| web.pages[number as usize];
+    let mut fates: Fates = Vec::new();
+    let mut seeds: Vec<(PageId, u32)> = Vec::with_capacity(picks.len());
+    for (&rank, pick) in ranks.iter().zip(picks) {
+        seeds.push((page(pick.seed.page), rank));
+        for (hop, of_hop) in (0..).zip(&pick.hops) {
+            let covered = Some(Covered { pick: rank, hop });
+            let reach = Reach { covered, ..nothing };
+            fates.extend(of_hop.pages.iter().map(|number| (page(number), reach)));
+        }
+    }
+    let rest = selected.cover.rest.iter();
+    fates.extend(rest.map(|&scored| {
+        let score = gain(scored);
+        (page(scored.page), Reach { score, ..nothing })
+    }));
+    fates.sort_unstable_by_key(|(page, _)| *page);
+    // Every seed reaches itself, unless an earlier pick does.
+    for (seed, rank) in seeds {
+        if let Ok(at) = fates.binary_search_by_key(&seed, |(page, _)| *page) {
+            fates[at].1.pick = Some(rank);
+        }
+    }
+    if picks.is_empty() {
+        // Without seeds nothing says which refresh they belong to.
+        fates.clear();
+    }
+    (of_list, fates)
+}
+
+fn picked(web: &LoadedWeb, (number, pick): (u32, &Pick), price: i64, choice: &WebChoice) -> Picked {
+    let page = |number: u32| web.pages[number as usize];
+    let set = |hop: &HopGain| hop.pages.iter().map(|number| page(number).0).collect();
+    Picked {
+        page: page(pick.seed.page),
+        evidence: WebEvidence {
+            since: 0,
+            pick: number,
+            last_rank: 0,
+            gain: gain(pick.seed),
+            hops: pick
+                .hops
+                .iter()
+                .map(|hop| parts(web, hop, price, choice))
+                .collect(),
+            runner_up: pick
+                .runner_up
+                .and_then(|second| Some((page(second.page), gain(second)?))),
+        },
+        reached: pick.hops.iter().map(set).collect(),
+    }
+}
+
+fn parts(web: &LoadedWeb, hop: &HopGain, price: i64, choice: &WebChoice) -> WebHop {
+    let weights = &choice.weights;
+    let mut all = HopEvidence {
+        value: hop.value,
+        ..HopEvidence::default()
+    };
+    let mut known = 0;
+    for page in &hop.pages {
+        let mark = web.marks[page as usize];
+        let weight = if mark.spam {
+            all.spam += 1;
+            weights.spam
+        } else if mark.clicked {
+            all.clicked += 1;
+            weights.clicked
+        } else {
+            weights.base
+        };
+        all.pages += 1;
+        if !mark.crawled {
+            known += 1;
+        } else if choice.value_by == ValueBy::Weights {
+            all.uncrawled_value += web.graph.values()[page as usize] - weight.0;
+        }
+        all.uncrawled_outlinks += u64::from(mark.uncrawled_outlinks);
+    }
+    WebHop {
+        all,
+        known,
+        cost: price * i64::from(all.pages),
+    }
+}
+
+/// Hands a pick to `changes` as the seed of this rank.
+pub(super) fn put_pick(
+    changes: &mut Changes,
+    (refresh, rank): (RefreshId, u32),
+    picked: &Picked,
+) -> Result<(), EngineError> {
+    let mut evidence = picked.evidence.clone();
+    evidence.since = refresh;
+    for (hop, pages) in (0..).zip(&picked.reached) {
+        if !pages.is_empty() {
+            let key = ReachedKey { refresh, rank, hop };
+            changes.put(&tables::BITMAPS, &BitmapKey::Reached(key), pages)?;
+        }
+    }
+    let seed = SeedRecord {
+        page: picked.page,
+        evidence: SeedEvidence::Web(evidence),
+        succeeds: None,
+    };
+    Ok(changes.put(&tables::SEEDS, &(refresh, rank), &seed)?)
+}
+
+/// Hands what becomes of pages to `changes`, under the refresh that picked.
+pub(super) fn put_fates(
+    changes: &mut Changes,
+    refresh: RefreshId,
+    fates: &Fates,
+) -> Result<(), EngineError> {
+    let block = |page: PageId| (page.site(), place(page.index()).0);
+    for of_block in fates.chunk_by(|a, b| block(a.0) == block(b.0)) {
+        let Some((first, _)) = of_block.first() else {
+            continue;
+        };
+        let (site, block) = block(*first);
+        let key = ReachKey {
+            refresh,
+            site,
+            block,
+        };
+        let entries = of_block.iter();
+        let entries = entries.map(|(page, reach)| (place(page.index()).1, *reach));
+        changes.put(&tables::REACH, &key, &PageBlock(entries.collect()))?;
+    }
+    Ok(())
+}
+
+/// Deletes what is kept under the refresh that picked.
+pub(crate) fn delete_refresh(
+    store: &Store,
+    changes: &mut Changes,
+    since: RefreshId,
+) -> Result<(), StoreError> {
+    changes.delete_under(store, &tables::BITMAPS, &BitmapKey::reached_prefix(since))?;
+    changes.delete_under(store, &tables::REACH, &since.to_be_bytes())?;
+    Ok(())
+}

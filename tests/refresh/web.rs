@@ -1,0 +1,405 @@
+//! Refresh over the whole web, through a bank.
+//!
+//! - `random_histories`: on small random webs, after every batch, the seeds are those of the
+//!   definition, worked out from the pages alone; a refresh gives what one from scratch gives, and
+//!   every page is told why it is a seed or not. Catches a graph that is not that of the pages, an
+//!   order that is not that of URLs, and evidence that says something else than the selection.
+//! - `thirty_days`: the same plan from scratch gives the same list, on a crawl that goes on.
+//! - the rest: what is tried and kept, what is taken over, what `--keep` deletes, what is refused.
+
+use std::collections::BTreeSet;
+
+use crate::support::banks::TestBank;
+use crate::support::model::pages_of;
+use crate::support::over_web::{Judge, Terms, over_web};
+use crate::support::records::{Batch, record};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use seedbank::engine::{
+    CoverMethod, DiffRequest, EngineError, Evidence, LeftOut, PageState, PlanOptions,
+    RefreshRequest, Scope, Value, ValueBy, Which, Why,
+};
+use seedbank::synth::{SynthOptions, day_text};
+use seedbank::watch::Unwatched;
+
+fn which(plan: &str) -> Which {
+    Which {
+        plan: Some(plan.to_owned()),
+        refresh: None,
+    }
+}
+
+/// A value in millionths.
+fn millionths(units: f64) -> i64 {
+    let rounded = (units * 1e6).round();
+    format!("{rounded:.0}").parse().unwrap()
+}
+
+/// Compares what is told of every page with the judge.
+fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: Terms) {
+    let picks = judge.greedy(seeds, terms);
+    let reached: BTreeSet<String> = picks
+        .iter()
+        .flat_map(|pick| judge.within(&pick.0, terms.hops).into_keys())
+        .collect();
+    let candidates = judge.candidates();
+    let explainer = match bank.bank.explainer(&which("greedy")) {
+        Ok(explainer) => explainer,
+        Err(e) => panic!("{e}"),
+    };
+    for (url, page) in pages_of(&bank.bank) {
+        let told = explainer.page(&url).unwrap();
+        assert!(told.cost.reads <= 20, "{} reads", told.cost.reads);
+        let first = picks
+            .iter()
+            .zip(1..)
+            .find_map(|(pick, number)| {
+                Some((number, *judge.within(&pick.0, terms.hops).get(&url)?))
+            })
+            .filter(|_| judge.pages.contains_key(&url));
+        match told.why {
+            Why::WebSeed(seed) => {
+                let at = usize::try_from(seed.pick).unwrap() - 1;
+                assert_eq!(picks[at].0, url);
+                assert_eq!(millionths(seed.reaches.net), picks[at].1);
+                assert_eq!(millionths(seed.gain.unwrap()), picks[at].1);
+                let before = seed.reached_by.map(|(by, hop)| (by.pick, hop as usize));
+                assert_eq!(before, first.filter(|first| first.0 != seed.pick));
+            }
+            Why::Reached { by, hop } => assert_eq!(Some((by.pick, hop as usize)), first),
+            Why::Unreached(told) => {
+                assert!(candidates.contains(&&url) && first.is_none());
+                let gain = judge.gain(&url, &reached, terms);
+                assert_eq!(millionths(told.score.unwrap()), gain);
+                if let Some(last) = &told.last_pick {
+                    assert!(millionths(last.gain.unwrap()) >= gain);
+                }
+            }
+            Why::LeftOut { reason } => {
+                assert!(first.is_none());
+                let wanted = match page.state {
+                    PageState::Gone => LeftOut::Gone,
+                    _ if page.spam => LeftOut::Spam,
+                    PageState::Known => LeftOut::NotCrawled,
+                    _ => LeftOut::NoLinks,
+                };
+                // Of a refresh without seeds nothing is kept.
+                if !picks.is_empty() {
+                    assert!(!candidates.contains(&&url));
+                    assert_eq!(reason, wanted, "{url}");
+                }
+            }
+            why => panic!("{url}: {why:?}"),
+        }
+    }
+}
+
+#[test]
+fn random_histories() {
+    let config = Config {
+        cases: 10,
+        ..Config::with_source_file("tests/refresh/web.rs")
+    };
+    let terms = (
+        prop_oneof![Just(0), Just(300_000)],
+        prop_oneof![2 => Just(0), 1 => Just(250_000), 1 => Just(-1_000_000)],
+        prop_oneof![Just(0), Just(330_000), Just(1_000_000)],
+        0_usize..4,
+    );
+    let batches = proptest::collection::vec(proptest::collection::vec(record(), 4..30), 1..4);
+    let result = TestRunner::new(config).run(
+        &(terms, batches),
+        |((p_uniq, known, price, hops), batches)| {
+            let terms = Terms {
+                p_uniq,
+                known,
+                price,
+                hops,
+            };
+            let bank = TestBank::new();
+            let plan = PlanOptions {
+                p_uniq: Some(Value(p_uniq)),
+                value_known: Some(Value(known)),
+                fetch_cost: Some(Value(price)),
+                hops: Some(u32::try_from(hops).unwrap()),
+                ..over_web(CoverMethod::Greedy, 4)
+            };
+            let tried = PlanOptions {
+                hops: None,
+                fetch_cost: None,
+                budget: Some(7),
+                ..plan.clone()
+            };
+            for records in batches {
+                bank.delta(&Batch::delta(records).text());
+                bank.refresh("greedy", &plan, false);
+                let judge = Judge::of(&bank);
+                let found = bank
+                    .seeds("greedy")
+                    .into_iter()
+                    .map(|seed| match seed.evidence {
+                        Evidence::Cover { gain, .. } => (seed.url, millionths(gain.unwrap())),
+                        Evidence::Core { .. } => panic!("a core"),
+                    });
+                let found: Vec<(String, i64)> = found.collect();
+                prop_assert_eq!(&found, &judge.greedy(4, terms));
+                every_page_is_told_why(&bank, &judge, 4, terms);
+                bank.refresh("cold", &plan, true);
+                prop_assert_eq!(bank.bare_seeds("greedy"), bank.bare_seeds("cold"));
+                // Settings that were tried stay, and give what the same settings give from scratch.
+                let kept = bank.refresh("tried", &tried, false).view.parameters;
+                bank.refresh(
+                    "given",
+                    &PlanOptions {
+                        tuned: None,
+                        ..kept
+                    },
+                    true,
+                );
+                prop_assert_eq!(bank.bare_seeds("tried"), bank.bare_seeds("given"));
+                for method in [
+                    CoverMethod::MaxWeight,
+                    CoverMethod::MaxOut,
+                    CoverMethod::Pagerank,
+                ] {
+                    bank.refresh(method.name(), &over_web(method, 3), false);
+                }
+                bank.is_sound();
+            }
+            Ok(())
+        },
+    );
+    result.unwrap();
+}
+
+#[test]
+fn thirty_days() {
+    let crawl = SynthOptions {
+        days: 30,
+        sites: Some(60),
+        rng_seed: 5,
+        ..SynthOptions::new(1_500)
+    };
+    let bank = TestBank::new();
+    let plan = PlanOptions {
+        budget: Some(300),
+        ..over_web(CoverMethod::Greedy, 12)
+    };
+    for day in 0..=30 {
+        bank.delta(&day_text(&crawl, day).unwrap());
+        let report = bank.refresh("web", &plan, false);
+        // What was tried on the first day stays.
+        assert_eq!(report.tuning.is_some(), day == 0);
+        assert_eq!(report.view.seeds, 12);
+        let given = PlanOptions {
+            tuned: None,
+            ..report.view.parameters
+        };
+        let from_scratch = bank.refresh("cold", &given, true);
+        assert_eq!(bank.bare_seeds("web"), bank.bare_seeds("cold"));
+        assert!(report.view.page_visits >= from_scratch.view.page_visits);
+    }
+    bank.is_sound();
+    // Every change has a cause.
+    let diff = DiffRequest {
+        plan: Some("web".to_owned()),
+        ..DiffRequest::default()
+    };
+    let diff = bank.bank.diff(&diff, &Unwatched).unwrap();
+    assert_eq!(diff.summary.kept + diff.summary.lost, 12);
+}
+
+/// A small web with a page that leads to everything, a chain, and pages that are only linked to.
+fn small() -> TestBank {
+    let bank = TestBank::new();
+    bank.delta(
+        r#"{"url":"http://hub.example/","outlinks":["http://a.example/","http://b.example/","http://c.example/","http://x.example/1","http://x.example/2"]}
+{"url":"http://a.example/","outlinks":["http://a.example/2"]}
+{"url":"http://a.example/2","outlinks":["http://a.example/3"]}
+{"url":"http://a.example/3","outlinks":["http://a.example/"]}
+{"url":"http://b.example/","outlinks":["http://c.example/"]}
+{"url":"http://c.example/","outlinks":[],"fetched":"2026-01-01T00:00:00Z"}
+{"url":"http://bad.example/","outlinks":["http://hub.example/"],"spam":true}
+"#,
+    );
+    bank
+}
+
+#[test]
+fn what_is_tried_is_told_kept_and_tried_again_when_asked() {
+    let bank = small();
+    let plan = PlanOptions {
+        budget: Some(4),
+        ..over_web(CoverMethod::Greedy, 2)
+    };
+    let first = bank.refresh("web", &plan, false);
+    let tuning = first.tuning.unwrap();
+    assert_eq!(
+        (tuning.trials.len(), tuning.budget, tuning.left_out),
+        (20, 4, vec![])
+    );
+    let best = tuning
+        .trials
+        .iter()
+        .map(|trial| trial.gathered)
+        .fold(0.0, f64::max);
+    let tuned = first.view.parameters.tuned.clone().unwrap();
+    assert_eq!((tuned.batch, tuned.settings), (1, 20));
+    assert!((tuned.gathered - best).abs() < 1e-9);
+    assert_eq!(first.view.parameters.hops, Some(tuning.hops));
+    assert_eq!(first.view.parameters.fetch_cost, Some(tuning.fetch_cost));
+    // The name is enough from then on, and the budget again changes nothing.
+    for options in [PlanOptions::default(), plan.clone()] {
+        let again = bank.refresh("web", &options, false);
+        assert_eq!((again.tuning, again.plan_changed), (None, false));
+        assert_eq!(again.view.parameters, first.view.parameters);
+        assert!(!again.view.cold && again.view.page_visits == 0);
+    }
+    // Another budget is tried for; so is the same one where that is asked for.
+    let other = PlanOptions {
+        budget: Some(6),
+        ..PlanOptions::default()
+    };
+    assert_eq!(bank.refresh("web", &other, false).tuning.unwrap().budget, 6);
+    let tune = |options: PlanOptions| {
+        let request = RefreshRequest {
+            plan: Some("web".to_owned()),
+            options,
+            tune: true,
+            ..RefreshRequest::default()
+        };
+        bank.bank.refresh(&request, &Unwatched)
+    };
+    assert_eq!(
+        tune(PlanOptions::default())
+            .unwrap()
+            .tuning
+            .unwrap()
+            .trials
+            .len(),
+        20
+    );
+    let hops = PlanOptions {
+        hops: Some(2),
+        ..PlanOptions::default()
+    };
+    let some = tune(hops.clone()).unwrap();
+    assert_eq!(
+        (some.tuning.unwrap().trials.len(), some.view.parameters.hops),
+        (5, Some(2))
+    );
+    let both = PlanOptions {
+        fetch_cost: Some(Value(0)),
+        ..hops
+    };
+    assert!(matches!(tune(both), Err(EngineError::Plan(_))));
+    let Why::WebSeed(seed) = bank
+        .bank
+        .explain("http://hub.example/", &which("web"))
+        .unwrap()
+        .why
+    else {
+        panic!("the hub is no seed");
+    };
+    assert_eq!(seed.terms.tuned.map(|tuned| tuned.settings), Some(5));
+    bank.is_sound();
+}
+
+#[test]
+fn an_answer_is_taken_over_until_a_batch_comes_in() {
+    let bank = small();
+    let plan = over_web(CoverMethod::Greedy, 2);
+    bank.refresh("web", &plan, false);
+    let seeds = bank.seeds("web");
+    let again = bank.refresh("web", &plan, false);
+    assert_eq!(
+        (again.view.steps_reused, again.view.steps_recomputed),
+        (2, 0)
+    );
+    assert_eq!(bank.seeds("web").len(), seeds.len());
+    bank.is_sound();
+    // What the first refresh picked stays while the second one has it.
+    let keep = |options: &PlanOptions| {
+        let request = RefreshRequest {
+            plan: Some("web".to_owned()),
+            options: options.clone(),
+            keep: Some(1),
+            ..RefreshRequest::default()
+        };
+        let pruned = bank.bank.refresh(&request, &Unwatched).unwrap().pruned;
+        bank.is_sound();
+        pruned
+    };
+    assert_eq!(keep(&plan), [1, 2]);
+    let told = bank
+        .bank
+        .explain("http://c.example/", &which("web"))
+        .unwrap();
+    assert!(
+        matches!(told.why, Why::Reached { hop: 1, .. }),
+        "{:?}",
+        told.why
+    );
+    bank.delta("{\"url\":\"http://new.example/\",\"outlinks\":[\"http://hub.example/\",\"http://a.example/2\"]}\n");
+    assert_eq!(keep(&plan), [3]);
+    assert!(
+        bank.bare_seeds("web")
+            .iter()
+            .any(|seed| seed.1 == "http://new.example/")
+    );
+    // Another method, then sites: what was kept over the web goes.
+    assert_eq!(keep(&over_web(CoverMethod::Random, 2)), [4]);
+    let sites = PlanOptions {
+        scope: Some(Scope::Site),
+        seeds: Some(2),
+        ..PlanOptions::default()
+    };
+    assert_eq!(keep(&sites), [5]);
+}
+
+#[test]
+fn pages_by_pagerank_are_worth_their_share_of_the_web() {
+    let bank = small();
+    let plan = PlanOptions {
+        value_by: Some(ValueBy::Pagerank),
+        hops: Some(9),
+        ..over_web(CoverMethod::Greedy, 9)
+    };
+    bank.refresh("web", &plan, false);
+    // All pages but the spam page, which nobody links to, are reached.
+    let reached: f64 = bank
+        .seeds("web")
+        .iter()
+        .map(|seed| match &seed.evidence {
+            Evidence::Cover { covered_value, .. } => *covered_value,
+            Evidence::Core { .. } => panic!("a core"),
+        })
+        .sum();
+    let alone = 0.15 + 0.85 * (9.0 - reached) / 9.0;
+    assert!((7.5..8.9).contains(&reached) && alone > 0.0, "{reached}");
+}
+
+#[test]
+fn nothing_to_start_from_is_an_empty_list() {
+    let bank = TestBank::new();
+    bank.delta("{\"url\":\"http://a.example/\",\"outlinks\":[]}\n");
+    let plan = PlanOptions {
+        budget: Some(10),
+        ..over_web(CoverMethod::Greedy, 3)
+    };
+    for _ in 0..2 {
+        assert_eq!(bank.refresh("web", &plan, false).view.seeds, 0);
+    }
+    bank.is_sound();
+    let told = bank
+        .bank
+        .explain("http://a.example/", &which("web"))
+        .unwrap();
+    assert!(matches!(
+        told.why,
+        Why::LeftOut {
+            reason: LeftOut::NoLinks
+        }
+    ));
+    assert!(bank.bank.explain_site("a.example", &which("web")).is_ok());
+}
