@@ -159,11 +159,14 @@ fn of_magic(head: &[u8]) -> Option<Foreign> {
     }
     let bzip2 = head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY");
     let tar = head.get(257..262) == Some(b"ustar");
+    let is_shown = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     match head {
         _ if bzip2 => Some(Foreign::Bzip2),
         _ if tar => Some(Foreign::Tar),
         // Without a byte order mark: JSON begins with two characters of ASCII.
-        [0, first, 0, second, ..] | [first, 0, second, 0, ..] if *first > 0 && *second > 0 => {
+        [0, first, 0, second, ..] | [first, 0, second, 0, ..]
+            if is_shown(*first) && is_shown(*second) =>
+        {
             Some(Foreign::Utf16)
         }
         _ if head.contains(&0) => Some(Foreign::Binary),

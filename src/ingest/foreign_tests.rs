@@ -119,6 +119,7 @@ fn numbers_of_formats_come_first() {
         (b"{\0\"\0u\0", Foreign::Utf16),
         (b"\0{\0\"\0u", Foreign::Utf16),
         (b"\0\0\0\0", Foreign::Binary),
+        (b"\x01\0\x02\0", Foreign::Binary),
         (b"text and \0", Foreign::Binary),
     ] {
         assert_eq!(Foreign::of(head), Some(foreign), "{head:?}");

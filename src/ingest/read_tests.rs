@@ -279,7 +279,9 @@ fn the_longest_line_is_read_and_one_byte_more_is_not() {
 #[test]
 fn a_text_of_a_line_is_quoted_in_part() {
     let name = "n".repeat(5000);
-    let lines = format!("{{\"{name}\":1,\"{name}\":1}}\n\"{name}\" and more\n");
+    let lines = format!(
+        "{{\"{name}\":1,\"{name}\":1}}\n{{\"url\":\"{name}\",\"{name}\":1,\"{name}\":2}}\n"
+    );
     let (_, events) = whole(lines.as_bytes(), JsonLines);
     for (_, event) in &events {
         let Event::Rejected(reject) = event else {

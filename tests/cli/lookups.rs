@@ -138,7 +138,9 @@ fn urls_are_decoded_for_people_alone() {
         .fails(5);
     assert!(told.contains(shown), "{told}");
     // A list of URLs is data, whatever its format.
-    place.write("day1.jsonl", record(url, &["http://a.example/x"]));
+    let many: Vec<String> = (0..20).map(|n| format!("http://t{n}.example/")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    place.write("day1.jsonl", record(url, &many));
     place.run(&["ingest", "bank", "day1.jsonl"]).done();
     place.run(&["refresh", "bank"]).done();
     assert!(place.run(&["seeds", "bank"]).done().contains(url));
