@@ -37,9 +37,11 @@ fn every_line_of_the_university_crawl_is_a_record() {
             f64::from(u32::try_from(links).unwrap()) / seconds,
         );
         assert_eq!((summary.records, summary.lines), (9_919, 9_919));
-        assert_eq!(links, 216_787);
         assert!(summary.dropped_outlinks.is_empty(), "{summary:?}");
-        assert_eq!((summary.duplicate_outlinks, summary.self_links), (0, 0));
+        let left_out = summary.duplicate_outlinks + summary.self_links;
+        assert_eq!(links as u64 + left_out, 216_787);
+        // As the crawler wrote them no two are equal; by RFC 3986 some are.
+        assert_eq!(left_out == 0, naming.urls == UrlRules::Whatwg);
         assert!(summary.unknown_fields.names.is_empty());
     }
 }
