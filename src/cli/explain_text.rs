@@ -1,24 +1,14 @@
 //! Answers of `explain` for people: lines that can be pasted into a ticket.
 
-use std::fmt::Write;
-
 use seedbank::engine::{
     AliasBy, AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite,
     CoverSeed, CoverStop, Explanation, LeftOut, Method, NearCore, NotTaken, PageState, PageToday,
-    Parts, PlaceView, Role, RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Unreached,
-    WebOfSite, WebParts, WebSeed, WebTerms, Why,
+    PlaceView, Role, RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, WebSeed, Why,
 };
 use seedbank::shown::{are, counted};
 
-/// Lines of text, indented below the first.
-struct Lines(String);
-
-impl Lines {
-    fn add(&mut self, line: impl std::fmt::Display) {
-        // Writing to a String cannot fail.
-        let _ = writeln!(self.0, "  {line}");
-    }
-}
+use super::explain_web::{gain, links, parts, unreached, web_of_site, web_pick, web_seed};
+use super::output::Lines;
 
 fn asked(asked: &Asked) -> String {
     format!(
@@ -214,10 +204,6 @@ fn row_sums(lines: &mut Lines, sums: RowSums) {
     }
 }
 
-fn gain(gain: Option<f64>) -> String {
-    gain.map_or_else(|| "drawn".to_owned(), |gain| format!("score {gain}"))
-}
-
 fn site_seed(seed: &SiteSeed) -> String {
     format!(
         "{} (seed {}, pick {} of its site, {})",
@@ -225,18 +211,6 @@ fn site_seed(seed: &SiteSeed) -> String {
         seed.rank,
         seed.pick,
         gain(seed.gain)
-    )
-}
-
-fn parts(parts: &Parts) -> String {
-    format!(
-        "{} ({} clicked, {} spam, {}), value {} (of it {} by uncrawled outlinks)",
-        counted(parts.pages, "page"),
-        parts.clicked,
-        parts.spam,
-        counted(parts.uncrawled_outlinks, "uncrawled outlink"),
-        parts.value,
-        parts.uncrawled_value
     )
 }
 
@@ -266,110 +240,6 @@ fn cover_seed(lines: &mut Lines, seed: &CoverSeed) {
             "itself covered before by {} at hop {hop}",
             site_seed(by)
         ));
-    }
-}
-
-fn links(hops: u32) -> String {
-    let plural = if hops == 1 { "" } else { "s" };
-    format!("{hops} link{plural}")
-}
-
-fn web_pick(seed: &SiteSeed) -> String {
-    let score = gain(seed.gain);
-    format!(
-        "{} (seed {}, pick {}, {score})",
-        seed.url, seed.rank, seed.pick
-    )
-}
-
-fn web_parts(reached: &WebParts) -> String {
-    format!(
-        "{}; {} of the pages known, cost {}, net {}",
-        parts(&reached.all),
-        reached.known,
-        reached.cost,
-        reached.net
-    )
-}
-
-fn web_seed(lines: &mut Lines, seed: &WebSeed) {
-    let score = gain(seed.gain);
-    lines.add(format_args!(
-        "pick {}, by refresh {}: {score}",
-        seed.pick, seed.since
-    ));
-    lines.add(format_args!("reaches first: {}", web_parts(&seed.reaches)));
-    for (hop, of_hop) in seed.hops.iter().enumerate() {
-        lines.add(format_args!("  hop {hop}: {}", web_parts(of_hop)));
-    }
-    match &seed.runner_up {
-        Some(second) => lines.add(format_args!(
-            "runner-up {} with {}",
-            second.url, second.score
-        )),
-        None if seed.gain.is_none() => {}
-        None => lines.add("no runner-up: no other page could be a seed"),
-    }
-    if let Some((by, hop)) = &seed.reached_by {
-        lines.add(format_args!(
-            "itself reached before by {} in {}",
-            web_pick(by),
-            links(*hop)
-        ));
-    }
-    terms(lines, &seed.terms);
-}
-
-/// How far seeds reach, what a page costs, and where that comes from.
-fn terms(lines: &mut Lines, terms: &WebTerms) {
-    lines.add(format_args!(
-        "seeds reach {} hops, and every page reached costs {}",
-        terms.hops, terms.fetch_cost
-    ));
-    if let (Some(tuned), Some(budget)) = (&terms.tuned, terms.budget) {
-        lines.add(format_args!(
-            "that is the best of {} settings for a crawl of {budget} pages, tried on the state after \
-             batch {}: it gathers {}",
-            tuned.settings, tuned.batch, tuned.gathered
-        ));
-    }
-}
-
-fn unreached(lines: &mut Lines, page: &Unreached) {
-    lines.add(format_args!(
-        "no seed reaches it; {} of {} seeds were picked",
-        page.picks, page.seeds_asked
-    ));
-    match (page.score, &page.last_pick) {
-        (Some(score), Some(last)) => lines.add(format_args!(
-            "its score after the last pick: {score}; outweighed up to the last, {}",
-            web_pick(last)
-        )),
-        (Some(score), None) => lines.add(format_args!(
-            "its score after the last pick: {score}, which is no gain"
-        )),
-        (None, _) => lines.add("pages are drawn: it has no score"),
-    }
-    terms(lines, &page.terms);
-}
-
-fn web_of_site(lines: &mut Lines, site: &WebOfSite) {
-    for seed in &site.site_seeds {
-        lines.add(web_pick(seed));
-    }
-    if site.site_seeds.is_empty() {
-        lines.add("no seeds");
-    }
-    lines.add(format_args!(
-        "{} of its pages are reached by seeds, on whatever site these are",
-        site.reached
-    ));
-    lines.add(format_args!(
-        "{} crawled pages could be seeds and are reached by none",
-        site.unreached
-    ));
-    for page in &site.best_unreached {
-        lines.add(format_args!("  {} {}", page.score, page.url));
     }
 }
 

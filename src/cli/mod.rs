@@ -9,6 +9,7 @@ mod environment;
 mod evaluate;
 mod explain;
 mod explain_text;
+mod explain_web;
 mod failure;
 mod history;
 mod ingest;

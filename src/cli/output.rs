@@ -6,6 +6,16 @@ use serde::Serialize;
 
 use super::failure::CliError;
 
+/// Lines of text, indented below the first.
+pub(super) struct Lines(pub(super) String);
+
+impl Lines {
+    pub(super) fn add(&mut self, line: impl std::fmt::Display) {
+        // Writing to a String cannot fail.
+        let _ = std::fmt::Write::write_fmt(&mut self.0, format_args!("  {line}\n"));
+    }
+}
+
 /// Buffered standard output; [`Output::finish`] writes what is left in the buffer.
 pub(super) struct Output {
     out: BufWriter<StdoutLock<'static>>,

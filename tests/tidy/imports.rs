@@ -274,7 +274,8 @@ const ORDERS: &[Order] = &[
             &["last_words", "failure", "environment"],
             &["output", "progress", "table"],
             &["session", "values"],
-            &["url_list", "plan_flags", "explain_text"],
+            &["url_list", "plan_flags", "explain_web"],
+            &["explain_text"],
             &["check", "diff"],
             &["page_history"],
             &[

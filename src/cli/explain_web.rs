@@ -1,0 +1,133 @@
+//! Answers of `explain` for people, of plans over the whole web; and what those of sites share.
+
+use seedbank::engine::{Parts, SiteSeed, Unreached, WebOfSite, WebParts, WebSeed, WebTerms};
+use seedbank::shown::counted;
+
+use super::output::Lines;
+
+/// The score of a pick.
+pub(super) fn gain(gain: Option<f64>) -> String {
+    gain.map_or_else(|| "drawn".to_owned(), |gain| format!("score {gain}"))
+}
+
+/// Pages and what makes up their value.
+pub(super) fn parts(parts: &Parts) -> String {
+    format!(
+        "{} ({} clicked, {} spam, {}), value {} (of it {} by uncrawled outlinks)",
+        counted(parts.pages, "page"),
+        parts.clicked,
+        parts.spam,
+        counted(parts.uncrawled_outlinks, "uncrawled outlink"),
+        parts.value,
+        parts.uncrawled_value
+    )
+}
+
+/// So many links, in words.
+pub(super) fn links(hops: u32) -> String {
+    let plural = if hops == 1 { "" } else { "s" };
+    format!("{hops} link{plural}")
+}
+
+/// A pick over the web.
+pub(super) fn web_pick(seed: &SiteSeed) -> String {
+    let score = gain(seed.gain);
+    format!(
+        "{} (seed {}, pick {}, {score})",
+        seed.url, seed.rank, seed.pick
+    )
+}
+
+fn web_parts(reached: &WebParts) -> String {
+    format!(
+        "{}; {} of the pages known, cost {}, net {}",
+        parts(&reached.all),
+        reached.known,
+        reached.cost,
+        reached.net
+    )
+}
+
+/// What a seed over the web reaches, and what it costs.
+pub(super) fn web_seed(lines: &mut Lines, seed: &WebSeed) {
+    let score = gain(seed.gain);
+    lines.add(format_args!(
+        "pick {}, by refresh {}: {score}",
+        seed.pick, seed.since
+    ));
+    lines.add(format_args!("reaches first: {}", web_parts(&seed.reaches)));
+    for (hop, of_hop) in seed.hops.iter().enumerate() {
+        lines.add(format_args!("  hop {hop}: {}", web_parts(of_hop)));
+    }
+    match &seed.runner_up {
+        Some(second) => lines.add(format_args!(
+            "runner-up {} with {}",
+            second.url, second.score
+        )),
+        None if seed.gain.is_none() => {}
+        None => lines.add("no runner-up: no other page could be a seed"),
+    }
+    if let Some((by, hop)) = &seed.reached_by {
+        lines.add(format_args!(
+            "itself reached before by {} in {}",
+            web_pick(by),
+            links(*hop)
+        ));
+    }
+    terms(lines, &seed.terms);
+}
+
+/// How far seeds reach, what a page costs, and where that comes from.
+fn terms(lines: &mut Lines, terms: &WebTerms) {
+    lines.add(format_args!(
+        "seeds reach {} hops, and every page reached costs {}",
+        terms.hops, terms.fetch_cost
+    ));
+    if let (Some(tuned), Some(budget)) = (&terms.tuned, terms.budget) {
+        lines.add(format_args!(
+            "that is the best of {} settings for a crawl of {budget} pages, tried on the state after \
+             batch {}: it gathers {}",
+            tuned.settings, tuned.batch, tuned.gathered
+        ));
+    }
+}
+
+/// A page that no seed over the web reaches.
+pub(super) fn unreached(lines: &mut Lines, page: &Unreached) {
+    lines.add(format_args!(
+        "no seed reaches it; {} of {} seeds were picked",
+        page.picks, page.seeds_asked
+    ));
+    match (page.score, &page.last_pick) {
+        (Some(score), Some(last)) => lines.add(format_args!(
+            "its score after the last pick: {score}; outweighed up to the last, {}",
+            web_pick(last)
+        )),
+        (Some(score), None) => lines.add(format_args!(
+            "its score after the last pick: {score}, which is no gain"
+        )),
+        (None, _) => lines.add("pages are drawn: it has no score"),
+    }
+    terms(lines, &page.terms);
+}
+
+/// What seeds over the web reach of a site.
+pub(super) fn web_of_site(lines: &mut Lines, site: &WebOfSite) {
+    for seed in &site.site_seeds {
+        lines.add(web_pick(seed));
+    }
+    if site.site_seeds.is_empty() {
+        lines.add("no seeds");
+    }
+    lines.add(format_args!(
+        "{} of its pages are reached by seeds, on whatever site these are",
+        site.reached
+    ));
+    lines.add(format_args!(
+        "{} crawled pages could be seeds and are reached by none",
+        site.unreached
+    ));
+    for page in &site.best_unreached {
+        lines.add(format_args!("  {} {}", page.score, page.url));
+    }
+}
