@@ -64,6 +64,28 @@ impl Store {
         })
     }
 
+    /// The pages that link to a page, whatever it is now.
+    pub fn linking(&self, page: PageId) -> Result<Vec<PageId>, StoreError> {
+        let (key, place) = LinkKey::of_page(page);
+        let mut linking = Vec::new();
+        for &block in self.links(&tables::INTRA_IN, key)?.at(place) {
+            let of_block = LinkKey {
+                site: page.site(),
+                block,
+            };
+            let targets = self.links(&tables::INTRA, of_block)?;
+            let places = targets.places_of(page.index());
+            linking.extend(places.map(|at| PageId::new(page.site(), of_block.index(at))));
+        }
+        let citers = self.links(&tables::CITERS, key)?;
+        for row in self.citing_rows(page, citers.at(place))? {
+            let members = self.need(&tables::ROW_MEMBERS, &row)?;
+            let pages = members.pages.iter();
+            linking.extend(pages.map(|index| PageId::new(row.site(), index)));
+        }
+        Ok(linking)
+    }
+
     /// The rows that link to a page, in order; `blocks` are the blocks with such rows.
     pub fn citing_rows(&self, page: PageId, blocks: &[LinkKey]) -> Result<Vec<RowId>, StoreError> {
         let mut rows = Vec::new();

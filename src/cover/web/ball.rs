@@ -50,6 +50,17 @@ impl Ball {
         hops: u32,
         meet: impl FnMut(Level<'_>),
     ) -> u64 {
+        self.levels_among(links, &[from], hops, |_| true, meet)
+    }
+
+    /// [`Ball::levels`] of the pages within `hops` of any of several.
+    pub(super) fn levels_of_all(
+        &mut self,
+        links: &Csr,
+        from: &[u32],
+        hops: u32,
+        meet: impl FnMut(Level<'_>),
+    ) -> u64 {
         self.levels_among(links, from, hops, |_| true, meet)
     }
 
@@ -57,7 +68,7 @@ impl Ball {
     pub(super) fn levels_among(
         &mut self,
         links: &Csr,
-        from: u32,
+        from: &[u32],
         hops: u32,
         there: impl Fn(u32) -> bool,
         mut meet: impl FnMut(Level<'_>),
@@ -68,10 +79,14 @@ impl Ball {
             self.run = 1;
         }
         self.queue.clear();
-        self.queue.push(from);
-        self.seen_in[from as usize] = self.run;
-        let mut visits = 1;
-        let mut level = 0..1;
+        for &page in from {
+            let seen = &mut self.seen_in[page as usize];
+            if std::mem::replace(seen, self.run) != self.run {
+                self.queue.push(page);
+            }
+        }
+        let mut level = 0..self.queue.len();
+        let mut visits = level.len() as u64;
         for hop in 0..=hops {
             meet(Level {
                 hop,

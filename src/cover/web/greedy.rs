@@ -10,15 +10,16 @@
 //! nothing.)
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
-use super::super::pick::{HopGain, Pick, Score, Scored, Stop};
-use super::WebCover;
+use super::super::pick::{HopGain, Score, Scored, Stop};
 use super::ball::{Ball, Balls};
 use super::graph::WebGraph;
+use super::picks::{NEXT, WebCover, WebPick};
 use super::reach::Reach;
 use crate::watch::{Interrupted, Watch};
 
@@ -114,32 +115,29 @@ pub(super) fn greedy(
         watch,
     };
     let mut reached = Reached::new(graph, wanted.hops);
-    let mut picks: Vec<Pick> = Vec::new();
+    let mut picks: Vec<WebPick> = Vec::new();
     let mut visits = 0;
     let stop = loop {
         watch.proceed()?;
         if !picks.is_empty() && run.open == 0 {
             break Stop::NoValueLeft;
         }
-        let (Some(best), second) = run.best_two() else {
+        let mut best = run.best().into_iter();
+        let Some(first) = best.next() else {
             break Stop::NoPageLeft;
         };
         if picks.len() >= wanted.seeds as usize {
             break Stop::Complete;
         }
-        if wanted.positive_only && best.0 <= 0 {
+        if wanted.positive_only && first.0 <= 0 {
             break Stop::NotPositive;
         }
-        let scored = |(gain, Reverse(page)): (i64, Reverse<u32>)| Scored {
-            page,
-            score: Score::Weight(gain),
-        };
-        let seed = scored(best);
+        let seed = scored(first);
         run.picked[seed.page as usize] = true;
         let (hops, added) = reached.add(seed.page);
-        picks.push(Pick {
+        picks.push(WebPick {
             seed,
-            runner_up: second.map(scored),
+            next: best.map(scored).collect(),
             hops,
         });
         if wanted.rest || picks.len() < wanted.seeds as usize {
@@ -175,7 +173,14 @@ fn first_gains(graph: &WebGraph, reach: &Reach, price: i64) -> Vec<AtomicI64> {
 }
 
 /// A gain and its page; the larger is the better, of equal ones that of the smaller URL.
-type Gain = (i64, Reverse<u32>);
+pub(super) type Gain = (i64, Reverse<u32>);
+
+pub(super) fn scored((gain, Reverse(page)): Gain) -> Scored {
+    Scored {
+        page,
+        score: Score::Weight(gain),
+    }
+}
 
 struct Run<'a> {
     graph: &'a WebGraph,
@@ -192,27 +197,30 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The best candidate that is not picked, and the second best.
-    fn best_two(&self) -> (Option<Gain>, Option<Gain>) {
-        let two = |(best, second): (Option<Gain>, Option<Gain>), next: Option<Gain>| {
-            if next > best {
-                (next, best)
-            } else {
-                (best, second.max(next))
+    /// The best candidates that are not picked, best first: one, and [`NEXT`] after it.
+    fn best(&self) -> Vec<Gain> {
+        let best_of = |part: &[u32]| {
+            let mut best: BinaryHeap<Reverse<Gain>> = BinaryHeap::with_capacity(NEXT + 2);
+            for &page in part.iter().filter(|&&page| !self.picked[page as usize]) {
+                let gain = self.gains[page as usize].load(Ordering::Relaxed);
+                let gain = (gain, Reverse(page));
+                if best.len() <= NEXT || best.peek().is_some_and(|Reverse(last)| gain > *last) {
+                    best.push(Reverse(gain));
+                    if best.len() > NEXT + 1 {
+                        best.pop();
+                    }
+                }
             }
+            best.into_iter().map(|Reverse(gain)| gain).collect()
         };
-        self.graph
-            .candidates()
-            .par_chunks(CHUNK)
-            .map(|part| {
-                let open = part.iter().filter(|&&page| !self.picked[page as usize]);
-                let gain = |&page: &u32| {
-                    let gain = self.gains[page as usize].load(Ordering::Relaxed);
-                    Some((gain, Reverse(page)))
-                };
-                open.map(gain).fold((None, None), two)
-            })
-            .reduce(|| (None, None), |a, b| two(two(a, b.0), b.1))
+        let both = |mut one: Vec<Gain>, other: Vec<Gain>| {
+            one.extend(other);
+            one.sort_unstable_by(|a, b| b.cmp(a));
+            one.truncate(NEXT + 1);
+            one
+        };
+        let parts = self.graph.candidates().par_chunks(CHUNK);
+        both(parts.map(best_of).reduce(Vec::new, both), Vec::new())
     }
 
     /// Takes what these pages are worth off the gains of all that have them within reach; returns

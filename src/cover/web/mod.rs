@@ -12,7 +12,9 @@
 //! | `ball` | searches, many at a time |
 //! | `reach` | the one pass: what every candidate reaches, for every number of hops at once |
 //! | `greedy` | picks by gain, decremental |
+//! | `follow` | the same picks at the cost of what changed since an earlier selection |
 //! | `others` | baselines, and the best out-degree in what remains |
+//! | `picks` | what comes out |
 //! | `crawl` | what a crawl from a list gathers within a budget |
 //! | `tune` | hops and price by the crawls that they lead to |
 //! | `order` | a list whose head is good for its share of the budget |
@@ -23,11 +25,15 @@
 
 mod ball;
 mod crawl;
+mod follow;
+#[cfg(test)]
+mod follow_tests;
 mod graph;
 mod greedy;
 mod order;
 mod others;
 mod params;
+mod picks;
 mod reach;
 #[cfg(test)]
 mod samples;
@@ -35,29 +41,17 @@ mod samples;
 mod tests;
 mod tune;
 
+pub use follow::{Former, FormerPick};
 pub use graph::WebGraph;
 pub use params::{Setting, ValueBy, WebChoice, WebParams};
+pub use picks::{NEXT, WebCover, WebPick};
 pub use reach::{Reach, Reaches};
 pub use tune::{Trial, Tuning};
 
 use super::params::Method;
-use super::pick::{Pick, Scored, Stop};
 use crate::watch::{Interrupted, Watch};
 use ball::Balls;
 use greedy::Wanted;
-
-/// The seeds of a plan over the web.
-#[derive(Clone, PartialEq, Debug)]
-pub struct WebCover {
-    /// The seeds, in the order in which they were picked.
-    pub picks: Vec<Pick>,
-    /// What ended the selection.
-    pub stop: Stop,
-    /// The candidates that no pick reaches, ascending, with what they would be picked by next.
-    pub rest: Vec<Scored>,
-    /// Pages settled plus adjacency entries scanned, the pass included.
-    pub page_visits: u64,
-}
 
 /// A list with hops and price decided, in two orders.
 #[derive(Clone, PartialEq, Debug)]
@@ -73,6 +67,64 @@ pub struct Selected {
     /// The page visits of the pass: of a search from each candidate, as deep as any was; 0 where the
     /// method needs none.
     pub pass_visits: u64,
+}
+
+/// Picks seeds by following an earlier selection with the same parameters; `None` where that cannot be told from it, or takes too many visits,
+/// or is not possible by the method: then [`select`] does.
+pub fn select_after(
+    graph: &WebGraph,
+    choice: &WebChoice,
+    former: &Former,
+    watch: &dyn Watch,
+) -> Result<Option<Selected>, Interrupted> {
+    let by_gain = matches!(choice.method, Method::Greedy | Method::MaxWeight);
+    let Some(setting) = choice.setting().filter(|_| by_gain && choice.positive_only) else {
+        return Ok(None);
+    };
+    let balls = Balls::new(graph.pages());
+    let depth = choice.depth_within(setting.hops);
+    watch.stage("follow", None);
+    let found = follow::follow(graph, former, depth, wanted(choice, setting), &balls, watch)?;
+    let Some(cover) = found else {
+        return Ok(None);
+    };
+    listed(graph, choice, setting, cover, watch).map(Some)
+}
+
+fn wanted(choice: &WebChoice, setting: Setting) -> Wanted {
+    Wanted {
+        seeds: choice.seeds,
+        hops: setting.hops,
+        price: setting.fetch_cost.0,
+        positive_only: choice.positive_only,
+        rest: true,
+    }
+}
+
+/// Puts picks in the order of the list.
+fn listed(
+    graph: &WebGraph,
+    choice: &WebChoice,
+    setting: Setting,
+    mut cover: WebCover,
+    watch: &dyn Watch,
+) -> Result<Selected, Interrupted> {
+    let mut order: Vec<usize> = (0..cover.picks.len()).collect();
+    if let Some(budget) = choice.budget {
+        watch.stage("order", None);
+        let seeds: Vec<u32> = cover.picks.iter().map(|pick| pick.seed.page).collect();
+        let (by_crawls, visits) =
+            order::by_crawls(graph, &seeds, budget, choice.tune_visits, watch)?;
+        cover.page_visits += visits;
+        order = by_crawls;
+    }
+    Ok(Selected {
+        setting,
+        tuning: None,
+        cover,
+        order,
+        pass_visits: 0,
+    })
 }
 
 /// Picks seeds over the web. `ranks` has the PageRank of each page where the method is
@@ -129,29 +181,11 @@ pub fn select(
     let none = Reach::default();
     let depth = choice.depth_within(setting.hops);
     let reach = reaches.within(depth).unwrap_or(&none);
-    let wanted = Wanted {
-        seeds: choice.seeds,
-        hops: setting.hops,
-        price: setting.fetch_cost.0,
-        positive_only: choice.positive_only,
-        rest: true,
-    };
-    let mut cover = greedy::greedy(graph, reach, wanted, &balls, watch)?;
-    let mut order: Vec<usize> = (0..cover.picks.len()).collect();
-    if let Some(budget) = choice.budget {
-        let seeds: Vec<u32> = cover.picks.iter().map(|pick| pick.seed.page).collect();
-        watch.stage("order", None);
-        let (by_crawls, visits) =
-            order::by_crawls(graph, &seeds, budget, choice.tune_visits, watch)?;
-        page_visits += visits;
-        order = by_crawls;
-    }
+    let mut cover = greedy::greedy(graph, reach, wanted(choice, setting), &balls, watch)?;
     cover.page_visits += page_visits;
     Ok(Selected {
-        setting,
         tuning,
-        cover,
-        order,
         pass_visits: reaches.visits,
+        ..listed(graph, choice, setting, cover, watch)?
     })
 }

@@ -6,12 +6,12 @@ use std::collections::BinaryHeap;
 
 use super::super::baselines;
 use super::super::params::Method;
-use super::super::pick::{Pick, Score, Scored, Stop};
-use super::WebCover;
+use super::super::pick::{Score, Scored, Stop};
 use super::ball::Ball;
 use super::graph::WebGraph;
 use super::greedy::Reached;
 use super::params::WebChoice;
+use super::picks::{WebCover, WebPick};
 use crate::watch::{Interrupted, Watch};
 
 /// Picks by a baseline; `ranks` has the PageRank of each page, where the method asks for it.
@@ -54,9 +54,12 @@ pub(super) fn baseline(
     for (at, &page) in order.iter().enumerate().take(wanted) {
         watch.proceed()?;
         let next = order.get(at + 1).map(|&next| scored(next));
-        picks.push(Pick {
+        picks.push(WebPick {
             seed: scored(page),
-            runner_up: next.filter(|next| next.score != Score::Drawn),
+            next: next
+                .into_iter()
+                .filter(|next| next.score != Score::Drawn)
+                .collect(),
             hops: reached.add(page).0,
         });
     }
@@ -115,14 +118,14 @@ pub(super) fn max_out(
         let next = freshest(&mut queue, &degree, &there);
         queue.extend(next);
         let seed = scored(best);
-        picks.push(Pick {
+        picks.push(WebPick {
             seed,
-            runner_up: next.map(scored),
+            next: next.map(scored).into_iter().collect(),
             hops: reached.add(seed.page).0,
         });
         let mut gone = Vec::new();
         let remains = |page: u32| there[page as usize];
-        visits += ball.levels_among(graph.successors(), seed.page, hops, remains, |level| {
+        visits += ball.levels_among(graph.successors(), &[seed.page], hops, remains, |level| {
             gone.extend_from_slice(level.pages);
         });
         for page in gone {

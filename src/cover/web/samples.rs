@@ -19,10 +19,15 @@ pub(super) struct Plain {
 
 impl Plain {
     pub(super) fn graph(&self) -> WebGraph {
+        let mut sources = vec![Vec::new(); self.links.len()];
+        for (page, links) in (0..).zip(&self.links) {
+            for &to in links {
+                sources[to as usize].push(page);
+            }
+        }
         let mut predecessors = Csr::default();
-        for page in (0..).take(self.links.len()) {
-            let sources = (0..).zip(&self.links).filter(|(_, to)| to.contains(&page));
-            predecessors.push(sources.map(|(source, _)| source));
+        for sources in sources {
+            predecessors.push(sources);
         }
         WebGraph::new(self.values.clone(), predecessors, &self.may_be_seed).unwrap()
     }
@@ -127,7 +132,7 @@ pub(super) fn ring(pages: u32) -> Plain {
 
 /// A web of 9,000 pages, most of which link to some of their neighbours, to a page of a few hundred,
 /// and to one that many link to.
-pub(super) fn large() -> WebGraph {
+pub(super) fn plain_large() -> Plain {
     let pages = 9000_u32;
     let mut next = 12345_u32;
     let mut draw = |below: u32| {
@@ -135,7 +140,8 @@ pub(super) fn large() -> WebGraph {
         (next >> 8) % below
     };
     let mut links = vec![BTreeSet::new(); pages as usize];
-    for page in 0..pages {
+    // One in three is only linked to.
+    for page in (0..pages).filter(|page| page % 3 > 0) {
         for _ in 0..draw(6) {
             links[page as usize].insert((page + 1 + draw(40)) % pages);
         }
@@ -144,20 +150,15 @@ pub(super) fn large() -> WebGraph {
         links[page as usize].extend([middle, small]);
         links[page as usize].remove(&page);
     }
-    let mut sources = vec![Vec::new(); pages as usize];
-    for (page, links) in (0..).zip(&links) {
-        for &to in links {
-            sources[to as usize].push(page);
-        }
+    let may_be_seed: Vec<bool> = (0..pages).map(|page| page % 3 > 0).collect();
+    let value = |&is: &bool| if is { UNIT } else { 0 };
+    Plain {
+        values: may_be_seed.iter().map(value).collect(),
+        links,
+        may_be_seed,
     }
-    let mut predecessors = Csr::default();
-    for sources in sources {
-        predecessors.push(sources);
-    }
-    let crawled: Vec<bool> = (0..pages).map(|page| page % 3 > 0).collect();
-    let values = crawled
-        .iter()
-        .map(|&is| if is { UNIT } else { 0 })
-        .collect();
-    WebGraph::new(values, predecessors, &crawled).unwrap()
+}
+
+pub(super) fn large() -> WebGraph {
+    plain_large().graph()
 }

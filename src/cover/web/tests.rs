@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::super::params::{CoverParams, Method};
-use super::super::pick::{Score, Stop};
+use super::super::pick::{Score, Scored, Stop};
 use super::super::value::{UNIT, Value};
 use super::samples::{Plain, large, ring, web};
 use super::*;
@@ -70,7 +70,7 @@ fn found(cover: &WebCover) -> Vec<Picked> {
     picks
         .map(|pick| {
             let (page, gain) = weight(pick.seed);
-            (page, gain, pick.runner_up.map(weight))
+            (page, gain, pick.next.first().copied().map(weight))
         })
         .collect()
 }
@@ -122,7 +122,7 @@ proptest! {
         prop_assert_eq!(selected.cover.stop, stop);
         check_reached(&web, &selected.cover, hops);
         // What is left over is told exactly.
-        let reached: BTreeSet<u32> = selected.cover.picks.iter().flat_map(Pick::covered).collect();
+        let reached: BTreeSet<u32> = selected.cover.picks.iter().flat_map(WebPick::reached).collect();
         for scored in &selected.cover.rest {
             let left = web.within(scored.page, choice.depth_within(hops));
             let gain = left.difference(&reached).map(|&p| web.values[p as usize] - price).sum();
@@ -224,7 +224,7 @@ proptest! {
         let selected = select(&graph, &choice, &[], &Unwatched).unwrap();
         let tuning = selected.tuning.unwrap();
         prop_assert_eq!(tuning.trials.len(), 20);
-        let mut best: Option<(i64, Setting, Vec<Pick>, Vec<usize>)> = None;
+        let mut best: Option<(i64, Setting, Vec<WebPick>, Vec<usize>)> = None;
         for trial in &tuning.trials {
             params.hops = Some(trial.setting.hops);
             params.fetch_cost = Some(trial.setting.fetch_cost);

@@ -1,12 +1,12 @@
 //! Hops and price for a budget: the lists of a small grid are made, and judged by the crawls that
 //! they lead to.
 
-use super::WebCover;
 use super::ball::Balls;
 use super::crawl::Crawler;
 use super::graph::WebGraph;
 use super::greedy::{Wanted, greedy};
 use super::params::{Setting, WebChoice};
+use super::picks::WebCover;
 use super::reach::Reaches;
 use crate::watch::{Interrupted, Watch};
 

@@ -300,16 +300,17 @@ fn over_web(
     watch: &dyn Watch,
 ) -> Result<WebRun, EngineError> {
     let view = &mut report.view;
-    let unchanged = match before.refresh {
-        Some(refresh) => {
-            let record = store.need(&tables::REFRESHES, &refresh)?;
-            (record.batch == view.batch).then_some(refresh)
-        }
+    let earlier = match before.refresh {
+        Some(refresh) => Some(web::Earlier {
+            refresh,
+            batch: store.need(&tables::REFRESHES, &refresh)?.batch,
+            today: view.batch,
+        }),
         None => None,
     };
-    let run = web::run(store, choice, unchanged, watch)?;
+    let run = web::run(store, choice, earlier, watch)?;
     view.seeds = run.seeds()?;
-    view.cold = run.leans_on().is_none();
+    view.cold = run.cold;
     (view.steps_reused, view.steps_recomputed) = run.steps();
     view.page_visits = run.page_visits;
     if let Some((setting, tuning)) = &run.tuning {

@@ -2,8 +2,8 @@
 //! from: with page ids instead of numbers, and with what makes up its gain.
 
 use super::load::LoadedWeb;
-use crate::cover::web::{Selected, ValueBy, WebChoice};
-use crate::cover::{HopGain, Pick};
+use crate::cover::HopGain;
+use crate::cover::web::{Selected, ValueBy, WebChoice, WebPick};
 use crate::engine::EngineError;
 use crate::engine::refresh::cover::evidence::gain;
 use crate::page::{PageId, PageSet};
@@ -40,7 +40,7 @@ pub(super) fn kept(
         ranks[at] = rank;
     }
     let last_rank = ranks.last().copied().unwrap_or(0);
-    let numbered: Vec<(u32, &Pick)> = (1..).zip(picks).collect();
+    let numbered: Vec<(u32, &WebPick)> = (1..).zip(picks).collect();
     let of_list = selected.order.iter().map(|&at| {
         let mut picked = picked(web, numbered[at], price, choice);
         picked.evidence.last_rank = last_rank;
@@ -83,7 +83,12 @@ pub(super) fn kept(
     (of_list, fates)
 }
 
-fn picked(web: &LoadedWeb, (number, pick): (u32, &Pick), price: i64, choice: &WebChoice) -> Picked {
+fn picked(
+    web: &LoadedWeb,
+    (number, pick): (u32, &WebPick),
+    price: i64,
+    choice: &WebChoice,
+) -> Picked {
     let page = |number: u32| web.pages[number as usize];
     let set = |hop: &HopGain| hop.pages.iter().map(|number| page(number).0).collect();
     Picked {
@@ -98,9 +103,11 @@ fn picked(web: &LoadedWeb, (number, pick): (u32, &Pick), price: i64, choice: &We
                 .iter()
                 .map(|hop| parts(web, hop, price, choice))
                 .collect(),
-            runner_up: pick
-                .runner_up
-                .and_then(|second| Some((page(second.page), gain(second)?))),
+            next: pick
+                .next
+                .iter()
+                .filter_map(|&next| Some((page(next.page), gain(next)?)))
+                .collect(),
         },
         reached: pick.hops.iter().map(set).collect(),
     }

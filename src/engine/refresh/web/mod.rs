@@ -1,22 +1,27 @@
 //! Refresh over the whole web: seeds by what a crawl reaches from them, and what is kept of them.
 //!
-//! Everything is selected anew, so a refresh gives what a run from scratch gives; only where no
-//! batch came in since the plan's last refresh, and its parameters are the same, is its answer taken
-//! over. Then the seeds are written again under the new number, and the sets that they reach stay
-//! where they are, under the refresh that picked them.
+//! A refresh gives what a run from scratch gives. It follows the picks of the plan's last refresh
+//! ([`former`]) where its parameters were the same, and selects anew where that cannot tell which
+//! page is best, or takes more than a run from scratch would. Where no batch came in since, its
+//! answer is taken over: the seeds are written again under the new number, and the sets that they
+//! reach stay where they are, under the refresh that picked them.
 //!
 //! A plan with a budget and without hops or a price tries the grid first; what it finds becomes the
 //! plan's.
 
 pub(crate) mod evidence;
+mod former;
 mod load;
 
-use crate::cover::web::{Selected, Setting, Tuning, WebChoice, select};
+use crate::cover::web::{Selected, Setting, Tuning, WebChoice, select, select_after};
 use crate::engine::{EngineError, PlanError};
+use crate::page::PageId;
 use crate::storage::records::{RefreshId, SeedEvidence, SeedRecord};
 use crate::storage::{Changes, Store, tables};
 use crate::watch::Watch;
 use evidence::{Fates, Picked, kept, put_fates, put_pick};
+pub(crate) use former::Earlier;
+use former::former;
 use load::LoadedWeb;
 
 /// The seeds of a plan over the web, on their way to the store. Memory: what the seeds reach, a few
@@ -24,6 +29,8 @@ use load::LoadedWeb;
 pub(crate) struct WebRun {
     seeds: Seeds,
     pub(crate) page_visits: u64,
+    /// Whether nothing of an earlier refresh was of use.
+    pub(crate) cold: bool,
     /// What trying others came to, and the setting that was taken; `None` where the plan had one.
     pub(crate) tuning: Option<(Setting, Tuning)>,
 }
@@ -31,39 +38,71 @@ pub(crate) struct WebRun {
 enum Seeds {
     /// Taken over from this refresh, in the order of the list.
     Taken(RefreshId, Vec<SeedRecord>),
-    /// Picked now, in the order of the list.
-    New(Vec<Picked>, Fates),
+    /// Picked now, in the order of the list; so many of them as the followed refresh did.
+    New(Vec<Picked>, Fates, u64),
 }
 
-/// Selects over the web. `unchanged` is the plan's last refresh if it ran on this state with the
-/// same parameters.
+/// Selects over the web. `earlier` is the plan's last refresh if it had the same parameters.
 pub(crate) fn run(
     store: &Store,
     choice: &WebChoice,
-    unchanged: Option<RefreshId>,
+    earlier: Option<Earlier>,
     watch: &dyn Watch,
 ) -> Result<WebRun, EngineError> {
-    if let Some(refresh) = unchanged {
-        let seeds = seeds(store, refresh)?;
-        // Of a list without seeds nothing says which refresh made it, so it is made again.
-        if !seeds.is_empty() {
+    // Of a list without seeds nothing says which refresh made it, so it is made again.
+    let earlier = match earlier {
+        Some(earlier) => Some((earlier, seeds(store, earlier.refresh)?)),
+        None => None,
+    };
+    let earlier = earlier.filter(|(_, seeds)| !seeds.is_empty());
+    let earlier = match earlier {
+        Some((earlier, seeds)) if earlier.batch == earlier.today => {
             return Ok(WebRun {
-                seeds: Seeds::Taken(refresh, seeds),
+                seeds: Seeds::Taken(earlier.refresh, seeds),
                 page_visits: 0,
+                cold: false,
                 tuning: None,
             });
         }
-    }
+        earlier => earlier,
+    };
     let web = LoadedWeb::load(store, choice, watch)?;
-    let mut selected = select(&web.graph, choice, &web.ranks, watch)?;
+    let mut followed = None;
+    let mut before = Vec::new();
+    if let Some((earlier, seeds)) = earlier {
+        before = in_order_of_picks(&seeds);
+        if let Some(former) = former(store, &web, choice, earlier, seeds, watch)? {
+            followed = select_after(&web.graph, choice, &former, watch)?;
+        }
+    }
+    let cold = followed.is_none();
+    let mut selected = match followed {
+        Some(selected) => selected,
+        None => select(&web.graph, choice, &web.ranks, watch)?,
+    };
+    let picks = selected.cover.picks.iter();
+    let picks = picks.map(|pick| web.pages[pick.seed.page as usize]);
+    let same = picks.zip(before).filter(|(now, before)| now == before);
+    let as_before = if cold { 0 } else { same.count() as u64 };
     let (picked, fates) = kept(&web, &selected, choice);
     let tuning = selected.tuning.take();
     let Selected { setting, cover, .. } = selected;
     Ok(WebRun {
-        seeds: Seeds::New(picked, fates),
+        seeds: Seeds::New(picked, fates, as_before),
         page_visits: cover.page_visits + web.rank_visits,
+        cold,
         tuning: tuning.map(|tuning| (setting, tuning)),
     })
+}
+
+fn in_order_of_picks(seeds: &[SeedRecord]) -> Vec<PageId> {
+    let place = |seed: &SeedRecord| match &seed.evidence {
+        SeedEvidence::Web(evidence) => Some((evidence.pick, seed.page)),
+        SeedEvidence::Core { .. } | SeedEvidence::Cover(_) => None,
+    };
+    let mut picks: Vec<(u32, PageId)> = seeds.iter().filter_map(place).collect();
+    picks.sort_unstable();
+    picks.into_iter().map(|(_, page)| page).collect()
 }
 
 fn seeds(store: &Store, refresh: RefreshId) -> Result<Vec<SeedRecord>, EngineError> {
@@ -106,11 +145,12 @@ impl WebRun {
         }
     }
 
-    /// The number of seeds that are taken over, and of those that were picked.
+    /// The number of seeds that are those of the earlier refresh, at the same place in the order of
+    /// picks, and of the others.
     pub(crate) fn steps(&self) -> (u64, u64) {
         match &self.seeds {
             Seeds::Taken(_, seeds) => (seeds.len() as u64, 0),
-            Seeds::New(picked, _) => (0, picked.len() as u64),
+            Seeds::New(picked, _, same) => (*same, picked.len() as u64 - same),
         }
     }
 
@@ -130,7 +170,7 @@ impl WebRun {
                 }
                 Ok(())
             }
-            Seeds::New(picked, fates) => {
+            Seeds::New(picked, fates, _) => {
                 for (rank, picked) in (1..).zip(picked) {
                     put_pick(changes, (refresh, rank), picked)?;
                 }

@@ -1,0 +1,44 @@
+//! What a selection over the web hands back.
+
+use roaring::RoaringBitmap;
+
+use super::super::pick::{HopGain, Scored, Stop};
+
+/// How many of the best candidates after a pick are kept with it: enough that a later selection,
+/// after some of them changed, can still tell which is the best of the others.
+pub const NEXT: usize = 32;
+
+/// One seed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WebPick {
+    /// The page and what it was picked by.
+    pub seed: Scored,
+    /// The best candidates after it at that moment, best first, at most [`NEXT`]; of baselines only
+    /// the next one.
+    pub next: Vec<Scored>,
+    /// What it is the first to reach, by hop from 0.
+    pub hops: Vec<HopGain>,
+}
+
+impl WebPick {
+    /// The pages that it is the first to reach.
+    #[must_use]
+    pub fn reached(&self) -> RoaringBitmap {
+        self.hops
+            .iter()
+            .fold(RoaringBitmap::new(), |all, hop| all | &hop.pages)
+    }
+}
+
+/// The seeds of a plan over the web.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WebCover {
+    /// The seeds, in the order in which they were picked.
+    pub picks: Vec<WebPick>,
+    /// What ended the selection.
+    pub stop: Stop,
+    /// The candidates that no pick reaches, ascending, with what they would be picked by next.
+    pub rest: Vec<Scored>,
+    /// Pages settled plus adjacency entries scanned, the pass included.
+    pub page_visits: u64,
+}
