@@ -3,7 +3,7 @@
 use seedbank::engine::{
     AliasBy, AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite,
     CoverSeed, CoverStop, Explanation, LeftOut, Method, NearCore, NotTaken, PageState, PageToday,
-    PlaceView, Role, RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, WebSeed, Why,
+    PlaceView, Role, RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Why,
 };
 use seedbank::shown::{are, counted};
 
