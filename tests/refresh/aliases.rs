@@ -11,12 +11,14 @@ use std::io::Read;
 use crate::support;
 use crate::support::banks::TestBank;
 use crate::support::model::assert_clean;
+use crate::support::over_web::over_web;
 use crate::support::refreshes::came_to_the_same;
 use rand::seq::IteratorRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use seedbank::engine::{
-    Bank, CoverMethod, EngineError, Method, PlanOptions, RefreshRequest, Seed, Which,
+    Bank, CoverMethod, EngineError, Method, PlanOptions, RefreshRequest, Seed, Value as Amount,
+    Which,
 };
 use seedbank::storage::records::RefreshId;
 use seedbank::synth::{SynthOptions, Web};
@@ -85,6 +87,14 @@ fn by_cover() -> PlanOptions {
         method: Some(Method::Cover(CoverMethod::MaxWeight)),
         per_site: Some(2),
         ..PlanOptions::default()
+    }
+}
+
+fn by_web() -> PlanOptions {
+    PlanOptions {
+        hops: Some(2),
+        fetch_cost: Some(Amount(330_000)),
+        ..over_web(CoverMethod::Greedy, 8)
     }
 }
 
@@ -173,6 +183,13 @@ fn live_through(crawl: &Crawl, steps: u32, seeds: u32, most: usize) {
         came_to_the_same(&bank.bank, ours, cold);
         let ours = refresh(&bank.bank, "picks", by_cover(), false);
         let cold = refresh(&bank.bank, "picks-cold", by_cover(), true);
+        assert_eq!(
+            picks(&bank.bank, ours),
+            picks(&bank.bank, cold),
+            "step {step}"
+        );
+        let ours = refresh(&bank.bank, "web", by_web(), false);
+        let cold = refresh(&bank.bank, "web-cold", by_web(), true);
         assert_eq!(
             picks(&bank.bank, ours),
             picks(&bank.bank, cold),

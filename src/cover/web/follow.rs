@@ -40,6 +40,18 @@ pub struct FormerPick {
     pub next: Vec<(Option<u32>, i64)>,
 }
 
+/// What came of following an earlier selection.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Followed<T> {
+    /// What a selection from scratch gives.
+    Found(T),
+    /// It cannot be told, or would take too many visits, or the method has no such way.
+    GaveUp {
+        /// The page visits so far.
+        page_visits: u64,
+    },
+}
+
 /// An earlier selection with the same parameters, in the numbers of today's graph.
 #[derive(Clone, Debug, Default)]
 pub struct Former {
@@ -92,8 +104,9 @@ pub(super) fn follow(
     wanted: Wanted,
     balls: &Balls,
     watch: &dyn Watch,
-) -> Result<Option<WebCover>, Interrupted> {
+) -> Result<Followed<WebCover>, Interrupted> {
     let pages = graph.pages() as usize;
+    let gave_up = |page_visits| Followed::GaveUp { page_visits };
     let mut run = Follow {
         graph,
         depth,
@@ -129,7 +142,7 @@ pub(super) fn follow(
         watch.proceed()?;
         let round = number(picks.len());
         if run.visits + reached.visits > most {
-            return Ok(None);
+            return Ok(gave_up(run.visits + reached.visits));
         }
         if round >= wanted.seeds {
             break Stop::Complete;
@@ -142,14 +155,14 @@ pub(super) fn follow(
             if former_pick.is_none() {
                 break Stop::NotPositive;
             }
-            return Ok(None);
+            return Ok(gave_up(run.visits + reached.visits));
         };
         if best.0 <= 0 {
             break Stop::NotPositive;
         }
         let next: Vec<Scored> = known.take(NEXT).map(scored).collect();
         if next.is_empty() {
-            return Ok(None);
+            return Ok(gave_up(run.visits + reached.visits));
         }
         let seed = best.1.0;
         run.picked[seed as usize] = true;
@@ -168,7 +181,7 @@ pub(super) fn follow(
     };
     if picks.len() < former.picks.len() {
         // Gains of clean candidates are known before each earlier pick and after the last.
-        return Ok(None);
+        return Ok(gave_up(run.visits + reached.visits));
     }
     let mut rest = Vec::new();
     for &page in graph
@@ -180,12 +193,12 @@ pub(super) fn follow(
             Some(touched) => touched.gain,
             None => match former.rest.binary_search_by_key(&page, |entry| entry.0) {
                 Ok(at) => former.rest[at].1,
-                Err(_) => return Ok(None),
+                Err(_) => return Ok(gave_up(run.visits + reached.visits)),
             },
         };
         rest.push(scored((gain, Reverse(page))));
     }
-    Ok(Some(WebCover {
+    Ok(Followed::Found(WebCover {
         picks,
         stop,
         rest,

@@ -132,11 +132,11 @@ proptest! {
             let cold = select(&graph, &choice, &[], &Unwatched).unwrap();
             // What was followed is followed again, with what is left of its lists.
             last = match select_after(&graph, &choice, &former, &Unwatched).unwrap() {
-                Some(followed) => {
+                Followed::Found(followed) => {
                     same(&followed.cover, &cold.cover);
                     followed
                 }
-                None => cold,
+                Followed::GaveUp { .. } => cold,
             };
             web = now;
         }
@@ -158,9 +158,10 @@ fn a_small_change_takes_a_small_part_of_the_visits() {
         let today = now.graph();
         let cold = select(&today, &choice, &[], &Unwatched).unwrap();
         let former = former(&graph, &before.cover, (Vec::new(), pages));
-        let followed = select_after(&today, &choice, &former, &Unwatched)
-            .unwrap()
-            .unwrap();
+        let followed = select_after(&today, &choice, &former, &Unwatched).unwrap();
+        let Followed::Found(followed) = followed else {
+            panic!("{followed:?}");
+        };
         same(&followed.cover, &cold.cover);
         let part = followed.cover.page_visits as f64 / cold.cover.page_visits as f64;
         assert!(part < share, "{part} of a cold run's visits at {hops} hops");

@@ -41,7 +41,7 @@ mod samples;
 mod tests;
 mod tune;
 
-pub use follow::{Former, FormerPick};
+pub use follow::{Followed, Former, FormerPick};
 pub use graph::WebGraph;
 pub use params::{Setting, ValueBy, WebChoice, WebParams};
 pub use picks::{NEXT, WebCover, WebPick};
@@ -69,26 +69,26 @@ pub struct Selected {
     pub pass_visits: u64,
 }
 
-/// Picks seeds by following an earlier selection with the same parameters; `None` where that cannot be told from it, or takes too many visits,
-/// or is not possible by the method: then [`select`] does.
+/// Picks seeds by following an earlier selection with the same parameters. Where that gives up,
+/// [`select`] does it.
 pub fn select_after(
     graph: &WebGraph,
     choice: &WebChoice,
     former: &Former,
     watch: &dyn Watch,
-) -> Result<Option<Selected>, Interrupted> {
+) -> Result<Followed<Selected>, Interrupted> {
     let by_gain = matches!(choice.method, Method::Greedy | Method::MaxWeight);
     let Some(setting) = choice.setting().filter(|_| by_gain && choice.positive_only) else {
-        return Ok(None);
+        return Ok(Followed::GaveUp { page_visits: 0 });
     };
     let balls = Balls::new(graph.pages());
     let depth = choice.depth_within(setting.hops);
     watch.stage("follow", None);
     let found = follow::follow(graph, former, depth, wanted(choice, setting), &balls, watch)?;
-    let Some(cover) = found else {
-        return Ok(None);
-    };
-    listed(graph, choice, setting, cover, watch).map(Some)
+    match found {
+        Followed::Found(cover) => listed(graph, choice, setting, cover, watch).map(Followed::Found),
+        Followed::GaveUp { page_visits } => Ok(Followed::GaveUp { page_visits }),
+    }
 }
 
 fn wanted(choice: &WebChoice, setting: Setting) -> Wanted {

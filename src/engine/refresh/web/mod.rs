@@ -13,7 +13,7 @@ pub(crate) mod evidence;
 mod former;
 mod load;
 
-use crate::cover::web::{Selected, Setting, Tuning, WebChoice, select, select_after};
+use crate::cover::web::{Followed, Selected, Setting, Tuning, WebChoice, select, select_after};
 use crate::engine::{EngineError, PlanError};
 use crate::page::PageId;
 use crate::storage::records::{RefreshId, SeedEvidence, SeedRecord};
@@ -68,11 +68,15 @@ pub(crate) fn run(
     };
     let web = LoadedWeb::load(store, choice, watch)?;
     let mut followed = None;
+    let mut in_vain = 0;
     let mut before = Vec::new();
     if let Some((earlier, seeds)) = earlier {
         before = in_order_of_picks(&seeds);
         if let Some(former) = former(store, &web, choice, earlier, seeds, watch)? {
-            followed = select_after(&web.graph, choice, &former, watch)?;
+            match select_after(&web.graph, choice, &former, watch)? {
+                Followed::Found(selected) => followed = Some(selected),
+                Followed::GaveUp { page_visits } => in_vain = page_visits,
+            }
         }
     }
     let cold = followed.is_none();
@@ -89,7 +93,7 @@ pub(crate) fn run(
     let Selected { setting, cover, .. } = selected;
     Ok(WebRun {
         seeds: Seeds::New(picked, fates, as_before),
-        page_visits: cover.page_visits + web.rank_visits,
+        page_visits: cover.page_visits + web.rank_visits + in_vain,
         cold,
         tuning: tuning.map(|tuning| (setting, tuning)),
     })
