@@ -128,10 +128,10 @@ tables! {
     META = "meta": MetaKey => Meta, Lookup, Bank,
         key "0 format, 1 settings, 2 counters, 3 intent", value "record";
     /// Pages that are aliases, and pages that link to one.
-    ALIASES = "aliases": PageId => AliasRecord, Lookup, Links,
+    ALIASES = "aliases": PageId => AliasRecord, Lookup, Pages,
         key "site u32, index u32", value "record: where the alias leads and what said so; or of a page's links those to aliases, and the pages that only these lead to";
     /// The way back from `aliases`.
-    ALIAS_IN = "alias_in": (PageId, PageId) => AliasIn, Lookup, Links,
+    ALIAS_IN = "alias_in": (PageId, PageId) => AliasIn, Lookup, Pages,
         key "page: site u32, index u32, other page: site u32, index u32", value "0: the other is an alias that leads to the page, 1: the other links to the page, an alias; varint";
 }
 

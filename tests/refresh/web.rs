@@ -79,6 +79,7 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
                 assert!(first.is_none());
                 let wanted = match page.state {
                     PageState::Gone => LeftOut::Gone,
+                    PageState::Alias => LeftOut::Alias,
                     _ if page.spam => LeftOut::Spam,
                     PageState::Known => LeftOut::NotCrawled,
                     _ => LeftOut::NoLinks,

@@ -43,7 +43,8 @@ pub(super) fn run(data: &[u8]) {
     entry_of_any!(table.name, key, value,
         SITES SITE_IDS PAGES PAGE_IDS INTRA INTRA_IN ROWS ROW_HASHES ROW_MEMBERS CITERS DIGESTS
         BATCHES FORMER_PAGES FORMER_ROWS PLANS REFRESHES CORES VECTORS COMPONENTS COMPONENT_ORDER
-        NEAR_CORES CORE_ORIGINS COVERS BITMAPS SEEDS MEMBERS CORE_EVIDENCE STANDINGS REACH META);
+        NEAR_CORES CORE_ORIGINS COVERS BITMAPS SEEDS MEMBERS CORE_EVIDENCE STANDINGS REACH META
+        ALIASES ALIAS_IN);
 }
 
 fn entry<K: Key, V: Value>(table: &Table<K, V>, key: &[u8], value: &[u8]) {
@@ -147,5 +148,6 @@ const FIRST: &str = r#"
 const SECOND: &str = r#"
 {"url": "http://b.example/1", "outlinks": []}
 {"url": "http://e.example/", "gone": true}
-{"url": "http://f.example/", "outlinks": ["http://c.example/", "http://d.example/"]}
+{"url": "http://f.example/", "outlinks": ["http://c.example/", "http://d.example/", "http://g.example/"]}
+{"url": "http://g.example/", "redirect": "http://h.example/"}
 "#;
