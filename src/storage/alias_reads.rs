@@ -16,8 +16,9 @@ impl Store {
         })
     }
 
-    /// Where an alias leads in the end, after at most [`LONGEST_CHAIN`] aliases; the page itself
-    /// where it is none. `None` where it leads nowhere.
+    /// Where an alias leads in the end, after at most
+    /// [`LONGEST_CHAIN`](super::aliases::LONGEST_CHAIN) aliases; the page itself where it is none.
+    /// `None` where it leads nowhere.
     pub fn led_to(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
         led_to(page, |page| Ok(self.alias(page)?.map(|alias| alias.to)))
     }

@@ -1,7 +1,7 @@
 //! Refresh over the whole web: seeds by what a crawl reaches from them, and what is kept of them.
 //!
 //! A refresh gives what a run from scratch gives. It follows the picks of the plan's last refresh
-//! ([`former`]) where its parameters were the same, and selects anew where that cannot tell which
+//! ([`former()`]) where its parameters were the same, and selects anew where that cannot tell which
 //! page is best, or takes more than a run from scratch would. Where no batch came in since, its
 //! answer is taken over: the seeds are written again under the new number, and the sets that they
 //! reach stay where they are, under the refresh that picked them.
