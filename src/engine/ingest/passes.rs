@@ -15,9 +15,9 @@
 //! Every arrow is a [`Sorter`], so memory is bounded by the budget, every table is read and written
 //! in key order, every key is written once, and the result does not depend on the order of the
 //! input. Besides a portion of the input, these are held whole: one record's outlinks, some blocks
-//! of links, the blocks that link to one page, one row's pages; and the aliases that the batch names, with
-//! a bitmap of the pages that link to those which change. The batch is applied after all
-//! passes, by one atomic commit.
+//! of links, the blocks that link to one page, one row's pages; and the aliases that the batch
+//! names, with a bitmap of the pages that link to those which change. The batch is applied after
+//! all passes, by one atomic commit.
 //!
 //! The counts of uncrawled targets are updated by differences: with u = 1 for a known page and 0
 //! otherwise, a source adds `u_new` for a target that it gained, subtracts `u_old` for one that it

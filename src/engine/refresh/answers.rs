@@ -146,8 +146,8 @@ pub struct RefreshView {
     pub cores: u32,
     /// Whether nothing of an earlier refresh was reused.
     pub cold: bool,
-    /// Steps taken over from the previous refresh: cores, or sites, or seeds over the web. Cores only from components that
-    /// are verified, so every reused step is.
+    /// Steps taken over from the previous refresh: cores, or sites, or seeds over the web. Cores
+    /// only from components that are verified, so every reused step is.
     pub steps_reused: u64,
     /// Steps computed: cores, or sites, or seeds over the web.
     pub steps_recomputed: u64,

@@ -6,8 +6,9 @@
 //! come in after the refresh.
 //!
 //! A refresh keeps nothing about a page that has no inter-site links (cores), is not crawled
-//! (cover), or is neither reached nor a candidate (over the web), and the answer then says just that. Whether the page was also gone or spam follows from
-//! what batches overwrote of its record, as long as no more than ten have come in since.
+//! (cover), or is neither reached nor a candidate (over the web), and the answer then says just
+//! that. Whether the page was also gone or spam follows from what batches overwrote of its record,
+//! as long as no more than ten have come in since.
 
 mod answers;
 mod case;

@@ -2,9 +2,10 @@
 //! that a selection can follow it.
 //!
 //! A batch names the pages whose links, state or attributes it changed, and keeps the state and the
-//! spam mark that they had, where it changed these. Beside these, the value of a page may have changed that links to one of them (it may be crawled now, and was an uncrawled
-//! outlink), and the value of every page of a site whose share of distinct digests did. Pages that
-//! linked to one that is gone have lost a link without being named; they are found by key.
+//! spam mark that they had, where it changed these. Beside these, the value of a page may have
+//! changed that links to one of them (it may be crawled now, and was an uncrawled outlink), and the
+//! value of every page of a site whose share of distinct digests did. Pages that linked to one that
+//! is gone have lost a link without being named; they are found by key.
 
 use std::collections::BTreeSet;
 
