@@ -51,6 +51,16 @@ pub trait Watch: Sync {
     }
 }
 
+/// Stops when another watch does, and tells it nothing: for parts of a work whose stages are told as
+/// a whole.
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn stopped(&self) -> bool {
+        self.0.stopped()
+    }
+}
+
 /// A watch that shows nothing and never stops the work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;

@@ -208,12 +208,22 @@ enum ScopeFlag {
     Web,
 }
 
+/// What pages are worth, as a flag.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum ValueByFlag {
+pub(super) enum ValueByFlag {
     /// `--value-base` and the others, and uncrawled outlinks
     Weights,
     /// The PageRank on the whole web, times its number of pages
     Pagerank,
+}
+
+impl From<ValueByFlag> for ValueBy {
+    fn from(by: ValueByFlag) -> Self {
+        match by {
+            ValueByFlag::Weights => Self::Weights,
+            ValueByFlag::Pagerank => Self::Pagerank,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -322,10 +332,7 @@ impl WebFlags {
         options.budget = self.budget;
         options.fetch_cost = self.fetch_cost;
         options.value_known = self.value_known;
-        options.value_by = self.value_by.map(|by| match by {
-            ValueByFlag::Weights => ValueBy::Weights,
-            ValueByFlag::Pagerank => ValueBy::Pagerank,
-        });
+        options.value_by = self.value_by.map(Into::into);
         options.tune_visits = self.tune_visits;
     }
 }

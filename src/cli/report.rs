@@ -41,6 +41,10 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "N", default_value_t = ReportRequest::default().draws,
         value_parser = whole::<u32>(2..=10_000))]
     draws: u32,
+    /// How often a tenth of the crawled pages is held out while plans choose anew
+    #[arg(long, value_name = "N", default_value_t = ReportRequest::default().holdouts,
+        value_parser = whole::<u32>(2..=1000))]
+    holdouts: u32,
     /// On how many sites, at most, cover methods are compared
     #[arg(long, value_name = "N", default_value_t = ReportRequest::default().max_sites,
         value_parser = whole::<u32>(1..=u32::MAX))]
@@ -62,6 +66,7 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
         which: args.which.into(),
         evaluate: !args.no_evaluate,
         draws: args.draws,
+        holdouts: args.holdouts,
         max_sites: args.max_sites,
         rng_seed: args.rng_seed,
     };

@@ -53,7 +53,7 @@ mod weigh;
 
 use rayon::prelude::*;
 
-pub(crate) use baselines::below;
+pub(crate) use baselines::{below, by_score, random};
 pub use error::{BadParams, CoverError};
 pub use graph::{Site, SiteGraph, SiteGraphError};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};

@@ -39,10 +39,11 @@ pub use error::{
     BadRecords, EngineError, ExperimentError, Failure, Family, Hint, PlanError, RequestError,
 };
 pub use evaluate::{
-    AbsentSeed, AbsentWhy, BudgetEvaluation, BudgetRequest, BudgetRow, Claim, CorePlace,
-    CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare, CrawlDepth,
-    CrawlEvaluation, CrawlRequest, DistanceSpread, DistancesEvaluation, DistancesRequest,
-    GraphDistance, ListView, RandomDepth, SeedList, StateView, TopPage,
+    AbsentSeed, AbsentWhy, Baseline, Beside, BudgetEvaluation, BudgetRequest, BudgetRow, ByFetches,
+    Claim, ComparedList, Comparison, CorePlace, CoverageCurve, CoverageEvaluation, CoveragePoint,
+    CoverageRequest, CoverageShare, CrawlDepth, CrawlEvaluation, CrawlRequest, DistanceSpread,
+    DistancesEvaluation, DistancesRequest, GatheredView, GraphDistance, ListKind, ListView,
+    MethodsEvaluation, MethodsRequest, RandomDepth, Recommended, SeedList, StateView, TopPage,
 };
 pub use ingest::{AliasCounts, Format, IngestReport, IngestRequest, PushedBatch};
 pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions, Scope, Tuned};

@@ -5,6 +5,8 @@
 //! | [`web`] | forward links, and breadth-first search over one bit per page |
 //! | [`crawl`] | what a crawl finds depth by depth, or within a budget |
 //! | [`distances`] | distances between groups of pages; a graph's average distance |
+//! | [`fetches`] | what crawls from lists gather per page fetched |
+//! | [`harmonic`](mod@harmonic) | harmonic centrality |
 //! | [`coverage`] | what picks cover of their sites, compared with random |
 //! | [`estimate`] | means and their standard errors |
 //! | [`draw`](mod@draw) | draws that are the same on every machine |
@@ -17,9 +19,15 @@ pub mod crawl;
 pub mod distances;
 pub mod draw;
 pub mod estimate;
+pub mod fetches;
+pub mod harmonic;
+#[cfg(test)]
+mod samples;
 pub mod web;
 
 pub use crawl::{PageWorth, Tally};
 pub use draw::draw;
 pub use estimate::Estimate;
+pub use fetches::{Fetches, Gathered, Judge, Within};
+pub use harmonic::{Harmonic, harmonic};
 pub use web::{Search, Web};

@@ -5,21 +5,52 @@ use super::bars::{Bar, bars};
 use super::chart::Frame;
 use super::figure::Figure;
 use super::text::{Count, Measure};
-use super::{Report, coverage, crawl, map};
-use crate::engine::{BudgetEvaluation, DistancesEvaluation, Estimate};
+use super::{Report, coverage, crawl, fetches, map};
+use crate::engine::{BudgetEvaluation, DistancesEvaluation, Estimate, Method, Scope};
 
-/// A figure for everything that was measured, in the order of the page.
+/// What is gathered per page fetched.
+pub(super) fn by_fetches(report: &Report) -> Vec<Figure> {
+    let fetches = report
+        .crawl
+        .iter()
+        .filter_map(|crawl| crawl.fetches.as_ref());
+    let mut all: Vec<Figure> = fetches.flat_map(fetches::figures).collect();
+    all.extend(report.budget.as_ref().map(budgets));
+    all
+}
+
+/// The papers' experiments, as far as they concern the plan, in the order of the page.
 pub(super) fn figures(report: &Report) -> Vec<Figure> {
     let mut all = Vec::new();
     if let Some(crawl) = &report.crawl {
         all.extend(crawl::figures(crawl));
     }
-    if let Some(coverage) = &report.coverage {
-        all.extend(coverage::figures(report, coverage));
+    if covers_sites(report) {
+        all.extend(coverage_figures(report));
     }
-    all.extend(report.budget.as_ref().map(budgets));
     all.extend(report.distances.as_ref().map(distance_map));
     all
+}
+
+/// The papers' experiments on methods that are not the plan's.
+pub(super) fn of_others(report: &Report) -> Vec<Figure> {
+    if covers_sites(report) {
+        return Vec::new();
+    }
+    coverage_figures(report)
+}
+
+fn coverage_figures(report: &Report) -> Vec<Figure> {
+    let coverage = report.coverage.iter();
+    coverage
+        .flat_map(|found| coverage::figures(report, found))
+        .collect()
+}
+
+/// Whether the plan covers sites, one by one.
+pub(super) fn covers_sites(report: &Report) -> bool {
+    let scope = report.refresh.parameters.scope.unwrap_or_default();
+    report.method != Method::Cores && scope == Scope::Site
 }
 
 fn budgets(budget: &BudgetEvaluation) -> Figure {

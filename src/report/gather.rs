@@ -33,6 +33,9 @@ pub struct ReportRequest {
     pub evaluate: bool,
     /// Random seed sets that the seeds are compared with; at least 2, or there is no error to tell.
     pub draws: u32,
+    /// How often a tenth of the crawled pages is held out while plans choose anew; at least 2, or there
+    /// is no error to tell.
+    pub holdouts: u32,
     /// Cover methods are compared on at most so many sites.
     pub max_sites: u32,
     /// The seed of the random streams.
@@ -45,6 +48,7 @@ impl Default for ReportRequest {
             which: Which::default(),
             evaluate: true,
             draws: 20,
+            holdouts: 5,
             max_sites: 100,
             rng_seed: 0,
         }

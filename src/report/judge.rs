@@ -1,112 +1,78 @@
 //! Whether the seeds are worth it: one word and the figures that it rests on, told as plainly where
 //! it is a no.
 //!
-//! A number is above or below random where it is more than two standard errors away from the
-//! random mean, else level with it.
-
-use std::cmp::Ordering;
+//! It goes by what a crawl from the seeds gathers per page fetched, by the plan's own value, beside
+//! what crawlers use today; and by lists that the plan chose while pages were held out, so that
+//! nothing counts that a list could only remember.
 
 use super::Report;
 use super::bars::{Bar, bars};
 use super::chart::Frame;
-use super::crawl::{Found, depths};
+use super::fetches::{bar, baselines};
 use super::text::{Count, Measure};
-use crate::engine::{CoverMethod, CoverageCurve, CrawlEvaluation, Estimate, Method};
+use crate::engine::{ComparedList, Comparison, CoverMethod, CoverageCurve, Method};
 
-/// Where a number is beside random.
-fn side(number: f64, random: Estimate) -> Ordering {
-    use Ordering::{Equal, Greater, Less};
-    let Some(error) = random.standard_error else {
-        // A single observation: nothing is above it for certain.
-        return Equal;
-    };
-    let margin = (2.0 * error).max(1e-9 * random.mean.abs());
-    match number - random.mean {
-        far if far > margin => Greater,
-        far if far < -margin => Less,
-        _ => Equal,
-    }
-}
+/// How many baselines the answer shows beside the seeds.
+const SHOWN: usize = 3;
 
 /// Whether it is worth it: one word, how that looks, and the figures for it.
-pub(super) struct Verdict<'a> {
+pub(super) struct Verdict {
     pub(super) word: &'static str,
     pub(super) class: &'static str,
     /// A few words on why.
     pub(super) brief: Option<String>,
-    /// What the plan's method covers; `None` where it was not measured, or is not by cover.
-    pub(super) covered: Option<Covered>,
-    /// The crawl's last depth of up to three links; `None` where none was measured.
-    pub(super) reached: Option<Found<'a>>,
-    /// How the PageRank of single pages compares; `None` where it was not measured.
-    pub(super) quality: Option<String>,
+    /// The sentence with the figures; `None` where nothing was measured.
+    pub(super) text: Option<String>,
 }
 
-/// What the method of a cover plan covers.
-pub(super) struct Covered {
-    /// Seeds for each site.
-    pub(super) seeds: u32,
-    /// Value beyond what random pages cover, in per cent.
-    pub(super) more: Estimate,
-    /// Sites that `more` is the mean of.
-    pub(super) sites: u64,
-    /// With how many numbers of seeds it covers more than random, and of how many.
-    better: (usize, usize),
+/// *Yes* where the plan's value is above that of every baseline by more than two standard errors at
+/// every number of fetches, *in part* where it is at some of them, else *no*.
+pub(super) fn verdict(report: &Report) -> Verdict {
+    let fetches = report
+        .crawl
+        .as_ref()
+        .and_then(|crawl| crawl.fetches.as_ref());
+    let own = fetches.map(own).unwrap_or_default();
+    let mut verdict = judged(&own);
+    let claim = fetches.and_then(|found| found.claims.first());
+    verdict.text = claim.map(|claim| claim.text.clone());
+    verdict
 }
 
-/// The verdict goes by what the plan is for: a cover plan by the value that its method covers, with
-/// any number of seeds; cores by the pages that a crawl of up to three links finds, and by the
-/// PageRank of those together. (A mean over the pages falls where more of them are found, so it is
-/// told but does not decide.)
-pub(super) fn verdict(report: &Report) -> Verdict<'_> {
-    let near = report.crawl.as_ref().map(near).unwrap_or_default();
-    judged(&near, covered(report))
-}
-
-fn judged<'a>(near: &[Found<'a>], covered: Option<Covered>) -> Verdict<'a> {
-    let mut counts = covered.as_ref().map(|covered| covered.better);
-    let mut brief = None;
-    let reached = near.last().copied();
-    if let Some(last) = reached
-        && counts.is_none()
-    {
-        let above = |d: &&Found<'_>| side(d.depth.pages as f64, d.depth.random.pages).is_gt();
-        let good = near.iter().filter(above).count();
-        // That it reaches more of the PageRank counts as much as one depth.
-        let pagerank = side(last.pagerank, last.pagerank_random).is_gt();
-        counts = Some((good + usize::from(pagerank), near.len() + 1));
-        brief = Some(in_brief(&last));
-    }
-    let (word, class) = match counts {
-        None => ("Not measured", "unknown"),
-        Some((0, _)) => ("No", "fails"),
-        Some((good, all)) if good == all => ("Yes", "holds"),
-        Some(_) => ("In part", "partly"),
+/// The list of the report at each number of fetches.
+fn own(found: &Comparison) -> Vec<&ComparedList> {
+    let Some(first) = found.lists.first() else {
+        return Vec::new();
     };
+    let lists = found.lists.iter();
+    lists.filter(|list| list.list == first.list).collect()
+}
+
+fn judged(own: &[&ComparedList]) -> Verdict {
+    let known: Vec<bool> = own.iter().filter_map(|list| list.above_baselines).collect();
+    let above = known.iter().filter(|above| **above).count();
+    let (word, class) = match (above, known.len()) {
+        (_, 0) => ("Not measured", "unknown"),
+        (0, _) => ("No", "fails"),
+        (above, all) if above == all => ("Yes", "holds"),
+        _ => ("In part", "partly"),
+    };
+    let times = own.iter().filter_map(|list| {
+        let times = list.times_best_baseline?.mean.short();
+        Some(format!("{times} at {}", list.budget.whole()))
+    });
+    let times: Vec<String> = times.collect();
     Verdict {
         word,
         class,
-        brief,
-        covered,
-        reached,
-        quality: quality(near),
+        brief: (!times.is_empty()).then(|| {
+            format!(
+                "Times the value of the best baseline, by pages fetched: {}",
+                times.join(", ")
+            )
+        }),
+        text: None,
     }
-}
-
-/// The depths of up to three links, the seeds themselves aside.
-fn near(crawl: &CrawlEvaluation) -> Vec<Found<'_>> {
-    let mut near = depths(crawl);
-    near.retain(|found| (1..=3).contains(&found.depth.depth));
-    near
-}
-
-/// The verdict on a crawl in a few words.
-fn in_brief(found: &Found<'_>) -> String {
-    format!(
-        "{} times the pages and {} times the PageRank of random pages",
-        (found.depth.pages as f64 / found.depth.random.pages.mean).short(),
-        (found.pagerank / found.pagerank_random.mean).short()
-    )
 }
 
 /// Whether a curve is that of the plan's method, with its depth where it has one.
@@ -117,170 +83,84 @@ pub(super) fn is_ours(report: &Report, curve: &CoverageCurve) -> bool {
         && (same_depth || curve.method == CoverMethod::Greedy)
 }
 
-/// What the method of a cover plan covers with the plan's number of seeds, else with the largest.
-fn covered(report: &Report) -> Option<Covered> {
-    let coverage = report.coverage.as_ref()?;
-    let mut of_plan = coverage.by_seeds.iter();
-    let ours = of_plan.find(|curve| is_ours(report, curve))?;
-    let points = ours.points.iter();
-    let more: Vec<(u32, Estimate)> = points
-        .filter_map(|p| Some((p.seeds, p.value.improvement?)))
-        .collect();
-    let wanted = report.refresh.parameters.per_site;
-    let of_plan = more.iter().find(|(seeds, _)| Some(*seeds) == wanted);
-    let good = more.iter().filter(|(_, more)| side(0.0, *more).is_lt());
-    let &(seeds, value) = of_plan.or(more.last())?;
-    Some(Covered {
-        seeds,
-        more: value,
-        sites: coverage.sites,
-        better: (good.count(), more.len()),
-    })
-}
-
-/// The answer at a glance: what a crawl finds from the seeds and from random pages.
+/// The answer at a glance: what the seeds gather at the middle number of fetches, and the best
+/// baselines there.
 pub(super) fn chart(report: &Report) -> Option<String> {
-    let crawl = report.crawl.as_ref()?;
-    let depth = near(crawl).last()?.depth;
-    let random = depth.random.pages;
-    let both = [
-        Bar {
-            name: "these seeds".to_owned(),
-            number: depth.pages as f64,
-            error: 0.0,
-            text: depth.pages.whole(),
-            ours: true,
-        },
-        Bar {
-            name: "random".to_owned(),
-            number: random.mean,
-            error: random.error(),
-            text: random.mean.short(),
-            ours: false,
-        },
-    ];
-    let within = depth.depth.counted("link", "links");
+    let found = report.crawl.as_ref()?.fetches.as_ref()?;
+    let budget = *found.budgets.get(found.budgets.len() / 2)?;
+    let own = found.lists.iter().find(|list| list.budget == budget)?;
+    let mut all: Vec<Bar> = vec![bar(own, true)];
+    let others = baselines(found, budget).into_iter().take(SHOWN);
+    all.extend(others.map(|list| bar(list, false)));
+    let title = format!(
+        "Value of {}",
+        budget.counted("page fetched", "pages fetched")
+    );
     let frame = Frame {
         id: "answer-chart",
-        title: &format!("Pages found within {within}"),
-        description: "Two bars, for the seeds and for random pages, with their numbers.",
+        title: &title,
+        description: "A bar for the seeds and for each of the best baselines, with their numbers.",
         x: "",
-        y: &format!("pages found within {within}"),
+        y: &title,
     };
-    Some(bars(&frame, &both, 102.0, 66.0))
-}
-
-/// How the mean PageRank of the pages found at depths 2 and 3 compares.
-fn quality(near: &[Found<'_>]) -> Option<String> {
-    let ranked: Vec<(u32, f64, Estimate)> = near
-        .iter()
-        .filter(|d| d.depth.depth > 1)
-        .filter_map(|d| Some((d.depth.depth, d.rank?, d.rank_random?)))
-        .collect();
-    let sides = ranked.iter().map(|(_, rank, random)| side(*rank, *random));
-    let (least, most) = (sides.clone().min()?, sides.max()?);
-    let word = match (least, most) {
-        (Ordering::Greater, _) => "higher",
-        (_, Ordering::Less) => "lower",
-        _ => "not clearly higher",
-    };
-    let figures: Vec<String> = ranked
-        .iter()
-        .map(|(depth, rank, random)| {
-            format!(
-                "{} against {} at depth {depth}",
-                rank.short(),
-                random.with_error()
-            )
-        })
-        .collect();
-    Some(format!(
-        "Page by page the PageRank is {word}: {} (1 is the average page).",
-        figures.join(", ")
-    ))
+    Some(bars(&frame, &all, 102.0, 66.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{CrawlDepth, RandomDepth};
+    use crate::engine::{ByFetches, Estimate, GatheredView, ListKind};
 
-    fn estimate(mean: f64) -> Estimate {
-        Estimate {
-            mean,
-            standard_error: Some(1.0),
-        }
-    }
-
-    /// A depth with these pages and this PageRank, beside 5 of random pages.
-    fn depth(depth: u32, pages: u64, random: f64, pagerank: f64) -> (CrawlDepth, f64) {
-        let depth = CrawlDepth {
-            depth,
-            new_pages: 0,
-            pages,
-            share: 0.0,
-            pagerank: 0.0,
-            mean_pagerank: None,
-            spam_share: None,
-            value: 0.0,
-            random: RandomDepth {
-                new_pages: estimate(0.0),
-                pages: estimate(random),
-                share: estimate(0.0),
-                pagerank: estimate(0.0),
-                mean_pagerank: None,
-                spam_share: None,
-                value: estimate(0.0),
-            },
+    fn list(above_baselines: Option<bool>) -> ComparedList {
+        let number = Estimate {
+            mean: 1.5,
+            standard_error: Some(0.1),
         };
-        (depth, pagerank)
-    }
-
-    fn found((depth, pagerank): &(CrawlDepth, f64)) -> Found<'_> {
-        Found {
-            depth,
-            pagerank: *pagerank,
-            pagerank_random: estimate(5.0),
-            rank: Some(*pagerank),
-            rank_random: Some(estimate(5.0)),
+        let gathered = GatheredView {
+            fetched: number,
+            value: number,
+            crawled: number,
+            new_pages: number,
+            pagerank: number,
+        };
+        let by_fetches = ByFetches {
+            all: gathered,
+            of_crawled: gathered,
+        };
+        ComparedList {
+            list: "refresh 1 of plan default".to_owned(),
+            kind: ListKind::Plan,
+            parameters: None,
+            seeds: 20,
+            listed: 20,
+            budget: 5000,
+            known: by_fetches,
+            held_out: Some(by_fetches),
+            since: None,
+            times_best_baseline: Some(number),
+            above_baselines,
         }
     }
 
     #[track_caller]
-    fn word(depths: &[(CrawlDepth, f64)], expected: &str) -> Option<String> {
-        let near: Vec<Found<'_>> = depths.iter().map(found).collect();
-        let verdict = judged(&near, None);
+    fn word(above: &[Option<bool>], expected: &str) -> Option<String> {
+        let lists: Vec<ComparedList> = above.iter().copied().map(list).collect();
+        let verdict = judged(&lists.iter().collect::<Vec<_>>());
         assert_eq!(verdict.word, expected);
         verdict.brief
     }
 
     #[test]
-    fn two_standard_errors_decide() {
-        use std::cmp::Ordering::{Equal, Greater, Less};
-        let random = estimate(10.0);
-        assert_eq!(side(12.0, random), Equal);
-        assert_eq!(side(12.1, random), Greater);
-        assert_eq!(side(7.9, random), Less);
-        let standard_error = None;
-        let mean = 10.0;
-        let single = Estimate {
-            mean,
-            standard_error,
-        };
-        assert_eq!(side(99.0, single), Equal);
-    }
-
-    #[test]
-    fn what_does_not_hold_is_said() {
-        word(&[depth(1, 20, 10.0, 9.0), depth(2, 40, 20.0, 9.0)], "Yes");
-        let partly = [depth(1, 20, 10.0, 9.0), depth(2, 40, 90.0, 1.0)];
-        word(&partly, "In part");
-        word(&[depth(1, 10, 20.0, 1.0)], "No");
-        let common = [depth(1, 20, 10.0, 9.0), depth(2, 40, 20.0, 1.0)];
+    fn yes_needs_every_number_of_fetches() {
         assert_eq!(
-            word(&common, "In part").as_deref(),
-            Some("2 times the pages and 0.2 times the PageRank of random pages")
+            word(&[Some(true), Some(true)], "Yes").as_deref(),
+            Some(
+                "Times the value of the best baseline, by pages fetched: 1.5 at 5,000, 1.5 at 5,000"
+            )
         );
-        word(&[], "Not measured");
+        word(&[Some(true), Some(false)], "In part");
+        word(&[Some(false)], "No");
+        word(&[None], "Not measured");
+        assert_eq!(word(&[], "Not measured"), None);
     }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::answers::Report;
 use super::gather::{ReportRequest, by_number};
 use crate::engine::{
-    Bank, BudgetRequest, CoverageRequest, CrawlRequest, DistancesRequest, EngineError, PlanError,
-    PlanOptions, RefreshView, SeedList,
+    Bank, Beside, BudgetRequest, CoverageRequest, CrawlRequest, DistancesRequest, EngineError,
+    PlanError, PlanOptions, RefreshView, SeedList,
 };
 use crate::watch::Watch;
 
@@ -37,6 +37,8 @@ impl Bank {
                 draws: request.draws,
                 rng_seed,
                 top: 0,
+                beside: Beside::Methods,
+                holdouts: request.holdouts,
                 ..CrawlRequest::default()
             };
             report.crawl = made(report, self.evaluate_crawl(&asked, watch))?;

@@ -7,7 +7,7 @@
 //! changes.rs   why seeds came and went, in words
 //! judge.rs     whether it is worth it, and by which figures
 //! page.rs      the page, and what its templates cannot compute themselves
-//! experiments.rs, crawl.rs, coverage.rs  what was measured, as figures (figure.rs)
+//! experiments.rs, fetches.rs, crawl.rs, coverage.rs  what was measured, as figures (figure.rs)
 //! chart.rs, bars.rs, map.rs  inline SVG
 //! text.rs      escaping, numbers, lists that are cut
 //! html/        templates: base.html for any page, page.html with its sections, parts.html
@@ -26,6 +26,7 @@ mod chart;
 mod coverage;
 mod crawl;
 mod experiments;
+mod fetches;
 mod figure;
 mod gather;
 mod judge;

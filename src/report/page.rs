@@ -50,7 +50,9 @@ pub fn page(report: &Report, json: &str, commands: &Commands) -> String {
         file: DataFile::beside(json),
         dead: report.seeds.iter().filter(|s| s.dead.is_some()).count(),
         verdict: verdict(report),
+        fetched: experiments::by_fetches(report),
         figures: experiments::figures(report),
+        of_others: experiments::of_others(report),
     };
     let mut out = String::with_capacity(1 << 16);
     // Writing to a String cannot fail, and nothing in the templates does.
@@ -69,8 +71,13 @@ struct Page<'a> {
     file: DataFile<'a>,
     /// Seeds that can start no crawl any more.
     dead: usize,
-    verdict: Verdict<'a>,
+    verdict: Verdict,
+    /// What is gathered per page fetched.
+    fetched: Vec<Figure>,
+    /// The papers' experiments on seeds like these.
     figures: Vec<Figure>,
+    /// The same on others.
+    of_others: Vec<Figure>,
 }
 
 /// The JSON file beside the page.
@@ -168,8 +175,19 @@ impl Page<'_> {
         let crawl = report.crawl.iter().filter(|_| !report.cores.is_empty());
         let crawl = crawl.flat_map(|found| &found.claims);
         let distances = report.distances.iter().flat_map(|found| &found.claims);
-        let coverage = report.coverage.iter().flat_map(|found| &found.claims);
+        let coverage = self.coverage_claims(experiments::covers_sites(report));
         crawl.chain(distances).chain(coverage).collect()
+    }
+
+    /// What is claimed of methods that cover sites, where the plan is by another one.
+    fn other_claims(&self) -> Vec<&Claim> {
+        let is_other = !experiments::covers_sites(self.report);
+        self.coverage_claims(is_other).collect()
+    }
+
+    fn coverage_claims(&self, wanted: bool) -> impl Iterator<Item = &Claim> {
+        let coverage = self.report.coverage.iter().filter(move |_| wanted);
+        coverage.flat_map(|found| &found.claims)
     }
 
     /// What the plan says of its parameters, by name.

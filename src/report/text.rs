@@ -185,12 +185,6 @@ impl Estimate {
         };
         format!("{} ± {}", fixed(self.mean), fixed(error))
     }
-
-    /// In per cent, with its sign and its standard error.
-    pub(super) fn signed_percent(self) -> String {
-        let plus = if self.mean > 0.0 { "+" } else { "" };
-        format!("{plus}{} %", self.with_error())
-    }
 }
 
 /// A mean with its standard error, a dash where there is none.

@@ -16,6 +16,7 @@ mod commands;
 mod cover;
 mod diff;
 mod evaluate;
+mod evaluate_methods;
 mod explain;
 mod failures;
 #[cfg(unix)]

@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::support::command::{Place, TWO_CORES, names};
 use seedbank::engine::{
     BankCheck, BudgetEvaluation, CoreView, CoverageEvaluation, CrawlEvaluation, DiffSummary,
-    DistancesEvaluation, Explanation, History, IngestReport, PageHistory, RefreshReport,
-    RepairReport, Seed, SeedChange, SiteExplanation, Status,
+    DistancesEvaluation, Explanation, History, IngestReport, MethodsEvaluation, PageHistory,
+    RefreshReport, RepairReport, Seed, SeedChange, SiteExplanation, Status,
 };
 use seedbank::report::Report;
 use serde::Serialize;
@@ -37,6 +37,7 @@ pub fn fits(name: &str, output: &Value) {
         "evaluate-coverage" => reads::<CoverageEvaluation>(output),
         "evaluate-crawl" => reads::<CrawlEvaluation>(output),
         "evaluate-distances" => reads::<DistancesEvaluation>(output),
+        "evaluate-methods" => reads::<MethodsEvaluation>(output),
         "explain" if output["url"].is_string() => reads::<Explanation>(output),
         "explain" => reads::<SiteExplanation>(output),
         "history" if output["url"].is_string() => reads::<PageHistory>(output),

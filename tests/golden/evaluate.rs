@@ -8,7 +8,8 @@
 use crate::support::banks::TestBank;
 use crate::support::{golden, shared};
 use seedbank::engine::{
-    CrawlEvaluation, CrawlRequest, DistancesRequest, PlanOptions, SeedList, Which,
+    Beside, ComparedList, CrawlEvaluation, CrawlRequest, DistancesRequest, ListKind,
+    MethodsRequest, PlanOptions, SeedList, Which,
 };
 use seedbank::watch::Unwatched;
 use serde_json::Value;
@@ -31,6 +32,8 @@ fn crawl(bank: &TestBank, urls: Vec<String>, top: u32) -> CrawlEvaluation {
         draws: 2,
         rng_seed: 0,
         top,
+        beside: Beside::Nothing,
+        ..CrawlRequest::default()
     };
     bank.bank.evaluate_crawl(&request, &Unwatched).unwrap()
 }
@@ -138,4 +141,41 @@ fn epa_and_hollins() {
 fn generated_and_wikispeedia() {
     agrees("generated");
     agrees("wikispeedia");
+}
+
+/// Greedy over the web, made for so many fetches, beside the best of what crawlers use today: what
+/// crawls of 1,000, 5,000 and 20,000 pages from 20 seeds find, with everything known.
+#[test]
+fn greedy_over_the_web_finds_more_per_page_fetched() {
+    let Some(shared) = shared("greedy_over_the_web") else {
+        return;
+    };
+    let bank = TestBank::real(&shared, "ku-2017-webir");
+    let value = |text: &str| Some(text.parse().unwrap());
+    let request = MethodsRequest {
+        seeds: vec![20],
+        budgets: vec![1_000, 5_000, 20_000],
+        draws: 0,
+        value: PlanOptions {
+            p_uniq: value("0"),
+            value_spam: value("0"),
+            value_clicked: value("1"),
+            ..PlanOptions::default()
+        },
+        ..MethodsRequest::default()
+    };
+    let found = bank.bank.evaluate_methods(&request, &Unwatched).unwrap();
+    for (budget, wanted) in [(1_000, 0.95), (5_000, 1.25), (20_000, 1.3)] {
+        let lists = found.comparison.lists.iter();
+        let lists: Vec<_> = lists.filter(|list| list.budget == budget).collect();
+        let crawled = |list: &ComparedList| list.known.all.crawled.mean;
+        let baselines = lists.iter().filter(|l| l.kind == ListKind::Baseline);
+        let best = baselines.map(|list| crawled(list)).fold(0.0, f64::max);
+        let greedy = lists.iter().find(|l| l.list == "greedy over the web");
+        let times = crawled(greedy.unwrap()) / best;
+        assert!(
+            times >= wanted,
+            "{times} times the best baseline at {budget}"
+        );
+    }
 }

@@ -4,10 +4,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, CrawlDepth, CrawlEvaluation, CrawlRequest};
+use seedbank::engine::{Bank, Beside, CrawlDepth, CrawlEvaluation, CrawlRequest};
 use seedbank::shown::counted;
 
 use super::lists;
+use super::methods::compared;
 use super::printed::{TableFormatArgs, claim_lines, list_lines, state_line, warn_of_absent};
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
@@ -21,9 +22,11 @@ Examples:
   seedbank evaluate bank crawl --refresh 3 --succeed --format json | jq .list.dead
   cat urls/*.txt | seedbank evaluate bank crawl --seeds-file -";
 
-/// Crawl breadth first from seeds, and from random sets of as many crawled pages
+/// Crawl breadth first from seeds, and from what crawlers use today
 ///
-/// Tells for each depth how many pages are new, their share of the web, their mean PageRank, the
+/// First by pages fetched: what crawls of so many pages gather, beside random pages, PageRank and
+/// other baselines, by the plan's own value; the plan also chooses anew with a tenth of the crawled
+/// pages held out. Then the papers' experiment, by depth beside random sets: tells for each depth how many pages are new, their share of the web, their mean PageRank, the
 /// share of spam among them and their value (by the default weights). Seeds of an older refresh that died since are counted
 /// and named; the others start.
 #[derive(Debug, Args)]
@@ -44,6 +47,14 @@ pub(super) struct CrawlArgs {
     #[arg(long, value_name = "N", default_value_t = 100,
         value_parser = whole::<u32>(1..=100_000))]
     draws: u32,
+    /// How often a tenth of the crawled pages is held out while the plan chooses anew
+    #[arg(long, value_name = "N", default_value_t = CrawlRequest::default().holdouts,
+        value_parser = whole::<u32>(0..=1000))]
+    holdouts: u32,
+    /// Pages that crawls fetch [default: a tenth, half and twice as many as are crawled]
+    #[arg(long, value_name = "N,...", value_delimiter = ',',
+        value_parser = whole::<u64>(1..=u64::MAX))]
+    budget: Vec<u64>,
     /// The seed of the random sets
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
@@ -76,6 +87,9 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
         draws: args.draws,
         rng_seed: args.rng_seed,
         top: args.top,
+        beside: Beside::Baselines,
+        holdouts: args.holdouts,
+        budgets: args.budget,
     };
     let watch = session.watch()?;
     let found = Bank::at(bank).evaluate_crawl(&request, &watch);
@@ -89,6 +103,11 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
 /// by the number of pages.
 fn text(found: &CrawlEvaluation) -> String {
     let mut text = list_lines(&found.list) + &state_line(&found.state);
+    if let Some(fetches) = &found.fetches {
+        text.push_str(&compared(fetches));
+        text.push_str(&claim_lines(&fetches.claims));
+        text.push('\n');
+    }
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,

@@ -110,6 +110,14 @@ const FILES: &[File] = &[
         &[(None, of::<engine::DistancesEvaluation>)],
     ),
     file(
+        "evaluate-methods",
+        "Seedbank evaluation: methods",
+        "What `seedbank evaluate BANK methods --format json` prints: what crawls from the lists of \
+         every method and baseline gather within so many fetches. PageRank adds up to 1 over the \
+         whole graph; values are in units.",
+        &[(None, of::<engine::MethodsEvaluation>)],
+    ),
+    file(
         "explain",
         "Seedbank explanation",
         "What `seedbank explain --format json` prints: why a page is a seed of a refresh, or why \

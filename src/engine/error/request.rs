@@ -42,6 +42,25 @@ pub enum ExperimentError {
     /// No list, or no pages to crawl.
     #[error("a budget needs at least one list and one page")]
     NoBudget,
+    /// Lists of no seeds, or crawls of no pages.
+    #[error("a comparison needs at least one seed and one fetch")]
+    NoComparison,
+    /// Nothing was crawled, so that no page can be a seed.
+    #[error("the bank has no crawled page, so there is nothing to choose from")]
+    NothingCrawled,
+    /// The state after a batch cannot be told, or nothing came after it.
+    #[error(
+        "seeds cannot be chosen as after batch {batch}: {}",
+        past_words(*first, *last)
+    )]
+    NoPast {
+        /// The batch asked for.
+        batch: u32,
+        /// The first batch after which all is known.
+        first: u32,
+        /// The last batch.
+        last: u32,
+    },
     /// Coverage by no seeds, or of nothing.
     #[error("coverage needs at least one seed, hop, draw and site")]
     NoCoverage,
@@ -89,4 +108,16 @@ pub enum ExperimentError {
         /// How many seeds the bank never knew, or are not URLs.
         unknown: u64,
     },
+}
+
+/// The batches at which seeds can be chosen.
+fn past_words(first: u32, last: u32) -> String {
+    if first < last {
+        format!(
+            "the bank can tell its past after batches {first} to {}",
+            last - 1
+        )
+    } else {
+        "the bank can tell no earlier state than the present one".to_owned()
+    }
 }

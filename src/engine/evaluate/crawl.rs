@@ -2,14 +2,17 @@
 
 use rayon::prelude::*;
 
-use super::answers::{Claim, CrawlDepth, CrawlEvaluation, RandomDepth, StateView, TopPage};
+use super::answers::{Claim, ListView, StateView};
+use super::crawl_answers::{CrawlDepth, CrawlEvaluation, RandomDepth, TopPage};
 use super::lists::{find, need_seeds, resolve};
-use super::requests::CrawlRequest;
+use super::methods::{Comparison, Single, judge_one};
+use super::requests::{Beside, CrawlRequest, SeedList};
 use super::today::{Needed, Today};
 use crate::engine::ask::views::Views;
-use crate::engine::{Bank, EngineError, ExperimentError};
+use crate::engine::{Bank, EngineError, ExperimentError, PlanOptions};
 use crate::evaluate::crawl::{crawl, reached};
 use crate::evaluate::{Estimate, Search, Tally, draw};
+use crate::page::PageId;
 use crate::rank::TIED;
 use crate::watch::{Interrupted, Watch};
 
@@ -31,17 +34,51 @@ pub(super) fn run(
     let mut search = Search::new(&today.web);
     let found = crawl(&mut search, &today.worth, &seeds, request.depth, watch)?;
     let random = random(&today, seeds.len(), request, watch)?;
+    let fetches = fetches(&today, request, &list, &seeds, watch)?;
     let deepest = random.iter().map(Vec::len).max().unwrap_or(0);
     let depths = depths(&today.state, &found, &random, found.len().max(deepest));
     Ok(CrawlEvaluation {
         state: today.state,
         claims: claims(&depths),
         top_pages: top_pages(&today, &seeds, request, watch)?,
+        fetches,
         list,
         draws: request.draws,
         rng_seed: request.rng_seed,
         depths,
     })
+}
+
+/// What crawls from the seeds gather per page fetched; `None` where it was not asked for.
+fn fetches(
+    today: &Today,
+    request: &CrawlRequest,
+    list: &ListView,
+    seeds: &[u32],
+    watch: &dyn Watch,
+) -> Result<Option<Comparison>, EngineError> {
+    if request.beside == Beside::Nothing {
+        return Ok(None);
+    }
+    let plan = match &request.list {
+        SeedList::Refresh(which) | SeedList::Succeeded(which) => {
+            let (_, record) = today.views.find(which)?;
+            Some(PlanOptions::from_kept(&record.settings)?)
+        }
+        SeedList::Urls { .. } => None,
+    };
+    let pages = today.numbers.pages();
+    let pages: Vec<PageId> = seeds.iter().map(|&seed| pages[seed as usize]).collect();
+    let single = Single {
+        list: &list.name,
+        plan,
+        pages: &pages,
+        methods: request.beside == Beside::Methods,
+        draws: request.holdouts,
+        rng_seed: request.rng_seed,
+        budgets: &request.budgets,
+    };
+    judge_one(&today.views, &today.state, &single, watch).map(Some)
 }
 
 /// What crawls from random sets of crawled pages, of the same size, find: draw by draw, in

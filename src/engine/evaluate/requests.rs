@@ -2,6 +2,8 @@
 
 use crate::cover::Value;
 use crate::engine::Which;
+use crate::engine::plan::PlanOptions;
+use crate::storage::records::BatchId;
 
 /// Seeds to judge.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,7 +28,7 @@ pub enum SeedList {
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// use seedbank::engine::CrawlRequest;
 ///
-/// let request = CrawlRequest { depth: 2, draws: 4, ..CrawlRequest::default() };
+/// let request = CrawlRequest { depth: 2, draws: 4, holdouts: 0, ..CrawlRequest::default() };
 /// let found = bank.evaluate_crawl(&request, &Unwatched)?;
 /// // The seed, and the two pages that it links to.
 /// assert_eq!((found.depths[0].pages, found.depths[1].pages), (1, 3));
@@ -45,6 +47,25 @@ pub struct CrawlRequest {
     /// How many pages with the highest PageRank are named, with the depth at which they are
     /// reached.
     pub top: u32,
+    /// What the seeds are compared with by pages fetched.
+    pub beside: Beside,
+    /// How often a tenth of the crawled pages is held out for that while the plan chooses anew; URLs
+    /// that were given are judged with everything known alone.
+    pub holdouts: u32,
+    /// Pages that crawls fetch; empty as in [`MethodsRequest::budgets`].
+    pub budgets: Vec<u64>,
+}
+
+/// What stands beside seeds that are judged by pages fetched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Beside {
+    /// They are not judged so.
+    Nothing,
+    /// What crawlers use today.
+    #[default]
+    Baselines,
+    /// That, and a plan of every method.
+    Methods,
 }
 
 impl Default for CrawlRequest {
@@ -55,6 +76,9 @@ impl Default for CrawlRequest {
             draws: 100,
             rng_seed: 0,
             top: 10,
+            beside: Beside::default(),
+            holdouts: 5,
+            budgets: Vec::new(),
         }
     }
 }
@@ -171,4 +195,51 @@ pub struct BudgetRequest {
     pub lists: Vec<SeedList>,
     /// The most pages that are crawled from each list.
     pub pages: u64,
+}
+
+/// The request of `evaluate methods`.
+///
+/// ```
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+/// use seedbank::engine::MethodsRequest;
+///
+/// let request = MethodsRequest { seeds: vec![1], budgets: vec![2], ..MethodsRequest::default() };
+/// let found = bank.evaluate_methods(&request, &Unwatched)?;
+/// let random = found.comparison.lists.iter().find(|list| list.list == "random");
+/// assert_eq!(random.map(|list| list.known.all.crawled.mean), Some(1.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct MethodsRequest {
+    /// Numbers of seeds, at least one.
+    pub seeds: Vec<u32>,
+    /// Pages that crawls fetch; where it is empty a tenth, half and twice as many as are crawled,
+    /// rounded to one digit.
+    pub budgets: Vec<u64>,
+    /// How often a tenth of the crawled pages is held out; 0 chooses with everything known alone.
+    pub draws: u32,
+    /// The seed of all random streams.
+    pub rng_seed: u64,
+    /// A plan of the bank that is compared as well; pages are worth what it says, unless `value` says
+    /// otherwise.
+    pub plan: Option<String>,
+    /// What pages are worth; other parameters are not looked at.
+    pub value: PlanOptions,
+    /// The batch at which seeds are chosen as well; `None` for the first after which the bank knows
+    /// all of its past.
+    pub since: Option<BatchId>,
+}
+
+impl Default for MethodsRequest {
+    fn default() -> Self {
+        Self {
+            seeds: vec![20, 100],
+            budgets: Vec::new(),
+            draws: 5,
+            rng_seed: 0,
+            plan: None,
+            value: PlanOptions::default(),
+            since: None,
+        }
+    }
 }

@@ -15,7 +15,7 @@ use crate::engine::EngineError;
 use crate::graph::NONE;
 use crate::page::{PageId, SiteId};
 use crate::storage::blocks::BLOCK;
-use crate::storage::records::{BatchId, RefreshId, SeedEvidence, SeedRecord};
+use crate::storage::records::{BatchId, PageState, RefreshId, SeedEvidence, SeedRecord};
 use crate::storage::tables::{self, BitmapKey};
 use crate::storage::{Key, Store, StoreError};
 use crate::watch::Watch;
@@ -150,9 +150,18 @@ fn tell_changes(
                 continue;
             };
             relinked.insert(number);
-            let is_other =
-                by_outlinks || by_clicks || store.has(&tables::FORMER_PAGES, &(batch, page))?;
-            if is_other {
+            // Of a page that lost or gained links alone, a batch keeps the former row.
+            let is_other = match store.get(&tables::FORMER_PAGES, &(batch, page))? {
+                Some(former) => {
+                    let mark = web.marks[number as usize];
+                    let crawled = former.state == PageState::Crawled;
+                    let is_same = (former.spam, crawled) == (mark.spam, mark.crawled);
+                    // One that comes back is new to those that link to it.
+                    !former.state.is_live() || !is_same
+                }
+                None => false,
+            };
+            if by_outlinks || by_clicks || is_other {
                 revalued.insert(number);
             }
             if by_outlinks {

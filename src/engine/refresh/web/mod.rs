@@ -11,7 +11,8 @@
 
 pub(crate) mod evidence;
 mod former;
-mod load;
+pub(crate) mod load;
+pub(crate) mod url_order;
 
 use crate::cover::web::{Followed, Selected, Setting, Tuning, WebChoice, select, select_after};
 use crate::engine::{EngineError, PlanError};

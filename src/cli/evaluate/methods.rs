@@ -1,0 +1,316 @@
+//! `evaluate methods`: every method and baseline side by side, by what is gathered per page fetched.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use clap::Args;
+use seedbank::engine::{
+    Bank, BatchId, ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation,
+    MethodsRequest, PlanOptions, Value,
+};
+use seedbank::shown::counted;
+
+use super::printed::{TableFormatArgs, claim_lines, state_line};
+use crate::cli::failure::CliError;
+use crate::cli::plan_flags::ValueByFlag;
+use crate::cli::session::{Outcome, Session};
+use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
+use crate::cli::values::whole;
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank evaluate bank methods
+  seedbank evaluate bank methods --seeds 20,100 --budget 1000,5000,20000
+  seedbank evaluate bank methods --seeds 50 --budget 10000 --value-by pagerank --draws 10
+  seedbank evaluate bank methods --plan sites --since 3
+  seedbank evaluate bank methods --format csv > methods.csv";
+
+/// Choose seeds by every method and by what crawlers use today, and compare what crawls from them
+/// gather per page fetched
+///
+/// Every list is chosen with everything known; --draws times with a random tenth of the crawled
+/// pages held out, whose links, clicks and digests are unknown then; and, where the bank has a past,
+/// with what was crawled after an early batch held out. All are judged over everything by
+/// breadth-first crawls of so many fetches, in the order of `evaluate budget`. It ends with the plan
+/// to take.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct MethodsArgs {
+    /// Numbers of seeds
+    #[arg(long, value_name = "K,...", value_delimiter = ',', default_value = "20,100",
+        value_parser = whole::<u32>(1..=1_000_000))]
+    seeds: Vec<u32>,
+    /// Pages that crawls fetch [default: a tenth, half and twice as many as are crawled]
+    #[arg(long, value_name = "N,...", value_delimiter = ',',
+        value_parser = whole::<u64>(1..=u64::MAX))]
+    budget: Vec<u64>,
+    /// How often pages are held out; 0 chooses with everything known alone
+    #[arg(long, value_name = "N", default_value_t = MethodsRequest::default().draws,
+        value_parser = whole::<u32>(0..=1000))]
+    draws: u32,
+    /// Compare this plan as well, and let pages be worth what it says
+    #[arg(long, value_name = "NAME")]
+    plan: Option<String>,
+    /// The batch after which seeds are also chosen [default: the first that the bank can tell of]
+    #[arg(long, value_name = "BATCH")]
+    since: Option<BatchId>,
+    /// The seed of all random draws
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    rng_seed: u64,
+    #[command(flatten)]
+    value: ValueArgs,
+    #[command(flatten)]
+    format: TableFormatArgs,
+}
+
+/// What pages are worth.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What pages are worth, as for plans over the web")]
+struct ValueArgs {
+    /// By weights, or by PageRank on the whole graph
+    #[arg(long, value_enum, value_name = "WHAT")]
+    value_by: Option<ValueByFlag>,
+    /// Value of a page that is neither spam nor clicked [default: 1]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    value_base: Option<Value>,
+    /// Value of a spam page [default: -10]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    value_spam: Option<Value>,
+    /// Value of a clicked page [default: 10]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    value_clicked: Option<Value>,
+    /// Value of a page that nobody has crawled [default: 0]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    value_known: Option<Value>,
+    /// Share of uncrawled links that lead to something new; else from each site's digests
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    p_uniq: Option<Value>,
+}
+
+impl ValueArgs {
+    fn options(self) -> PlanOptions {
+        PlanOptions {
+            value_by: self.value_by.map(Into::into),
+            value_base: self.value_base,
+            value_spam: self.value_spam,
+            value_clicked: self.value_clicked,
+            value_known: self.value_known,
+            p_uniq: self.p_uniq,
+            ..PlanOptions::default()
+        }
+    }
+}
+
+pub(super) fn run(bank: &Path, args: MethodsArgs, session: &Session) -> Result<Outcome, CliError> {
+    let request = MethodsRequest {
+        seeds: args.seeds,
+        budgets: args.budget,
+        draws: args.draws,
+        rng_seed: args.rng_seed,
+        plan: args.plan,
+        value: args.value.options(),
+        since: args.since,
+    };
+    let watch = session.watch()?;
+    let found = Bank::at(bank).evaluate_methods(&request, &watch);
+    drop(watch);
+    let name = bank.display().to_string();
+    args.format.print(&found?, |found| text(found, &name), csv)
+}
+
+fn text(found: &MethodsEvaluation, bank: &str) -> String {
+    let mut text = state_line(&found.state);
+    text.push_str(&compared(&found.comparison));
+    text.push_str(&claim_lines(&found.comparison.claims));
+    if !found.recommended.is_empty() {
+        text.push_str("\nThe plan to take, for each number of seeds and fetches:\n");
+    }
+    for plan in &found.recommended {
+        let name = format!("for-{}-{}", plan.seeds, plan.budget);
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "  seedbank refresh {} --plan {name}{}",
+            quoted(bank),
+            flags(&plan.parameters)
+        );
+    }
+    text
+}
+
+/// The lists side by side: a table for each number of seeds and fetches.
+pub(super) fn compared(found: &Comparison) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    if found.draws > 0 {
+        let _ = writeln!(
+            text,
+            "held out: chosen without {} and judged with everything; mean of {} ± standard error",
+            counted(found.held_out, "crawled page"),
+            counted(found.draws, "draw"),
+        );
+    }
+    if let (Some(since), Some(pages)) = (found.since, found.crawled_since) {
+        let _ = writeln!(
+            text,
+            "since: chosen without the {} that came after batch {since}, judged with everything",
+            counted(pages, "crawled page")
+        );
+    }
+    if !found.harmonic_is_exact {
+        text.push_str("harmonic: estimated from a sample of pages\n");
+    }
+    for &seeds in &found.seeds {
+        for &budget in &found.budgets {
+            let lists = found.lists.iter();
+            let lists: Vec<&ComparedList> = lists
+                .filter(|list| list.seeds == seeds && list.budget == budget)
+                .collect();
+            let _ = writeln!(
+                text,
+                "\n{}, {}",
+                counted(seeds, "seed"),
+                counted(budget, "fetch")
+            );
+            text.push_str(&table(&lists, found));
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn table(lists: &[&ComparedList], found: &Comparison) -> String {
+    let (held, past) = (found.draws > 0, found.since.is_some());
+    let mut header = vec!["list", "value", "crawled", "% of PageRank"];
+    if held {
+        header.extend(["held out: value", "crawled", "new", "% of PageRank"]);
+        header.extend(["crawled pages alone: value", "new"]);
+    } else {
+        header.push("crawled pages alone: value");
+    }
+    if past {
+        header.extend(["since: value", "new"]);
+    }
+    let row = |list: &&ComparedList| {
+        let cell = |number: Estimate, decimals| plus_minus(Some(number), decimals);
+        let percent = |number: Estimate| plus_minus(Some(number.times(100.0)), 2);
+        let known = &list.known.all;
+        let mut row = vec![
+            list.list.clone(),
+            cell(known.value, 0),
+            cell(known.crawled, 0),
+            percent(known.pagerank),
+        ];
+        match &list.held_out {
+            Some(held) => row.extend([
+                cell(held.all.value, 0),
+                cell(held.all.crawled, 0),
+                cell(held.all.new_pages, 0),
+                percent(held.all.pagerank),
+                cell(held.of_crawled.value, 0),
+                cell(held.of_crawled.new_pages, 0),
+            ]),
+            None if held => row.extend(std::iter::repeat_n("-".to_owned(), 6)),
+            None => row.push(cell(list.known.of_crawled.value, 0)),
+        }
+        if past {
+            let since = list.since.as_ref();
+            row.push(plus_minus(since.map(|since| since.all.value), 0));
+            row.push(plus_minus(since.map(|since| since.all.new_pages), 0));
+        }
+        row
+    };
+    let rows: Vec<Vec<String>> = lists.iter().map(row).collect();
+    aligned(&header, &rows)
+}
+
+/// The parameters of a plan as flags.
+fn flags(parameters: &PlanOptions) -> String {
+    let mut text = String::new();
+    let Ok(serde_json::Value::Object(parameters)) = serde_json::to_value(parameters) else {
+        return text;
+    };
+    for (flag, value) in parameters {
+        let value = match value {
+            serde_json::Value::String(value) => value,
+            value => value.to_string(),
+        };
+        // Writing to a String cannot fail.
+        let _ = write!(text, " --{flag} {value}");
+    }
+    text
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    }
+}
+
+fn csv(found: &MethodsEvaluation) -> String {
+    let mut header: Vec<String> = ["list", "kind", "seeds", "listed", "budget"]
+        .map(str::to_owned)
+        .to_vec();
+    for chosen in ["known", "held_out", "since"] {
+        for counted in ["all", "of_crawled"] {
+            for what in ["fetched", "value", "crawled", "new_pages", "pagerank"] {
+                let name = format!("{chosen}_{counted}_{what}");
+                header.push(format!("{name}_error"));
+                let last = header.len() - 1;
+                header.insert(last, name);
+            }
+        }
+    }
+    header.extend(
+        [
+            "times_best_baseline",
+            "times_best_baseline_error",
+            "above_baselines",
+        ]
+        .map(str::to_owned),
+    );
+    let row = |list: &ComparedList| {
+        let kind = serde_json::to_value(list.kind).ok();
+        let kind = kind.as_ref().and_then(serde_json::Value::as_str);
+        let mut row = vec![
+            list.list.clone(),
+            kind.unwrap_or_default().to_owned(),
+            list.seeds.to_string(),
+            list.listed.to_string(),
+            list.budget.to_string(),
+        ];
+        for found in [Some(list.known), list.held_out, list.since] {
+            row.extend(numbers(found));
+        }
+        row.extend(fields(list.times_best_baseline));
+        row.push(or_nothing(list.above_baselines));
+        row
+    };
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let rows: Vec<Vec<String>> = found.comparison.lists.iter().map(row).collect();
+    comma_separated(&header, &rows)
+}
+
+/// Every figure with its error; empty fields where it was not measured.
+fn numbers(found: Option<ByFetches>) -> Vec<String> {
+    let both = [
+        found.map(|found| found.all),
+        found.map(|found| found.of_crawled),
+    ];
+    both.into_iter()
+        .flat_map(|found| {
+            [
+                found.map(|found| found.fetched),
+                found.map(|found| found.value),
+                found.map(|found| found.crawled),
+                found.map(|found| found.new_pages),
+                found.map(|found| found.pagerank),
+            ]
+        })
+        .flat_map(fields)
+        .collect()
+}

@@ -1,0 +1,270 @@
+//! The lists that plans and baselines choose on a web of which a part may be held out.
+//!
+//! A plan chooses as a refresh of it would on a bank that holds no more than what is left; a test
+//! compares both where nothing is held out.
+
+use std::cmp::Reverse;
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+
+use super::answers::Baseline;
+use super::held::{HeldSite, HeldWeb, Worth};
+use crate::cores::{self, CoresError};
+use crate::cover::web::{self, WebChoice};
+use crate::cover::{
+    Choice, Seats, Share, Site, by_score, pagerank_weight, random, select_chosen, share_out,
+    value_weight,
+};
+use crate::engine::plan::CorePlan;
+use crate::engine::{EngineError, Plan, PlanError};
+use crate::evaluate::harmonic;
+use crate::evaluate::harmonic::MOST_SOURCES;
+use crate::graph::number;
+use crate::watch::Watch;
+
+/// The seeds of a plan, best first, by the numbers of `held`.
+pub(super) fn by_plan(
+    held: &HeldWeb<'_>,
+    plan: &Plan,
+    watch: &dyn Watch,
+) -> Result<Vec<u32>, EngineError> {
+    match plan {
+        Plan::Cores(plan) => by_cores(held, plan, watch),
+        Plan::Cover(choice) => by_cover(held, choice, watch),
+        Plan::Web(choice) => over_web(held, choice, watch),
+    }
+}
+
+fn by_cores(
+    held: &HeldWeb<'_>,
+    plan: &CorePlan,
+    watch: &dyn Watch,
+) -> Result<Vec<u32>, EngineError> {
+    let graph = held.hub_graph(plan)?;
+    let selection = cores::select(&graph, &plan.params, &[], watch).map_err(|e| match e {
+        CoresError::Interrupted(e) => e.into(),
+        CoresError::Params(e) => PlanError::from(e).into(),
+        e @ CoresError::NoHub { .. } => EngineError::Cores(e),
+    })?;
+    Ok(selection.cores.iter().map(|core| core.seed).collect())
+}
+
+fn over_web(
+    held: &HeldWeb<'_>,
+    choice: &WebChoice,
+    watch: &dyn Watch,
+) -> Result<Vec<u32>, EngineError> {
+    let graph = held.web_graph(&worth_of_web(choice))?;
+    let selected = web::select(&graph, choice, &held.pagerank, watch)?;
+    let picks = &selected.cover.picks;
+    let page = |&at: &usize| picks[at].seed.page;
+    Ok(selected.order.iter().map(page).collect())
+}
+
+/// What pages are worth to a plan over the web.
+pub(super) fn worth_of_web(choice: &WebChoice) -> Worth {
+    Worth {
+        by: choice.value_by,
+        weights: choice.weights,
+        p_uniq: choice.p_uniq,
+        known: choice.value_known,
+    }
+}
+
+fn by_cover(
+    held: &HeldWeb<'_>,
+    choice: &Choice,
+    watch: &dyn Watch,
+) -> Result<Vec<u32>, EngineError> {
+    let sites = held.cover_sites(&choice.weights, choice.p_uniq)?;
+    let seats = seats(held, &sites, choice);
+    let selectable: Vec<(Site<'_>, u32)> = sites
+        .iter()
+        .zip(&seats)
+        .map(|(of, &seats)| {
+            let site = Site {
+                id: of.site.id,
+                name: &of.site.name,
+                graph: &of.graph,
+            };
+            (site, seats)
+        })
+        .collect();
+    let covers = select_chosen(&selectable, choice, watch)?;
+    let mut seeds = Vec::new();
+    for (place, (of, cover)) in sites.iter().zip(&covers).enumerate() {
+        for (pick, found) in cover.picks.iter().enumerate() {
+            let order = (pick, Reverse(found.covered_value()), place);
+            seeds.push((order, of.pages[found.seed.page as usize]));
+        }
+    }
+    seeds.sort_unstable();
+    Ok(seeds.into_iter().map(|(_, page)| page).collect())
+}
+
+/// How many seeds each site is to have.
+fn seats(held: &HeldWeb<'_>, sites: &[HeldSite<'_>], choice: &Choice) -> Vec<u32> {
+    let (total, share) = match choice.seats {
+        Seats::PerSite(seats) => return vec![seats; sites.len()],
+        Seats::Shared(total, share) => (total, share),
+    };
+    let mut ranks = vec![0.0; held.sites()];
+    if share == Share::Pagerank {
+        for (page, rank) in (0..).zip(&held.pagerank) {
+            ranks[held.site_of(page) as usize] += rank;
+        }
+    }
+    let weight = |of: &HeldSite<'_>| match share {
+        Share::Pages => of.pages.len() as u64,
+        Share::Value => value_weight(of.graph.value()),
+        Share::Pagerank => pagerank_weight(
+            of.pages
+                .first()
+                .map_or(0.0, |&page| ranks[held.site_of(page) as usize]),
+        ),
+    };
+    let weights: Vec<(&str, u64)> = sites
+        .iter()
+        .map(|of| (of.site.name.as_str(), weight(of)))
+        .collect();
+    share_out(total, &weights)
+}
+
+/// What baselines are ordered by, for one state of the web. All choose among the pages that can be
+/// seeds of plans over the web.
+pub(super) struct Orders<'a> {
+    pub(super) held: &'a HeldWeb<'a>,
+    candidates: Vec<u32>,
+    harmonic: Vec<f64>,
+    /// Whether harmonic centralities are exact.
+    pub(super) harmonic_is_exact: bool,
+    rng_seed: u64,
+}
+
+impl<'a> Orders<'a> {
+    /// Measures what the baselines need. `rng_seed` gives the streams of this state.
+    pub(super) fn new(
+        held: &'a HeldWeb<'a>,
+        rng_seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self, EngineError> {
+        let harmonic = harmonic(&held.successors, MOST_SOURCES, rng_seed, watch)?;
+        Ok(Self {
+            held,
+            candidates: held.candidates(),
+            harmonic: harmonic.scores,
+            harmonic_is_exact: harmonic.exact,
+            rng_seed,
+        })
+    }
+
+    /// The seeds of a baseline, best first; `stream` tells lists of one that draws apart.
+    pub(super) fn list(&self, baseline: Baseline, seeds: usize, stream: u64) -> Vec<u32> {
+        let count = number(self.candidates.len());
+        let page = |at: u32| self.candidates[at as usize];
+        let by_number = |of: &dyn Fn(u32) -> u64| {
+            let mut order = self.candidates.clone();
+            order.sort_by_key(|&page| Reverse(of(page)));
+            order.truncate(seeds);
+            order
+        };
+        let by_rank = |scores: &[f64]| {
+            let scores: Vec<f64> = self
+                .candidates
+                .iter()
+                .map(|&page| scores[page as usize])
+                .collect();
+            by_score(&scores, seeds).into_iter().map(page).collect()
+        };
+        match baseline {
+            Baseline::Random => {
+                let drawn = random("", self.rng_seed.wrapping_add(stream), count, seeds);
+                drawn.into_iter().map(page).collect()
+            }
+            Baseline::Pagerank => by_rank(&self.held.pagerank),
+            Baseline::Harmonic => by_rank(&self.harmonic),
+            Baseline::InDegree => by_number(&|page| self.held.in_degree(page) as u64),
+            Baseline::OutDegree => by_number(&|page| self.held.successors.list(page).len() as u64),
+            Baseline::HomePages => self.home_pages(seeds),
+            Baseline::CommonCrawl => self.common_crawl(seeds, stream),
+        }
+    }
+
+    /// The shortest URL of each of the sites with most crawled pages; ties go to the smaller URL and
+    /// to the smaller name of a site.
+    fn home_pages(&self, seeds: usize) -> Vec<u32> {
+        let mut sizes = vec![0_u64; self.held.sites()];
+        for (page, _) in (0..)
+            .zip(&self.held.crawled)
+            .filter(|(_, crawled)| **crawled)
+        {
+            sizes[self.held.site_of(page) as usize] += 1;
+        }
+        let mut homes: Vec<Option<u32>> = vec![None; sizes.len()];
+        for &page in &self.candidates {
+            let home = &mut homes[self.held.site_of(page) as usize];
+            let is_shorter = |home: u32| self.held.length(page) < self.held.length(home);
+            if home.is_none_or(is_shorter) {
+                *home = Some(page);
+            }
+        }
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
+        order.sort_by_key(|&site| Reverse(sizes[site]));
+        let homes = order.into_iter().filter_map(|site| homes[site]);
+        homes.take(seeds).collect()
+    }
+
+    /// The way in which Common Crawl samples new pages, as far as it is told: a random number times
+    /// log10 of one more than the in-links, and a limit for each site that falls with the rank of the
+    /// site by harmonic centrality. The limits themselves are not published. Here a site has the
+    /// largest centrality of its pages, and the site at place p of n may give
+    /// `1 + seeds / 10 (1 - ln(p) / ln(n + 1))` seeds, rounded down.
+    fn common_crawl(&self, seeds: usize, stream: u64) -> Vec<u32> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.rng_seed.wrapping_add(stream).to_le_bytes());
+        hasher.update(b"common-crawl");
+        let mut stream = Pcg64::from_seed(*hasher.finalize().as_bytes());
+        let mut scores = Vec::with_capacity(self.candidates.len());
+        for &page in &self.candidates {
+            // The upper 53 bits, as a number from 0 to 1.
+            let drawn = (stream.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+            let links = self.held.in_degree(page) as f64;
+            scores.push((drawn * (1.0 + links).log10(), page));
+        }
+        scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut limits = self.limits(seeds);
+        let mut list = Vec::new();
+        for (_, page) in scores {
+            let limit = &mut limits[self.held.site_of(page) as usize];
+            if *limit > 0 && list.len() < seeds {
+                *limit -= 1;
+                list.push(page);
+            }
+        }
+        list
+    }
+
+    fn limits(&self, seeds: usize) -> Vec<u64> {
+        let mut best = vec![0.0_f64; self.held.sites()];
+        for (page, &score) in (0..).zip(&self.harmonic) {
+            let best = &mut best[self.held.site_of(page) as usize];
+            *best = best.max(score);
+        }
+        let mut order: Vec<usize> = (0..best.len()).collect();
+        order.sort_by(|&a, &b| best[b].total_cmp(&best[a]).then(a.cmp(&b)));
+        let mut limits = vec![0; best.len()];
+        let all = (best.len() as f64 + 1.0).ln();
+        for (place, site) in order.into_iter().enumerate() {
+            let share = 1.0 - (place as f64 + 1.0).ln() / all;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between 1 and the number of seeds"
+            )]
+            let limit = (1.0 + seeds as f64 / 10.0 * share) as u64;
+            limits[site] = limit;
+        }
+        limits
+    }
+}

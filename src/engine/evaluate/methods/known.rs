@@ -1,0 +1,148 @@
+//! What the bank knows of the web, in memory, so that parts of it can be held out.
+
+use std::collections::HashMap;
+
+use crate::cover::PageFacts;
+use crate::engine::EngineError;
+use crate::engine::history::past::Past;
+use crate::engine::refresh::web::url_order::InUrlOrder;
+use crate::graph::Csr;
+use crate::ingest::{self, SiteMode};
+use crate::page::{PageId, SiteId};
+use crate::storage::Store;
+use crate::storage::records::{BatchId, PageState};
+use crate::watch::Watch;
+
+/// All crawled and known pages, numbered in URL order, with what the values of pages follow from.
+///
+/// Memory: 4 bytes per link and some 60 bytes per page.
+pub(super) struct KnownWeb {
+    pub(super) ids: Vec<PageId>,
+    pub(super) of: Vec<KnownPage>,
+    /// The pages that link to each page, ascending.
+    pub(super) predecessors: Csr,
+    /// The sites by name.
+    pub(super) sites: Vec<KnownSite>,
+}
+
+/// A page.
+#[derive(Clone, Copy)]
+pub(super) struct KnownPage {
+    /// The place of its site among the sites by name.
+    pub(super) site: u32,
+    pub(super) crawled: bool,
+    pub(super) spam: bool,
+    pub(super) clicks: u64,
+    /// The number of outlinks that are not crawled as a record gave it; `None` where it is counted.
+    pub(super) uncrawled_given: Option<u32>,
+    /// The number of its content digest among those of the site; `None` without one.
+    pub(super) digest: Option<u32>,
+    /// Bytes of its URL.
+    pub(super) length: u32,
+}
+
+/// A site.
+pub(super) struct KnownSite {
+    pub(super) id: SiteId,
+    pub(super) name: String,
+}
+
+impl KnownWeb {
+    /// Loads the published state. Cost: that of [`InUrlOrder::load`].
+    pub(super) fn load(
+        store: &Store,
+        mode: SiteMode,
+        watch: &dyn Watch,
+    ) -> Result<Self, EngineError> {
+        let mut of = Vec::new();
+        let mut sites: Vec<KnownSite> = Vec::new();
+        let web = InUrlOrder::load(store, watch, |id, record, pages| {
+            let mut digests = HashMap::new();
+            let site = crate::graph::number(sites.len());
+            for (_, page) in pages {
+                let next = crate::graph::number(digests.len());
+                let url = ingest::url(&record.name, &page.local, mode);
+                of.push(KnownPage {
+                    site,
+                    crawled: page.state == PageState::Crawled,
+                    spam: page.spam,
+                    clicks: page.clicks,
+                    uncrawled_given: page.uncrawled_given,
+                    digest: page
+                        .digest
+                        .map(|digest| *digests.entry(digest).or_insert(next)),
+                    length: crate::graph::number(url.len()),
+                });
+            }
+            sites.push(KnownSite {
+                id,
+                name: record.name.clone(),
+            });
+            Ok(())
+        })?;
+        watch.stage("link pages", None);
+        let of = web.sorted(&of);
+        let ids = web.pages();
+        let predecessors = web.predecessors();
+        drop(web);
+        Ok(Self {
+            ids,
+            of,
+            predecessors,
+            sites,
+        })
+    }
+
+    /// How many pages there are.
+    pub(super) fn pages(&self) -> u32 {
+        crate::graph::number(self.of.len())
+    }
+
+    /// The numbers of live pages.
+    pub(super) fn numbers(&self, pages: &[PageId]) -> Result<Vec<u32>, EngineError> {
+        let places = self.ids.iter().copied().zip(0..);
+        let places: HashMap<PageId, u32> = places.collect();
+        let number = |page: &PageId| places.get(page).copied();
+        pages
+            .iter()
+            .map(|page| {
+                number(page).ok_or(EngineError::Internal(
+                    "a live page is missing from the whole web",
+                ))
+            })
+            .collect()
+    }
+
+    /// The crawled pages, ascending.
+    pub(super) fn crawled(&self) -> Vec<u32> {
+        (0..self.pages())
+            .filter(|&page| self.of[page as usize].crawled)
+            .collect()
+    }
+
+    /// The crawled pages that were not crawled after a batch.
+    pub(super) fn crawled_since(
+        &self,
+        store: &Store,
+        batch: BatchId,
+    ) -> Result<Vec<u32>, EngineError> {
+        let past = Past::open(store, batch)?;
+        let mut since = Vec::new();
+        for page in self.crawled() {
+            let then = past.timeline(self.ids[page as usize])?.after(batch);
+            if then.state != Some(PageState::Crawled) {
+                since.push(page);
+            }
+        }
+        Ok(since)
+    }
+}
+
+/// What a page's value follows from, where so many of its outlinks are counted as not crawled.
+pub(super) fn facts(page: &KnownPage, counted: u32) -> PageFacts {
+    PageFacts {
+        spam: page.spam,
+        clicks: page.clicks,
+        uncrawled_outlinks: page.uncrawled_given.unwrap_or(counted),
+    }
+}
