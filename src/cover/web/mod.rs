@@ -17,6 +17,7 @@
 //! | `picks` | what comes out |
 //! | `crawl` | what a crawl from a list gathers within a budget |
 //! | `tune` | hops and price by the crawls that they lead to |
+//! | `lists` | the lists of a plan for several numbers of seeds and budgets |
 //! | `order` | a list whose head is good for its share of the budget |
 //!
 //! Results depend on the graph and the parameters alone; so do the page visits. Memory: 8 bytes per
@@ -30,6 +31,7 @@ mod follow;
 mod follow_tests;
 mod graph;
 mod greedy;
+mod lists;
 mod order;
 mod others;
 mod params;
@@ -43,6 +45,7 @@ mod tune;
 
 pub use follow::{Followed, Former, FormerPick};
 pub use graph::WebGraph;
+pub use lists::lists;
 pub use params::{Setting, ValueBy, WebChoice, WebParams};
 pub use picks::{NEXT, WebCover, WebPick};
 pub use reach::{Reach, Reaches};
@@ -127,6 +130,21 @@ fn listed(
     })
 }
 
+/// The pass, as deep as the plan looks.
+fn passed(
+    graph: &WebGraph,
+    choice: &WebChoice,
+    balls: &Balls,
+    watch: &dyn Watch,
+) -> Result<Reaches, Interrupted> {
+    watch.stage("search", Some(graph.candidates().len() as u64));
+    let (hops, _) = choice.grid();
+    let deepest = hops.iter().copied().max().unwrap_or(0);
+    // Hops that were asked for are not left out.
+    let most = choice.hops.map_or(choice.tune_visits, |_| u64::MAX);
+    reach::reaches(graph, choice.depth_within(deepest), most, balls, watch)
+}
+
 /// Picks seeds over the web. `ranks` has the PageRank of each page where the method is
 /// [`Method::Pagerank`], and is not looked at otherwise.
 pub fn select(
@@ -154,14 +172,10 @@ pub fn select(
         });
     }
     let balls = Balls::new(graph.pages());
-    watch.stage("search", Some(graph.candidates().len() as u64));
     let (hops, prices) = choice.grid();
     let deepest = hops.iter().copied().max().unwrap_or(0);
-    let depth = choice.depth_within(deepest);
     let is_open = choice.setting().is_none();
-    // Hops that were asked for are not left out.
-    let most = choice.hops.map_or(choice.tune_visits, |_| u64::MAX);
-    let reaches = reach::reaches(graph, depth, most, &balls, watch)?;
+    let reaches = passed(graph, choice, &balls, watch)?;
     let mut page_visits = reaches.visits;
     let mut tuning = None;
     let mut setting = choice.setting();

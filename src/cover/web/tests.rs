@@ -299,6 +299,33 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(120))]
+
+    #[test]
+    fn lists_for_several_budgets_are_those_for_each(
+        web in web(),
+        asked in proptest::collection::vec((1_u32..6, 1_u64..30), 1..5),
+        positive_only in any::<bool>(),
+    ) {
+        let graph = web.graph();
+        let mut params = plan(Method::Greedy);
+        params.cover.positive_only = positive_only;
+        params.budget = Some(1);
+        let found = lists(&graph, &params.choose().unwrap(), &asked, &Unwatched).unwrap();
+        for (list, (seeds, budget)) in found.into_iter().zip(asked) {
+            (params.cover.seeds, params.budget) = (Some(seeds), Some(budget));
+            let alone = select(&graph, &params.choose().unwrap(), &[], &Unwatched).unwrap();
+            let alone: Vec<u32> = alone
+                .order
+                .iter()
+                .map(|&at| alone.cover.picks[at].seed.page)
+                .collect();
+            prop_assert_eq!(list, alone);
+        }
+    }
+}
+
 #[test]
 fn hops_that_take_too_many_visits_are_left_out() {
     let web = ring(500).graph();

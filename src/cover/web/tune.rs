@@ -7,7 +7,7 @@ use super::graph::WebGraph;
 use super::greedy::{Wanted, greedy};
 use super::params::{Setting, WebChoice};
 use super::picks::WebCover;
-use super::reach::Reaches;
+use super::reach::{Reach, Reaches};
 use crate::watch::{Interrupted, Watch};
 
 /// A setting that was tried, and what its list came to.
@@ -53,6 +53,39 @@ impl Tuning {
     }
 }
 
+/// Hands the picks of every setting of a plan's grid to `each`, fewest hops and then the lowest price
+/// first; returns the hops that a pass was left out for.
+pub(super) fn each_setting(
+    graph: &WebGraph,
+    choice: &WebChoice,
+    reaches: &Reaches,
+    balls: &Balls,
+    watch: &dyn Watch,
+    mut each: impl FnMut(Setting, &Reach, WebCover),
+) -> Result<Vec<u32>, Interrupted> {
+    let (hops, prices) = choice.grid();
+    let mut left_out = Vec::new();
+    for hops in hops {
+        let Some(reach) = reaches.within(hops) else {
+            left_out.push(hops);
+            continue;
+        };
+        for &fetch_cost in &prices {
+            let wanted = Wanted {
+                seeds: choice.seeds,
+                hops,
+                price: fetch_cost.0,
+                positive_only: choice.positive_only,
+                rest: false,
+            };
+            let cover = greedy(graph, reach, wanted, balls, watch)?;
+            each(Setting { hops, fetch_cost }, reach, cover);
+            watch.advance(1);
+        }
+    }
+    Ok(left_out)
+}
+
 /// Tries the grid of a plan.
 pub(super) fn tune(
     graph: &WebGraph,
@@ -62,42 +95,30 @@ pub(super) fn tune(
     balls: &Balls,
     watch: &dyn Watch,
 ) -> Result<Tuning, Interrupted> {
-    let (hops, prices) = choice.grid();
     let mut crawler = Crawler::new(graph);
     let mut tuning = Tuning::default();
-    for hops in hops {
-        let Some(reach) = reaches.within(hops) else {
-            tuning.left_out.push(hops);
-            continue;
-        };
-        for &price in &prices {
-            let wanted = Wanted {
-                seeds: choice.seeds,
-                hops,
-                price: price.0,
-                positive_only: choice.positive_only,
-                rest: false,
-            };
-            let WebCover {
-                picks, page_visits, ..
-            } = greedy(graph, reach, wanted, balls, watch)?;
-            let list: Vec<u32> = picks.iter().map(|pick| pick.seed.page).collect();
+    let budget = usize::try_from(budget).unwrap_or(usize::MAX);
+    let left_out = each_setting(
+        graph,
+        choice,
+        reaches,
+        balls,
+        watch,
+        |setting, reach, cover| {
+            let list: Vec<u32> = cover.picks.iter().map(|pick| pick.seed.page).collect();
             let before = crawler.visits;
-            let crawl = crawler.crawl(&list, usize::try_from(budget).unwrap_or(usize::MAX));
-            tuning.page_visits += page_visits + crawler.visits - before;
+            let crawl = crawler.crawl(&list, budget);
+            tuning.page_visits += cover.page_visits + crawler.visits - before;
             tuning.trials.push(Trial {
-                setting: Setting {
-                    hops,
-                    fetch_cost: price,
-                },
+                setting,
                 seeds: list.len(),
                 fetched: crawl.fetched() as u64,
                 gathered: crawl.worth(graph),
                 pass_visits: reach.visits,
-                page_visits,
+                page_visits: cover.page_visits,
             });
-            watch.advance(1);
-        }
-    }
+        },
+    )?;
+    tuning.left_out = left_out;
     Ok(tuning)
 }

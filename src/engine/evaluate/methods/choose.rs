@@ -16,7 +16,7 @@ use crate::cover::{
     Choice, Seats, Share, Site, by_score, pagerank_weight, random, select_chosen, share_out,
     value_weight,
 };
-use crate::engine::plan::CorePlan;
+use crate::engine::plan::{CorePlan, PlanOptions};
 use crate::engine::{EngineError, Plan, PlanError};
 use crate::evaluate::harmonic;
 use crate::evaluate::harmonic::MOST_SOURCES;
@@ -60,6 +60,23 @@ fn over_web(
     let picks = &selected.cover.picks;
     let page = |&at: &usize| picks[at].seed.page;
     Ok(selected.order.iter().map(page).collect())
+}
+
+/// The seeds of a greedy plan over the web that is made for a budget, for each of these numbers of
+/// seeds and budgets.
+pub(super) fn over_web_for(
+    held: &HeldWeb<'_>,
+    options: &PlanOptions,
+    asked: &[(u32, u64)],
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<u32>>, EngineError> {
+    let Plan::Web(choice) = options.decide()? else {
+        return Err(EngineError::Internal(
+            "a plan with a budget is not over the web",
+        ));
+    };
+    let graph = held.web_graph(&worth_of_web(&choice))?;
+    Ok(web::lists(&graph, &choice, asked, watch)?)
 }
 
 /// What pages are worth to a plan over the web.

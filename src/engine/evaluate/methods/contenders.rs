@@ -45,6 +45,8 @@ impl Contender {
         let over_web = |method: cover::Method, value: &PlanOptions| PlanOptions {
             method: Some(Method::Cover(method)),
             scope: Some(Scope::Web),
+            // Made anew for each number of fetches.
+            budget: (method == cover::Method::Greedy).then_some(1),
             ..value.clone()
         };
         plans.push(plan(
@@ -100,22 +102,33 @@ impl Contender {
         }
     }
 
-    /// Whether the list depends on the fetches that it is made for.
-    pub(super) fn depends_on_budget(&self) -> bool {
-        matches!(&self.chosen, Chosen::Plan(options) if takes_budget(options))
+    /// The parameters of a plan that is made anew for each number of fetches; `None` for other lists.
+    pub(super) fn for_budgets(&self) -> Option<&PlanOptions> {
+        match &self.chosen {
+            Chosen::Plan(options) if options.budget.is_some() => Some(options),
+            _ => None,
+        }
     }
-}
 
-fn takes_budget(options: &PlanOptions) -> bool {
-    options.scope == Some(Scope::Web)
-        && options.method == Some(Method::Cover(cover::Method::Greedy))
+    /// Whether a list with fewer seeds is the beginning of one with more: not where seeds are shared
+    /// out over sites, nor where a site may give more seeds of more.
+    pub(super) fn begins_alike(&self) -> bool {
+        match &self.chosen {
+            Chosen::Plan(options) => {
+                let by_cores = options.method.unwrap_or_default() == Method::Cores;
+                by_cores || options.scope == Some(Scope::Web)
+            }
+            Chosen::Selected(..) | Chosen::Given(_) => true,
+            Chosen::Baseline(baseline) => *baseline != Baseline::CommonCrawl,
+        }
+    }
 }
 
 /// The parameters of a plan, made for so many seeds and fetches.
 fn asked(options: &PlanOptions, seeds: u32, budget: u64) -> PlanOptions {
     PlanOptions {
         seeds: Some(seeds),
-        budget: takes_budget(options).then_some(budget),
+        budget: options.budget.map(|_| budget),
         ..options.clone()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::answers::{ByFetches, GatheredView};
-use super::choose::{Orders, by_plan};
+use super::choose::{Orders, by_plan, over_web_for};
 use super::contenders::{Chosen, Contender};
 use super::held::{HeldWeb, Worth};
 use super::known::KnownWeb;
@@ -16,6 +16,14 @@ use crate::watch::{Quiet, Watch};
 pub(super) struct Grid {
     pub(super) seeds: Vec<u32>,
     pub(super) budgets: Vec<u64>,
+}
+
+impl Grid {
+    /// The places of every pair of seeds and fetches, by seeds first.
+    fn cells(&self) -> Vec<(usize, usize)> {
+        let of_seeds = |k| (0..self.budgets.len()).map(move |n| (k, n));
+        (0..self.seeds.len()).flat_map(of_seeds).collect()
+    }
 }
 
 /// What the lists gather while some pages are held out: by contender, and by the places of seeds and
@@ -150,56 +158,79 @@ impl<'a> Bench<'a> {
             if matches!(contender.chosen, Chosen::Given(_)) && !whole {
                 continue;
             }
-            for (k, &seeds) in self.grid.seeds.iter().enumerate() {
-                let mut lists = Vec::new();
-                for (n, &budget) in self.grid.budgets.iter().enumerate() {
-                    watch.proceed()?;
-                    if n == 0 || contender.depends_on_budget() {
-                        let asked = (seeds, budget);
-                        lists = lists_of(contender, asked, &orders, whole, &Quiet(watch))?;
-                    }
-                    let judged = lists.iter().map(|list| {
-                        let found = fetches.within(list, &[budget], |p| is_held[p as usize]);
-                        found.first().map(Figures::of).unwrap_or_default()
-                    });
-                    observed.of.insert((at, k, n), judged.collect());
-                    watch.advance(1);
-                }
+            let lists = lists_of(contender, self.grid, &orders, whole, &Quiet(watch))?;
+            for ((k, n), lists) in lists {
+                watch.proceed()?;
+                let budget = self.grid.budgets[n];
+                let judged = lists.iter().map(|list| {
+                    let found = fetches.within(list, &[budget], |p| is_held[p as usize]);
+                    found.first().map(Figures::of).unwrap_or_default()
+                });
+                observed.of.insert((at, k, n), judged.collect());
                 let listed = lists.first().map_or(0, Vec::len);
                 observed.listed.insert((at, k), listed);
+                watch.advance(1);
             }
         }
         Ok(observed)
     }
 }
 
-/// The lists of a contender, in numbers of the whole web.
+/// Lists, in numbers of the whole web, by the places of seeds and fetches in the grid; several where a
+/// baseline draws several.
+type Lists = BTreeMap<(usize, usize), Vec<Vec<u32>>>;
+
+/// The lists of a contender for every number of seeds and fetches. One selection serves several of
+/// them where it can.
 fn lists_of(
     contender: &Contender,
-    (seeds, budget): (u32, u64),
+    grid: &Grid,
     orders: &Orders<'_>,
     whole: bool,
     watch: &dyn Watch,
-) -> Result<Vec<Vec<u32>>, EngineError> {
-    let wanted = seeds as usize;
+) -> Result<Lists, EngineError> {
     let in_web = |list: Vec<u32>| -> Vec<u32> {
         let pages = list.into_iter();
-        let pages = pages.map(|page| orders.held.pages[page as usize]);
-        pages.take(wanted).collect()
+        pages.map(|page| orders.held.pages[page as usize]).collect()
     };
-    Ok(match &contender.chosen {
-        Chosen::Given(list) => vec![list.iter().copied().take(wanted).collect()],
-        Chosen::Selected(_, list) if whole => vec![list.iter().copied().take(wanted).collect()],
-        Chosen::Plan(_) | Chosen::Selected(..) => {
-            let Some(parameters) = contender.parameters(seeds, budget) else {
-                return Ok(Vec::new());
-            };
-            vec![in_web(by_plan(orders.held, &parameters.decide()?, watch)?)]
-        }
-        Chosen::Baseline(baseline) => (0..baseline.streams())
-            .map(|stream| in_web(orders.list(*baseline, wanted, stream)))
-            .collect(),
-    })
+    let cells = grid.cells();
+    if let Some(plan) = contender.for_budgets() {
+        let asked = cells.iter().map(|&(k, n)| (grid.seeds[k], grid.budgets[n]));
+        let lists = over_web_for(orders.held, plan, &asked.collect::<Vec<_>>(), watch)?;
+        let lists = lists.into_iter().map(|list| vec![in_web(list)]);
+        return Ok(cells.into_iter().zip(lists).collect());
+    }
+    let most = grid.seeds.last().copied().unwrap_or(0);
+    let mut lists = Lists::new();
+    let mut made: Option<(u32, Vec<Vec<u32>>)> = None;
+    for (k, n) in cells {
+        let wanted = grid.seeds[k];
+        let for_seeds = if contender.begins_alike() {
+            most
+        } else {
+            wanted
+        };
+        let of_seeds = match made.take() {
+            Some((seeds, of_seeds)) if seeds == for_seeds => of_seeds,
+            _ => match &contender.chosen {
+                Chosen::Given(list) => vec![list.clone()],
+                Chosen::Selected(_, list) if whole => vec![list.clone()],
+                Chosen::Plan(_) | Chosen::Selected(..) => {
+                    let Some(parameters) = contender.parameters(for_seeds, 0) else {
+                        return Ok(Lists::new());
+                    };
+                    vec![in_web(by_plan(orders.held, &parameters.decide()?, watch)?)]
+                }
+                Chosen::Baseline(baseline) => (0..baseline.streams())
+                    .map(|stream| in_web(orders.list(*baseline, for_seeds as usize, stream)))
+                    .collect(),
+            },
+        };
+        let first = |list: &Vec<u32>| list.iter().copied().take(wanted as usize).collect();
+        lists.insert((k, n), of_seeds.iter().map(first).collect());
+        made = Some((for_seeds, of_seeds));
+    }
+    Ok(lists)
 }
 
 /// The means of what a list gathers over several observations; `None` without any.
