@@ -27,9 +27,9 @@ use std::collections::BinaryHeap;
 use super::bounds::{self, Zones};
 use super::components::Components;
 use super::graph::SiteGraph;
-use super::lanes::LANES;
 use super::residual::Residual;
 use super::weigh::Searches;
+use crate::graph::lanes::LANES;
 use crate::watch::{Interrupted, Watch};
 
 /// The most searches between two looks at the bounds; fixed, so that results do not depend on

@@ -16,7 +16,7 @@
 //! | [`share`] | a total of seeds over the sites |
 //! | `run`, `places` | the picks of a site by each method, and where each looks |
 //! | `lazy`, `bounds` | the best weight without searching from most pages |
-//! | `weigh`, `lanes`, `reach` | weights by search, 256 at a time, and what picks cover |
+//! | `weigh`, `reach` | weights by search, 256 at a time (`graph::lanes`), and what picks cover |
 //! | `components`, `pagerank`, `baselines` | orders and places that methods pick by |
 //! | [`rest`](mod@rest) | the scores of the pages that no pick covers |
 //! | [`web`] | seeds over the whole web in the place of sites |
@@ -32,7 +32,6 @@ mod bounds;
 mod components;
 pub mod error;
 pub mod graph;
-mod lanes;
 mod lazy;
 pub mod limits;
 mod pagerank;

@@ -10,11 +10,11 @@ use roaring::RoaringBitmap;
 use super::baselines;
 use super::error::CoverError;
 use super::graph::{Site, SiteGraph};
-use super::lanes::{LANES, LaneSums, Pool};
 use super::pagerank::pagerank;
 use super::params::{Choice, CoverParams, Covered, Method};
 use super::pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
-use super::reach::Direction;
+use super::reach::{Direction, OfSite};
+use crate::graph::lanes::{LANES, LaneSums, Pool};
 use crate::watch::Watch;
 
 /// Picks as [`select`](super::select) does, with every score recomputed; the runner-up is always
@@ -296,16 +296,10 @@ pub fn visits_of_searches(graph: &SiteGraph, from: &[u32], depth: u32) -> u64 {
         let count = |depth: u32, cost: &dyn Fn(u32) -> i64| {
             let mut sums = LaneSums::new(group.len());
             pool.with(|lanes| {
-                lanes.run(
-                    graph,
-                    Direction::Forward,
-                    &alive,
-                    group,
-                    depth,
-                    |page, bits| {
-                        sums.add(bits, cost(page));
-                    },
-                )
+                let links = OfSite(graph, Direction::Forward);
+                lanes.run(&links, &alive, group, depth, |_, page, bits| {
+                    sums.add(bits, cost(page));
+                })
             });
             (0..group.len())
                 .map(|lane| sums.of(lane))

@@ -4,6 +4,7 @@ use roaring::RoaringBitmap;
 
 use super::graph::SiteGraph;
 use super::pick::HopGain;
+use crate::graph::lanes::Linked;
 
 /// A search that can be repeated without clearing: pages are marked with the number of the run.
 #[derive(Clone, Debug)]
@@ -34,6 +35,19 @@ impl Direction {
             Self::Forward => graph.successors(page),
             Self::Backward => graph.predecessors(page),
         }
+    }
+}
+
+/// The links of a site, one way or the other.
+pub(super) struct OfSite<'a>(pub(super) &'a SiteGraph, pub(super) Direction);
+
+impl Linked for OfSite<'_> {
+    fn next(&self, page: u32) -> &[u32] {
+        self.1.next(self.0, page)
+    }
+
+    fn back(&self, page: u32) -> &[u32] {
+        self.1.reverse().next(self.0, page)
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::graph::SiteGraph;
-use super::lanes::{Bits, LANES, LaneSums, LaneValues, Pool};
-use super::reach::Direction;
+use super::reach::{Direction, OfSite};
 use super::residual::Residual;
+use crate::graph::lanes::{Bits, LANES, LaneSums, LaneValues, Pool};
 
 /// A sum for each page.
 type Sums = Vec<i64>;
@@ -36,7 +36,7 @@ impl<'a> Searches<'a> {
         let weigh = |group: &[u32]| -> Vec<(i64, i64)> {
             let mut weight = LaneSums::new(group.len());
             let mut positive = weight.clone();
-            let meet = |page: u32, bits: Bits| {
+            let meet = |_: u32, page: u32, bits: Bits| {
                 let value = residual.values[page as usize];
                 if value != 0 {
                     weight.add(bits, value);
@@ -45,10 +45,11 @@ impl<'a> Searches<'a> {
                     }
                 }
             };
-            let (graph, alive, depth) = (self.graph, &residual.alive, self.depth);
+            let links = OfSite(self.graph, Direction::Forward);
+            let (alive, depth) = (&residual.alive, self.depth);
             let made = self
                 .pool
-                .with(|lanes| lanes.run(graph, Direction::Forward, alive, group, depth, meet));
+                .with(|lanes| lanes.run(&links, alive, group, depth, meet));
             visits.fetch_add(made, Ordering::Relaxed);
             let lanes = 0..group.len();
             lanes
@@ -78,14 +79,14 @@ impl<'a> Searches<'a> {
             let gains = LaneValues::new(group.iter().map(|source| source.1.max(0)).collect());
             let pages: Vec<u32> = group.iter().map(|source| source.0).collect();
             // These are whole numbers, so the order in which threads add makes no difference.
-            let meet = |page: u32, bits: Bits| {
+            let meet = |_: u32, page: u32, bits: Bits| {
                 weights[page as usize].fetch_add(values.sum(bits), Ordering::Relaxed);
                 positive[page as usize].fetch_add(gains.sum(bits), Ordering::Relaxed);
             };
-            let (graph, depth) = (self.graph, self.depth);
+            let (links, depth) = (OfSite(self.graph, Direction::Backward), self.depth);
             let made = self
                 .pool
-                .with(|lanes| lanes.run(graph, Direction::Backward, alive, &pages, depth, meet));
+                .with(|lanes| lanes.run(&links, alive, &pages, depth, meet));
             visits.fetch_add(made, Ordering::Relaxed);
         };
         for groups in sources.chunks(LANES * self.pool.at_a_time()) {

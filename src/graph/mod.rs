@@ -19,6 +19,7 @@ mod build;
 mod csr;
 mod error;
 mod hub_graph;
+pub(crate) mod lanes;
 mod number;
 mod remaining;
 mod twins;

@@ -5,12 +5,15 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::graph::Csr;
+use crate::graph::lanes::{Bits, BothWays, LANES, Lanes, Linked, Pool};
 use crate::watch::{Interrupted, Watch};
 
 /// What the working memory of all searches that run at a time may take, in bytes.
 const MEMORY: usize = 1 << 30;
 /// The most searches per task.
 const CHUNK: usize = 256;
+/// From so many hops on, searches go together.
+pub(super) const OVERLAPPING: u32 = 2;
 /// The fewest tasks, where there are as many searches: so that the last ones end at about the same
 /// time.
 const TASKS: usize = 64;
@@ -117,11 +120,56 @@ impl Ball {
     }
 }
 
+/// Searches from several pages at a time.
+///
+/// Where searches overlap, as those of neighbours do from two hops on, this takes a small part of the
+/// time of one after the other. Page visits are counted as if they went one after the other: a page
+/// counts for every search that settles it, and so does each entry of its list.
+pub(super) struct Together<'a> {
+    lanes: &'a mut Lanes,
+    all: &'a [bool],
+}
+
+impl Together<'_> {
+    /// Meets every page within `hops` of one of at most [`LANES`] distinct pages, nearest first, with
+    /// its distance and the searches that settle it there. Returns the page visits by hops: those of
+    /// searches that end at 0 hops, at 1, and so on.
+    pub(super) fn run(
+        &mut self,
+        links: &BothWays<'_>,
+        from: &[u32],
+        hops: u32,
+        mut meet: impl FnMut(u32, u32, Bits),
+    ) -> Vec<u64> {
+        let mut settled = vec![0; hops as usize + 1];
+        let mut scanned = vec![0; hops as usize + 1];
+        self.lanes
+            .run(links, self.all, from, hops, |hop, page, bits| {
+                let searches = u64::from(bits.count());
+                settled[hop as usize] += searches;
+                scanned[hop as usize] += searches * links.next(page).len() as u64;
+                meet(hop, page, bits);
+            });
+        let mut visits = 0;
+        let mut before = 0;
+        let of_hops = settled.into_iter().zip(scanned);
+        of_hops
+            .map(|(settled, scanned)| {
+                visits += settled + std::mem::replace(&mut before, scanned);
+                visits
+            })
+            .collect()
+    }
+}
+
 /// Working memories for the searches that run at a time.
 #[derive(Debug)]
 pub(super) struct Balls {
     pages: usize,
     idle: Mutex<Vec<Ball>>,
+    lanes: Pool,
+    /// By page: that it takes part.
+    all: Vec<bool>,
 }
 
 impl Balls {
@@ -129,7 +177,39 @@ impl Balls {
         Self {
             pages: pages as usize,
             idle: Mutex::new(Vec::new()),
+            lanes: Pool::new(pages),
+            all: vec![true; pages as usize],
         }
+    }
+
+    /// Searches from parts of `pages` at a time, each with a bit of its own, in parallel; the results
+    /// are in the order of the parts. `work` gets what searches from a part.
+    ///
+    /// Memory: 96 bytes per page for each part at work, of which there are as many as there are
+    /// threads, but no more than fit into 1 GiB.
+    pub(super) fn together<T: Send>(
+        &self,
+        pages: &[u32],
+        watch: &dyn Watch,
+        work: impl Fn(&mut Together<'_>, &[u32]) -> T + Sync,
+    ) -> Result<Vec<T>, Interrupted> {
+        // Of few searches some for each thread, however many there are.
+        let chunk = (pages.len() / 8).clamp(LANES / 4, LANES);
+        let mut found = Vec::with_capacity(pages.len().div_ceil(chunk));
+        for parts in pages.chunks(chunk * self.lanes.at_a_time()) {
+            let parts: Result<Vec<T>, Interrupted> = parts
+                .par_chunks(chunk)
+                .map(|part| {
+                    watch.proceed()?;
+                    let all = &self.all;
+                    Ok(self
+                        .lanes
+                        .with(|lanes| work(&mut Together { lanes, all }, part)))
+                })
+                .collect();
+            found.extend(parts?);
+        }
+        Ok(found)
     }
 
     /// Runs `work` with a working memory that nobody else uses.

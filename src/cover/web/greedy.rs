@@ -17,10 +17,11 @@ use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
 use super::super::pick::{HopGain, Score, Scored, Stop};
-use super::ball::{Ball, Balls};
+use super::ball::{Ball, Balls, OVERLAPPING};
 use super::graph::WebGraph;
 use super::picks::{NEXT, WebCover, WebPick};
 use super::reach::Reach;
+use crate::graph::lanes::{BothWays, LaneValues};
 use crate::watch::{Interrupted, Watch};
 
 /// Candidates per task while the best is looked for.
@@ -231,6 +232,18 @@ impl Run<'_> {
         pages.retain(|&page| worth(page) != 0);
         self.open -= pages.len();
         let gains = &self.gains;
+        if self.depth >= OVERLAPPING {
+            let links = BothWays(graph.predecessors(), graph.successors());
+            let visits = self.balls.together(&pages, self.watch, |searches, part| {
+                let values = LaneValues::new(part.iter().map(|&page| worth(page)).collect());
+                let visits = searches.run(&links, part, self.depth, |_, source, bits| {
+                    // Exact sums: their order makes no difference.
+                    gains[source as usize].fetch_sub(values.sum(bits), Ordering::Relaxed);
+                });
+                visits.last().copied().unwrap_or(0)
+            })?;
+            return Ok(visits.into_iter().sum());
+        }
         let visits = self.balls.each(&pages, self.watch, |ball, part| {
             let mut visits = 0;
             for &page in part {

@@ -9,8 +9,9 @@
 //! for all h up to the deepest at once. The gain of c at a price of `p` for each page fetched is
 //! `Q_h(c) - p n_h(c)`, so one pass serves every number of hops and every price.
 
-use super::ball::{Ball, Balls};
+use super::ball::{Ball, Balls, OVERLAPPING, Together};
 use super::graph::WebGraph;
+use crate::graph::lanes::{BothWays, LaneSums};
 use crate::graph::number;
 use crate::watch::{Interrupted, Watch};
 
@@ -98,11 +99,20 @@ fn pass(
     balls: &Balls,
     watch: &dyn Watch,
 ) -> Result<Reaches, Interrupted> {
-    let parts = balls.each(from, watch, |ball, part| {
-        let found = search(graph, ball, part, deepest);
-        watch.advance(part.len() as u64);
-        found
-    })?;
+    let parts = if deepest >= OVERLAPPING {
+        let links = BothWays(graph.successors(), graph.predecessors());
+        balls.together(from, watch, |searches, part| {
+            let found = search_together(graph, &links, searches, part, deepest);
+            watch.advance(part.len() as u64);
+            found
+        })?
+    } else {
+        balls.each(from, watch, |ball, part| {
+            let found = search(graph, ball, part, deepest);
+            watch.advance(part.len() as u64);
+            found
+        })?
+    };
     let mut by_hops: Vec<Reach> = (0..=deepest)
         .map(|hops| Reach {
             hops,
@@ -121,6 +131,49 @@ fn pass(
     }
     let visits = by_hops.last().map_or(0, |reach| reach.visits);
     Ok(Reaches { by_hops, visits })
+}
+
+fn search_together(
+    graph: &WebGraph,
+    links: &BothWays<'_>,
+    searches: &mut Together<'_>,
+    part: &[u32],
+    hops: u32,
+) -> Part {
+    let mut found = Part {
+        value: Vec::with_capacity(hops as usize + 1),
+        pages: Vec::with_capacity(hops as usize + 1),
+        visits: Vec::new(),
+    };
+    let mut value = LaneSums::new(part.len());
+    let mut pages = value.clone();
+    let mut at = 0;
+    let mut note = |value: &LaneSums, pages: &LaneSums| {
+        let lanes = 0..part.len();
+        found
+            .value
+            .push(lanes.clone().map(|lane| value.of(lane)).collect());
+        let count = |lane| u32::try_from(pages.of(lane)).unwrap_or(u32::MAX);
+        found.pages.push(lanes.map(count).collect());
+    };
+    let visits = searches.run(links, part, hops, |hop, page, bits| {
+        while at < hop {
+            note(&value, &pages);
+            at += 1;
+        }
+        let worth = graph.values()[page as usize];
+        if worth != 0 {
+            value.add(bits, worth);
+        }
+        pages.add(bits, 1);
+    });
+    // Beyond the last hop with pages, more hops find nothing more.
+    while at <= hops {
+        note(&value, &pages);
+        at += 1;
+    }
+    found.visits = visits;
+    found
 }
 
 fn search(graph: &WebGraph, ball: &mut Ball, part: &[u32], hops: u32) -> Part {

@@ -166,7 +166,13 @@ impl<'a> Orders<'a> {
         rng_seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
-        let harmonic = harmonic(&held.successors, MOST_SOURCES, rng_seed, watch)?;
+        let harmonic = harmonic(
+            &held.successors,
+            &held.predecessors,
+            MOST_SOURCES,
+            rng_seed,
+            watch,
+        )?;
         Ok(Self {
             held,
             candidates: held.candidates(),

@@ -32,7 +32,7 @@ pub(super) struct HeldWeb<'a> {
     /// The number in `web` of each page.
     pub(super) pages: Vec<u32>,
     pub(super) crawled: Vec<bool>,
-    predecessors: Csr,
+    pub(super) predecessors: Csr,
     pub(super) successors: Csr,
     facts: Vec<PageFacts>,
     /// `P_uniq` of each site.

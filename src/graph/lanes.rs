@@ -1,26 +1,47 @@
 //! Breadth-first search from up to 256 pages at once, with one bit for each.
 //!
 //! After MS-BFS (Then et al., PVLDB 8(4), 2014): a scanned link serves all searches that are at its
-//! source at that hop. On sites, where everything leads through the same few pages, that is most of
+//! source at that hop. On the web, where much leads through the same few pages, that is most of
 //! them. Deviation: the next frontier is kept as a list, so that a search of a small neighbourhood
 //! costs what it touches, not the size of the site.
 
 use std::sync::{Mutex, PoisonError};
 
-use super::graph::SiteGraph;
-use super::reach::Direction;
+use super::csr::Csr;
+use super::number::number;
 
 /// How many words are in a set of searches. Four words need about a quarter of the scans that one
 /// needs, and take hardly longer, since they are worked on together.
 const WORDS: usize = 4;
 /// How many searches run at once.
-pub(super) const LANES: usize = 64 * WORDS;
+pub(crate) const LANES: usize = 64 * WORDS;
 /// What the working memory of all searches that run at a time on one site may take, in bytes.
 const MEMORY: usize = 1 << 30;
 
+/// Links as searches follow them.
+pub(crate) trait Linked {
+    /// The pages one hop further.
+    fn next(&self, page: u32) -> &[u32];
+    /// The pages from which this one is a hop further.
+    fn back(&self, page: u32) -> &[u32];
+}
+
+/// Links that are given in both directions: first as they are followed.
+pub(crate) struct BothWays<'a>(pub(crate) &'a Csr, pub(crate) &'a Csr);
+
+impl Linked for BothWays<'_> {
+    fn next(&self, page: u32) -> &[u32] {
+        self.0.list(page)
+    }
+
+    fn back(&self, page: u32) -> &[u32] {
+        self.1.list(page)
+    }
+}
+
 /// A set of searches, with one bit for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Bits([u64; WORDS]);
+pub(crate) struct Bits([u64; WORDS]);
 
 impl Bits {
     const NONE: Self = Self([0; WORDS]);
@@ -32,7 +53,7 @@ impl Bits {
     }
 
     /// The set of the first `lanes` searches.
-    pub(super) fn first(lanes: usize) -> Self {
+    pub(crate) fn first(lanes: usize) -> Self {
         Self(std::array::from_fn(|word| {
             match lanes.saturating_sub(64 * word) {
                 0 => 0,
@@ -60,7 +81,8 @@ impl Bits {
         }
     }
 
-    fn count(self) -> u32 {
+    /// How many searches it has.
+    pub(crate) fn count(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
@@ -77,7 +99,7 @@ impl Bits {
 
 /// The working memory of up to [`LANES`] searches: 96 bytes per page, clean between runs.
 #[derive(Debug)]
-pub(super) struct Lanes {
+pub(crate) struct Lanes {
     seen: Vec<Bits>,
     here: Vec<Bits>,
     next: Vec<Bits>,
@@ -98,32 +120,31 @@ impl Lanes {
         }
     }
 
-    /// Searches from at most [`LANES`] distinct `alive` pages to `depth`. At each hop `meet` gets
-    /// every page once, with the bits of the searches that reach it first at that hop. Returns the
-    /// page visits: a page that several searches settle at one hop counts once, and so does a link
-    /// scanned for them.
-    pub(super) fn run(
+    /// Searches from at most [`LANES`] distinct `alive` pages to `depth`. At each hop `meet` gets the
+    /// hop and every page once, with the bits of the searches that reach it first at that hop.
+    /// Returns the page visits: a page that several searches settle at one hop counts once, and so
+    /// does a link scanned for them.
+    pub(crate) fn run(
         &mut self,
-        graph: &SiteGraph,
-        direction: Direction,
+        links: &impl Linked,
         alive: &[bool],
         sources: &[u32],
         depth: u32,
-        mut meet: impl FnMut(u32, Bits),
+        mut meet: impl FnMut(u32, u32, Bits),
     ) -> u64 {
         for (lane, &page) in sources.iter().take(LANES).enumerate() {
             let bit = Bits::one(lane);
             self.seen[page as usize] = bit;
             self.here[page as usize] = bit;
             self.frontier.push(page);
-            meet(page, bit);
+            meet(0, page, bit);
         }
         self.touched.extend(&self.frontier);
         let mut visits = self.frontier.len();
         // Searches that found something at the last hop: the others are done.
         let mut active = Bits::first(sources.len());
-        for _ in 0..depth {
-            visits += self.scan(graph, direction, alive, active);
+        for hop in 1..=depth {
+            visits += self.scan(links, alive, active);
             self.frontier.clear();
             visits += self.coming.len();
             active = Bits::NONE;
@@ -135,7 +156,7 @@ impl Lanes {
                 }
                 seen.add(fresh);
                 active.add(fresh);
-                meet(page, fresh);
+                meet(hop, page, fresh);
             }
             std::mem::swap(&mut self.here, &mut self.next);
             std::mem::swap(&mut self.frontier, &mut self.coming);
@@ -156,34 +177,24 @@ impl Lanes {
     /// Finds what is one hop further, and returns the number of links scanned. It works either from
     /// the frontier onwards or, where that scans fewer links, from the pages that a search still
     /// has to find back to the frontier (Beamer et al., SC 2012).
-    fn scan(
-        &mut self,
-        graph: &SiteGraph,
-        direction: Direction,
-        alive: &[bool],
-        active: Bits,
-    ) -> usize {
+    fn scan(&mut self, links: &impl Linked, alive: &[bool], active: Bits) -> usize {
         let pages = self.frontier.iter();
-        let onward: usize = pages.map(|&page| direction.next(graph, page).len()).sum();
+        let onward: usize = pages.map(|&page| links.next(page).len()).sum();
         // Finding open pages means looking at every page, so it is done only where it can pay.
         if onward > alive.len() {
-            let reverse = direction.reverse();
-            let (seen, pages) = (&self.seen, 0..graph.pages());
+            let (seen, pages) = (&self.seen, 0..number(alive.len()));
             let open = pages.filter(|&page| {
                 alive[page as usize] && !active.without(seen[page as usize]).is_empty()
             });
-            let back: usize = open
-                .clone()
-                .map(|page| reverse.next(graph, page).len())
-                .sum();
+            let back: usize = open.clone().map(|page| links.back(page).len()).sum();
             if back < onward {
                 self.coming.extend(open);
-                return self.scan_back(graph, reverse, active);
+                return self.scan_back(links, active);
             }
         }
         for &page in &self.frontier {
             let bits = std::mem::replace(&mut self.here[page as usize], Bits::NONE);
-            for &target in direction.next(graph, page) {
+            for &target in links.next(page) {
                 let at = target as usize;
                 let fresh = bits.without(self.seen[at]);
                 if !fresh.is_empty() && alive[at] {
@@ -198,13 +209,13 @@ impl Lanes {
     }
 
     /// `coming` holds the pages to be found; those that are not found are dropped from it.
-    fn scan_back(&mut self, graph: &SiteGraph, reverse: Direction, active: Bits) -> usize {
+    fn scan_back(&mut self, links: &impl Linked, active: Bits) -> usize {
         let (here, next, seen) = (&self.here, &mut self.next, &self.seen);
         let mut scanned = 0;
         self.coming.retain(|&page| {
             let missing = active.without(seen[page as usize]);
             let mut found = Bits::NONE;
-            for &source in reverse.next(graph, page) {
+            for &source in links.back(page) {
                 scanned += 1;
                 found.add(here[source as usize].within(missing));
                 if found == missing {
@@ -223,13 +234,13 @@ impl Lanes {
 
 /// Working memories for the searches that run at a time: at most one for each thread.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     pages: usize,
     idle: Mutex<Vec<Lanes>>,
 }
 
 impl Pool {
-    pub(super) fn new(pages: u32) -> Self {
+    pub(crate) fn new(pages: u32) -> Self {
         Self {
             pages: pages as usize,
             idle: Mutex::new(Vec::new()),
@@ -237,12 +248,12 @@ impl Pool {
     }
 
     /// How many working memories may be in use at a time.
-    pub(super) fn at_a_time(&self) -> usize {
+    pub(crate) fn at_a_time(&self) -> usize {
         (MEMORY / (size_of::<[Bits; 3]>() * self.pages.max(1))).clamp(1, 64)
     }
 
     /// Runs `work` with a working memory that nobody else uses.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Lanes) -> T) -> T {
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Lanes) -> T) -> T {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // The lock must be released before the work begins.
         let kept = idle().pop();
@@ -255,14 +266,14 @@ impl Pool {
 
 /// A sum for each lane. What all lanes but a few share is added once.
 #[derive(Clone, Debug)]
-pub(super) struct LaneSums {
+pub(crate) struct LaneSums {
     all: Bits,
     common: i64,
     own: [i64; LANES],
 }
 
 impl LaneSums {
-    pub(super) fn new(lanes: usize) -> Self {
+    pub(crate) fn new(lanes: usize) -> Self {
         Self {
             all: Bits::first(lanes),
             common: 0,
@@ -271,7 +282,7 @@ impl LaneSums {
     }
 
     /// Adds `value` to the lanes in `bits`.
-    pub(super) fn add(&mut self, bits: Bits, value: i64) {
+    pub(crate) fn add(&mut self, bits: Bits, value: i64) {
         if 2 * bits.count() > self.all.count() {
             self.common += value;
             let others = self.all.without(bits);
@@ -281,21 +292,21 @@ impl LaneSums {
         }
     }
 
-    pub(super) fn of(&self, lane: usize) -> i64 {
+    pub(crate) fn of(&self, lane: usize) -> i64 {
         self.common + self.own[lane]
     }
 }
 
 /// What each lane is worth, to be summed over sets of lanes.
 #[derive(Clone, Debug)]
-pub(super) struct LaneValues {
+pub(crate) struct LaneValues {
     all: Bits,
     total: i64,
     own: Vec<i64>,
 }
 
 impl LaneValues {
-    pub(super) fn new(own: Vec<i64>) -> Self {
+    pub(crate) fn new(own: Vec<i64>) -> Self {
         Self {
             all: Bits::first(own.len()),
             total: own.iter().sum(),
@@ -304,7 +315,7 @@ impl LaneValues {
     }
 
     /// The sum of the values of the lanes in `bits`.
-    pub(super) fn sum(&self, bits: Bits) -> i64 {
+    pub(crate) fn sum(&self, bits: Bits) -> i64 {
         let mut sum = 0;
         if 2 * bits.count() > self.all.count() {
             self.all.without(bits).each(|lane| sum += self.own[lane]);
