@@ -260,14 +260,15 @@ impl Follow<'_> {
     ) -> Result<(), Interrupted> {
         let mut moved = Vec::new();
         for &page in added {
-            if std::mem::replace(&mut self.rounds[page as usize], round) != round {
-                moved.push(page);
+            let before = std::mem::replace(&mut self.rounds[page as usize], round);
+            if before != round {
+                moved.push((page, Some(before)));
             }
         }
         for &page in expected {
             if self.rounds[page as usize] == round && !reached.has(page) {
                 self.rounds[page as usize] = NONE;
-                moved.push(page);
+                moved.push((page, None));
             }
         }
         for touched in &mut self.touched {
@@ -275,8 +276,61 @@ impl Follow<'_> {
                 touched.gain -= worth;
             }
         }
-        moved.retain(|&page| self.graph.values()[page as usize] != self.price);
-        self.touch(&moved, self.depth, round + 1)
+        self.follow_moved(&moved, round + 1)
+    }
+
+    /// Settles what follows from pages that are reached in another round: in this one, with the round
+    /// that was known before, or in none. Touched candidates gain or lose what they are worth; the
+    /// others that have them within reach are worked out, as they are at a round.
+    fn follow_moved(
+        &mut self,
+        moved: &[(u32, Option<u32>)],
+        round: u32,
+    ) -> Result<(), Interrupted> {
+        let mut clean = Vec::new();
+        let Self {
+            graph,
+            depth,
+            price,
+            touched,
+            place,
+            is_candidate,
+            visits,
+            balls,
+            watch,
+            ..
+        } = self;
+        for &(page, before) in moved {
+            watch.proceed()?;
+            let worth = graph.values()[page as usize] - *price;
+            if worth == 0 {
+                continue;
+            }
+            *visits += balls.with(|ball| {
+                ball.levels(graph.predecessors(), page, *depth, |level| {
+                    for &source in level.pages {
+                        let at = place[source as usize] as usize;
+                        match (touched.get_mut(at), before) {
+                            // It was to be reached later, and counted until then.
+                            (Some(of), Some(before)) => {
+                                of.gain -= worth;
+                                let later = of.later.iter_mut().find(|later| later.0 == before);
+                                if let Some((_, sum)) = later {
+                                    *sum -= worth;
+                                }
+                            }
+                            // It was to be reached now, and does not count any more.
+                            (Some(of), None) => of.gain += worth,
+                            (None, _) if is_candidate[source as usize] => clean.push(source),
+                            (None, _) => {}
+                        }
+                    }
+                })
+            });
+        }
+        clean.sort_unstable();
+        clean.dedup();
+        self.work_out(&clean, round)
     }
 
     /// Works out the candidates that have one of these pages within so many hops, as they are at a
