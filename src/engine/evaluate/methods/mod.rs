@@ -229,24 +229,24 @@ fn compare_on(
     let worth = worth(&asked.value)?;
     let bench = Bench::new(web, &worth, &asked.contenders, &grid, watch)?;
     let each = (asked.contenders.len() * grid.seeds.len() * grid.budgets.len()) as u64;
-    let stage = |name: &str| watch.stage(name, Some(each));
-    stage("choose and crawl");
+    let tell = |name: &str| watch.stage(name, Some(each));
+    tell("choose and crawl");
     let known = bench.observe(&[], asked.rng_seed, watch)?;
     let crawled = web.crawled();
     let count = crate::graph::number(crawled.len());
     let held_out = (count / HELD_OUT).max(1) as usize;
     let mut draws = Vec::new();
     for at in 0..asked.draws {
-        stage(&format!("hold out, {} of {}", at + 1, asked.draws));
-        let drawn = draw("held-out", asked.rng_seed, at.into(), count, held_out);
-        let held: Vec<u32> = drawn.iter().map(|&at| crawled[at as usize]).collect();
+        tell(&format!("hold out, {} of {}", at + 1, asked.draws));
+        let held = draw("held-out", asked.rng_seed, at.into(), count, held_out);
+        let held: Vec<u32> = held.iter().map(|&at| crawled[at as usize]).collect();
         // Streams of their own for the baselines that draw.
         let streams = 10 * (u64::from(at) + 1);
         draws.push(bench.observe(&held, asked.rng_seed.wrapping_add(streams), watch)?);
     }
     let past = match &since {
         Some((_, pages)) => {
-            stage("choose at an earlier batch");
+            tell("choose at an earlier batch");
             Some(bench.observe(pages, asked.rng_seed, watch)?)
         }
         None => None,

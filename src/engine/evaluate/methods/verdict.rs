@@ -1,6 +1,7 @@
 //! Which plan is best, whether it beats what crawlers use today, and what it loses by.
 
 use std::cmp::Ordering;
+use std::fmt::Write;
 
 use super::answers::{ComparedList, GatheredView, ListKind, Recommended};
 use crate::engine::evaluate::answers::Claim;
@@ -180,10 +181,8 @@ fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
         .collect();
     let mut text = format!("It loses by {}", named.join("; by "));
     if found.len() > NAMED {
-        text.push_str(&format!(
-            "; and in {} more comparisons",
-            found.len() - NAMED
-        ));
+        // Writing to a String cannot fail.
+        let _ = write!(text, "; and in {} more comparisons", found.len() - NAMED);
     }
     text.push('.');
     text
