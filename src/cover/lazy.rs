@@ -9,7 +9,7 @@
 //!
 //! Three things keep the searches few and cheap:
 //!
-//! - They run 256 at a time, a bit for each ([`lanes`](super::lanes)).
+//! - They run 256 at a time, a bit for each ([`lanes`](crate::graph::lanes)).
 //! - Where searches cost more than a pass over the links, bounds are lowered
 //!   ([`bounds`](mod@super::bounds)) before searching goes on.
 //! - Where fewer pages have any value left than are still to be searched, the search goes backward
