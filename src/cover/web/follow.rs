@@ -133,9 +133,16 @@ pub(super) fn follow(
         Some(most) => most,
         None => run.visits_of_pass()?,
     };
-    run.touch(&former.revalued, depth, 0)?;
     // Other links of a page lead to other pages one hop further on.
-    run.touch(&former.relinked, depth.saturating_sub(1), 0)?;
+    let mut near = run.near(&former.revalued, depth);
+    near.extend(run.near(&former.relinked, depth.saturating_sub(1)));
+    near.sort_unstable();
+    near.dedup();
+    // Where so many are to be searched from, and again as picks differ, following saves nothing.
+    if former.most_visits.is_none() && near.len() > graph.candidates().len() / 4 {
+        return Ok(gave_up(run.visits));
+    }
+    run.work_out(&near, 0)?;
     let mut reached = Reached::new(graph, wanted.hops);
     let mut picks: Vec<WebPick> = Vec::new();
     let stop = loop {
@@ -333,13 +340,12 @@ impl Follow<'_> {
         self.work_out(&clean, round)
     }
 
-    /// Works out the candidates that have one of these pages within so many hops, as they are at a
-    /// round.
-    fn touch(&mut self, pages: &[u32], hops: u32, round: u32) -> Result<(), Interrupted> {
-        if pages.is_empty() {
-            return Ok(());
-        }
+    /// The candidates that have one of these pages within so many hops.
+    fn near(&mut self, pages: &[u32], hops: u32) -> Vec<u32> {
         let mut near = Vec::new();
+        if pages.is_empty() {
+            return near;
+        }
         let links = self.graph.predecessors();
         self.visits += self.balls.with(|ball| {
             ball.levels_of_all(links, pages, hops, |level| {
@@ -347,10 +353,10 @@ impl Follow<'_> {
             })
         });
         near.retain(|&page| self.is_candidate[page as usize]);
-        near.sort_unstable();
-        self.work_out(&near, round)
+        near
     }
 
+    /// Works out candidates as they are at a round.
     fn work_out(&mut self, candidates: &[u32], round: u32) -> Result<(), Interrupted> {
         let (graph, depth, price, rounds) = (self.graph, self.depth, self.price, &self.rounds);
         let parts = self.balls.each(candidates, self.watch, |ball, part| {
