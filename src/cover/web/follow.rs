@@ -133,11 +133,7 @@ pub(super) fn follow(
         Some(most) => most,
         None => run.visits_of_pass()?,
     };
-    // Other links of a page lead to other pages one hop further on.
-    let mut near = run.near(&former.revalued, depth);
-    near.extend(run.near(&former.relinked, depth.saturating_sub(1)));
-    near.sort_unstable();
-    near.dedup();
+    let near = run.near_changes(former);
     // Where so many are to be searched from, and again as picks differ, following saves nothing.
     if former.most_visits.is_none() && near.len() > graph.candidates().len() / 4 {
         return Ok(gave_up(run.visits));
@@ -338,6 +334,16 @@ impl Follow<'_> {
         clean.sort_unstable();
         clean.dedup();
         self.work_out(&clean, round)
+    }
+
+    /// The candidates whose gains may be others, ascending.
+    fn near_changes(&mut self, former: &Former) -> Vec<u32> {
+        let mut near = self.near(&former.revalued, self.depth);
+        // Other links of a page lead to other pages one hop further on.
+        near.extend(self.near(&former.relinked, self.depth.saturating_sub(1)));
+        near.sort_unstable();
+        near.dedup();
+        near
     }
 
     /// The candidates that have one of these pages within so many hops.
