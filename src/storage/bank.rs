@@ -37,7 +37,7 @@ use super::folder::{
     ACKNOWLEDGED, FOLDERS, WRITER_LOCK, begin_marker, clear_loads, clear_spill, has_begun_marker,
     is_folder, is_own, lock_file, make_folders, marker_format, names_in, sync_folder, write_marker,
 };
-use super::format::{ACKNOWLEDGING, WITH_ALIASES};
+use super::format::{ACKNOWLEDGING, WITH_LISTS};
 use super::load::write_files;
 use super::manifest::Manifest;
 use super::options::Merging;
@@ -313,7 +313,7 @@ impl Writer {
             });
         }
         verify_live(path, said.as_ref())?;
-        let lacks = format < WITH_ALIASES;
+        let lacks = format < WITH_LISTS;
         let writer = Self {
             store: Store {
                 rocks: Rocks::open_writer(&path.join("live"), ALL, merging, lacks)?,

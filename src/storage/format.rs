@@ -1,7 +1,7 @@
 //! The format versions in which banks are written and read.
 
 /// The format version of banks that this build writes.
-pub const FORMAT: u32 = 6;
+pub const FORMAT: u32 = 7;
 
 /// The oldest format that this build reads and, when it writes, upgrades to its own: format 4 kept
 /// what it had acknowledged in its log alone.
@@ -12,3 +12,6 @@ pub(super) const ACKNOWLEDGING: u32 = 5;
 
 /// The first format with the tables of aliases.
 pub(super) const WITH_ALIASES: u32 = 6;
+
+/// The first format with the lists of plans.
+pub(super) const WITH_LISTS: u32 = 7;

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::codec::{self, Malformed};
-use super::table::{Value, record_values};
+use super::older::{OlderPlan, OlderRefresh};
+use super::table::{Value, record_values, widened_values};
 use crate::page::PageId;
 
 pub use super::former::{FormerPage, FormerRow, Succession};
@@ -273,6 +274,8 @@ pub struct PlanRecord {
     pub settings: String,
     /// The number of the plan's last refresh.
     pub last_refresh: RefreshId,
+    /// The keys of the lists that the parameters name, ascending.
+    pub lists: Vec<Hash128>,
 }
 
 /// One run of a plan.
@@ -310,6 +313,8 @@ pub struct RefreshRecord {
     pub standings: Option<SeriesRecord>,
     /// For a refresh by cores: the number of weakly connected components of its graph.
     pub components: u32,
+    /// The keys of the lists that the parameters name, ascending.
+    pub lists: Vec<Hash128>,
 }
 
 /// A core of a refresh; its scores are in `vectors`.
@@ -423,9 +428,12 @@ record_values!(
     SiteRecord,
     PageRecord,
     BatchRecord,
-    PlanRecord,
-    RefreshRecord,
     CoreRecord,
     CoverRecord,
     SeedRecord,
+);
+
+widened_values!(
+    PlanRecord, once OlderPlan;
+    RefreshRecord, once OlderRefresh;
 );

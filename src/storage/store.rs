@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::error::StoreError;
-use super::format::WITH_ALIASES;
 use super::records::{Counters, Meta, Settings};
 use super::rocks::{Rocks, Scan, TableSize};
 use super::table::{Key, Table, TableInfo, Value};
@@ -37,12 +36,15 @@ impl Store {
     /// Opens a database for reading; one of an older format may have fewer tables.
     pub(super) fn read(place: &Path) -> Result<Self, StoreError> {
         let whole = Rocks::open_reader(place, tables::ALL).map(|rocks| Self { rocks });
-        if whole.is_err()
-            && let Ok(rocks) = Rocks::open_reader(place, tables::BEFORE_ALIASES)
-        {
-            let older = Self { rocks };
-            if older.format().is_ok_and(|format| format < WITH_ALIASES) {
-                return Ok(older);
+        if whole.is_ok() {
+            return whole;
+        }
+        for (since, tables) in tables::OF_OLDER {
+            if let Ok(rocks) = Rocks::open_reader(place, tables) {
+                let older = Self { rocks };
+                if older.format().is_ok_and(|format| format < since) {
+                    return Ok(older);
+                }
             }
         }
         whole

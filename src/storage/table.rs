@@ -111,7 +111,22 @@ macro_rules! record_values {
     )+};
 }
 
-pub(super) use record_values;
+/// Makes records that formats before 7 kept with fewer fields the values of tables: they are
+/// written whole, and one of the former type is read as what it becomes.
+macro_rules! widened_values {
+    ($($type:ty, once $former:ty);+ $(;)?) => {$(
+        impl $crate::storage::table::Value for $type {
+            fn encode(&self, out: &mut Vec<u8>) -> Result<(), $crate::storage::Malformed> {
+                $crate::storage::codec::put_widened(self, out)
+            }
+            fn decode(bytes: &[u8]) -> Result<Self, $crate::storage::Malformed> {
+                $crate::storage::codec::take_widened::<$type, $former>(bytes)
+            }
+        }
+    )+};
+}
+
+pub(super) use {record_values, widened_values};
 
 fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     bytes.try_into().ok()
@@ -175,6 +190,15 @@ impl Key for (SiteId, String) {
     fn take(bytes: &[u8]) -> Option<Self> {
         let (site, rest) = split_u32(bytes)?;
         Some((SiteId(site), String::take(rest)?))
+    }
+}
+
+impl Key for Hash128 {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        array(bytes)
     }
 }
 

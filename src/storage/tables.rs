@@ -7,8 +7,10 @@ use super::aliases::{AliasIn, AliasRecord};
 use super::blocks::PageBlock;
 use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
 pub use super::format::{FORMAT, OLDEST_FORMAT};
+use super::format::{WITH_ALIASES, WITH_LISTS};
 use super::ledger::{ComponentRecord, NearRecords, OrderKey, OriginKey};
 use super::links::{LinkBlock, LinkKey};
+use super::lists::ListText;
 use super::records::{
     BatchRecord, CoreRecord, CoverRecord, FormerPage, FormerRow, Hash128, Meta, PageRecord,
     PlanRecord, RefreshRecord, RowMembers, SeedRecord, SiteRecord,
@@ -133,10 +135,17 @@ tables! {
     /// The way back from `aliases`.
     ALIAS_IN = "alias_in": (PageId, PageId) => AliasIn, Lookup, Pages,
         key "page: site u32, index u32, other page: site u32, index u32", value "0: the other is an alias that leads to the page, 1: the other links to the page, an alias; varint";
+    /// What plans name by content: the lines of their lists of pages.
+    LISTS = "lists": Hash128 => ListText, Lookup, Bank,
+        key "128-bit hash of the value", value "lines, UTF-8, each ended by a line feed";
 }
 
-/// The tables of banks before format 6, which had no aliases.
-pub const BEFORE_ALIASES: &[TableInfo] = ALL.split_at(ALL.len() - 2).0;
+/// The tables of banks of older formats, the newest first: the first format that has more than
+/// these, and these.
+pub(super) const OF_OLDER: [(u32, &[TableInfo]); 2] = [
+    (WITH_LISTS, ALL.split_at(ALL.len() - 1).0),
+    (WITH_ALIASES, ALL.split_at(ALL.len() - 3).0),
+];
 
 /// Keys of `meta`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -214,6 +214,7 @@ impl RefreshReport {
             page_visits: view.page_visits,
             standings,
             components: self.components,
+            lists: Vec::new(),
         })
     }
 }

@@ -364,6 +364,7 @@ fn keep(
     let plan = PlanRecord {
         settings,
         last_refresh: report.view.refresh,
+        lists: Vec::new(),
     };
     changes.put(&tables::PLANS, &report.view.plan, &plan)?;
     if let Some(keep) = request.keep {

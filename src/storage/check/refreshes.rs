@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::covers::{Picks, Seeds};
 use super::web::OverWeb;
 use super::{Walk, bitmap_name, vector_name};
+use crate::storage::Hash128;
 use crate::storage::error::StoreError;
 use crate::storage::records::{Counters, RefreshRecord};
 use crate::storage::tables::{self, BitmapKey};
@@ -31,7 +32,9 @@ impl Walk<'_> {
             );
         }
         let refreshes = self.refreshes(counters)?;
-        self.plans(&refreshes)?;
+        let mut named = self.plans(&refreshes)?;
+        named.extend(refreshes.values().flat_map(|record| &record.lists));
+        self.lists(named)?;
         let mut seeds = self.seeds()?;
         let picks = self.covers(&refreshes, &mut seeds)?;
         self.cores(&refreshes, &seeds)?;
@@ -137,10 +140,16 @@ impl Walk<'_> {
         Ok(refreshes)
     }
 
-    fn plans(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
+    /// Every plan's last refresh is there; gives the lists that plans name.
+    fn plans(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+    ) -> Result<BTreeSet<Hash128>, StoreError> {
         let mut plans = BTreeSet::new();
+        let mut lists = BTreeSet::new();
         self.walk(&tables::PLANS, |walk, name, plan| {
             plans.insert(name.clone());
+            lists.extend(&plan.lists);
             if refreshes
                 .get(&plan.last_refresh)
                 .is_none_or(|r| r.plan != name)
@@ -161,6 +170,27 @@ impl Walk<'_> {
                     format!("refresh {number} is one of it, and it is not there"),
                 );
             }
+        }
+        Ok(lists)
+    }
+
+    /// Every list is what its key says, and is named; every one that is named is there.
+    fn lists(&mut self, mut named: BTreeSet<Hash128>) -> Result<(), StoreError> {
+        let name = |hash: &Hash128| format!("list {:032x}", u128::from_be_bytes(*hash));
+        self.walk(&tables::LISTS, |walk, hash, text| {
+            if text.hash() != hash {
+                let what = "its lines are not those that it is named by";
+                walk.report.find("lists", name(&hash), what);
+            }
+            if !named.remove(&hash) {
+                let what = "no plan or refresh names it";
+                walk.report.find("lists", name(&hash), what);
+            }
+            Ok(())
+        })?;
+        for hash in &named {
+            let what = "a plan or refresh names it, and it is not there";
+            self.report.find("lists", name(hash), what);
         }
         Ok(())
     }
