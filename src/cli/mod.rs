@@ -18,6 +18,7 @@ mod last_words;
 mod output;
 mod page_history;
 mod plan_flags;
+mod plans;
 mod progress;
 mod refresh;
 mod repair;
@@ -90,6 +91,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Explain(args) => explain::run(args, session),
         Command::Evaluate(args) => evaluate::run(*args, session),
         Command::History(args) => history::run(&args, session),
+        Command::Plans(args) => plans::run(&args, session),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),
         Command::Repair(args) => repair::run(&args, session),

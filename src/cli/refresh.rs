@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use seedbank::engine::{Bank, Cost, Reason, RefreshReport, RefreshRequest, SiteChange, TuningView};
+use seedbank::engine::{
+    Bank, Cost, DryRun, Reason, RefreshReport, RefreshRequest, SiteChange, TuningView,
+};
 use seedbank::shown::counted;
 
 use super::failure::CliError;
@@ -28,6 +30,7 @@ Examples:
   seedbank refresh bank --hits classic --iterations 60
   seedbank refresh bank --keep 30                 forget all but the plan's last 30 refreshes
   seedbank refresh bank --explain-cost            which batch and site made it compute cores
+  seedbank refresh bank --seeds 50 --dry-run      what it would select; nothing is stored
 
 A plan keeps its parameters: give them once, later only its name. Exit status 5 means that nothing
 could be selected; the refresh is recorded, empty.";
@@ -38,6 +41,10 @@ could be selected; the refresh is recorded, empty.";
 /// on meanwhile.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of its own, and any of them go together"
+)]
 pub(super) struct RefreshArgs {
     /// The bank
     bank: PathBuf,
@@ -53,6 +60,9 @@ pub(super) struct RefreshArgs {
     /// Say which batch and which site made it necessary to compute cores
     #[arg(long)]
     explain_cost: bool,
+    /// Compute and print what it would select, and store nothing: no refresh, no parameters
+    #[arg(long)]
+    dry_run: bool,
     /// Wait while another process writes to the bank
     #[arg(long, value_parser = BoolishValueParser::new(),
         env = "SEEDBANK_WAIT")]
@@ -76,6 +86,11 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         explain_cost: args.explain_cost,
     };
     let watch = session.watch()?;
+    if args.dry_run {
+        let tried = bank.dry_run(&request, &watch);
+        drop(watch);
+        return show(&tried?, args.format.format, session);
+    }
     let report = bank.refresh(&request, &watch);
     drop(watch);
     let report = report?;
@@ -90,13 +105,43 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
     }
     match args.format.format {
         Format::Json => print_json(&report)?,
-        Format::Text => print(&text(&report))?,
+        Format::Text => print(&text(&report, true))?,
     }
     if report.view.seeds == 0 {
         session.warn(format_args!(
             "nothing could be selected; refresh {} is recorded, empty",
             report.view.refresh
         ));
+        return Ok(Outcome::Nothing);
+    }
+    Ok(Outcome::Done)
+}
+
+/// Prints what a refresh would select.
+fn show(tried: &DryRun, format: Format, session: &Session) -> Result<Outcome, CliError> {
+    let view = &tried.report.view;
+    if tried.report.plan_changed {
+        session.note(format_args!(
+            "plan {} has other parameters, and keeps them",
+            view.plan
+        ));
+    }
+    if let Some(doubt) = &view.doubt {
+        session.warn(format_args!("the result is not certified: {doubt}"));
+    }
+    match format {
+        Format::Json => print_json(tried)?,
+        Format::Text => {
+            let mut shown = format!("dry run, nothing is stored: {}", text(&tried.report, false));
+            for seed in &tried.seed_list {
+                shown.push_str(&seed.url);
+                shown.push('\n');
+            }
+            print(&shown)?;
+        }
+    }
+    if view.seeds == 0 {
+        session.warn("nothing could be selected");
         return Ok(Outcome::Nothing);
     }
     Ok(Outcome::Done)
@@ -133,10 +178,17 @@ fn cost_text(cost: &Cost) -> String {
 }
 
 /// What trying hops and prices came to, for people.
-fn tuning_text(tuning: &TuningView) -> String {
+fn tuning_text(tuning: &TuningView, stored: bool) -> String {
     let mut text = format!(
-        "tried for a crawl of {} pages; from now on the plan has hops {} and fetch-cost {}:\n",
-        tuning.budget, tuning.hops, tuning.fetch_cost
+        "tried for a crawl of {} pages; {} hops {} and fetch-cost {}:\n",
+        tuning.budget,
+        if stored {
+            "from now on the plan has"
+        } else {
+            "the plan would have"
+        },
+        tuning.hops,
+        tuning.fetch_cost
     );
     for trial in &tuning.trials {
         let is_taken = (trial.hops, trial.fetch_cost) == (tuning.hops, tuning.fetch_cost);
@@ -162,7 +214,7 @@ fn tuning_text(tuning: &TuningView) -> String {
 }
 
 /// The report for people.
-fn text(report: &RefreshReport) -> String {
+fn text(report: &RefreshReport, stored: bool) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(
@@ -203,7 +255,7 @@ fn text(report: &RefreshReport) -> String {
         );
     }
     if let Some(tuning) = &report.tuning {
-        text.push_str(&tuning_text(tuning));
+        text.push_str(&tuning_text(tuning, stored));
     }
     for cost in report.costs.iter().flatten() {
         text.push_str(&cost_text(cost));
@@ -212,7 +264,12 @@ fn text(report: &RefreshReport) -> String {
         let numbers: Vec<String> = report.pruned.iter().map(ToString::to_string).collect();
         let _ = writeln!(
             text,
-            "forgotten: refresh{} {}",
+            "{}: refresh{} {}",
+            if stored {
+                "forgotten"
+            } else {
+                "would be forgotten"
+            },
             if numbers.len() == 1 { "" } else { "es" },
             numbers.join(", ")
         );

@@ -27,11 +27,11 @@ mod whole;
 pub use ask::{
     AliasView, Appearance, Asked, BatchSummary, BatchView, Cause, Change, CoreMember, CoreNumbers,
     CoreSeed, CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed, DiffRequest, DiffSide,
-    DiffSummary, Evidence, Explainer, Explanation, History, LeftOut, NearCore, NotTaken,
-    PageHistory, PageToday, PageView, PagesOfCore, Parts, PlaceView, PlanHistory, PlanView,
-    ReadCost, Role, RowSums, ScoredUrl, Seed, SeedChange, SeedDiff, SeedOfCore, SeedOfSite,
-    SiteExplanation, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Uncovered, Unreached,
-    UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
+    DiffSummary, DryRun, Evidence, Explainer, Explanation, History, LeftOut, NearCore, NotTaken,
+    PageHistory, PageToday, PageView, PagesOfCore, Parts, PlaceView, PlanDetail, PlanHistory,
+    PlanSummary, PlanView, Plans, ReadCost, Role, RowSums, ScoredUrl, Seed, SeedChange, SeedDiff,
+    SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy, Status, SuccessorView, TableSize,
+    Uncovered, Unreached, UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
 };
 pub use bank::Bank;
 pub(crate) use bank::naming;
@@ -48,7 +48,8 @@ pub use evaluate::{
 pub use ingest::{AliasCounts, Format, IngestReport, IngestRequest, PushedBatch};
 pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions, Scope, Tuned};
 pub use refresh::{
-    Cost, Reason, RefreshReport, RefreshRequest, RefreshView, SiteChange, TrialView, TuningView,
+    Cost, DeletedPlan, Reason, RefreshReport, RefreshRequest, RefreshView, SiteChange, TrialView,
+    TuningView,
 };
 
 // Parts of requests and answers that a room below declares.

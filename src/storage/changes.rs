@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use super::codec::Malformed;
 use super::error::StoreError;
 use super::sorter::{Sorted, Sorter};
 use super::store::Store;
@@ -91,6 +92,24 @@ impl Changes {
         self.key.push(number);
         key.put(&mut self.key);
         Ok(())
+    }
+
+    /// The entries that a table would get, in key order; nothing is applied.
+    pub(crate) fn new_entries<K: Key, V: Value>(
+        self,
+        table: &Table<K, V>,
+    ) -> Result<Vec<(K, V)>, StoreError> {
+        let mut ordered = self.finish()?;
+        let mut found = Vec::new();
+        while let Some((name, key, value)) = ordered.next_change()? {
+            let Some(value) = value.filter(|_| name == table.name) else {
+                continue;
+            };
+            let entry = K::take(key).zip(V::decode(value).ok());
+            let unread = || StoreError::passing(&Malformed("an entry cannot be read".to_owned()));
+            found.push(entry.ok_or_else(unread)?);
+        }
+        Ok(found)
     }
 
     /// Whether the changes outgrew memory, so that they need a bulk load.

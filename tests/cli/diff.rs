@@ -107,7 +107,8 @@ fn the_history_of_a_page_is_told_to_people() {
 #[test]
 fn wrong_input_is_told() {
     let place = place();
-    place.run(&["refresh", "bank", "--plan", "once"]).done();
+    let once = ["refresh", "bank", "--plan", "once", "--seeds", "100"];
+    place.run(&once).done();
     place.write(
         "bad.txt",
         "# a comment\nhttp://h1.example/\n\nmailto:somebody\n",

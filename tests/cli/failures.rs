@@ -167,7 +167,7 @@ fn wrong_usage_is_2() {
 fn hints_say_what_to_do() {
     let place = Place::with_bank();
     let cases: &[(&[&str], i32, &str)] = &[
-        (&["seeds", "bank"], 2, "seedbank history"),
+        (&["seeds", "bank"], 2, "seedbank plans"),
         (&["status", "nobank"], 4, "seedbank init"),
         (&["init", "bank"], 2, "does not exist yet or is empty"),
         (&["ingest", "bank", "--snapshot", "-"], 3, "\"gone\": true"),

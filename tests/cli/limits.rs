@@ -167,7 +167,7 @@ fn numbers_beyond_what_a_bank_has_do_no_harm() {
         &[
             "refresh", "bank", "--plan", "d", "--method", "max-out", "--seeds", most,
         ],
-        &["refresh", "bank", "--plan", "e", "--keep", most],
+        &["refresh", "bank", "--plan", "d", "--keep", most],
         &["evaluate", "bank", "crawl", "--depth", most, "--draws", "2"],
         &["evaluate", "bank", "distances", "--samples", most],
         &[

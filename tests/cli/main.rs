@@ -26,6 +26,7 @@ mod lookups;
 mod made_up_reports;
 mod malformed;
 mod memory;
+mod plans;
 mod refresh;
 mod rejects;
 mod report;

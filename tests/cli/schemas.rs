@@ -5,9 +5,10 @@ use std::path::Path;
 
 use crate::support::command::{Place, TWO_CORES, names};
 use seedbank::engine::{
-    BankCheck, BudgetEvaluation, CoreView, CoverageEvaluation, CrawlEvaluation, DiffSummary,
-    DistancesEvaluation, Explanation, History, IngestReport, MethodsEvaluation, PageHistory,
-    RefreshReport, RepairReport, Seed, SeedChange, SiteExplanation, Status,
+    BankCheck, BudgetEvaluation, CoreView, CoverageEvaluation, CrawlEvaluation, DeletedPlan,
+    DiffSummary, DistancesEvaluation, DryRun, Explanation, History, IngestReport,
+    MethodsEvaluation, PageHistory, PlanDetail, Plans, RefreshReport, RepairReport, Seed,
+    SeedChange, SiteExplanation, Status,
 };
 use seedbank::report::Report;
 use serde::Serialize;
@@ -43,6 +44,12 @@ pub fn fits(name: &str, output: &Value) {
         "history" if output["url"].is_string() => reads::<PageHistory>(output),
         "history" => reads::<History>(output),
         "ingest" => reads::<IngestReport>(output),
+        "plans" if output["plans"].is_array() => reads::<Plans>(output),
+        "plans" if output["plan"].is_string() => {
+            reads::<PlanDetail>(&without(output, &["command"]));
+        }
+        "plans" => reads::<DeletedPlan>(output),
+        "refresh" if output["dry_run"].is_boolean() => reads::<DryRun>(output),
         "refresh" => reads::<RefreshReport>(output),
         "repair" => reads::<RepairReport>(output),
         "report" => reads::<Report>(output),

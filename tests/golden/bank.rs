@@ -298,7 +298,11 @@ fn one_site_alone() {
     )
     .unwrap();
     ingest_graph(&bank, &shared.join("data/wikispeedia"));
-    let (seeds, cores) = selected(&bank, "empty", PlanOptions::default());
+    let options = PlanOptions {
+        seeds: Some(100),
+        ..PlanOptions::default()
+    };
+    let (seeds, cores) = selected(&bank, "empty", options);
     assert_eq!((seeds.len(), cores.len()), (0, 0));
     assert_clean(&bank);
 }

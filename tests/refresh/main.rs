@@ -14,6 +14,7 @@ mod again;
 mod aliases;
 mod cores;
 mod cover;
+mod deleted;
 mod long;
 mod plans;
 mod random;

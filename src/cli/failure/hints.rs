@@ -70,7 +70,10 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
             "give the name of a host (of a registrable domain where the bank was made with --site domain)"
         }
         Hint::ListPlans => {
-            "`seedbank history` lists the plans; where there is none, `seedbank ingest` and then `seedbank refresh` make one"
+            "`seedbank plans` lists them; where there is none, `seedbank ingest` and then `seedbank refresh` make one"
+        }
+        Hint::SayWhatPlan => {
+            "name a plan that it has, or make this one by giving it a parameter: `--method cores`, say, or `--plan-file FILE`"
         }
         Hint::ListRefreshes => "`seedbank history` lists plans and refreshes",
         Hint::RefreshAgain => {

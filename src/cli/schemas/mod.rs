@@ -21,7 +21,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use seedbank::{engine, report, storage};
 use serde_json::{Value, json};
 
-use super::{check, diff, synth};
+use super::{check, diff, plans, synth};
 
 /// The schema of one kind of output.
 type Give = fn(&mut SchemaGenerator) -> Schema;
@@ -143,10 +143,24 @@ const FILES: &[File] = &[
         &[(None, of::<engine::IngestReport>)],
     ),
     file(
+        "plans",
+        "Seedbank plans",
+        "What `seedbank plans BANK --format json` prints; with show, one plan whole; with delete, what \
+         went.",
+        &[
+            (Some("all plans"), of::<engine::Plans>),
+            (Some("one plan"), of::<plans::ShownPlan<'_>>),
+            (Some("a plan that was deleted"), of::<engine::DeletedPlan>),
+        ],
+    ),
+    file(
         "refresh",
         "Seedbank refresh",
-        "What `seedbank refresh --format json` prints.",
-        &[(None, of::<engine::RefreshReport>)],
+        "What `seedbank refresh --format json` prints; with --dry-run, what it would select.",
+        &[
+            (Some("a refresh"), of::<engine::RefreshReport>),
+            (Some("a dry run"), of::<engine::DryRun>),
+        ],
     ),
     file(
         "repair",

@@ -36,6 +36,7 @@ pub struct Which {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "A seed of a refresh.")]
 pub struct Seed {
     /// Its rank, from 1.
     #[schemars(range(min = 1))]

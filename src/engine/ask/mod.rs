@@ -3,9 +3,11 @@
 
 pub(crate) mod answers;
 pub(crate) mod diff;
+mod dry_run;
 pub(crate) mod explain;
 pub(crate) mod nearest;
 pub(crate) mod page_history;
+mod plans;
 pub(crate) mod views;
 
 pub use answers::{
@@ -13,6 +15,7 @@ pub use answers::{
     PlanView, Seed, Status, SuccessorView, TableSize, Which,
 };
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
+pub use dry_run::DryRun;
 pub use explain::{
     Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
     Explanation, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, ReadCost,
@@ -20,3 +23,4 @@ pub use explain::{
     Uncovered, Unreached, WebOfSite, WebParts, WebSeed, WebTerms, Why,
 };
 pub use page_history::{Appearance, PageHistory, PlanHistory};
+pub use plans::{PlanDetail, PlanSummary, Plans};

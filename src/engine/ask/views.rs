@@ -5,14 +5,14 @@ use super::answers::{
     AliasView, BatchSummary, BatchView, CoreView, Evidence, History, PageView, PlanView, Seed,
     Status, SuccessorView, TableSize, Which,
 };
-use crate::engine::plan::{DEFAULT_PLAN, PlanOptions};
+use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError};
 use crate::ingest::{self, Naming};
 use crate::page::PageId;
 use crate::storage::records::{
     BatchId, BatchRecord, CoreRecord, PageRecord, PageState, RefreshId, RefreshRecord,
-    SeedEvidence, Succession,
+    SeedEvidence, SeedRecord, Succession,
 };
 use crate::storage::tables::{self, VectorKey, VectorSide};
 use crate::storage::{
@@ -116,20 +116,11 @@ impl Bank {
             .scan_under(&tables::SEEDS, &refresh.to_be_bytes())?
         {
             let ((_, rank), seed) = entry?;
-            let (site, url, state) = views.name_and_state(seed.page)?;
-            let succeeds = seed.succeeds.map(|of| successor_view(&views, of.page, of));
-            let succeeds = succeeds.transpose()?;
-            seeds.push(Seed {
-                rank,
-                url,
-                alive: state.is_live(),
-                site,
-                method,
-                plan: record.plan.clone(),
-                refresh,
-                evidence: evidence(&seed.evidence),
-                succeeds,
-            });
+            seeds.push(seed_view(
+                &views,
+                (&record.plan, method, refresh),
+                (rank, &seed),
+            )?);
         }
         Ok(seeds)
     }
@@ -262,6 +253,27 @@ impl Bank {
         }
         Ok(())
     }
+}
+
+/// A seed of a refresh of a plan, with its rank.
+pub(super) fn seed_view(
+    views: &Views,
+    (plan, method, refresh): (&str, Method, RefreshId),
+    (rank, seed): (u32, &SeedRecord),
+) -> Result<Seed, EngineError> {
+    let (site, url, state) = views.name_and_state(seed.page)?;
+    let succeeds = seed.succeeds.map(|of| successor_view(views, of.page, of));
+    Ok(Seed {
+        rank,
+        url,
+        alive: state.is_live(),
+        site,
+        method,
+        plan: plan.to_owned(),
+        refresh,
+        evidence: evidence(&seed.evidence),
+        succeeds: succeeds.transpose()?,
+    })
 }
 
 fn evidence(kept: &SeedEvidence) -> Evidence {

@@ -48,9 +48,12 @@ pub enum Hint {
     UnknownSite,
     /// Give the name of a host; of a registrable domain where the bank's sites are domains.
     NameSite,
-    /// [`history`](crate::engine::Bank::history) lists the plans; where there is none, ingest a
-    /// batch and refresh.
+    /// [`plans`](crate::engine::Bank::plans) lists the plans; where there is none, ingest a batch and
+    /// refresh.
     ListPlans,
+    /// Name a plan that there is, or give
+    /// [parameters](crate::engine::RefreshRequest::options) for a new one.
+    SayWhatPlan,
     /// [`history`](crate::engine::Bank::history) lists plans and refreshes.
     ListRefreshes,
     /// Refresh the plan again after the next batch, or name two refreshes, or

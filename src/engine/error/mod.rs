@@ -95,11 +95,25 @@ pub enum EngineError {
     /// There is no such plan.
     #[error("the bank has no plan {:?}", shortened(.0))]
     NoPlan(String),
+    /// A refresh of a plan that there is not, and nothing says what it should be.
+    #[error(
+        "the bank has no plan {:?}{}, and nothing is said of what it should be",
+        shortened(plan),
+        listed(there)
+    )]
+    NewPlan {
+        /// The plan.
+        plan: String,
+        /// The plans that there are.
+        there: Vec<String>,
+    },
     /// There is no such refresh.
     #[error("the bank has no refresh {0}")]
     NoRefresh(u32),
-    /// The refresh was deleted: a later one of its plan was to keep fewer.
-    #[error("refresh {0} was forgotten: a later refresh of its plan kept fewer")]
+    /// The refresh was deleted: a later one of its plan was to keep fewer, or the plan was deleted.
+    #[error(
+        "refresh {0} was forgotten: a later refresh of its plan kept fewer, or the plan was deleted"
+    )]
     Forgotten(u32),
     /// A diff needs two refreshes.
     #[error("plan {plan:?} has no refresh but {only}, and a diff compares two")]
@@ -202,6 +216,26 @@ pub enum EngineError {
     Internal(&'static str),
 }
 
+/// How many plans an error names.
+const NAMED_PLANS: usize = 10;
+
+/// The plans of a bank, in the middle of a sentence.
+fn listed(plans: &[String]) -> String {
+    let Some(more) = plans.len().checked_sub(NAMED_PLANS) else {
+        return if plans.is_empty() {
+            " (it has none yet)".to_owned()
+        } else {
+            format!(" (it has {})", plans.join(", "))
+        };
+    };
+    let named = plans[..NAMED_PLANS].join(", ");
+    if more == 0 {
+        format!(" (it has {named})")
+    } else {
+        format!(" (it has {named} and {more} more)")
+    }
+}
+
 /// What kind of failure an error is; the command line has an exit status for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
@@ -244,6 +278,7 @@ impl EngineError {
             | Self::Request(_)
             | Self::Experiment(_)
             | Self::NoPlan(_)
+            | Self::NewPlan { .. }
             | Self::NoRefresh(_)
             | Self::Forgotten(_)
             | Self::OneRefresh { .. }
@@ -290,6 +325,7 @@ impl EngineError {
             Self::NotKnown { nearest, .. } => Hint::NearestPages(nearest.clone()),
             Self::NoSite(_) => Hint::NameSite,
             Self::NoPlan(_) => Hint::ListPlans,
+            Self::NewPlan { .. } => Hint::SayWhatPlan,
             Self::NoRefresh(_) | Self::Forgotten(_) => Hint::ListRefreshes,
             Self::OneRefresh { .. } => Hint::RefreshAgain,
             Self::SeedList { .. } => Hint::OneUrlALine,

@@ -311,6 +311,23 @@ impl PlanOptions {
         self.tuned = Some(tuned);
     }
 
+    /// The options as a plan file, which [`PlanOptions::from_toml`] reads. Hops and a price that were
+    /// tried for a budget are left out, so that they are tried again.
+    pub fn to_toml(&self) -> Result<String, EngineError> {
+        toml::to_string(&self.said())
+            .map_err(|_| EngineError::Internal("a plan cannot be written as TOML"))
+    }
+
+    /// What a caller said of the plan: the options without hops and a price that a refresh tried.
+    #[must_use]
+    pub fn said(&self) -> Self {
+        let mut said = self.clone();
+        if said.tuned.is_some() {
+            said.forget_tuning();
+        }
+        said
+    }
+
     /// The options of a plan as it is kept.
     pub(crate) fn from_kept(settings: &str) -> Result<Self, PlanError> {
         serde_json::from_str(settings).map_err(PlanError::Kept)

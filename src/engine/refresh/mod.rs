@@ -7,12 +7,16 @@
 mod answers;
 pub(crate) mod cores;
 pub(crate) mod cover;
+mod delete;
 mod memory;
 mod prune;
+mod trial;
 pub(crate) mod web;
 
 pub use answers::{RefreshReport, RefreshView, TrialView, TuningView};
 pub use cores::cost::{Cost, Reason, SiteChange};
+pub use delete::DeletedPlan;
+pub(crate) use trial::Trial;
 
 use std::time::Instant;
 
@@ -57,7 +61,8 @@ use web::WebRun;
     reason = "each is a switch of its own, and any of them go together"
 )]
 pub struct RefreshRequest {
-    /// The plan; the default plan where `None`.
+    /// The plan; the default plan where `None`. Another one that the bank does not have is made only
+    /// where `options` say something: a name alone may be a slip.
     pub plan: Option<String>,
     /// Parameters; where they are silent the plan's own are taken, then the defaults.
     pub options: PlanOptions,
@@ -145,16 +150,14 @@ impl Bank {
         watch: &dyn Watch,
     ) -> Result<RefreshReport, EngineError> {
         let begun = Instant::now();
-        let plan = request.plan.as_deref().unwrap_or(DEFAULT_PLAN);
-        check_name(plan)?;
-        if request.keep == Some(0) {
-            return Err(RequestError::KeepsNothing.into());
-        }
+        let plan = request.named()?;
         if !request.wait {
             Writer::probe(self.path())?;
         }
         loop {
-            let (outcome, mut report) = self.run(plan, request, watch)?;
+            let reader = Reader::open(self.path())?;
+            let (outcome, mut report) = run(&reader, plan, request, watch)?;
+            drop(reader);
             watch.stage("commit", None);
             // What was computed is worth waiting for.
             let writer = Writer::open(self.path(), true, watch)?;
@@ -171,92 +174,115 @@ impl Bank {
             }
         }
     }
+}
 
-    /// Computes; stores nothing.
-    fn run(
-        &self,
-        plan: &str,
-        request: &RefreshRequest,
-        watch: &dyn Watch,
-    ) -> Result<(Outcome, RefreshReport), EngineError> {
-        let plan = plan.to_owned();
-        let reader = Reader::open(self.path())?;
-        let kept = reader.get(&tables::PLANS, &plan)?;
-        let base = match &kept {
-            Some(kept) => PlanOptions::from_kept(&kept.settings)?,
-            None => PlanOptions::default(),
-        };
-        let mut options = request.options.clone().over(&base);
-        if request.tune {
-            options.forget_tuning();
-            (options.hops, options.fetch_cost) = (request.options.hops, request.options.fetch_cost);
+impl RefreshRequest {
+    /// The name of the plan, once it is clear that the request makes sense apart from the bank.
+    fn named(&self) -> Result<&str, EngineError> {
+        let plan = self.plan.as_deref().unwrap_or(DEFAULT_PLAN);
+        check_name(plan)?;
+        if self.keep == Some(0) {
+            return Err(RequestError::KeepsNothing.into());
         }
-        let decided = options.decide()?;
-        let is_open = matches!(decided, Plan::Web(choice) if choice.setting().is_none());
-        if request.tune && !is_open {
-            return Err(PlanError::NothingToTune.into());
-        }
-        let plan_changed = kept.is_some() && base.decide().ok() != Some(decided);
-        let previous = kept.map(|kept| kept.last_refresh);
-        let mut report = RefreshReport {
-            method: options.method.unwrap_or_default(),
-            view: RefreshView {
-                refresh: 0,
-                plan,
-                parameters: options,
-                batch: reader.counters()?.batch,
-                at: 0,
-                seconds: 0.0,
-                seeds: 0,
-                cores: 0,
-                cold: true,
-                steps_reused: 0,
-                steps_recomputed: 0,
-                certified: true,
-                doubt: None,
-                link_visits: 0,
-                page_visits: 0,
-            },
-            plan_changed,
-            components: 0,
-            components_verified: 0,
-            pages_loaded: 0,
-            bytes_read: 0,
-            bytes_read_storing: 0,
-            peak_memory: None,
-            costs: None,
-            tuning: None,
-            pruned: Vec::new(),
-        };
-        let earlier = Before {
-            plan: &base,
-            refresh: previous.filter(|_| !request.cold && !plan_changed),
-            is_new: previous.is_none(),
-        };
-        let outcome = match decided {
-            Plan::Cores(plan) => {
-                // Findings by cores outlive some changes of parameters.
-                let run = cores::run(&reader, &plan, previous, request.cold, watch)?;
-                report.tell_cores(&run);
-                report.bytes_read = reader.bytes_read();
-                if request.explain_cost {
-                    report.costs = Some(run.costs(&reader)?);
-                }
-                Outcome::Cores(Box::new(run))
-            }
-            Plan::Cover(choice) => {
-                let run = of_sites(&reader, &choice, earlier, &mut report, watch)?;
-                report.bytes_read = reader.bytes_read();
-                Outcome::Cover(run)
-            }
-            Plan::Web(choice) => {
-                let run = over_web(&reader, &choice, earlier, &mut report, watch)?;
-                report.bytes_read = reader.bytes_read();
-                Outcome::Web(run)
-            }
-        };
-        Ok((outcome, report))
+        Ok(plan)
     }
+}
+
+/// Computes; stores nothing.
+fn run(
+    reader: &Reader,
+    plan: &str,
+    request: &RefreshRequest,
+    watch: &dyn Watch,
+) -> Result<(Outcome, RefreshReport), EngineError> {
+    let plan = plan.to_owned();
+    let kept = reader.get(&tables::PLANS, &plan)?;
+    if kept.is_none() && plan != DEFAULT_PLAN && request.options == PlanOptions::default() {
+        return Err(no_parameters(reader, plan)?);
+    }
+    let base = match &kept {
+        Some(kept) => PlanOptions::from_kept(&kept.settings)?,
+        None => PlanOptions::default(),
+    };
+    let mut options = request.options.clone().over(&base);
+    if request.tune {
+        options.forget_tuning();
+        (options.hops, options.fetch_cost) = (request.options.hops, request.options.fetch_cost);
+    }
+    let decided = options.decide()?;
+    let is_open = matches!(decided, Plan::Web(choice) if choice.setting().is_none());
+    if request.tune && !is_open {
+        return Err(PlanError::NothingToTune.into());
+    }
+    let plan_changed = kept.is_some() && base.decide().ok() != Some(decided);
+    let previous = kept.map(|kept| kept.last_refresh);
+    let mut report = RefreshReport {
+        method: options.method.unwrap_or_default(),
+        view: RefreshView {
+            refresh: 0,
+            plan,
+            parameters: options,
+            batch: reader.counters()?.batch,
+            at: 0,
+            seconds: 0.0,
+            seeds: 0,
+            cores: 0,
+            cold: true,
+            steps_reused: 0,
+            steps_recomputed: 0,
+            certified: true,
+            doubt: None,
+            link_visits: 0,
+            page_visits: 0,
+        },
+        plan_changed,
+        components: 0,
+        components_verified: 0,
+        pages_loaded: 0,
+        bytes_read: 0,
+        bytes_read_storing: 0,
+        peak_memory: None,
+        costs: None,
+        tuning: None,
+        pruned: Vec::new(),
+    };
+    let earlier = Before {
+        plan: &base,
+        refresh: previous.filter(|_| !request.cold && !plan_changed),
+        is_new: previous.is_none(),
+    };
+    let outcome = match decided {
+        Plan::Cores(plan) => {
+            // Findings by cores outlive some changes of parameters.
+            let run = cores::run(reader, &plan, previous, request.cold, watch)?;
+            report.tell_cores(&run);
+            report.bytes_read = reader.bytes_read();
+            if request.explain_cost {
+                report.costs = Some(run.costs(reader)?);
+            }
+            Outcome::Cores(Box::new(run))
+        }
+        Plan::Cover(choice) => {
+            let run = of_sites(reader, &choice, earlier, &mut report, watch)?;
+            report.bytes_read = reader.bytes_read();
+            Outcome::Cover(run)
+        }
+        Plan::Web(choice) => {
+            let run = over_web(reader, &choice, earlier, &mut report, watch)?;
+            report.bytes_read = reader.bytes_read();
+            Outcome::Web(run)
+        }
+    };
+    Ok((outcome, report))
+}
+
+/// The error for a plan that is not there, where nothing says what it should be.
+fn no_parameters(store: &Store, plan: String) -> Result<EngineError, EngineError> {
+    let mut there = Vec::new();
+    for entry in store.scan(&tables::PLANS)? {
+        there.push(entry?.0);
+    }
+    Ok(EngineError::NewPlan { plan, there })
 }
 
 /// What a plan was before a refresh.

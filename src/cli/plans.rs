@@ -1,0 +1,309 @@
+//! `plans`: which plans there are, one of them whole, and its end.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::builder::BoolishValueParser;
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use seedbank::engine::{Bank, DeletedPlan, PlanDetail, PlanOptions, PlanSummary};
+use seedbank::shown::{counted, plain};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::failure::CliError;
+use super::output::{print, print_json};
+use super::session::{Outcome, Session};
+use super::values::{Format, FormatArgs, time};
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank plans bank                         every plan, its parameters and its last refresh
+  seedbank plans bank show weekly             one plan whole, and how to make it again
+  seedbank plans bank show weekly > weekly.txt
+  seedbank plans bank delete weekly           the plan, its refreshes and all that is kept of them";
+
+/// List the plans, show one whole, or delete one
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, disable_help_subcommand = true)]
+pub(super) struct PlansArgs {
+    /// The bank
+    bank: PathBuf,
+    #[command(flatten)]
+    format: FormatArgs,
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    List(ListArgs),
+    Show(ShowArgs),
+    Delete(DeleteArgs),
+}
+
+const LIST: &str = "\
+Examples:
+  seedbank plans bank list --format json";
+
+/// Print every plan, its parameters and its last refresh; so does `plans` alone
+#[derive(Debug, Args)]
+#[command(after_help = LIST)]
+struct ListArgs {
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+const SHOW: &str = "\
+Examples:
+  seedbank plans bank show weekly
+  seedbank plans bank show weekly --format json | jq -r .plan_file > weekly.toml";
+
+/// Print one plan whole, with the command and the plan file that make it again
+#[derive(Debug, Args)]
+#[command(after_help = SHOW)]
+struct ShowArgs {
+    /// The plan
+    plan: String,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+const DELETE: &str = "\
+Examples:
+  seedbank plans bank delete weekly";
+
+/// Delete a plan, its refreshes and all that is kept of them
+///
+/// Other plans stay as they are. The numbers of the refreshes are not given out again.
+#[derive(Debug, Args)]
+#[command(after_help = DELETE)]
+struct DeleteArgs {
+    /// The plan
+    plan: String,
+    /// Wait while another process writes to the bank
+    #[arg(long, value_parser = BoolishValueParser::new(),
+        env = "SEEDBANK_WAIT")]
+    wait: bool,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(super) fn run(args: &PlansArgs, session: &Session) -> Result<Outcome, CliError> {
+    let bank = Bank::at(&args.bank);
+    // The format may stand before the word or after it.
+    let format = |of: &FormatArgs| match of.format {
+        Format::Text => args.format.format,
+        Format::Json => Format::Json,
+    };
+    match &args.what {
+        None => list(&bank, args.format.format, session),
+        Some(What::List(of)) => list(&bank, format(&of.format), session),
+        Some(What::Show(of)) => show(&bank, &of.plan, format(&of.format)),
+        Some(What::Delete(of)) => delete(&bank, of, format(&of.format), session),
+    }
+}
+
+fn list(bank: &Bank, format: Format, session: &Session) -> Result<Outcome, CliError> {
+    let plans = bank.plans()?;
+    match format {
+        Format::Json => print_json(&plans)?,
+        Format::Text => print(&plans.plans.iter().map(line).collect::<String>())?,
+    }
+    if plans.plans.is_empty() {
+        session.note("no plans yet; `seedbank refresh` makes one");
+    }
+    Ok(Outcome::Done)
+}
+
+/// A plan as `plans show --format json` prints it.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ShownPlan<'a> {
+    #[serde(flatten)]
+    detail: &'a PlanDetail,
+    /// The command that makes the plan again; `null` where flags cannot say all of it, and the plan
+    /// file can.
+    command: Option<String>,
+}
+
+fn show(bank: &Bank, plan: &str, format: Format) -> Result<Outcome, CliError> {
+    let detail = bank.plan(plan)?;
+    let shown = ShownPlan {
+        command: command(&bank.path().to_string_lossy(), &detail),
+        detail: &detail,
+    };
+    match format {
+        Format::Json => print_json(&shown)?,
+        Format::Text => print(&text(&shown))?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn delete(
+    bank: &Bank,
+    of: &DeleteArgs,
+    format: Format,
+    session: &Session,
+) -> Result<Outcome, CliError> {
+    let watch = session.watch()?;
+    let deleted = bank.delete_plan(&of.plan, of.wait, &watch);
+    drop(watch);
+    let deleted = deleted?;
+    match format {
+        Format::Json => print_json(&deleted)?,
+        Format::Text => print(&ended(&deleted))?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn ended(deleted: &DeletedPlan) -> String {
+    format!(
+        "deleted plan {} and {}: {}\n",
+        deleted.deleted,
+        counted(deleted.refreshes.len(), "refresh"),
+        numbers(&deleted.refreshes)
+    )
+}
+
+fn numbers(of: &[u32]) -> String {
+    let of: Vec<String> = of.iter().map(ToString::to_string).collect();
+    of.join(", ")
+}
+
+/// A plan on one line.
+fn line(plan: &PlanSummary) -> String {
+    let last = &plan.last;
+    format!(
+        "{} ({}{}): refresh {} of {}, after batch {}, {}; {}\n",
+        plan.plan,
+        plan.method,
+        over(&plan.parameters),
+        last.refresh,
+        time(last.at),
+        last.batch,
+        counted(last.seeds, "seed"),
+        flags(&plan.parameters).map_or_else(
+            || "a plan file".to_owned(),
+            |flags| {
+                if flags.is_empty() {
+                    "all defaults".to_owned()
+                } else {
+                    flags.join(" ")
+                }
+            }
+        )
+    )
+}
+
+fn over(parameters: &PlanOptions) -> &'static str {
+    match parameters.scope {
+        Some(seedbank::engine::Scope::Web) => " over the web",
+        _ => "",
+    }
+}
+
+fn text(shown: &ShownPlan<'_>) -> String {
+    let plan = &shown.detail.summary;
+    let last = &plan.last;
+    let mut text = format!(
+        "plan {} ({}{})\n  last refresh {} of {}, after batch {}: {}\n  {} kept: {}\n",
+        plan.plan,
+        plan.method,
+        over(&plan.parameters),
+        last.refresh,
+        time(last.at),
+        last.batch,
+        counted(last.seeds, "seed"),
+        counted(plan.refreshes, "refresh"),
+        numbers(&shown.detail.kept)
+    );
+    if let Some(tuned) = &plan.parameters.tuned {
+        let price = plan.parameters.fetch_cost.unwrap_or_default();
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "  for its budget it took hops {} and fetch-cost {price}, after batch {}; a new plan tries \
+             them anew",
+            plan.parameters.hops.unwrap_or_default(),
+            tuned.batch
+        );
+    }
+    if let Some(command) = &shown.command {
+        let _ = writeln!(
+            text,
+            "the command that makes it again:\n  {}",
+            plain(command)
+        );
+    }
+    text.push_str("as a plan file, for --plan-file; what it does not say has its default:\n");
+    for line in shown.detail.plan_file.lines() {
+        let _ = writeln!(text, "  {}", plain(line));
+    }
+    text
+}
+
+/// The command that makes a plan; `None` where flags cannot say all of it.
+fn command(bank: &str, plan: &PlanDetail) -> Option<String> {
+    let said = plan.summary.parameters.said();
+    // A name alone makes no plan.
+    let named = PlanOptions {
+        method: Some(plan.summary.method),
+        ..said
+    };
+    let flags = flags(&named)?;
+    let bank = shell(bank);
+    let name = &plan.summary.plan;
+    Some(format!(
+        "seedbank refresh {bank} --plan {name} {}",
+        flags.join(" ")
+    ))
+}
+
+/// A word for a shell: quoted where it has more than the plainest characters.
+fn shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// What was said of a plan as flags; `None` where one of the parameters is more than a number, a
+/// word or a switch.
+fn flags(parameters: &PlanOptions) -> Option<Vec<String>> {
+    let Ok(Value::Object(said)) = serde_json::to_value(parameters.said()) else {
+        return None;
+    };
+    let flag = |(name, value): (&String, &Value)| match value {
+        Value::String(word) => Some(format!("--{name} {}", shell(word))),
+        Value::Number(_) | Value::Bool(_) => Some(format!("--{name} {value}")),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    };
+    // The method first: it says which of the others there are.
+    let (method, others): (Vec<_>, Vec<_>) = said.iter().partition(|(name, _)| *name == "method");
+    method.into_iter().chain(others).map(flag).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_flags() {
+        let of = |text: &str| flags(&PlanOptions::from_toml(text).unwrap());
+        assert_eq!(of(""), Some(Vec::new()));
+        let said = of("method = 'cores'\nseeds = 5\ndensity = 99.5\nkeep-spam = true\n").unwrap();
+        assert!(said.contains(&"--keep-spam true".to_owned()), "{said:?}");
+        assert!(said.contains(&"--density 99.5".to_owned()), "{said:?}");
+        assert_eq!(said.len(), 4);
+    }
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(shell("a/b.c"), "a/b.c");
+        assert_eq!(shell("a b"), "'a b'");
+        assert_eq!(shell("it's"), "'it'\\''s'");
+        assert_eq!(shell(""), "''");
+    }
+}
