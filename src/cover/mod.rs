@@ -58,7 +58,7 @@ pub use graph::{Site, SiteGraph, SiteGraphError};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};
 pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
 pub use rest::{Rest, rest};
-pub use share::{pagerank_weight, share_out, value_weight};
+pub use share::{pagerank_weight, share_out, shares_within, value_weight};
 pub use value::{PUniq, PageFacts, Value, Weights, page_value};
 
 use crate::watch::{Interrupted, Watch};

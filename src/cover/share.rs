@@ -6,29 +6,86 @@
 ///
 /// `sites` are distinct names with their weights. If all weights are zero, the shares are equal.
 /// The size of a site does not cap its share. Exact, and independent of the order of `sites`; cost:
-/// one sort.
+/// two sorts.
 #[must_use]
 pub fn share_out(total: u32, sites: &[(&str, u64)]) -> Vec<u32> {
-    let all_zero = sites.iter().all(|&(_, weight)| weight == 0);
-    let weight = |site: usize| u128::from(if all_zero { 1 } else { sites[site].1 });
-    let sum: u128 = (0..sites.len()).map(weight).sum();
-    if sum == 0 {
-        return Vec::new();
-    }
-    let shares = (0..sites.len()).map(|site| u128::from(total) * weight(site));
-    // A share is at most the total, and there are fewer remainders than sites.
-    let mut seats: Vec<u32> = shares
-        .clone()
-        .map(|share| u32::try_from(share / sum).unwrap_or(total))
-        .collect();
-    let mut order: Vec<(u128, usize)> = shares.map(|share| share % sum).zip(0..).collect();
-    order.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| sites[a.1].0.cmp(sites[b.1].0)));
-    let given: u64 = seats.iter().map(|&s| u64::from(s)).sum();
-    let left = usize::try_from(u64::from(total).saturating_sub(given)).unwrap_or(usize::MAX);
-    for &(_, site) in order.iter().take(left) {
-        seats[site] += 1;
+    let mut by_name: Vec<usize> = (0..sites.len()).collect();
+    by_name.sort_unstable_by_key(|&site| sites[site].0);
+    let weights: Vec<u64> = by_name.iter().map(|&site| sites[site].1).collect();
+    let shares = shares_within(total.into(), &weights, &vec![u32::MAX; sites.len()]);
+    let mut seats = vec![0; sites.len()];
+    for (site, share) in by_name.into_iter().zip(shares) {
+        seats[site] = share;
     }
     seats
+}
+
+/// Shares of a total by weight, none above its bound, exact and deterministic.
+///
+/// `weights` and `bounds` are in the order of the sites' names, which breaks ties, and equally
+/// many. With the level L at which the sums of `min(bound, L * weight)` make up the total, a site
+/// gets its bound where `L * weight` reaches it; the others share what is left by largest
+/// remainder, each within one of its `L * weight`. So what a bound keeps from one site goes to the
+/// others in proportion to their weights. Only when all sites with a weight are at their bounds, the
+/// rest is shared equally among those of weight zero, within their bounds.
+///
+/// The shares sum up to the total, or to the sum of the bounds where that is less. Cost: two sorts.
+#[must_use]
+pub fn shares_within(total: u64, weights: &[u64], bounds: &[u32]) -> Vec<u32> {
+    let mut shares = vec![0; weights.len().min(bounds.len())];
+    let (weighted, others): (Vec<usize>, Vec<usize>) =
+        (0..shares.len()).partition(|&site| weights[site] > 0);
+    let left = fill(total, weighted, |site| weights[site], bounds, &mut shares);
+    fill(left, others, |_| 1, bounds, &mut shares);
+    shares
+}
+
+/// Gives the sites, which all have a positive weight, their shares of `total`. Returns what their
+/// bounds leave over.
+fn fill(
+    mut total: u64,
+    mut sites: Vec<usize>,
+    weight: impl Fn(usize) -> u64,
+    bounds: &[u32],
+    shares: &mut [u32],
+) -> u64 {
+    let wide = |number: u32| u128::from(number);
+    // The last one is the first to reach its bound as the level rises.
+    sites.sort_unstable_by(|&a, &b| {
+        let (of_a, of_b) = (wide(bounds[a]), wide(bounds[b]));
+        (of_b * u128::from(weight(a))).cmp(&(of_a * u128::from(weight(b))))
+    });
+    // Sums of 2^32 weights of 64 bits, times 32 bits of a bound, fit into 128 bits.
+    let mut sum: u128 = sites.iter().map(|&site| u128::from(weight(site))).sum();
+    while let Some(&site) = sites.last() {
+        let share = u128::from(total) * u128::from(weight(site));
+        if share < wide(bounds[site]) * sum {
+            break;
+        }
+        // A bound is at most the share, and so at most the total.
+        shares[site] = bounds[site];
+        total -= u64::from(bounds[site]);
+        sum -= u128::from(weight(site));
+        sites.pop();
+    }
+    if sites.is_empty() {
+        return total;
+    }
+    // Every share is below a bound here, so one more does not exceed it.
+    let mut remainders: Vec<(u128, usize)> = Vec::with_capacity(sites.len());
+    let mut given = 0;
+    for &site in &sites {
+        let share = u128::from(total) * u128::from(weight(site));
+        shares[site] = u32::try_from(share / sum).unwrap_or(bounds[site]);
+        given += u64::from(shares[site]);
+        remainders.push((share % sum, site));
+    }
+    remainders.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    let left = usize::try_from(total.saturating_sub(given)).unwrap_or(usize::MAX);
+    for &(_, site) in remainders.iter().take(left) {
+        shares[site] += 1;
+    }
+    0
 }
 
 /// A value in millionths as a weight: a negative one counts as 0.
@@ -68,6 +125,18 @@ mod tests {
         assert_eq!(share_out(5, &[]), [0; 0]);
         let huge = share_out(u32::MAX, &[("a", u64::MAX), ("b", u64::MAX)]);
         assert_eq!(huge, [u32::MAX / 2 + 1, u32::MAX / 2]);
+    }
+
+    #[test]
+    fn what_a_bound_keeps_from_one_goes_to_the_others_by_weight() {
+        // By weight alone 5, 3, 2: the first has room for 1, and 3 to 2 is how the rest is shared.
+        assert_eq!(shares_within(10, &[5, 3, 2], &[1, 9, 9]), [1, 5, 4]);
+        // Those without weight get something only when the others are full.
+        assert_eq!(shares_within(10, &[5, 0, 0], &[7, 9, 9]), [7, 2, 1]);
+        assert_eq!(shares_within(10, &[5, 0, 3], &[1, 0, 2]), [1, 0, 2]);
+        assert_eq!(shares_within(0, &[5, 0], &[1, 1]), [0, 0]);
+        let all = [u32::MAX, u32::MAX];
+        assert_eq!(shares_within(u64::MAX, &[u64::MAX, 1], &all), all);
     }
 
     #[test]

@@ -13,5 +13,6 @@
 mod judge;
 mod order;
 mod properties;
+mod shares;
 #[path = "../support/mod.rs"]
 mod support;
