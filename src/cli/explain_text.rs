@@ -89,6 +89,9 @@ fn no_seed(lines: &mut Lines, why: &Why, site: &str, method: Method) {
             LeftOut::Spam => "it took no part: it is spam (`refresh --keep-spam` would let it)",
             LeftOut::Gone => "it took no part: it is gone",
             LeftOut::NotCrawled => "it took no part: it was not crawled",
+            LeftOut::Excluded => {
+                "it took no part: the plan leaves it out of the graph (--exclude-from-graph)"
+            }
             LeftOut::NoPage => "it took no part: nobody links to it any more",
             LeftOut::Alias => "it took no part: it is an alias, links to it count for another page",
         }),

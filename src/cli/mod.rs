@@ -19,6 +19,8 @@ mod output;
 mod page_history;
 mod plan_flags;
 mod plans;
+mod policy_flags;
+mod policy_text;
 mod progress;
 mod refresh;
 mod repair;

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use seedbank::engine::{
-    CoverMethod, Covered, Density, Growth, Hits, Method, Pages, Pick, PlanOptions, Scope, Share,
-    Value, ValueBy,
+    CoverMethod, Covered, Density, EngineError, Growth, Hits, Method, Pages, Pick, PlanOptions,
+    Scope, Share, Value, ValueBy,
 };
 
 use super::failure::CliError;
+use super::policy_flags::PolicyFlags;
 use super::values::human_bytes;
 
 /// The most bytes of a plan file; real ones have a few hundred.
@@ -39,6 +40,8 @@ pub(super) struct PlanFlags {
     cover: CoverFlags,
     #[command(flatten)]
     web: WebFlags,
+    #[command(flatten)]
+    policies: PolicyFlags,
 }
 
 /// The parameters of method cores.
@@ -308,10 +311,13 @@ impl PlanFlags {
             None => PlanOptions::default(),
             Some(path) => {
                 let text = read(path)?;
-                PlanOptions::from_toml(&text).map_err(|source| CliError::PlanText {
-                    path: path.clone(),
-                    source,
-                })?
+                let options =
+                    PlanOptions::from_toml(&text).map_err(|source| CliError::PlanText {
+                        path: path.clone(),
+                        source,
+                    })?;
+                let folder = path.parent().unwrap_or(Path::new(""));
+                options.read_lists(folder).map_err(EngineError::from)?
             }
         };
         let mut flags = self.cores.options();
@@ -319,6 +325,7 @@ impl PlanFlags {
         flags.seeds = self.seeds;
         self.cover.fill(&mut flags);
         self.web.fill(&mut flags);
+        self.policies.fill(&mut flags)?;
         Ok(flags.over(&file))
     }
 }

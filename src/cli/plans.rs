@@ -278,7 +278,12 @@ fn flags(parameters: &PlanOptions) -> Option<Vec<String>> {
     let flag = |(name, value): (&String, &Value)| match value {
         Value::String(word) => Some(format!("--{name} {}", shell(word))),
         Value::Number(_) | Value::Bool(_) => Some(format!("--{name} {value}")),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
+        // Of a list the name is enough.
+        Value::Object(list) => {
+            let file = list.get("name")?.as_str()?;
+            Some(format!("--{name} {}", shell(file)))
+        }
+        Value::Null | Value::Array(_) => None,
     };
     // The method first: it says which of the others there are.
     let (method, others): (Vec<_>, Vec<_>) = said.iter().partition(|(name, _)| *name == "method");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use seedbank::engine::{Bank, Evidence, Seed};
+use seedbank::engine::{Bank, ByPolicy, Evidence, Seed};
 use seedbank::shown::{are, counted};
 
 use super::failure::CliError;
@@ -108,7 +108,7 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
 
 /// The columns, the same for every method, so that a reader need not know which one it was.
 const CSV_HEADER: &str = "rank,url,site,method,plan,refresh,core,sigma,hub_score,\
-    gain,covered_pages,covered_value,pick,since,seats\r\n";
+    gain,covered_pages,covered_value,pick,since,seats,by_policy\r\n";
 
 fn csv_line(seed: &Seed) -> String {
     let mut fields = vec![
@@ -147,8 +147,19 @@ fn csv_line(seed: &Seed) -> String {
                 seats.map_or_else(none, |seats| seats.to_string()),
             ]);
         }
+        Evidence::ByPolicy {} => fields.extend(std::iter::repeat_with(none).take(9)),
     }
+    fields.push(by_policy(seed).to_owned());
     fields.join(",") + "\r\n"
+}
+
+/// The policy that has a seed on the list; empty where none does.
+const fn by_policy(seed: &Seed) -> &'static str {
+    match seed.by_policy {
+        Some(ByPolicy::Pin) => "pin",
+        Some(ByPolicy::MaxChanges) => "max-changes",
+        None => "",
+    }
 }
 
 /// The evidence under the names that JSON Lines use.
@@ -182,6 +193,7 @@ fn evidence(evidence: &Evidence) -> Vec<(&'static str, String)> {
             pairs.extend(seats.map(|seats| ("seats", seats.to_string())));
             pairs
         }
+        Evidence::ByPolicy {} => Vec::new(),
     }
 }
 
@@ -250,6 +262,7 @@ mod tests {
             plan: "weekly".to_owned(),
             refresh: 7,
             alive: true,
+            by_policy: None,
             evidence: Evidence::Cover {
                 gain: Some(12.5),
                 covered_pages: 3,

@@ -22,8 +22,10 @@ pub struct Core {
     pub authority_scores: Vec<f64>,
     /// The order of additions over both sides: `h` for a hub, `a` for an authority.
     pub sides: String,
-    /// The hub that is the seed.
+    /// The hub that is the seed; where the core gives none, its best hub.
     pub seed: u32,
+    /// Whether the core gives a seed.
+    pub gives_seed: bool,
     /// Why this core is not certified; `None` if it is.
     pub doubt: Option<Doubt>,
 }

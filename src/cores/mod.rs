@@ -8,6 +8,7 @@ mod found;
 mod ledger;
 mod near;
 mod params;
+mod seed;
 mod select;
 mod sums;
 #[cfg(test)]
@@ -18,5 +19,6 @@ pub use found::Core;
 pub use ledger::{FoundComponent, KnownComponent, KnownCore, Ledger};
 pub use near::{NearClasses, NearPage, Nearness};
 pub use params::{BadParams, CoreParams, Growth, Hits, Pick, Rule};
+pub use seed::{HubChoice, OneEach, SeedRules};
 pub use select::{CoresError, Selection, select, select_again};
 pub use sums::{RowSums, row_sums};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::graph::{HubGraph, Remaining};
-use crate::rank::{Classic, Converged, Doubt, Next, Principal, Ranker, TIED};
+use crate::rank::{Classic, Converged, Doubt, Next, Principal, Ranker};
 use crate::watch::{Interrupted, Watch};
 
 use super::extract::{Grown, extract};
@@ -12,6 +12,7 @@ use super::found::Core;
 use super::ledger::{FoundComponent, Keeping, Ledger};
 use super::near::NearClasses;
 use super::params::{BadParams, CoreParams, Hits, Pick};
+use super::seed::{HubChoice, OneEach, SeedRules};
 
 /// The relative accuracy of the scores of a core.
 const ACCURATE: f64 = 3e-7;
@@ -36,7 +37,7 @@ pub enum CoresError {
 /// The cores in the order in which they were found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Selection {
-    /// One for each seed.
+    /// One for each seed, and those that give none.
     pub cores: Vec<Core>,
     /// Entries of rows and citers read while ranking.
     pub link_visits: u64,
@@ -65,17 +66,19 @@ pub fn select(
     watch: &dyn Watch,
 ) -> Result<Selection, CoresError> {
     let ledger = Ledger::empty(graph);
-    select_again(graph, params, previous_seeds, &ledger, watch)
+    let mut rules = OneEach { left: params.seeds };
+    select_again(graph, params, previous_seeds, &ledger, &mut rules, watch)
 }
 
-/// Selects cores, and takes over what is known of components of the graph. That has to come from
-/// runs with the same parameters, except for the number of seeds and the pick. The result is that
-/// of [`select`]. [`Hits::Classic`] takes nothing over.
+/// Selects cores until `rules` has enough seeds, and takes over what is known of components of the
+/// graph. That has to come from runs with the same parameters, except for the number of seeds, the
+/// pick and the rules. The result is that of [`select`]. [`Hits::Classic`] takes nothing over.
 pub fn select_again(
     graph: &HubGraph,
     params: &CoreParams,
     previous_seeds: &[u32],
     ledger: &Ledger,
+    rules: &mut dyn SeedRules,
     watch: &dyn Watch,
 ) -> Result<Selection, CoresError> {
     params.validate()?;
@@ -85,19 +88,19 @@ pub fn select_again(
         Hits::Converged => Box::new(Converged::new(graph, ledger.components(), ledger.steps())),
         Hits::Classic => Box::new(Classic::new(graph, params.iterations)),
     };
-    let mut previous = BTreeMap::new();
-    if params.pick == Pick::Stable {
-        for (rank, &page) in previous_seeds.iter().enumerate() {
-            previous.entry(page).or_insert(rank);
-        }
-    }
+    let choice = match params.pick {
+        Pick::Stable => HubChoice::preferring(previous_seeds),
+        Pick::Best => HubChoice::default(),
+    };
     let mut cores: Vec<Core> = Vec::new();
     let mut origins = Vec::new();
     let mut absent = Vec::new();
     let mut near = NearClasses::new(graph);
     let mut keeping = Keeping::default();
     let mut visits = ledger.components().link_visits();
-    for rank in 1..=params.seeds {
+    let mut rank = 0;
+    while !rules.is_complete() {
+        rank += 1;
         watch.proceed()?;
         let Some(next) = ranker.next(graph, &left, watch)? else {
             break;
@@ -118,8 +121,8 @@ pub fn select_again(
         let delicate = ranker.is_delicate();
         let (component, core, new) = if let Some((component, known, doubt)) = ledger.core(&next) {
             let mut core = known.core.clone();
-            core.seed = seed(&core.hubs, &core.hub_scores, &previous).ok_or(no_hub)?;
             core.doubt = doubt;
+            give_seed(&mut core, rules, &choice).ok_or(no_hub)?;
             left.remove(graph, core.pages());
             ranker.replayed(component);
             near.take(graph, &known.near, rank);
@@ -127,7 +130,8 @@ pub fn select_again(
             (Some(component), core, known.near.clone())
         } else {
             let (principal, grown) = grown.ok_or(no_hub.clone())?;
-            let core = core(&principal, grown, &previous).ok_or(no_hub)?;
+            let mut core = core(&principal, grown);
+            give_seed(&mut core, rules, &choice).ok_or(no_hub)?;
             let touched = left.remove(graph, core.pages());
             ranker.removed(graph, &left, &touched);
             let new = near.note(graph, &left, &principal, (rank, &core));
@@ -203,33 +207,28 @@ impl Growing<'_> {
     }
 }
 
-fn core(principal: &Principal, grown: Grown, previous: &BTreeMap<u32, usize>) -> Option<Core> {
+fn core(principal: &Principal, grown: Grown) -> Core {
     let pairs = grown.hubs.len() as f64 * grown.authorities.len() as f64;
-    Some(Core {
+    Core {
         sigma: principal.sigma,
         density: 100.0 * grown.edges as f64 / pairs,
         edges: grown.edges,
-        seed: seed(&grown.hubs, &grown.hub_scores, previous)?,
+        seed: 0,
+        gives_seed: false,
         hubs: grown.hubs,
         authorities: grown.authorities,
         hub_scores: grown.hub_scores,
         authority_scores: grown.authority_scores,
         sides: grown.sides,
         doubt: principal.doubt.or(grown.doubt),
-    })
+    }
 }
 
-/// The hub that ranked first among the previous seeds; else the best hub, by smallest URL if tied.
-fn seed(hubs: &[u32], scores: &[f64], previous: &BTreeMap<u32, usize>) -> Option<u32> {
-    let stable = hubs
-        .iter()
-        .filter_map(|page| previous.get(page).map(|rank| (rank, *page)))
-        .min();
-    let limit = scores.iter().copied().fold(0.0, f64::max) * (1.0 - TIED);
-    let tied = hubs.iter().zip(scores);
-    let best = tied
-        .filter(|(_, score)| **score >= limit)
-        .map(|(page, _)| *page)
-        .min();
-    stable.map(|(_, page)| page).or(best)
+/// Chooses the core's seed; `None` where it has no hub.
+fn give_seed(core: &mut Core, rules: &mut dyn SeedRules, choice: &HubChoice) -> Option<()> {
+    let best = choice.best(core, |_| true)?;
+    let seed = rules.seed_of(core, choice);
+    core.gives_seed = seed.is_some();
+    core.seed = seed.unwrap_or(best);
+    Some(())
 }

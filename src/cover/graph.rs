@@ -68,9 +68,44 @@ pub struct SiteGraph {
     values: Vec<i64>,
     successors: Arcs,
     predecessors: Arcs,
+    /// Whether each page can be no seed; empty where all can.
+    closed: Vec<bool>,
+    pins: Vec<u32>,
 }
 
 impl SiteGraph {
+    /// The same graph, of which only some pages can be seeds, and some are before any pick, in this
+    /// order; these need not be among the others. `closed` says for each page whether it can be no
+    /// seed; where it is empty all can.
+    pub fn under(mut self, closed: Vec<bool>, pins: Vec<u32>) -> Result<Self, SiteGraphError> {
+        let pages = self.values.len();
+        let beyond = pins.iter().find(|pin| **pin as usize >= pages).copied();
+        if !closed.is_empty() && closed.len() != pages || beyond.is_some() {
+            let page = beyond.unwrap_or(crate::graph::number(closed.len()));
+            return Err(SiteGraphError::NoSuchPage { page, pages });
+        }
+        (self.closed, self.pins) = (closed, pins);
+        Ok(self)
+    }
+
+    /// Whether a page can be picked.
+    #[must_use]
+    pub fn may_be_seed(&self, page: u32) -> bool {
+        !self.closed.get(page as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether every page can be picked, and none is a seed before.
+    #[must_use]
+    pub const fn is_free(&self) -> bool {
+        self.closed.is_empty() && self.pins.is_empty()
+    }
+
+    /// The pages that are seeds before any pick, in their order.
+    #[must_use]
+    pub fn pins(&self) -> &[u32] {
+        &self.pins
+    }
+
     /// The graph of pages with these values, and of links in any order; self-links and duplicates
     /// are dropped.
     ///
@@ -112,6 +147,8 @@ impl SiteGraph {
             values,
             successors,
             predecessors,
+            closed: Vec::new(),
+            pins: Vec::new(),
         })
     }
 

@@ -26,7 +26,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn new(graph: &SiteGraph, residual: &Residual, roots: bool) -> Self {
+    fn new(graph: &SiteGraph, residual: &Residual, unpicked: &[bool], roots: bool) -> Self {
         let components = Components::new(graph, &residual.alive);
         let all = 0..components.count();
         Self {
@@ -35,7 +35,12 @@ impl Kept {
                 .clone()
                 .map(|c| components.weight(c, &residual.values))
                 .collect(),
-            unpicked: all.map(|c| components.members(c).len()).collect(),
+            unpicked: all
+                .map(|c| {
+                    let members = components.members(c).iter();
+                    members.filter(|&&page| unpicked[page as usize]).count()
+                })
+                .collect(),
             root: if roots {
                 components.roots(graph)
             } else {
@@ -75,21 +80,26 @@ impl Kept {
 }
 
 impl Places {
-    pub(super) fn new(graph: &SiteGraph, method: Method, residual: &Residual) -> Self {
+    pub(super) fn new(
+        graph: &SiteGraph,
+        method: Method,
+        residual: &Residual,
+        unpicked: &[bool],
+    ) -> Self {
         let mut places = Self {
             method,
             components: None,
             visits: 0,
         };
-        places.removed(graph, residual);
+        places.removed(graph, residual, unpicked);
         places
     }
 
     /// Recomputes the components of what remains, for methods that use them.
-    pub(super) fn removed(&mut self, graph: &SiteGraph, residual: &Residual) {
+    pub(super) fn removed(&mut self, graph: &SiteGraph, residual: &Residual, unpicked: &[bool]) {
         if matches!(self.method, Method::MaxScc | Method::RootScc) {
             let roots = self.method == Method::RootScc;
-            self.components = Some(Kept::new(graph, residual, roots));
+            self.components = Some(Kept::new(graph, residual, unpicked, roots));
             let pass = u64::from(graph.pages()) + graph.links() as u64;
             self.visits += if roots { 2 * pass } else { pass };
         }

@@ -28,6 +28,16 @@ pub fn select(
     let choice = params.choose()?;
     let mut state = State::new(site.graph);
     let mut picks: Vec<Pick> = Vec::new();
+    for &page in site.graph.pins() {
+        picks.push(Pick {
+            seed: Scored {
+                page,
+                score: Score::Drawn,
+            },
+            runner_up: None,
+            hops: state.take(page, &choice),
+        });
+    }
     let stop = loop {
         watch.proceed()?;
         if let Some(stop) = state.stop(&choice, picks.len(), seats) {
@@ -100,7 +110,9 @@ impl<'a> State<'a> {
             alive: vec![true; pages],
             values: graph.values().to_vec(),
             covered: vec![false; pages],
-            picked: vec![false; pages],
+            picked: (0..graph.pages())
+                .map(|page| !graph.may_be_seed(page))
+                .collect(),
             visits: 0,
         }
     }
@@ -143,9 +155,14 @@ impl<'a> State<'a> {
         let pages = (0..self.graph.pages()).filter(|&page| open(self, page));
         let mut pages: Vec<u32> = pages.collect();
         if choice.method == Method::Random {
-            let order =
-                baselines::random(site.name, choice.rng_seed, self.graph.pages(), picks + 1);
-            pages.retain(|&page| order.last() == Some(&page));
+            let drawn = if self.graph.is_free() {
+                picks + 1
+            } else {
+                self.picked.len()
+            };
+            let order = baselines::random(site.name, choice.rng_seed, self.graph.pages(), drawn);
+            let next = order.iter().find(|page| !self.picked[**page as usize]);
+            pages.retain(|page| Some(page) == next);
         }
         if matches!(choice.method, Method::MaxScc | Method::RootScc) {
             let place = self.place(choice.method);
@@ -265,7 +282,7 @@ impl<'a> State<'a> {
                 }
             }
         }
-        if choice.covered == Covered::Remove {
+        if choice.covered == Covered::Remove && self.alive[pick as usize] {
             let (found, visits) = self.within(pick, choice.hops, &self.alive);
             self.visits += visits;
             for (page, _) in found {

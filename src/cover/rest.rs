@@ -116,6 +116,10 @@ fn left(graph: &SiteGraph, cover: &SiteCover, hops: u32) -> Residual {
     for pick in &cover.picks {
         let mut gone = Vec::new();
         let from = [pick.seed.page];
+        if !residual.alive[pick.seed.page as usize] {
+            // A pin that another one removed.
+            continue;
+        }
         let meet = |page: u32, _| gone.push(page);
         search.run(
             graph,

@@ -1,7 +1,7 @@
 //! The picks of one site, by each method.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 
 use super::baselines;
 use super::bounds::Zones;
@@ -34,18 +34,32 @@ pub(super) fn run(
     let stop = match choice.method {
         Method::Random => {
             let pages = site.graph.pages();
-            let order = baselines::random(site.name, choice.rng_seed, pages, run.seats);
-            run.take_in_order(&order, |_| Score::Drawn)?
+            // Some of an order may be passed over.
+            let drawn = if site.graph.is_free() {
+                run.seats
+            } else {
+                pages as usize
+            };
+            let order = baselines::random(site.name, choice.rng_seed, pages, drawn);
+            run.take_in_order(order, |_| Score::Drawn)?
         }
         Method::Pagerank => {
             let (scores, visits) = pagerank(site.graph, watch)?;
             run.visits += visits;
-            let order = baselines::by_score(&scores, run.seats.saturating_add(1));
-            run.take_in_order(&order, |page| Score::Pagerank(scores[page as usize]))?
+            let order = if site.graph.is_free() {
+                baselines::by_score(&scores, run.seats.saturating_add(1))
+            } else {
+                // Ties are among those that can be picked.
+                let open = run.open();
+                let of_open: Vec<f64> = open.iter().map(|&page| scores[page as usize]).collect();
+                let order = baselines::by_score(&of_open, open.len());
+                order.into_iter().map(|at| open[at as usize]).collect()
+            };
+            run.take_in_order(order, |page| Score::Pagerank(scores[page as usize]))?
         }
         Method::OutDegree => {
             let order = baselines::by_out_degree(site.graph);
-            run.take_in_order(&order, |page| Score::OutDegree(site.graph.out_degree(page)))?
+            run.take_in_order(order, |page| Score::OutDegree(site.graph.out_degree(page)))?
         }
         Method::MaxOut => run.max_out(choice.positive_only)?,
         Method::MaxWeight | Method::MaxScc | Method::RootScc | Method::Greedy => {
@@ -83,25 +97,53 @@ impl Run<'_> {
         added
     }
 
+    /// Takes the pages that are seeds before any pick, and hands those that each adds to `then`.
+    fn take_pins(&mut self, mut then: impl FnMut(&mut Self, u32, Vec<u32>)) {
+        for &page in self.graph.pins() {
+            let seed = Scored {
+                page,
+                score: Score::Drawn,
+            };
+            let added = self.take(seed, None);
+            then(self, page, added);
+        }
+    }
+
+    /// The pages that can be picked and are no pins, ascending.
+    fn open(&self) -> Vec<u32> {
+        let pages = (0..self.graph.pages()).filter(|&page| self.graph.may_be_seed(page));
+        let pins = self.graph.pins();
+        pages.filter(|page| !pins.contains(page)).collect()
+    }
+
     fn complete(&self) -> bool {
         self.picks.len() >= self.seats
     }
 
     fn take_in_order(
         &mut self,
-        order: &[u32],
+        mut order: Vec<u32>,
         score: impl Fn(u32) -> Score,
     ) -> Result<Stop, Interrupted> {
+        self.take_pins(|_, _, _| ());
+        let pins = self.picks.len();
+        let mut open = self.graph.pages() as usize;
+        if !self.graph.is_free() {
+            let may_be: HashSet<u32> = self.open().into_iter().collect();
+            order.retain(|page| may_be.contains(page));
+            open = may_be.len();
+        }
         let scored = |page: &u32| Scored {
             page: *page,
             score: score(*page),
         };
-        for (at, page) in order.iter().enumerate().take(self.seats) {
+        let left = self.seats.saturating_sub(pins);
+        for (at, page) in order.iter().enumerate().take(left) {
             self.watch.proceed()?;
             let next = order.get(at + 1).map(scored);
             self.take(scored(page), next.filter(|next| next.score != Score::Drawn));
         }
-        Ok(if self.picks.len() == self.graph.pages() as usize {
+        Ok(if self.picks.len() - pins == open {
             Stop::NoPageLeft
         } else {
             Stop::Complete
@@ -111,6 +153,10 @@ impl Run<'_> {
     /// Removes what remains within h hops of a pick; returns those pages.
     fn remove(&mut self, residual: &mut Residual, search: &mut Search, pick: u32) -> Vec<u32> {
         let mut gone = Vec::new();
+        if !residual.alive[pick as usize] {
+            // A pin that another one removed.
+            return gone;
+        }
         let (graph, forward, hops) = (self.graph, Direction::Forward, self.hops);
         self.visits += search.run(graph, forward, &residual.alive, &[pick], hops, |page, _| {
             gone.push(page);
@@ -128,8 +174,15 @@ impl Run<'_> {
         let mut residual = Residual::new(self.graph);
         let mut search = Search::new(pages);
         let mut degree: Vec<u32> = (0..pages).map(|page| self.graph.out_degree(page)).collect();
-        let mut queue: BinaryHeap<(u32, Reverse<u32>)> =
-            degree.iter().copied().zip((0..).map(Reverse)).collect();
+        let open = self.open();
+        let of_open = open
+            .iter()
+            .map(|&page| (degree[page as usize], Reverse(page)));
+        let mut queue: BinaryHeap<(u32, Reverse<u32>)> = of_open.collect();
+        self.take_pins(|run, pin, _| {
+            let gone = run.remove(&mut residual, &mut search, pin);
+            run.lower(&mut degree, gone);
+        });
         let scored = |(degree, Reverse(page))| Scored {
             page,
             score: Score::OutDegree(degree),
@@ -149,15 +202,21 @@ impl Run<'_> {
             queue.extend(next);
             let pick = best.1.0;
             self.take(scored(best), next.map(scored));
-            for page in self.remove(&mut residual, &mut search, pick) {
-                let sources = self.graph.predecessors(page);
-                self.visits += sources.len() as u64;
-                for &source in sources {
-                    degree[source as usize] -= 1;
-                }
-            }
+            let gone = self.remove(&mut residual, &mut search, pick);
+            self.lower(&mut degree, gone);
         }
         Ok(Stop::NoPageLeft)
+    }
+
+    /// Lowers the out-degrees of the pages that link to removed ones.
+    fn lower(&mut self, degree: &mut [u32], gone: Vec<u32>) {
+        for page in gone {
+            let sources = self.graph.predecessors(page);
+            self.visits += sources.len() as u64;
+            for &source in sources {
+                degree[source as usize] -= 1;
+            }
+        }
     }
 
     fn by_weight(&mut self, choice: &Choice) -> Result<Stop, Interrupted> {
@@ -165,8 +224,18 @@ impl Run<'_> {
         let removing = choice.covered == Covered::Remove;
         let mut residual = Residual::new(graph);
         let mut search = Search::new(graph.pages());
-        let mut unpicked = vec![true; graph.pages() as usize];
-        let mut places = Places::new(graph, choice.method, &residual);
+        let mut unpicked: Vec<bool> = (0..graph.pages()).map(|p| graph.may_be_seed(p)).collect();
+        self.take_pins(|run, pin, added| {
+            unpicked[pin as usize] = false;
+            if removing {
+                run.remove(&mut residual, &mut search, pin);
+            } else {
+                for page in added {
+                    residual.zero(page);
+                }
+            }
+        });
+        let mut places = Places::new(graph, choice.method, &residual, &unpicked);
         self.visits += places.visits;
         let mut lazy: Option<Lazy<'_>> = None;
         loop {
@@ -207,7 +276,7 @@ impl Run<'_> {
             let added = self.take(scored((page, weight)), runner_up.map(scored));
             if removing {
                 self.remove(&mut residual, &mut search, page);
-                places.removed(graph, &residual);
+                places.removed(graph, &residual, &unpicked);
             } else {
                 let lost: Vec<(u32, i64)> = added
                     .iter()

@@ -6,6 +6,7 @@
 //! | wing | purpose |
 //! | --- | --- |
 //! | `bank`, `error`, `clock`, `whole` | the folder; what can go wrong; the time of day; the whole graph in memory |
+//! | `policy` | which pages may be seeds, and how many of them together |
 //! | `plan` | a method and its parameters under a name |
 //! | `history` | what batches kept of the past; who succeeds a dead seed |
 //! | `ingest` | a batch of records worked into the bank |
@@ -21,17 +22,19 @@ mod evaluate;
 mod history;
 mod ingest;
 mod plan;
+mod policy;
 mod refresh;
 mod whole;
 
 pub use ask::{
-    AliasView, Appearance, Asked, BatchSummary, BatchView, Cause, Change, CoreMember, CoreNumbers,
-    CoreSeed, CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed, DiffRequest, DiffSide,
-    DiffSummary, DryRun, Evidence, Explainer, Explanation, History, LeftOut, NearCore, NotTaken,
-    PageHistory, PageToday, PageView, PagesOfCore, Parts, PlaceView, PlanDetail, PlanHistory,
-    PlanSummary, PlanView, Plans, ReadCost, Role, RowSums, ScoredUrl, Seed, SeedChange, SeedDiff,
-    SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy, Status, SuccessorView, TableSize,
-    Uncovered, Unreached, UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
+    AliasView, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change, CoreMember,
+    CoreNumbers, CoreSeed, CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed, DiffRequest,
+    DiffSide, DiffSummary, DryRun, Evidence, Explainer, Explanation, History, LeftOut, NearCore,
+    NotTaken, PageHistory, PageToday, PageView, PagesOfCore, Parts, PlaceView, PlanDetail,
+    PlanHistory, PlanSummary, PlanView, Plans, PolicySays, ReadCost, Role, RowSums, ScoredUrl,
+    Seed, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy, Status,
+    SuccessorView, TableSize, Uncovered, Unreached, UrlList, WebOfSite, WebParts, WebSeed,
+    WebTerms, Which, Why,
 };
 pub use bank::Bank;
 pub(crate) use bank::naming;
@@ -47,9 +50,10 @@ pub use evaluate::{
 };
 pub use ingest::{AliasCounts, Format, IngestReport, IngestRequest, PushedBatch};
 pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions, Scope, Tuned};
+pub use policy::{BadPattern, HeldBy, LeftOutPin, Limit, List, MEDIA, PinFault, Policy};
 pub use refresh::{
-    Cost, DeletedPlan, Reason, RefreshReport, RefreshRequest, RefreshView, SiteChange, TrialView,
-    TuningView,
+    ChangesView, Cost, DeletedPlan, PolicyView, Reason, RefreshReport, RefreshRequest, RefreshView,
+    Short, Shortage, SiteChange, Stars, TrialView, TuningView,
 };
 
 // Parts of requests and answers that a room below declares.

@@ -10,6 +10,12 @@ use crate::storage::records::PageRecord;
 use crate::storage::{Store, StoreError, tables};
 use crate::watch::Watch;
 
+/// Whether a page takes part, by the name of its site.
+pub(super) type TakesPart<'a> = &'a dyn Fn(&str, &PageRecord) -> bool;
+
+/// Every page takes part.
+pub(super) const EVERY: fn(&str, &PageRecord) -> bool = |_, _| true;
+
 /// The whole graph, and the page that each of its numbers stands for: by site name and then by URL,
 /// so that nothing depends on ids.
 pub(super) struct Whole {
@@ -51,13 +57,15 @@ impl Whole {
     /// members, in the order of site names. Memory: 16 bytes per page while it is built, the pages
     /// of one site, and the graph twice.
     pub(super) fn load(store: &Store, watch: &dyn Watch) -> Result<Self, EngineError> {
-        Ok(Self::load_each(store, watch, |_, _| Ok(()))?.0)
+        Ok(Self::load_each(store, &EVERY, watch, |_, _| Ok(()))?.0)
     }
 
     /// Loads the whole graph, and returns the numbers of its pages too; `each` gets the pages of
-    /// each site in the order of their numbers.
+    /// each site in the order of their numbers. Of a page, by its site's name, `takes_part` says
+    /// whether it is there.
     pub(super) fn load_each(
         store: &Store,
+        takes_part: TakesPart<'_>,
         watch: &dyn Watch,
         mut each: impl FnMut(SiteId, &[(PageId, PageRecord)]) -> Result<(), EngineError>,
     ) -> Result<(Self, WholeNumbers), EngineError> {
@@ -67,12 +75,12 @@ impl Whole {
         let mut next = 0_u32;
         for entry in store.scan(&tables::SITE_IDS)? {
             watch.proceed()?;
-            let (_, site) = entry?;
+            let (name, site) = entry?;
             let first = next;
             let mut live = Vec::new();
             for entry in store.scan_under(&tables::PAGES, &site.0.to_be_bytes())? {
                 let (page, record) = entry?;
-                if record.state.is_live() {
+                if record.state.is_live() && takes_part(&name, &record) {
                     live.push((page, record));
                 }
             }

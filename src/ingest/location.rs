@@ -349,6 +349,14 @@ fn domain<'a>(url: &Url, host: &'a str) -> &'a str {
     }
 }
 
+/// The registrable domain of a normalised host; the host itself where it has none.
+pub(crate) fn registrable(host: &str) -> &str {
+    if host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok() {
+        return host;
+    }
+    psl::domain_str(host).unwrap_or(host)
+}
+
 /// The scheme that the text begins with, unless it is http or https. This is cheap, and keeps long
 /// `data:` and `javascript:` texts away from the parser, which finds whatever is missed here.
 fn foreign_scheme(text: &str) -> Option<&str> {

@@ -60,7 +60,7 @@ pub use lines::{LineFormat, Lines};
 pub use location::{
     Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlProblem, UrlRules, parse, url,
 };
-pub(crate) use location::{URL_PATTERN, end_of_host};
+pub(crate) use location::{URL_PATTERN, end_of_host, registrable};
 pub use meant::field_meant;
 pub use open::{Compression, Input, InputError, SeenInput};
 pub use progress::Progress;

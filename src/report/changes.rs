@@ -38,6 +38,7 @@ const fn words(cause: Cause) -> &'static str {
         Cause::BecameCrawled => "the page was crawled",
         Cause::NotListed => "the list did not have it",
         Cause::Settings => "the plan has other parameters",
+        Cause::Policy => "by a policy of the plan",
         Cause::NoLinks => "the page links to no other site any more",
         Cause::BecameHub => "the page now links to other sites",
         Cause::AnotherHub => "another hub of its core became the seed",

@@ -13,7 +13,7 @@ use super::figure::Figure;
 use super::judge::{self, Verdict, verdict};
 use super::text::{Count, Cut, Measure, put};
 use crate::clock::time;
-use crate::engine::{AbsentWhy, Claim, Evidence, Method, RefreshView};
+use crate::engine::{AbsentWhy, ByPolicy, Claim, Evidence, Method, RefreshView};
 
 /// The style of every page.
 pub(super) const STYLE: &str = include_str!("page.css");

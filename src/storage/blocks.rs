@@ -135,6 +135,7 @@ mod tests {
     fn standing() -> impl Strategy<Value = Standing> {
         let links = prop_oneof![
             Just(Links::Spam),
+            Just(Links::Excluded),
             Just(Links::Gone),
             Just(Links::NotCrawled),
             Just(Links::Alone),

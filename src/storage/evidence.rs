@@ -19,8 +19,9 @@ use serde::{Deserialize, Serialize};
 use super::blocks::{Fact, PageBlock};
 use super::codec::{self, Malformed};
 use super::ledger::CoreOrigin;
+use super::older::OlderCoreEvidence;
 use super::records::RefreshId;
-use super::table::{Key, Value, record_values};
+use super::table::{Key, Value, record_values, widened_values};
 use crate::page::{PageId, SiteId};
 
 /// A page of a core.
@@ -58,8 +59,10 @@ pub struct CoreEvidence {
     pub authorities: u32,
     /// The number of sites that its authorities are on.
     pub authority_sites: u32,
-    /// The hub that became the seed.
+    /// The hub that became the seed; where the core gives none, its best hub.
     pub seed: PageId,
+    /// Whether the core gives a seed.
+    pub gives_seed: bool,
     /// The seed's place among the hubs.
     pub seed_place: SidePlace,
     /// The first refresh of the unbroken run in which the seed has been one.
@@ -100,6 +103,8 @@ pub enum Links {
     Gone,
     /// Left out as not crawled.
     NotCrawled,
+    /// Left out by a list of the plan.
+    Excluded,
     /// Every page at the other end was left out.
     Alone,
     /// The page took part.
@@ -165,6 +170,7 @@ impl Fact for Standing {
             Links::NotCrawled => 2,
             Links::Alone => 3,
             Links::Counted { .. } => 4,
+            Links::Excluded => 5,
         };
         let near = self
             .near
@@ -201,6 +207,7 @@ impl Fact for Standing {
                 as_authority: codec::take_varint(bytes)?,
                 as_hub: codec::take_varint(bytes)?,
             },
+            5 => Links::Excluded,
             _ => return Err(Malformed("standing of no kind".to_owned())),
         };
         let near = match tag & !7 {
@@ -387,4 +394,5 @@ impl Value for Standings {
     }
 }
 
-record_values!(Member, CoreEvidence);
+record_values!(Member);
+widened_values!(CoreEvidence, once OlderCoreEvidence;);

@@ -30,6 +30,7 @@ mod hint;
 pub mod ledger;
 mod link_reads;
 pub mod links;
+mod listed;
 pub mod lists;
 mod load;
 mod manifest;

@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::records::{BatchId, PlanRecord, RefreshId, RefreshRecord, SeriesRecord};
+use super::evidence::{CoreEvidence, SidePlace};
+use super::records::{
+    BatchId, CoreRecord, CoverRecord, CoverStop, PlanRecord, RefreshId, RefreshRecord, SeriesRecord,
+};
+use crate::page::PageId;
 
 /// A [`PlanRecord`] before plans named lists.
 #[derive(Serialize, Deserialize)]
@@ -62,6 +66,106 @@ impl From<OlderRefresh> for RefreshRecord {
             standings: older.standings,
             components: older.components,
             lists: Vec::new(),
+            policy: None,
+            chosen: None,
+        }
+    }
+}
+
+/// A [`CoreRecord`] when every core gave a seed.
+#[derive(Serialize, Deserialize)]
+pub(super) struct OlderCore {
+    sigma: f64,
+    edges: u64,
+    hubs: Vec<PageId>,
+    authorities: Vec<PageId>,
+    sides: Vec<u8>,
+    seed: PageId,
+}
+
+impl From<OlderCore> for CoreRecord {
+    fn from(older: OlderCore) -> Self {
+        Self {
+            sigma: older.sigma,
+            edges: older.edges,
+            hubs: older.hubs,
+            authorities: older.authorities,
+            sides: older.sides,
+            seed: older.seed,
+            gives_seed: true,
+        }
+    }
+}
+
+/// A [`CoreEvidence`] when every core gave a seed.
+#[derive(Serialize, Deserialize)]
+pub(super) struct OlderCoreEvidence {
+    sigma: f64,
+    edges: u64,
+    hubs: u32,
+    authorities: u32,
+    authority_sites: u32,
+    seed: PageId,
+    seed_place: SidePlace,
+    since: RefreshId,
+    leads_to: u32,
+    leads_to_sites: u32,
+    first: Vec<PageId>,
+    runner_up: Option<(PageId, f64)>,
+    weakest_hub: (PageId, f64),
+    weakest_authority: (PageId, f64),
+    hub_needs: u64,
+    authority_needs: u64,
+}
+
+impl From<OlderCoreEvidence> for CoreEvidence {
+    fn from(older: OlderCoreEvidence) -> Self {
+        Self {
+            sigma: older.sigma,
+            edges: older.edges,
+            hubs: older.hubs,
+            authorities: older.authorities,
+            authority_sites: older.authority_sites,
+            seed: older.seed,
+            gives_seed: true,
+            seed_place: older.seed_place,
+            since: older.since,
+            leads_to: older.leads_to,
+            leads_to_sites: older.leads_to_sites,
+            first: older.first,
+            runner_up: older.runner_up,
+            weakest_hub: older.weakest_hub,
+            weakest_authority: older.weakest_authority,
+            hub_needs: older.hub_needs,
+            authority_needs: older.authority_needs,
+        }
+    }
+}
+
+/// A [`CoverRecord`] when every crawled page could be a seed.
+#[derive(Serialize, Deserialize)]
+pub(super) struct OlderCover {
+    since: RefreshId,
+    seats: u32,
+    ranks: Vec<u32>,
+    stop: CoverStop,
+    crawled: u32,
+    value: Option<i64>,
+    page_visits: u64,
+}
+
+impl From<OlderCover> for CoverRecord {
+    fn from(older: OlderCover) -> Self {
+        Self {
+            since: older.since,
+            seats: older.seats,
+            ranks: older.ranks,
+            stop: older.stop,
+            crawled: older.crawled,
+            value: older.value,
+            page_visits: older.page_visits,
+            allowed: None,
+            pinned: 0,
         }
     }
 }

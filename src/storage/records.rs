@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::codec::{self, Malformed};
-use super::older::{OlderPlan, OlderRefresh};
+use super::older::{OlderCore, OlderCover, OlderPlan, OlderRefresh};
 use super::table::{Value, record_values, widened_values};
 use crate::page::PageId;
 
@@ -315,6 +315,10 @@ pub struct RefreshRecord {
     pub components: u32,
     /// The keys of the lists that the parameters name, ascending.
     pub lists: Vec<Hash128>,
+    /// What policies came to, as JSON, which only the engine interprets; `None` without policies.
+    pub policy: Option<String>,
+    /// How many seeds the method came to, where the list is another; `None` where they are the list.
+    pub chosen: Option<u32>,
 }
 
 /// A core of a refresh; its scores are in `vectors`.
@@ -331,8 +335,10 @@ pub struct CoreRecord {
     /// The order of additions across both sides: one bit for each, 1 for a hub, eight to a byte,
     /// the first in the lowest bit.
     pub sides: Vec<u8>,
-    /// The hub that became the seed.
+    /// The hub that became the seed; where the core gives none, its best hub.
     pub seed: PageId,
+    /// Whether the core gives a seed.
+    pub gives_seed: bool,
 }
 
 /// A seed of a refresh.
@@ -362,6 +368,21 @@ pub enum SeedEvidence {
     Cover(CoverEvidence),
     /// It reaches value on the whole web.
     Web(WebEvidence),
+    /// A policy has it on the list, and the method has nothing to say of it: it is pinned, or stays
+    /// since no more of the list may change.
+    ByPolicy,
+}
+
+/// A place of a list that is not what the method came to, since no more of it may change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ListedSeed {
+    /// The page.
+    pub page: PageId,
+    /// Its rank among the seeds that the method came to; `None` where it stays on the list without
+    /// being one of them.
+    pub chosen: Option<u32>,
+    /// The last refresh of the plan in which the method came to it.
+    pub last_chosen: RefreshId,
 }
 
 /// What a refresh of a cover method keeps of a site with crawled pages.
@@ -383,6 +404,10 @@ pub struct CoverRecord {
     pub value: Option<i64>,
     /// Page visits of the run that picked the seeds.
     pub page_visits: u64,
+    /// How many of the crawled pages may be seeds; `None` where that was not asked.
+    pub allowed: Option<u32>,
+    /// How many of the seeds are pinned: the first ones.
+    pub pinned: u32,
 }
 
 /// Why a site got no further seed: the first reason that holds, in this order.
@@ -428,12 +453,13 @@ record_values!(
     SiteRecord,
     PageRecord,
     BatchRecord,
-    CoreRecord,
-    CoverRecord,
     SeedRecord,
+    ListedSeed,
 );
 
 widened_values!(
     PlanRecord, once OlderPlan;
     RefreshRecord, once OlderRefresh;
+    CoreRecord, once OlderCore;
+    CoverRecord, once OlderCover;
 );

@@ -12,8 +12,8 @@ use super::ledger::{ComponentRecord, NearRecords, OrderKey, OriginKey};
 use super::links::{LinkBlock, LinkKey};
 use super::lists::ListText;
 use super::records::{
-    BatchRecord, CoreRecord, CoverRecord, FormerPage, FormerRow, Hash128, Meta, PageRecord,
-    PlanRecord, RefreshRecord, RowMembers, SeedRecord, SiteRecord,
+    BatchRecord, CoreRecord, CoverRecord, FormerPage, FormerRow, Hash128, ListedSeed, Meta,
+    PageRecord, PlanRecord, RefreshRecord, RowMembers, SeedRecord, SiteRecord,
 };
 use super::table::{Access, Holds, Key, Table, TableInfo};
 use crate::page::{PageId, PageSet, RowId, SiteId};
@@ -135,6 +135,9 @@ tables! {
     /// The way back from `aliases`.
     ALIAS_IN = "alias_in": (PageId, PageId) => AliasIn, Lookup, Pages,
         key "page: site u32, index u32, other page: site u32, index u32", value "0: the other is an alias that leads to the page, 1: the other links to the page, an alias; varint";
+    /// The list of a refresh where it is not what the method came to.
+    LISTED = "listed": (u32, u32) => ListedSeed, Scan, Refreshes,
+        key "refresh u32, rank u32", value "record: page, rank in `seeds`, the last refresh that came to it";
     /// What plans name by content: the lines of their lists of pages.
     LISTS = "lists": Hash128 => ListText, Lookup, Bank,
         key "128-bit hash of the value", value "lines, UTF-8, each ended by a line feed";
@@ -143,8 +146,8 @@ tables! {
 /// The tables of banks of older formats, the newest first: the first format that has more than
 /// these, and these.
 pub(super) const OF_OLDER: [(u32, &[TableInfo]); 2] = [
-    (WITH_LISTS, ALL.split_at(ALL.len() - 1).0),
-    (WITH_ALIASES, ALL.split_at(ALL.len() - 3).0),
+    (WITH_LISTS, ALL.split_at(ALL.len() - 2).0),
+    (WITH_ALIASES, ALL.split_at(ALL.len() - 4).0),
 ];
 
 /// Keys of `meta`.

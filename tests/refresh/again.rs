@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use seedbank::cores::{
     Core, CoreParams, Growth, KnownComponent, KnownCore, Ledger, NearClasses, NearPage, Nearness,
-    Rule, Selection, select_again,
+    OneEach, Rule, Selection, select_again,
 };
 use seedbank::graph::{Fingerprint, HubGraph, Rows, WeakComponents};
 use seedbank::page::PageId;
@@ -98,7 +98,8 @@ fn run(web: &Web, params: &CoreParams, kept: &Kept) -> (Vec<u64>, HubGraph, Sele
         });
     let known = known.collect();
     let ledger = Ledger::new(components, known);
-    let selection = select_again(&graph, params, &[], &ledger, &Unwatched).unwrap();
+    let mut each = OneEach { left: params.seeds };
+    let selection = select_again(&graph, params, &[], &ledger, &mut each, &Unwatched).unwrap();
     let found = selection.found.iter().map(|(&component, found)| {
         let cores = found.cores.iter().map(|(rank, near)| KnownCore {
             core: selection.cores[*rank as usize - 1].clone(),

@@ -140,7 +140,7 @@ fn random_histories() {
                     .into_iter()
                     .map(|seed| match seed.evidence {
                         Evidence::Cover { gain, .. } => (seed.url, millionths(gain.unwrap())),
-                        Evidence::Core { .. } => panic!("a core"),
+                        Evidence::Core { .. } | Evidence::ByPolicy {} => panic!("no cover"),
                     });
                 let found: Vec<(String, i64)> = found.collect();
                 prop_assert_eq!(&found, &judge.greedy(4, terms));
@@ -373,7 +373,7 @@ fn pages_by_pagerank_are_worth_their_share_of_the_web() {
         .iter()
         .map(|seed| match &seed.evidence {
             Evidence::Cover { covered_value, .. } => *covered_value,
-            Evidence::Core { .. } => panic!("a core"),
+            Evidence::Core { .. } | Evidence::ByPolicy {} => panic!("no cover"),
         })
         .sum();
     let alone = 0.15 + 0.85 * (9.0 - reached) / 9.0;

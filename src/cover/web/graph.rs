@@ -3,6 +3,7 @@
 use super::super::graph::SiteGraphError;
 use super::super::limits::MAX_PRICE;
 use super::super::value::UNIT;
+use super::terms::Cap;
 use crate::graph::{Csr, number};
 
 /// All crawled and known pages that are not gone, numbered in byte order of their URLs (the smallest
@@ -16,6 +17,8 @@ pub struct WebGraph {
     successors: Csr,
     predecessors: Csr,
     candidates: Vec<u32>,
+    pins: Vec<u32>,
+    caps: Vec<Cap>,
 }
 
 impl WebGraph {
@@ -58,7 +61,34 @@ impl WebGraph {
             successors,
             predecessors,
             candidates,
+            pins: Vec::new(),
+            caps: Vec::new(),
         })
+    }
+
+    /// The same graph with pages that are seeds before any pick, in this order, and with caps, each
+    /// with a group for every page.
+    pub fn under(mut self, pins: Vec<u32>, caps: Vec<Cap>) -> Result<Self, SiteGraphError> {
+        let pages = self.values.len();
+        let beyond = pins.iter().find(|pin| **pin as usize >= pages).copied();
+        let short = caps.iter().find(|cap| cap.group.len() != pages);
+        if let Some(page) = beyond.or_else(|| short.map(|cap| number(cap.group.len()))) {
+            return Err(SiteGraphError::NoSuchPage { page, pages });
+        }
+        (self.pins, self.caps) = (pins, caps);
+        Ok(self)
+    }
+
+    /// The pages that are seeds before any pick, in their order.
+    #[must_use]
+    pub fn pins(&self) -> &[u32] {
+        &self.pins
+    }
+
+    /// How many seeds there may be of groups of pages.
+    #[must_use]
+    pub fn caps(&self) -> &[Cap] {
+        &self.caps
     }
 
     /// How many pages there are.

@@ -21,6 +21,7 @@ use super::ball::{Ball, Balls, OVERLAPPING};
 use super::graph::WebGraph;
 use super::picks::{NEXT, WebCover, WebPick};
 use super::reach::Reach;
+use super::terms::Room;
 use crate::graph::lanes::{BothWays, LaneValues};
 use crate::watch::{Interrupted, Watch};
 
@@ -107,6 +108,7 @@ pub(super) fn greedy(
         wanted,
         gains: first_gains(graph, reach, wanted.price),
         picked: vec![false; graph.pages() as usize],
+        room: Room::new(graph.caps()),
         open: graph
             .values()
             .iter()
@@ -118,6 +120,12 @@ pub(super) fn greedy(
     let mut reached = Reached::new(graph, wanted.hops);
     let mut picks: Vec<WebPick> = Vec::new();
     let mut visits = 0;
+    for &pin in graph.pins() {
+        watch.proceed()?;
+        let (hops, added) = run.take(&mut reached, pin);
+        picks.push(WebPick::pinned(pin, hops));
+        visits += run.take_off(added)?;
+    }
     let stop = loop {
         watch.proceed()?;
         if !picks.is_empty() && run.open == 0 {
@@ -134,8 +142,7 @@ pub(super) fn greedy(
             break Stop::NotPositive;
         }
         let seed = scored(first);
-        run.picked[seed.page as usize] = true;
-        let (hops, added) = reached.add(seed.page);
+        let (hops, added) = run.take(&mut reached, seed.page);
         picks.push(WebPick {
             seed,
             next: best.map(scored).collect(),
@@ -191,6 +198,7 @@ struct Run<'a> {
     /// By page; of those that are no candidates without meaning.
     gains: Vec<AtomicI64>,
     picked: Vec<bool>,
+    room: Room<'a>,
     /// How many pages that no pick has reached are worth something else than their price.
     open: usize,
     balls: &'a Balls,
@@ -198,11 +206,23 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The best candidates that are not picked, best first: one, and [`NEXT`] after it.
+    /// Notes a seed; returns what it adds.
+    fn take(&mut self, reached: &mut Reached<'_>, page: u32) -> (Vec<HopGain>, Vec<u32>) {
+        self.picked[page as usize] = true;
+        self.room.take(page);
+        reached.add(page)
+    }
+
+    /// Whether a candidate can be the next pick.
+    fn is_open(&self, page: u32) -> bool {
+        !self.picked[page as usize] && self.room.has(page)
+    }
+
+    /// The best candidates that can be picked, best first: one, and [`NEXT`] after it.
     fn best(&self) -> Vec<Gain> {
         let best_of = |part: &[u32]| {
             let mut best: BinaryHeap<Reverse<Gain>> = BinaryHeap::with_capacity(NEXT + 2);
-            for &page in part.iter().filter(|&&page| !self.picked[page as usize]) {
+            for &page in part.iter().filter(|&&page| self.is_open(page)) {
                 let gain = self.gains[page as usize].load(Ordering::Relaxed);
                 let gain = (gain, Reverse(page));
                 if best.len() <= NEXT || best.peek().is_some_and(|Reverse(last)| gain > *last) {

@@ -14,6 +14,7 @@
 //! | `greedy` | picks by gain, decremental |
 //! | `follow` | the same picks at the cost of what changed since an earlier selection |
 //! | `others` | baselines, and the best out-degree in what remains |
+//! | `terms` | pins and caps |
 //! | `picks` | what comes out |
 //! | `crawl` | what a crawl from a list gathers within a budget |
 //! | `tune` | hops and price by the crawls that they lead to |
@@ -39,6 +40,7 @@ mod picks;
 mod reach;
 #[cfg(test)]
 mod samples;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod tune;
@@ -49,6 +51,7 @@ pub use lists::lists;
 pub use params::{Setting, ValueBy, WebChoice, WebParams};
 pub use picks::{NEXT, WebCover, WebPick};
 pub use reach::{Reach, Reaches};
+pub use terms::Cap;
 pub use tune::{Trial, Tuning};
 
 use super::params::Method;
@@ -81,7 +84,10 @@ pub fn select_after(
     watch: &dyn Watch,
 ) -> Result<Followed<Selected>, Interrupted> {
     let by_gain = matches!(choice.method, Method::Greedy | Method::MaxWeight);
-    let Some(setting) = choice.setting().filter(|_| by_gain && choice.positive_only) else {
+    // What is kept of an earlier selection says nothing of candidates that caps passed over.
+    let is_free = graph.pins().is_empty() && graph.caps().is_empty();
+    let may_follow = by_gain && choice.positive_only && is_free;
+    let Some(setting) = choice.setting().filter(|_| may_follow) else {
         return Ok(Followed::GaveUp { page_visits: 0 });
     };
     let balls = Balls::new(graph.pages());
@@ -115,11 +121,15 @@ fn listed(
     let mut order: Vec<usize> = (0..cover.picks.len()).collect();
     if let Some(budget) = choice.budget {
         watch.stage("order", None);
-        let seeds: Vec<u32> = cover.picks.iter().map(|pick| pick.seed.page).collect();
+        // Pins stay first.
+        let pins = graph.pins().len().min(cover.picks.len());
+        let others = cover.picks[pins..].iter();
+        let seeds: Vec<u32> = others.map(|pick| pick.seed.page).collect();
         let (by_crawls, visits) =
             order::by_crawls(graph, &seeds, budget, choice.tune_visits, watch)?;
         cover.page_visits += visits;
-        order = by_crawls;
+        order.truncate(pins);
+        order.extend(by_crawls.into_iter().map(|at| pins + at));
     }
     Ok(Selected {
         setting,

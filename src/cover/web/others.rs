@@ -2,7 +2,7 @@
 //! remains.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 
 use super::super::baselines;
 use super::super::params::Method;
@@ -12,6 +12,7 @@ use super::graph::WebGraph;
 use super::greedy::Reached;
 use super::params::WebChoice;
 use super::picks::{WebCover, WebPick};
+use super::terms::Room;
 use crate::watch::{Interrupted, Watch};
 
 /// Picks by a baseline; `ranks` has the PageRank of each page, where the method asks for it.
@@ -24,15 +25,18 @@ pub(super) fn baseline(
 ) -> Result<WebCover, Interrupted> {
     let candidates = graph.candidates();
     let wanted = choice.seeds as usize;
+    let is_free = graph.pins().is_empty() && graph.caps().is_empty();
+    // Some of an order may be passed over.
+    let drawn = if is_free { wanted } else { candidates.len() };
     let count = crate::graph::number(candidates.len());
     let page_rank = |page: u32| ranks.get(page as usize).copied().unwrap_or(0.0);
     // Places in the list of candidates, which are in URL order.
     let order: Vec<u32> = match choice.method {
         // The web has no name, as a site has one.
-        Method::Random => baselines::random("", choice.rng_seed, count, wanted),
+        Method::Random => baselines::random("", choice.rng_seed, count, drawn),
         Method::Pagerank => {
             let scores: Vec<f64> = candidates.iter().map(|&page| page_rank(page)).collect();
-            baselines::by_score(&scores, wanted.saturating_add(1))
+            baselines::by_score(&scores, drawn.saturating_add(1))
         }
         _ => {
             let mut order: Vec<u32> = (0..count).collect();
@@ -48,10 +52,26 @@ pub(super) fn baseline(
             _ => Score::OutDegree(graph.out_degree(page)),
         },
     };
-    let order: Vec<u32> = order.iter().map(|&at| candidates[at as usize]).collect();
+    let mut order: Vec<u32> = order.iter().map(|&at| candidates[at as usize]).collect();
     let mut reached = Reached::new(graph, hops);
-    let mut picks = Vec::new();
-    for (at, &page) in order.iter().enumerate().take(wanted) {
+    let mut room = Room::new(graph.caps());
+    let mut picks = pinned(graph, &mut reached, &mut room);
+    if !is_free {
+        let pins: HashSet<u32> = graph.pins().iter().copied().collect();
+        order.retain(|page| {
+            !pins.contains(page) && room.has(*page) && {
+                room.take(*page);
+                true
+            }
+        });
+    }
+    let pins = picks.len();
+    let open = if is_free {
+        candidates.len()
+    } else {
+        order.len()
+    };
+    for (at, &page) in order.iter().enumerate().take(wanted.saturating_sub(pins)) {
         watch.proceed()?;
         let next = order.get(at + 1).map(|&next| scored(next));
         picks.push(WebPick {
@@ -65,7 +85,7 @@ pub(super) fn baseline(
     }
     let left = candidates.iter().filter(|&&page| !reached.has(page));
     Ok(WebCover {
-        stop: if picks.len() == candidates.len() {
+        stop: if picks.len() - pins == open {
             Stop::NoPageLeft
         } else {
             Stop::Complete
@@ -74,6 +94,16 @@ pub(super) fn baseline(
         picks,
         page_visits: reached.visits,
     })
+}
+
+/// The pins of a graph as picks.
+fn pinned(graph: &WebGraph, reached: &mut Reached<'_>, room: &mut Room<'_>) -> Vec<WebPick> {
+    let pins = graph.pins().iter();
+    pins.map(|&pin| {
+        room.take(pin);
+        WebPick::pinned(pin, reached.add(pin).0)
+    })
+    .collect()
 }
 
 /// Picks by the out-degree in what remains: all pages within so many hops of a pick are removed, and
@@ -86,27 +116,33 @@ pub(super) fn max_out(
     watch: &dyn Watch,
 ) -> Result<WebCover, Interrupted> {
     let pages = graph.pages();
-    let mut there = vec![true; pages as usize];
-    let mut left = pages;
-    let mut degree: Vec<u32> = (0..pages).map(|page| graph.out_degree(page)).collect();
+    let mut remains = Remains {
+        there: vec![true; pages as usize],
+        left: pages,
+        degree: (0..pages).map(|page| graph.out_degree(page)).collect(),
+        ball: Ball::new(pages as usize),
+    };
     let candidates = graph.candidates().iter();
     let mut queue: BinaryHeap<(u32, Reverse<u32>)> = candidates
-        .map(|&page| (degree[page as usize], Reverse(page)))
+        .map(|&page| (remains.degree[page as usize], Reverse(page)))
         .collect();
     let scored = |(degree, Reverse(page))| Scored {
         page,
         score: Score::OutDegree(degree),
     };
     let mut reached = Reached::new(graph, hops);
-    let mut ball = Ball::new(pages as usize);
-    let mut picks = Vec::new();
+    let mut room = Room::new(graph.caps());
+    let mut picks = pinned(graph, &mut reached, &mut room);
     let mut visits = 0;
+    for &pin in graph.pins() {
+        visits += remains.remove(graph, pin, hops);
+    }
     let stop = loop {
         watch.proceed()?;
-        if left == 0 {
+        if remains.left == 0 {
             break Stop::NoPageLeft;
         }
-        let Some(best) = freshest(&mut queue, &degree, &there) else {
+        let Some(best) = remains.freshest(&mut queue, &room) else {
             break Stop::NoPageLeft;
         };
         if picks.len() >= choice.seeds as usize {
@@ -115,29 +151,18 @@ pub(super) fn max_out(
         if choice.positive_only && best.0 == 0 {
             break Stop::NotPositive;
         }
-        let next = freshest(&mut queue, &degree, &there);
-        queue.extend(next);
         let seed = scored(best);
+        room.take(seed.page);
+        let next = remains.freshest(&mut queue, &room);
+        queue.extend(next);
         picks.push(WebPick {
             seed,
             next: next.map(scored).into_iter().collect(),
             hops: reached.add(seed.page).0,
         });
-        let mut gone = Vec::new();
-        let remains = |page: u32| there[page as usize];
-        visits += ball.levels_among(graph.successors(), &[seed.page], hops, remains, |level| {
-            gone.extend_from_slice(level.pages);
-        });
-        for page in gone {
-            there[page as usize] = false;
-            left -= 1;
-            let sources = graph.predecessors().list(page);
-            visits += sources.len() as u64;
-            for &source in sources {
-                degree[source as usize] -= 1;
-            }
-        }
+        visits += remains.remove(graph, seed.page, hops);
     };
+    let degree = remains.degree;
     let rest = graph
         .candidates()
         .iter()
@@ -152,21 +177,58 @@ pub(super) fn max_out(
     })
 }
 
-/// Takes the best entry whose degree is up to date and whose page remains.
-fn freshest(
-    queue: &mut BinaryHeap<(u32, Reverse<u32>)>,
-    degree: &[u32],
-    there: &[bool],
-) -> Option<(u32, Reverse<u32>)> {
-    while let Some((known, Reverse(page))) = queue.pop() {
-        let now = degree[page as usize];
+/// The pages that no pick removed.
+struct Remains {
+    there: Vec<bool>,
+    left: u32,
+    /// Links to each page's targets that remain.
+    degree: Vec<u32>,
+    ball: Ball,
+}
+
+impl Remains {
+    /// Removes what remains within so many hops of a page; returns the page visits.
+    fn remove(&mut self, graph: &WebGraph, page: u32, hops: u32) -> u64 {
+        let mut gone = Vec::new();
+        let there = &self.there;
         if !there[page as usize] {
-            continue;
+            return 0;
         }
-        if now == known {
-            return Some((known, Reverse(page)));
+        let remains = |page: u32| there[page as usize];
+        let links = graph.successors();
+        let mut visits = self
+            .ball
+            .levels_among(links, &[page], hops, remains, |level| {
+                gone.extend_from_slice(level.pages);
+            });
+        for page in gone {
+            self.there[page as usize] = false;
+            self.left -= 1;
+            let sources = graph.predecessors().list(page);
+            visits += sources.len() as u64;
+            for &source in sources {
+                self.degree[source as usize] -= 1;
+            }
         }
-        queue.push((now, Reverse(page)));
+        visits
     }
-    None
+
+    /// Takes the best entry whose degree is up to date and whose page remains and has room.
+    fn freshest(
+        &self,
+        queue: &mut BinaryHeap<(u32, Reverse<u32>)>,
+        room: &Room<'_>,
+    ) -> Option<(u32, Reverse<u32>)> {
+        while let Some((known, Reverse(page))) = queue.pop() {
+            let now = self.degree[page as usize];
+            if !self.there[page as usize] || !room.has(page) {
+                continue;
+            }
+            if now == known {
+                return Some((known, Reverse(page)));
+            }
+            queue.push((now, Reverse(page)));
+        }
+        None
+    }
 }

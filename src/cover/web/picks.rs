@@ -2,7 +2,7 @@
 
 use roaring::RoaringBitmap;
 
-use super::super::pick::{HopGain, Scored, Stop};
+use super::super::pick::{HopGain, Score, Scored, Stop};
 
 /// How many of the best candidates after a pick are kept with it: enough that a later selection,
 /// after some of them changed, can still tell which is the best of the others.
@@ -21,6 +21,18 @@ pub struct WebPick {
 }
 
 impl WebPick {
+    /// A seed that was there before any pick.
+    pub(super) const fn pinned(page: u32, hops: Vec<HopGain>) -> Self {
+        Self {
+            seed: Scored {
+                page,
+                score: Score::Drawn,
+            },
+            next: Vec::new(),
+            hops,
+        }
+    }
+
     /// The pages that it is the first to reach.
     #[must_use]
     pub fn reached(&self) -> RoaringBitmap {

@@ -59,6 +59,10 @@ pub struct Seed {
     /// The refresh.
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
+    /// The policy that has it on the list whatever the method says; `None` for a seed that the method
+    /// came to and that is not pinned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_policy: Option<ByPolicy>,
     /// Why it was selected.
     #[serde(flatten)]
     pub evidence: Evidence,
@@ -78,6 +82,16 @@ fn is_true(field: &bool) -> bool {
 
 const fn yes() -> bool {
     true
+}
+
+/// The policy that has a page on a list whatever the method says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ByPolicy {
+    /// The plan pins it.
+    Pin,
+    /// It was on the list, and no more of the list may change.
+    MaxChanges,
 }
 
 /// Why a seed was selected.
@@ -117,6 +131,10 @@ pub enum Evidence {
         #[serde(skip_serializing_if = "Option::is_none")]
         seats: Option<u32>,
     },
+    /// A policy has it on the list, and the method has nothing to say of it: it is pinned, or stays
+    /// since no more of the list may change.
+    #[schemars(title = "by policy", extend("not" = {"anyOf": [{"required": ["core"]}, {"required": ["gain"]}]}))]
+    ByPolicy {},
 }
 
 /// A core of a refresh.

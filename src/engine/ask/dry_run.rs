@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::Seed;
 use super::views::{Views, seed_view};
+use crate::engine::policy::pinned_urls;
 use crate::engine::refresh::{RefreshReport, RefreshRequest, Trial};
 use crate::engine::{Bank, EngineError};
 use crate::watch::Watch;
@@ -54,9 +55,11 @@ impl Bank {
             report.method,
             report.view.refresh,
         );
+        let lists = report.view.parameters.lists();
+        let pinned = pinned_urls(&views.reader, lists, views.naming)?;
         let seeds = seeds
             .iter()
-            .map(|(rank, seed)| seed_view(&views, of, (*rank, seed)));
+            .map(|(rank, seed)| seed_view(&views, of, &pinned, (*rank, seed)));
         Ok(DryRun {
             seed_list: seeds.collect::<Result<_, _>>()?,
             report,

@@ -11,15 +11,15 @@ mod plans;
 pub(crate) mod views;
 
 pub use answers::{
-    AliasView, BatchSummary, BatchView, CoreView, CounterView, Evidence, History, PageView,
-    PlanView, Seed, Status, SuccessorView, TableSize, Which,
+    AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, History,
+    PageView, PlanView, Seed, Status, SuccessorView, TableSize, Which,
 };
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
 pub use explain::{
     Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
-    Explanation, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, ReadCost,
-    Role, RowSums, ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy,
+    Explanation, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, PolicySays,
+    ReadCost, Role, RowSums, ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy,
     Uncovered, Unreached, WebOfSite, WebParts, WebSeed, WebTerms, Why,
 };
 pub use page_history::{Appearance, PageHistory, PlanHistory};

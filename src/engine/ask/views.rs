@@ -1,11 +1,14 @@
 //! Answers about the whole bank: seeds, cores, history, status. All come from the published state,
 //! so they can be asked for while another process writes.
 
+use std::collections::HashSet;
+
 use super::answers::{
-    AliasView, BatchSummary, BatchView, CoreView, Evidence, History, PageView, PlanView, Seed,
-    Status, SuccessorView, TableSize, Which,
+    AliasView, BatchSummary, BatchView, ByPolicy, CoreView, Evidence, History, PageView, PlanView,
+    Seed, Status, SuccessorView, TableSize, Which,
 };
 use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
+use crate::engine::policy::pinned_urls;
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError};
 use crate::ingest::{self, Naming};
@@ -110,15 +113,13 @@ impl Bank {
         let (refresh, record) = views.find(which)?;
         let options = PlanOptions::from_kept(&record.settings)?;
         let method = options.method.unwrap_or_default();
+        let pinned = pinned_urls(&views.reader, options.lists(), views.naming)?;
         let mut seeds = Vec::new();
-        for entry in views
-            .reader
-            .scan_under(&tables::SEEDS, &refresh.to_be_bytes())?
-        {
-            let ((_, rank), seed) = entry?;
+        for (rank, seed) in views.reader.list(refresh)? {
             seeds.push(seed_view(
                 &views,
                 (&record.plan, method, refresh),
+                &pinned,
                 (rank, &seed),
             )?);
         }
@@ -259,11 +260,19 @@ impl Bank {
 pub(super) fn seed_view(
     views: &Views,
     (plan, method, refresh): (&str, Method, RefreshId),
+    pinned: &HashSet<String>,
     (rank, seed): (u32, &SeedRecord),
 ) -> Result<Seed, EngineError> {
     let (site, url, state) = views.name_and_state(seed.page)?;
     let succeeds = seed.succeeds.map(|of| successor_view(views, of.page, of));
+    let is_pinned = pinned.contains(&url);
+    let stays = matches!(seed.evidence, SeedEvidence::ByPolicy);
     Ok(Seed {
+        by_policy: match (is_pinned, stays) {
+            (true, _) => Some(ByPolicy::Pin),
+            (false, true) => Some(ByPolicy::MaxChanges),
+            (false, false) => None,
+        },
         rank,
         url,
         alive: state.is_live(),
@@ -303,6 +312,7 @@ fn evidence(kept: &SeedEvidence) -> Evidence {
             since: web.since,
             seats: None,
         },
+        SeedEvidence::ByPolicy => Evidence::ByPolicy {},
     }
 }
 

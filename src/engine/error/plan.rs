@@ -2,6 +2,7 @@
 
 use crate::cores;
 use crate::cover::{self, SiteGraphError};
+use crate::engine::policy::BadPattern;
 use crate::shown::shortened;
 
 /// Why a plan cannot be run. The texts name parameters as a plan file does.
@@ -70,6 +71,45 @@ pub enum PlanError {
         "`tune` tries hops and prices for a crawl over the whole web; give `scope` = web and a `budget`, and leave `hops` or `fetch-cost` out"
     )]
     NothingToTune,
+    /// The file of a list cannot be read.
+    #[error("the list {name}")]
+    List {
+        /// What the list is called.
+        name: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A list of which nothing but the name is known.
+    #[error("the list {0} was named and not read; read the plan's lists first")]
+    UnreadList(String),
+    /// A line of a list that makes no sense.
+    #[error("the list {list} has the line {:?}: {why}", shortened(line))]
+    Line {
+        /// What the list is called.
+        list: String,
+        /// The line.
+        line: String,
+        /// What is wrong with it.
+        why: BadPattern,
+    },
+    /// A list of the only pages that can be seeds, without a line.
+    #[error(
+        "the list {0} names no pages, so that no page could be a seed; `none` takes the list off"
+    )]
+    NamesNothing(String),
+    /// A limit of no seeds.
+    #[error("`{0}` = 0 would allow no seed; `none` takes the limit off")]
+    NoSeedAllowed(&'static str),
+    /// More pages are pinned than the plan selects seeds.
+    #[error(
+        "{pins} pages are pinned, and the plan selects {seeds} seeds; raise `seeds`, or pin fewer"
+    )]
+    TooManyPins {
+        /// How many pages are pinned.
+        pins: u64,
+        /// How many seeds the plan selects.
+        seeds: u32,
+    },
     /// More seeds than a refresh can rank.
     #[error(
         "the plan selects {seeds} seeds, more than the {} that a refresh can rank; take fewer per site",

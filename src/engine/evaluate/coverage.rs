@@ -7,6 +7,7 @@ use super::requests::CoverageRequest;
 use super::today::state;
 use crate::cover::{Choice, CoverParams, Method, select_chosen};
 use crate::engine::ask::views::Views;
+use crate::engine::policy::Rules;
 use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, in_groups};
 use crate::engine::{Bank, EngineError, ExperimentError, PlanError};
 use crate::evaluate::coverage::{Covered, Gain, covered, gain, mean};
@@ -70,9 +71,13 @@ pub(super) fn run(
     let ways = COVERING.len() + HEURISTIC.len() + request.draws as usize;
     let steps = ways as u64 * u64::from(request.hops) * sites.len() as u64;
     watch.stage("cover", Some(steps));
-    in_groups(store, &sites, &loading, watch, |group, loaded| {
-        measured.add(request, group, loaded, watch)
-    })?;
+    in_groups(
+        store,
+        &sites,
+        (&loading, &Rules::default()),
+        watch,
+        |group, loaded| measured.add(request, group, loaded, watch),
+    )?;
     let (by_seeds, by_hops) = measured.curves(request);
     Ok(CoverageEvaluation {
         state: state(store)?,

@@ -110,11 +110,10 @@ fn of_refresh(
     let plan = PlanOptions::from_kept(&record.settings)?.decide()?;
     let reader = &today.views.reader;
     let mut seeds = Vec::new();
-    for entry in reader.scan_under(&tables::SEEDS, &refresh.to_be_bytes())? {
-        let (_, seed) = entry?;
+    for (_, seed) in reader.list(refresh)? {
         let core = match seed.evidence {
             SeedEvidence::Core { core, .. } => Some((refresh, core)),
-            SeedEvidence::Cover(_) | SeedEvidence::Web(_) => None,
+            SeedEvidence::Cover(_) | SeedEvidence::Web(_) | SeedEvidence::ByPolicy => None,
         };
         let page = seed.page;
         seeds.push(OldSeed { page, core });
@@ -175,11 +174,7 @@ impl Bank {
         let (refresh, record) = views.find(which)?;
         let plan = PlanOptions::from_kept(&record.settings)?.decide()?;
         let mut found = BTreeMap::new();
-        for entry in views
-            .reader
-            .scan_under(&tables::SEEDS, &refresh.to_be_bytes())?
-        {
-            let ((_, rank), seed) = entry?;
+        for (rank, seed) in views.reader.list(refresh)? {
             let why = dead(&views.reader.need(&tables::PAGES, &seed.page)?, &plan);
             found.extend(why.map(|why| (rank, why)));
         }

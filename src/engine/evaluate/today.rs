@@ -6,7 +6,7 @@ use crate::cover::{PUniq, Weights, page_value};
 use crate::engine::EngineError;
 use crate::engine::ask::views::Views;
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
-use crate::engine::whole::{Whole, WholeNumbers};
+use crate::engine::whole::{EVERY, Whole, WholeNumbers};
 use crate::evaluate::{PageWorth, Web};
 use crate::page::{PageId, SiteId};
 use crate::rank::pagerank;
@@ -43,7 +43,7 @@ impl Today {
     ) -> Result<Self, EngineError> {
         let mut worth = Vec::new();
         let store: &Store = &views.reader;
-        let (whole, numbers) = Whole::load_each(store, watch, |site, pages| {
+        let (whole, numbers) = Whole::load_each(store, &EVERY, watch, |site, pages| {
             if needed == Needed::Worth {
                 push_worth(store, site, pages, &mut worth)?;
             }

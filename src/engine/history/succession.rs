@@ -252,11 +252,10 @@ pub(crate) fn stable_list(
 ) -> Result<(Vec<PageId>, BTreeMap<PageId, Succession>), EngineError> {
     let record = store.need(&tables::REFRESHES, &refresh)?;
     let mut old = Vec::new();
-    for entry in store.scan_under(&tables::SEEDS, &refresh.to_be_bytes())? {
-        let (_, seed) = entry?;
+    for (_, seed) in store.list(refresh)? {
         let core = match seed.evidence {
             SeedEvidence::Core { core, .. } => Some((refresh, core)),
-            SeedEvidence::Cover(_) | SeedEvidence::Web(_) => None,
+            SeedEvidence::Cover(_) | SeedEvidence::Web(_) | SeedEvidence::ByPolicy => None,
         };
         old.push(OldSeed {
             page: seed.page,

@@ -4,6 +4,7 @@ use super::{CorePlan, Method, Plan, PlanOptions, Scope};
 use crate::cores::{CoreParams, Density, Hits, Pick, Rule};
 use crate::cover::web::{WebChoice, WebParams};
 use crate::cover::{self, BadParams, Choice, CoverParams};
+use crate::engine::policy::{Limit, List, Policy};
 use crate::engine::{Family, PlanError};
 
 impl PlanOptions {
@@ -21,6 +22,7 @@ impl PlanOptions {
                 family,
             });
         }
+        self.policy()?;
         match method {
             Method::Cores => self.decide_cores().map(Plan::Cores),
             Method::Cover(method) => match self.scope.unwrap_or_default() {
@@ -30,7 +32,49 @@ impl PlanOptions {
         }
     }
 
-    fn of_cores(&self) -> [(&'static str, bool); 11] {
+    /// Decides every policy.
+    pub fn policy(&self) -> Result<Policy, PlanError> {
+        let all = [
+            &self.exclude,
+            &self.only,
+            &self.exclude_from_graph,
+            &self.pin,
+        ];
+        if let Some(list) = all.into_iter().flatten().find(|list| list.is_unread()) {
+            return Err(PlanError::UnreadList(list.name().to_owned()));
+        }
+        let hash = |list: &Option<List>| list.as_ref().and_then(List::hash);
+        let most = |limit: Option<Limit>| limit.and_then(Limit::number);
+        for (name, limit) in [
+            ("max-per-site", self.max_per_site),
+            ("max-per-domain", self.max_per_domain),
+        ] {
+            if most(limit) == Some(0) {
+                return Err(PlanError::NoSeedAllowed(name));
+            }
+        }
+        if let Some(only) = self
+            .only
+            .as_ref()
+            .filter(|only| hash(&self.only).is_some() && only.lines() == 0)
+        {
+            return Err(PlanError::NamesNothing(only.name().to_owned()));
+        }
+        Ok(Policy {
+            max_per_site: most(self.max_per_site),
+            max_per_domain: most(self.max_per_domain),
+            exclude: hash(&self.exclude),
+            only: hash(&self.only),
+            exclude_from_graph: hash(&self.exclude_from_graph),
+            pin: hash(&self.pin),
+            min_hubs: self.min_hubs.unwrap_or(0),
+            min_authorities: self.min_authorities.unwrap_or(0),
+            min_quality: 0,
+            max_changes: most(self.max_changes),
+        })
+    }
+
+    fn of_cores(&self) -> [(&'static str, bool); 13] {
         [
             ("hits", self.hits.is_some()),
             ("iterations", self.iterations.is_some()),
@@ -43,6 +87,8 @@ impl PlanOptions {
             ("succeed", self.succeed.is_some()),
             ("keep-spam", self.keep_spam.is_some()),
             ("pages", self.pages.is_some()),
+            ("min-hubs", self.min_hubs.is_some()),
+            ("min-authorities", self.min_authorities.is_some()),
         ]
     }
 
@@ -165,6 +211,7 @@ impl PlanOptions {
             succeed,
             keep_spam: self.keep_spam.unwrap_or(false),
             pages: self.pages.unwrap_or_default(),
+            left_out: self.exclude_from_graph.as_ref().and_then(List::hash),
         })
     }
 }

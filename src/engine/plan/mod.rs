@@ -8,6 +8,8 @@ mod decide;
 mod method;
 mod schema;
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,9 @@ use serde::{Deserialize, Serialize};
 use super::{EngineError, PlanError};
 use crate::cores::{CoreParams, Density, Growth, Hits, Pick};
 use crate::cover::web::{Setting, ValueBy, WebChoice};
-use crate::cover::{Choice, Covered, Share, Value};
+use crate::cover::{Choice, Covered, Seats, Share, Value};
+use crate::engine::policy::{Limit, List, Lists};
+use crate::storage::Hash128;
 use crate::storage::records::BatchId;
 
 pub use method::Method;
@@ -153,6 +157,33 @@ pub struct PlanOptions {
     /// With `budget`: the most page visits of a pass for a number of hops that is tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tune_visits: Option<u64>,
+    /// Policy: the most seeds of a site.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_per_site: Option<Limit>,
+    /// Policy: the most seeds of a registrable domain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_per_domain: Option<Limit>,
+    /// Policy: pages that are never seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclude: Option<List>,
+    /// Policy: the only pages that can be seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<List>,
+    /// Policy: pages that are no part of the graph either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclude_from_graph: Option<List>,
+    /// Policy: pages that are always seeds, first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pin: Option<List>,
+    /// Policy, cores: a core with fewer hubs gives no seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_hubs: Option<u32>,
+    /// Policy, cores: a core with fewer authorities gives no seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_authorities: Option<u32>,
+    /// Policy: the most seeds that differ from the plan's last list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_changes: Option<Limit>,
     /// How the plan came by `hops` and `fetch-cost` where they were tried; kept by a refresh, and
     /// not for plan files.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,6 +201,20 @@ pub enum Plan {
     Web(WebChoice),
 }
 
+impl Plan {
+    /// How many seeds the plan selects; `None` for a number on each site.
+    pub(crate) const fn seats(&self) -> Option<u32> {
+        match self {
+            Self::Cores(plan) => Some(plan.params.seeds),
+            Self::Cover(choice) => match choice.seats {
+                Seats::PerSite(_) => None,
+                Seats::Shared(total, _) => Some(total),
+            },
+            Self::Web(choice) => Some(choice.seeds),
+        }
+    }
+}
+
 /// A plan by cores with every parameter decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CorePlan {
@@ -181,6 +226,8 @@ pub struct CorePlan {
     pub keep_spam: bool,
     /// Which pages take part.
     pub pages: Pages,
+    /// Pages that take no part, by the hash of the list; `None` without one.
+    pub left_out: Option<Hash128>,
 }
 
 impl PlanOptions {
@@ -204,6 +251,7 @@ impl PlanOptions {
     /// - A method here that is another than there sets aside what is the business of that method
     ///   alone: of another family everything, else `depth` and `covered`.
     /// - A scope here sets aside what is the business of the other one alone.
+    /// - A limit or list that is `none` here takes off the one there.
     /// - Hops and price that were tried there stand for what they were tried for: another method,
     ///   budget or kind of value here sets them aside.
     #[must_use]
@@ -214,7 +262,7 @@ impl PlanOptions {
             self.method.or(base.method).unwrap_or_default(),
         );
         if (old == Method::Cores) != (new == Method::Cores) {
-            base = Self::default();
+            base = base.policies();
         } else if old != new {
             (base.depth, base.covered) = (None, None);
         }
@@ -268,7 +316,60 @@ impl PlanOptions {
             fetch_cost: self.fetch_cost.or(base.fetch_cost),
             budget: self.budget.or(base.budget),
             tune_visits: self.tune_visits.or(base.tune_visits),
+            max_per_site: limit(self.max_per_site, base.max_per_site),
+            max_per_domain: limit(self.max_per_domain, base.max_per_domain),
+            exclude: list(self.exclude, base.exclude),
+            only: list(self.only, base.only),
+            exclude_from_graph: list(self.exclude_from_graph, base.exclude_from_graph),
+            pin: list(self.pin, base.pin),
+            min_hubs: self.min_hubs.or(base.min_hubs),
+            min_authorities: self.min_authorities.or(base.min_authorities),
+            max_changes: limit(self.max_changes, base.max_changes),
             tuned: self.tuned.or(base.tuned),
+        }
+    }
+
+    /// The policies that any method goes by, and nothing else.
+    fn policies(self) -> Self {
+        Self {
+            max_per_site: self.max_per_site,
+            max_per_domain: self.max_per_domain,
+            exclude: self.exclude,
+            only: self.only,
+            exclude_from_graph: self.exclude_from_graph,
+            pin: self.pin,
+            max_changes: self.max_changes,
+            ..Self::default()
+        }
+    }
+
+    /// Reads the files that lists name and that were not read yet; relative paths are those from
+    /// `folder`.
+    pub fn read_lists(self, folder: &Path) -> Result<Self, PlanError> {
+        let read = |list: Option<List>| {
+            list.map(|list| {
+                let name = list.name().to_owned();
+                list.found(folder)
+                    .map_err(|source| PlanError::List { name, source })
+            })
+            .transpose()
+        };
+        Ok(Self {
+            exclude: read(self.exclude)?,
+            only: read(self.only)?,
+            exclude_from_graph: read(self.exclude_from_graph)?,
+            pin: read(self.pin)?,
+            ..self
+        })
+    }
+
+    /// The lists that the plan names.
+    pub(crate) fn lists(&self) -> Lists<'_> {
+        Lists {
+            exclude: self.exclude.as_ref(),
+            only: self.only.as_ref(),
+            exclude_from_graph: self.exclude_from_graph.as_ref(),
+            pin: self.pin.as_ref(),
         }
     }
 
@@ -312,10 +413,17 @@ impl PlanOptions {
     }
 
     /// The options as a plan file, which [`PlanOptions::from_toml`] reads. Hops and a price that were
-    /// tried for a budget are left out, so that they are tried again.
+    /// tried for a budget are left out, so that they are tried again; of a list the name stands there.
     pub fn to_toml(&self) -> Result<String, EngineError> {
-        toml::to_string(&self.said())
-            .map_err(|_| EngineError::Internal("a plan cannot be written as TOML"))
+        let failed = |_| EngineError::Internal("a plan cannot be written as TOML");
+        let mut table = toml::Table::try_from(self.said()).map_err(failed)?;
+        // A plan file names the files of lists.
+        for (_, value) in &mut table {
+            if let Some(name) = value.get("name").cloned() {
+                *value = name;
+            }
+        }
+        toml::to_string(&table).map_err(failed)
     }
 
     /// What a caller said of the plan: the options without hops and a price that a refresh tried.
@@ -338,6 +446,16 @@ impl PlanOptions {
         serde_json::to_string(self)
             .map_err(|_| EngineError::Internal("a plan cannot be written as JSON"))
     }
+}
+
+/// A limit where it was said, else the one that was kept; what was taken off is none.
+fn limit(said: Option<Limit>, kept: Option<Limit>) -> Option<Limit> {
+    said.or(kept).filter(|limit| *limit != Limit::None)
+}
+
+/// A list where it was said, else the one that was kept; what was taken off is none.
+fn list(said: Option<List>, kept: Option<List>) -> Option<List> {
+    said.or(kept).filter(|list| !list.is_off())
 }
 
 /// Whether a name may be a plan's: it is written into seed lists and file names.

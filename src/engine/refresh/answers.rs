@@ -1,13 +1,17 @@
 //! What a refresh answers with, and what is kept of it.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Cost;
+use super::listing::ChangesView;
 use crate::cover::Value;
 use crate::cover::web::{Setting, Trial, Tuning, WebChoice};
-use crate::engine::EngineError;
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, Tuned};
+use crate::engine::policy::{HeldBy, LeftOutPin};
+use crate::engine::{EngineError, PlanError};
 use crate::storage::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
 
 /// What a refresh did.
@@ -42,9 +46,89 @@ pub struct RefreshReport {
     /// Over the web: what trying hops and prices came to, where this refresh tried them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tuning: Option<TuningView>,
+    /// By cores: those that have a single hub or a single authority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stars: Option<Stars>,
+    /// Why there are fewer seeds than asked for, where there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short: Option<Shortage>,
     /// Older refreshes of the plan that were deleted.
     #[schemars(inner(range(min = 1)))]
     pub pruned: Vec<RefreshId>,
+}
+
+/// Cores that are stars: a single hub, or a single authority.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Stars {
+    /// How many there are.
+    pub cores: u32,
+    /// The rank from which on every core is one; `None` where the last core is none.
+    #[schemars(range(min = 1))]
+    pub from: Option<u32>,
+}
+
+impl Stars {
+    /// Of cores with so many hubs and authorities, in order; `None` where none is a star.
+    #[must_use]
+    pub fn of(cores: impl Iterator<Item = (u32, u32)>) -> Option<Self> {
+        let mut stars = Self {
+            cores: 0,
+            from: None,
+        };
+        for ((hubs, authorities), rank) in cores.zip(1..) {
+            if hubs > 1 && authorities > 1 {
+                stars.from = None;
+            } else {
+                stars.cores += 1;
+                stars.from.get_or_insert(rank);
+            }
+        }
+        (stars.cores > 0).then_some(stars)
+    }
+}
+
+/// A list that has fewer seeds than were asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Shortage {
+    /// How many seeds were asked for.
+    pub asked: u32,
+    /// Why there are no more.
+    pub reason: Short,
+}
+
+/// Why a list has fewer seeds than were asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Short {
+    /// By cores: no inter-site link is left.
+    NoLinkLeft,
+    /// By cover: no page that may be a seed is left where seeds are to be.
+    NoPageLeft,
+    /// Over the web: no page has any value left.
+    NoValueLeft,
+    /// Over the web: no further page is worth what it costs.
+    NotPositive,
+    /// No more seeds may change.
+    MaxChanges,
+}
+
+/// What the policies of a plan came to.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct PolicyView {
+    /// Seeds that are pinned.
+    pub pinned: u32,
+    /// Pages that are pinned and are no seeds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pins_left_out: Vec<LeftOutPin>,
+    /// By cores: how many cores had their best hub held back, or gave no seed, by the policy that did
+    /// so. By cover: how many pages were passed over by caps.
+    pub held_back: BTreeMap<HeldBy, u64>,
+    /// How the list differs from the last one, where that is limited and there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ChangesView>,
 }
 
 /// What trying hops and prices for a budget came to.
@@ -160,13 +244,18 @@ pub struct RefreshView {
     pub link_visits: u64,
     /// Pages settled plus adjacency entries scanned.
     pub page_visits: u64,
+    /// What policies came to; only where the plan has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyView>,
 }
 
 impl RefreshView {
     pub(crate) fn new(refresh: RefreshId, record: RefreshRecord) -> Result<Self, EngineError> {
+        let policy = record.policy.as_deref().map(serde_json::from_str);
         Ok(Self {
             refresh,
             plan: record.plan,
+            policy: policy.transpose().map_err(PlanError::Kept)?,
             parameters: PlanOptions::from_kept(&record.settings)?,
             batch: record.batch,
             at: record.at,
@@ -191,12 +280,55 @@ impl RefreshView {
 }
 
 impl RefreshReport {
-    /// The record of it; `standings` is where those of a refresh by cores are.
+    /// What there is to tell before anything is computed.
+    pub(super) fn begun(plan: String, parameters: PlanOptions, batch: BatchId) -> Self {
+        Self {
+            method: parameters.method.unwrap_or_default(),
+            view: RefreshView {
+                refresh: 0,
+                plan,
+                parameters,
+                batch,
+                at: 0,
+                seconds: 0.0,
+                seeds: 0,
+                cores: 0,
+                cold: true,
+                steps_reused: 0,
+                steps_recomputed: 0,
+                certified: true,
+                doubt: None,
+                link_visits: 0,
+                page_visits: 0,
+                policy: None,
+            },
+            plan_changed: false,
+            components: 0,
+            components_verified: 0,
+            pages_loaded: 0,
+            bytes_read: 0,
+            bytes_read_storing: 0,
+            peak_memory: None,
+            costs: None,
+            tuning: None,
+            stars: None,
+            short: None,
+            pruned: Vec::new(),
+        }
+    }
+
+    /// The record of it; `standings` is where those of a refresh by cores are, `chosen` how many seeds
+    /// the method came to where the list is another.
     pub(super) fn record(
         &self,
         standings: Option<SeriesRecord>,
+        chosen: Option<u32>,
     ) -> Result<RefreshRecord, EngineError> {
         let view = self.view.clone();
+        let policy = view.policy.as_ref().map(serde_json::to_string);
+        let policy = policy
+            .transpose()
+            .map_err(|_| EngineError::Internal("a policy cannot be written as JSON"))?;
         Ok(RefreshRecord {
             settings: view.parameters.to_kept()?,
             plan: view.plan,
@@ -214,7 +346,9 @@ impl RefreshReport {
             page_visits: view.page_visits,
             standings,
             components: self.components,
-            lists: Vec::new(),
+            lists: view.parameters.policy()?.lists(),
+            policy,
+            chosen,
         })
     }
 }

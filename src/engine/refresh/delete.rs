@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cores::standings;
+use super::lists::delete_unnamed;
 use super::prune::{PickedBy, prune};
 use crate::engine::history::past;
 use crate::engine::plan::NAME_PATTERN;
@@ -61,6 +62,7 @@ impl Bank {
         past::delete_unseen(&writer, &mut changes, &refreshes, counters.batch)?;
         // No refresh is being stored, so none has a number.
         standings::delete_unseen(&writer, &mut changes, &refreshes, (0, None))?;
+        delete_unnamed(&writer, &mut changes, &refreshes, (plan, &[]))?;
         watch.proceed()?;
         writer.commit(changes, counters)?;
         Ok(DeletedPlan {

@@ -65,6 +65,7 @@ pub(super) fn prune(
         changes.delete_under(store, &tables::CORES, &prefix)?;
         changes.delete_under(store, &tables::VECTORS, &prefix)?;
         changes.delete_under(store, &tables::SEEDS, &prefix)?;
+        changes.delete_under(store, &tables::LISTED, &prefix)?;
         kept::delete_refresh(store, changes, refresh)?;
         evidence::delete_refresh(store, changes, refresh)?;
         for (site, record) in cover::records(store, refresh)? {

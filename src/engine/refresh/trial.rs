@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
-use super::{RefreshReport, RefreshRequest, memory, prune, run};
+use super::answers::RefreshReport;
+use super::compute::{Computed, run};
+use super::request::RefreshRequest;
+use super::{memory, prune};
 use crate::engine::EngineError;
 use crate::engine::clock::now;
 use crate::storage::records::SeedRecord;
@@ -30,7 +33,11 @@ impl Trial {
     ) -> Result<Self, EngineError> {
         let begun = Instant::now();
         let plan = request.named()?;
-        let (outcome, mut report) = run(reader, plan, request, watch)?;
+        let Computed {
+            outcome,
+            listing,
+            mut report,
+        } = run(reader, plan, request, watch)?;
         let number = reader.counters()?.refresh + 1;
         report.view.refresh = number;
         let mut changes = Changes::new(&std::env::temp_dir(), 64 << 20);
@@ -41,13 +48,16 @@ impl Trial {
         }
         watch.proceed()?;
         let seeds = changes.new_entries(&tables::SEEDS)?;
-        let seeds = seeds.into_iter().map(|((_, rank), seed)| (rank, seed));
+        let mut seeds: Vec<(u32, SeedRecord)> = seeds
+            .into_iter()
+            .map(|((_, rank), seed)| (rank, seed))
+            .collect();
+        if let Some(listing) = listing {
+            seeds = listing.of_seeds(seeds);
+        }
         report.view.seconds = begun.elapsed().as_secs_f64();
         report.view.at = now();
         report.peak_memory = memory::peak();
-        Ok(Self {
-            report,
-            seeds: seeds.collect(),
-        })
+        Ok(Self { report, seeds })
     }
 }

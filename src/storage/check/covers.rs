@@ -36,7 +36,7 @@ impl Walk<'_> {
                     .find("seeds", name(), format!("{} does not exist", seed.page));
             }
             let evidence = match seed.evidence {
-                SeedEvidence::Core { .. } => return Ok(()),
+                SeedEvidence::Core { .. } | SeedEvidence::ByPolicy => return Ok(()),
                 SeedEvidence::Web(evidence) => {
                     if let Some(what) = seeds.over_web.seed((refresh, rank), &evidence) {
                         walk.report.find("seeds", name(), what);

@@ -110,6 +110,8 @@ pub enum Cause {
     NotListed,
     /// Gained or lost: method or parameters differ, and none of the above holds.
     Settings,
+    /// Gained or lost: a policy has it on the one list, or keeps it off the other.
+    Policy,
     /// Lost, cores: it has no inter-site link to a page that takes part in the second.
     NoLinks,
     /// Gained, cores: it had no inter-site link to a page that took part in the first.

@@ -10,6 +10,7 @@ use crate::engine::EngineError;
 use crate::engine::ask::views::Views;
 use crate::engine::history::past::{Past, Standing};
 use crate::engine::plan::Plan;
+use crate::engine::policy::Caps;
 use crate::page::{PageId, PageSet, SiteId};
 use crate::storage::records::{BatchId, PageState};
 use crate::storage::tables::{self, BitmapKey};
@@ -73,7 +74,7 @@ impl<'a> Pair<'a> {
             }
         }
         let settings_differ = match (&from.run, &to.run) {
-            (Some(from), Some(to)) => from.plan != to.plan,
+            (Some(from), Some(to)) => (from.plan, from.policy) != (to.plan, to.policy),
             _ => false,
         };
         Ok(Self {
@@ -180,11 +181,41 @@ impl<'a> Pair<'a> {
                 ..Because::new(Cause::Settings, None)
             });
         }
+        if self.is_policy(page, there, run)? {
+            return Ok(Because::new(Cause::Policy, None));
+        }
         match run.plan {
             Plan::Cores(_) => self.absent_from_cores(page, there, run, &line),
             Plan::Cover(_) => self.absent_from_cover(page, there, run),
             Plan::Web(choice) => self.absent_from_web(page, run, &choice),
         }
+    }
+
+    /// Whether a policy has a page on the list of `there`, or keeps it off that of `run`.
+    fn is_policy(
+        &self,
+        page: PageId,
+        there: Option<&KeptRefresh>,
+        run: &KeptRefresh,
+    ) -> Result<bool, EngineError> {
+        let is_kept_on = there.is_some_and(|there| there.stays.contains(&page));
+        if is_kept_on || run.held_back.contains(&page) {
+            return Ok(true);
+        }
+        if !run.policy.has_caps() {
+            return Ok(false);
+        }
+        // A cap matters to a page that the method could have come to.
+        let is_cores = matches!(run.plan, Plan::Cores(_));
+        if is_cores && !run.in_cores.get(&page).is_some_and(|(_, is_hub)| *is_hub) {
+            return Ok(false);
+        }
+        let store = &self.views.reader;
+        let mut caps = Caps::new(&run.policy);
+        for seed in run.seeds.keys() {
+            caps.take(store, seed.site())?;
+        }
+        Ok(caps.full(store, page.site())?.is_some())
     }
 
     /// The last batch between the two that changed one of these pages.

@@ -158,7 +158,7 @@ impl Pair<'_> {
         let new: BTreeSet<u32> = new
             .filter_map(|seed| match seed.evidence {
                 SeedEvidence::Core { core, .. } => Some(core),
-                SeedEvidence::Cover(_) | SeedEvidence::Web(_) => None,
+                SeedEvidence::Cover(_) | SeedEvidence::Web(_) | SeedEvidence::ByPolicy => None,
             })
             .collect();
         let of_new = run

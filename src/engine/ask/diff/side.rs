@@ -8,6 +8,7 @@ use crate::engine::ask::nearest;
 use crate::engine::ask::views::Views;
 use crate::engine::history::past::TakesPart;
 use crate::engine::plan::{Plan, PlanOptions};
+use crate::engine::policy::Policy;
 use crate::ingest;
 use crate::page::PageId;
 use crate::storage::records::{RefreshId, RefreshRecord, SeedRecord};
@@ -31,6 +32,11 @@ pub(in crate::engine) struct KeptRefresh {
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
     pub(super) plan: Plan,
+    pub(super) policy: Policy,
+    /// Pages that are on the list only since no more of it may change.
+    pub(super) stays: BTreeSet<PageId>,
+    /// Pages that the method came to and that are not on the list, for the same reason.
+    pub(super) held_back: BTreeSet<PageId>,
     pub(super) seeds: BTreeMap<PageId, SeedRecord>,
     /// For every page in a core: the core's rank, and whether the page is a hub of it.
     pub(super) in_cores: BTreeMap<PageId, (u32, bool)>,
@@ -52,7 +58,8 @@ impl Side {
         record: RefreshRecord,
     ) -> Result<Self, EngineError> {
         let store = &views.reader;
-        let plan = PlanOptions::from_kept(&record.settings)?.decide()?;
+        let options = PlanOptions::from_kept(&record.settings)?;
+        let (plan, policy) = (options.decide()?, options.policy()?);
         let prefix = refresh.to_be_bytes();
         let mut side = Self {
             view: DiffSide {
@@ -68,11 +75,25 @@ impl Side {
             unknown: Vec::new(),
         };
         let mut seeds = BTreeMap::new();
-        for entry in store.scan_under(&tables::SEEDS, &prefix)? {
-            let ((_, rank), seed) = entry?;
+        for (rank, seed) in store.list(refresh)? {
             side.ranks.insert(seed.page, rank);
             side.order.push(seed.page);
             seeds.insert(seed.page, seed);
+        }
+        let (mut stays, mut held_back) = (BTreeSet::new(), BTreeSet::new());
+        if record.chosen.is_some() {
+            for entry in store.scan_under(&tables::LISTED, &prefix)? {
+                let (_, listed) = entry?;
+                if listed.chosen.is_none() {
+                    stays.insert(listed.page);
+                }
+            }
+            for entry in store.scan_under(&tables::SEEDS, &prefix)? {
+                let (_, seed) = entry?;
+                if !seeds.contains_key(&seed.page) {
+                    held_back.insert(seed.page);
+                }
+            }
         }
         let mut in_cores = BTreeMap::new();
         let mut smallest = f64::INFINITY;
@@ -87,14 +108,20 @@ impl Side {
             }
         }
         let full = match &plan {
-            Plan::Cores(plan) => record.cores == plan.params.seeds,
+            Plan::Cores(plan) => {
+                let chosen = record.chosen.unwrap_or(record.seeds);
+                chosen == plan.params.seeds
+            }
             Plan::Cover(_) | Plan::Web(_) => false,
         };
         side.run = Some(KeptRefresh {
             refresh,
             record,
             plan,
+            policy,
             seeds,
+            stays,
+            held_back,
             in_cores,
             full_down_to: full.then_some(smallest),
         });

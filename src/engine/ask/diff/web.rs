@@ -23,7 +23,7 @@ impl Pair<'_> {
         let mut seeds = run.seeds.iter();
         let since = seeds.find_map(|(_, seed)| match &seed.evidence {
             SeedEvidence::Web(evidence) => Some(evidence.since),
-            SeedEvidence::Core { .. } | SeedEvidence::Cover(_) => None,
+            SeedEvidence::Core { .. } | SeedEvidence::Cover(_) | SeedEvidence::ByPolicy => None,
         });
         let Some(refresh) = since else {
             return Ok(because(Cause::NoValue));

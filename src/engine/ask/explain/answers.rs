@@ -1,5 +1,6 @@
 //! What `explain` answers with. As JSON it has a schema in `schema/`.
 
+use super::policy::PolicySays;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,9 @@ pub struct Explanation {
     pub asked: Asked,
     /// The page as it is today, which may be later than the refresh.
     pub page: PageToday,
+    /// What the policies of the plan say of it; left out where they say nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicySays>,
     /// The answer.
     #[serde(flatten)]
     pub why: Why,
@@ -171,6 +175,8 @@ pub enum LeftOut {
     NoPage,
     /// It redirects to another page, or names another one as canonical: that one takes part.
     Alias,
+    /// A list of the plan leaves it out of the graph.
+    Excluded,
     /// Over the web: no crawl leads anywhere from it, and no seed reaches it.
     NoLinks,
 }

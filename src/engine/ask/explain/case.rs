@@ -3,6 +3,7 @@
 use super::answers::{Asked, LeftOut, ReadCost, ScoredUrl};
 use crate::engine::ask::views::Views;
 use crate::engine::plan::{Method, Pages, Plan, PlanOptions, Tuned};
+use crate::engine::policy::{Policy, Rules};
 use crate::engine::{Bank, EngineError, Which};
 use crate::page::PageId;
 use crate::storage::records::{PageRecord, PageState, RefreshId, RefreshRecord};
@@ -18,6 +19,8 @@ pub(super) struct Case {
     pub(super) record: RefreshRecord,
     pub(super) plan: Plan,
     pub(super) method: Method,
+    /// The policies of the plan; `None` where it has none.
+    pub(super) rules: Option<Rules>,
     /// How the plan came by hops and price over the web; `None` where they were given.
     pub(super) tuned: Option<Tuned>,
 }
@@ -34,7 +37,14 @@ impl Case {
             found => found?,
         };
         let options = PlanOptions::from_kept(&record.settings)?;
+        let policy = options.policy()?;
+        let rules = if policy == Policy::default() {
+            None
+        } else {
+            Some(Rules::load(&views.reader, policy, options.lists())?)
+        };
         Ok(Self {
+            rules,
             views,
             refresh,
             plan: options.decide()?,
@@ -53,6 +63,11 @@ impl Case {
             seeds: self.record.seeds,
             certified: self.record.certified,
         }
+    }
+
+    /// How many seeds the method came to.
+    pub(super) fn chosen(&self) -> u32 {
+        self.record.chosen.unwrap_or(self.record.seeds)
     }
 
     pub(super) fn url(&self, page: PageId) -> Result<String, StoreError> {
@@ -92,8 +107,19 @@ impl Case {
             PageState::Alias => Some(LeftOut::Alias),
             _ if spam && no_spam => Some(LeftOut::Spam),
             PageState::Known if crawled_only => Some(LeftOut::NotCrawled),
-            PageState::Known | PageState::Crawled => None,
+            PageState::Known | PageState::Crawled => {
+                self.is_left_out(page, record)?.then_some(LeftOut::Excluded)
+            }
         })
+    }
+
+    /// Whether the plan leaves a page out of the graph.
+    fn is_left_out(&self, page: PageId, record: &PageRecord) -> Result<bool, StoreError> {
+        let Some(rules) = &self.rules else {
+            return Ok(false);
+        };
+        let site = self.views.reader.need(&tables::SITES, &page.site())?.name;
+        Ok(rules.candidates.is_left_out(&site, record))
     }
 
     /// The state of a page and its spam mark when the refresh ran; `None` where too many batches

@@ -5,6 +5,7 @@ use super::answers::{
     ScoredUrl, Why,
 };
 use super::case::Case;
+use super::policy;
 use crate::cores::{Growth, Rule};
 use crate::engine::EngineError;
 use crate::engine::plan::CorePlan;
@@ -25,7 +26,7 @@ pub(super) fn why(
     if let Some(member) = store.get(&tables::MEMBERS, &(case.refresh, page))? {
         let rank = member.core;
         let core = evidence(case, rank)?;
-        if core.seed == page {
+        if core.seed == page && core.gives_seed {
             return Ok(Why::CoreSeed(Box::new(seed(case, rank, &core)?)));
         }
         return Ok(Why::CoreMember(Box::new(CoreMember {
@@ -49,6 +50,7 @@ pub(super) fn why(
             .without_evidence(page, record)?
             .unwrap_or(LeftOut::Gone),
         Links::NotCrawled => LeftOut::NotCrawled,
+        Links::Excluded => LeftOut::Excluded,
         Links::Alone => {
             return Ok(Why::Unlinked {
                 others_left_out: true,
@@ -127,12 +129,16 @@ fn seed_of(case: &Case, core: &CoreEvidence) -> Result<ScoredUrl, StoreError> {
 }
 
 /// Why the seed of a core is a seed.
-pub(super) fn seed(case: &Case, rank: u32, core: &CoreEvidence) -> Result<CoreSeed, StoreError> {
+pub(super) fn seed(case: &Case, rank: u32, core: &CoreEvidence) -> Result<CoreSeed, EngineError> {
     let first = core.first.iter().map(|page| case.url(*page));
     let runner_up = core.runner_up.map(|second| case.scored(second));
+    // Without policies a seed's rank is that of its core.
+    let of_list = match case.rules {
+        Some(_) => policy::rank(case, core.seed)?,
+        None => Some(rank),
+    };
     Ok(CoreSeed {
-        // A seed's rank is that of its core.
-        rank,
+        rank: of_list.unwrap_or(rank),
         since: core.since,
         core: numbers(rank, core),
         hub: view(core.seed_place),

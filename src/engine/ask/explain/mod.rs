@@ -14,6 +14,7 @@ mod answers;
 mod case;
 mod cores;
 mod cover;
+mod policy;
 mod site;
 mod web;
 
@@ -22,6 +23,7 @@ pub use answers::{
     PageToday, Parts, PlaceView, ReadCost, Role, RowSums, ScoredUrl, SiteSeed, Uncovered,
     Unreached, WebParts, WebSeed, WebTerms, Why,
 };
+pub use policy::PolicySays;
 pub use site::{
     CoresOfSite, CoverOfSite, PagesOfCore, SeedOfCore, SeedOfSite, SiteExplanation, SiteWhy,
     WebOfSite,
@@ -75,12 +77,13 @@ impl Explainer {
     /// knows.
     ///
     /// Cost, opening included: at most 20 point reads, and well below 1 MB, whatever the size of
-    /// the bank.
+    /// the bank; where the plan has policies, its lists and one scan of its seeds more.
     pub fn page(&self, url: &str) -> Result<Explanation, EngineError> {
         let case = &self.case;
         let before = case.cost();
         let views = &case.views;
         let (location, page, record) = nearest::named(views, url)?;
+        let policy = policy::says(case, page, &record)?;
         let why = match &case.plan {
             _ if record.first_seen > case.record.batch => Why::Later,
             Plan::Cores(plan) => cores::why(case, plan, page, &record)?,
@@ -99,6 +102,7 @@ impl Explainer {
                 last_seen: record.last_seen,
                 recorded_since: record.last_seen > Some(case.record.batch),
             },
+            policy,
             why,
             cost: self.cost_since(before),
         })

@@ -20,7 +20,7 @@ pub(super) fn why(
 ) -> Result<Why, EngineError> {
     let first = match seed(case, 1) {
         Ok((_, evidence)) => Some(evidence),
-        Err(_) if case.record.seeds == 0 => None,
+        Err(_) if case.chosen() == 0 => None,
         Err(e) => return Err(e),
     };
     let reach = match &first {
@@ -58,11 +58,11 @@ pub(super) fn why(
             hop: covered.hop,
         });
     }
-    let is_complete = case.record.seeds == choice.seeds;
+    let is_complete = case.chosen() == choice.seeds;
     Ok(Why::Unreached(Box::new(Unreached {
         score: reach.score,
         last_pick: is_complete.then(|| by(first.last_rank)).transpose()?,
-        picks: case.record.seeds,
+        picks: case.chosen(),
         seeds_asked: choice.seeds,
         terms: terms(case, choice),
     })))
@@ -98,9 +98,9 @@ fn seed(case: &Case, rank: u32) -> Result<(PageId, WebEvidence), EngineError> {
 fn of_web(seed: SeedRecord) -> Result<(PageId, WebEvidence), EngineError> {
     match seed.evidence {
         SeedEvidence::Web(evidence) => Ok((seed.page, evidence)),
-        SeedEvidence::Core { .. } | SeedEvidence::Cover(_) => Err(EngineError::Internal(
-            "a seed of a plan over the web is of another kind",
-        )),
+        SeedEvidence::Core { .. } | SeedEvidence::Cover(_) | SeedEvidence::ByPolicy => Err(
+            EngineError::Internal("a seed of a plan over the web is of another kind"),
+        ),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::cover::PageFacts;
 use crate::engine::EngineError;
 use crate::engine::history::past::Past;
 use crate::engine::refresh::web::url_order::InUrlOrder;
+use crate::engine::whole::EVERY;
 use crate::graph::Csr;
 use crate::ingest::{self, SiteMode};
 use crate::page::{PageId, SiteId};
@@ -56,7 +57,7 @@ impl KnownWeb {
     ) -> Result<Self, EngineError> {
         let mut of = Vec::new();
         let mut sites: Vec<KnownSite> = Vec::new();
-        let web = InUrlOrder::load(store, watch, |id, record, pages| {
+        let web = InUrlOrder::load(store, &EVERY, watch, |id, record, pages| {
             let mut digests = HashMap::new();
             let site = crate::graph::number(sites.len());
             for (_, page) in pages {

@@ -18,12 +18,14 @@ use super::findings::{Changed, ahead};
 use super::kept::{ComponentCounts, Earlier, KeptCores};
 use super::load::{Hubs, Rules};
 use super::neighbourhood::Neighbourhood;
+use super::seeds::Held;
 use super::select::select;
 use super::standings::ChangedStandings;
 use crate::cores::{Core, KnownComponent, KnownCore, Ledger, NearPage, Selection};
 use crate::engine::EngineError;
 use crate::engine::history::past::Past;
 use crate::engine::plan::CorePlan;
+use crate::engine::policy;
 use crate::graph::{Fingerprint, WeakComponents, number};
 use crate::page::{PageId, PageSet, RowId, SiteId};
 use crate::storage::blocks::{PageBlock, place};
@@ -46,6 +48,8 @@ pub(crate) struct ChangedSelection {
     pub(crate) hubs: Hubs,
     pub(crate) ledger: Ledger,
     pub(crate) selection: Selection,
+    /// What policies held back.
+    pub(crate) held: Held,
     /// The components of the graph that are unchanged.
     pub(crate) verified: BTreeSet<u32>,
     pub(crate) components: ComponentCounts,
@@ -127,7 +131,7 @@ struct ChangedRun<'a> {
 /// Runs a plan on what changed.
 pub(crate) fn run(
     store: &Store,
-    plan: &CorePlan,
+    (plan, policies): (&CorePlan, &policy::Rules),
     earlier: Earlier,
     previous: &[PageId],
     watch: &dyn Watch,
@@ -135,12 +139,14 @@ pub(crate) fn run(
     let most = earlier.counted / SHARE;
     let kept = KeptCores::open(store, earlier)?;
     let seeds = plan.params.seeds as usize;
-    if kept.len() > seeds || !earlier.certified || earlier.batch > store.counters()?.batch {
+    // Where every core gives a seed, so many are enough.
+    let too_many = kept.len() > seeds && !policies.policy.may_pass_over_cores();
+    if too_many || !earlier.certified || earlier.batch > store.counters()?.batch {
         // What is kept of further cores, or of uncertain ones, may be anywhere.
         return Ok(Attempt::GivenUp(0));
     }
     watch.stage("load what changed", None);
-    let rules = Rules::new(store, plan.keep_spam, plan.pages, watch)?;
+    let rules = Rules::new(store, plan, policies.candidates.leave_out(), watch)?;
     let mut run = ChangedRun {
         store,
         earlier,
@@ -167,7 +173,7 @@ pub(crate) fn run(
     if !run.near.spread(touched.iter().copied())? {
         return Ok(Attempt::GivenUp(0));
     }
-    run.select(plan, previous, &touched, watch)
+    run.select((plan, policies), previous, &touched, watch)
 }
 
 impl ChangedRun<'_> {
@@ -266,11 +272,12 @@ impl ChangedRun<'_> {
     /// Selects, and loads more as long as that is needed.
     fn select(
         mut self,
-        plan: &CorePlan,
+        of_plan: (&CorePlan, &policy::Rules),
         previous: &[PageId],
         touched: &BTreeSet<PageId>,
         watch: &dyn Watch,
     ) -> Result<Attempt, EngineError> {
+        let may_pass_over = of_plan.1.policy.may_pass_over_cores();
         let mut visits = 0;
         let (mut more, mut load) = (FEW, 1);
         let mut wanted = Vec::new();
@@ -316,15 +323,20 @@ impl ChangedRun<'_> {
                 known.insert(of_rest, known_rest);
             }
             let ledger = Ledger::new(components, known);
-            let mut selection = select(&hubs, plan, previous, &ledger, watch)?;
+            let (mut selection, held) =
+                select(self.store, &hubs, of_plan, previous, &ledger, watch)?;
             visits += selection.link_visits;
             if selection.absent.is_empty() {
-                if !selection.certified {
-                    // Nothing is built upon an uncertain result.
+                if !selection.certified
+                    || (may_pass_over && selection.cores.len() < self.kept.len())
+                {
+                    // Nothing is built upon an uncertain result; and what is kept of further cores may
+                    // be anywhere.
                     return Ok(Attempt::GivenUp(visits));
                 }
                 selection.link_visits = visits;
-                let part = self.finish(hubs, ledger, selection, verified, absent, touched)?;
+                let part =
+                    self.finish(hubs, ledger, (selection, held), verified, absent, touched)?;
                 return Ok(Attempt::Done(Box::new(part)));
             }
             for &component in selection.absent.iter().take(load) {
@@ -378,7 +390,7 @@ impl ChangedRun<'_> {
         mut self,
         hubs: Hubs,
         ledger: Ledger,
-        selection: Selection,
+        (selection, held): (Selection, Held),
         verified: BTreeSet<u32>,
         absent: Absent,
         touched: &BTreeSet<PageId>,
@@ -424,6 +436,7 @@ impl ChangedRun<'_> {
             hubs,
             ledger,
             selection,
+            held,
             verified,
             components: ComponentCounts::without(all, others),
             pages_loaded: self.near.part().len() as u64,

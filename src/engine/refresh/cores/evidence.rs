@@ -169,6 +169,7 @@ fn core_evidence(
         authorities: count(core.authorities.len()),
         authority_sites: sites(&core.authorities),
         seed: page(core.seed),
+        gives_seed: core.gives_seed,
         seed_place: at_seed.map_or(
             SidePlace {
                 taken: 0,
@@ -233,7 +234,9 @@ fn seeds_since(
     let mut since = BTreeMap::new();
     for entry in store.scan_under(&tables::CORE_EVIDENCE, &refresh.to_be_bytes())? {
         let (_, core) = entry?;
-        since.insert(core.seed, core.since);
+        if core.gives_seed {
+            since.insert(core.seed, core.since);
+        }
     }
     Ok(since)
 }

@@ -246,6 +246,7 @@ impl<'a> KeptCores<'a> {
                 authority_scores: authority_scores.clone(),
                 sides: sides::unpack(&record.sides, h + a),
                 seed,
+                gives_seed: record.gives_seed,
                 doubt: None,
             };
             cores.push(KnownCore {

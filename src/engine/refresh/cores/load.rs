@@ -22,7 +22,8 @@ use roaring::RoaringBitmap;
 
 use super::linked::LinkedPages;
 use crate::engine::error::no_rows;
-use crate::engine::plan::Pages;
+use crate::engine::plan::{CorePlan, Pages};
+use crate::engine::policy::Patterns;
 use crate::engine::{EngineError, naming};
 use crate::graph::{HubGraph, Rows};
 use crate::ingest::{self, SiteMode};
@@ -155,13 +156,13 @@ impl Hubs {
 
     pub(crate) fn load(
         store: &Store,
-        keep_spam: bool,
-        pages: Pages,
+        plan: &CorePlan,
+        left_out: Option<&Patterns>,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         watch.stage("load pages", None);
         let sites = store.counters()?.next_site;
-        let rules = Rules::new(store, keep_spam, pages, watch)?;
+        let rules = Rules::new(store, plan, left_out, watch)?;
         let (pages, left_out) = rules.number(sites)?;
         let numbers = PageNumbers::new(&pages, sites)?;
         watch.stage("load links", None);
@@ -214,6 +215,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) watch: &'a dyn Watch,
     keep_spam: bool,
     pages: Pages,
+    /// Pages that the plan leaves out; `None` where it names none.
+    left_out: Option<&'a Patterns>,
     pub(crate) mode: SiteMode,
     sorted: usize,
 }
@@ -221,15 +224,16 @@ pub(crate) struct Rules<'a> {
 impl<'a> Rules<'a> {
     pub(crate) fn new(
         store: &'a Store,
-        keep_spam: bool,
-        pages: Pages,
+        plan: &CorePlan,
+        left_out: Option<&'a Patterns>,
         watch: &'a dyn Watch,
     ) -> Result<Self, EngineError> {
         Ok(Self {
             store,
             watch,
-            keep_spam,
-            pages,
+            keep_spam: plan.keep_spam,
+            pages: plan.pages,
+            left_out,
             mode: naming(&store.settings()?)?.sites,
             sorted: SORTED,
         })
@@ -256,18 +260,36 @@ impl<'a> Rules<'a> {
     }
 
     /// Why a page takes no part; `None` if it does.
-    pub(crate) fn reason(&self, record: &PageRecord) -> Option<Links> {
+    pub(crate) fn reason(
+        &self,
+        site: SiteId,
+        record: &PageRecord,
+    ) -> Result<Option<Links>, StoreError> {
+        let name = match self.left_out {
+            Some(_) => self.store.need(&tables::SITES, &site)?.name,
+            None => String::new(),
+        };
+        Ok(self.reason_on(&name, record))
+    }
+
+    /// The same where the name of the site is known; it matters only where the plan leaves pages out.
+    fn reason_on(&self, site: &str, record: &PageRecord) -> Option<Links> {
+        let url = || ingest::url(site, &record.local, self.mode);
         match record.state {
             PageState::Gone | PageState::Unlinked | PageState::Alias => Some(Links::Gone),
             _ if record.spam && !self.keep_spam => Some(Links::Spam),
             PageState::Known if self.pages == Pages::Crawled => Some(Links::NotCrawled),
-            PageState::Known | PageState::Crawled => None,
+            PageState::Known | PageState::Crawled => {
+                let is_out = self.left_out.is_some_and(|list| list.has(site, &url()));
+                is_out.then_some(Links::Excluded)
+            }
         }
     }
 
     fn part(&self, sites: Range<u32>, linked: &LinkedPages) -> Result<SitesPart, EngineError> {
         let mut part = (Vec::new(), Vec::new());
         let mut at = OfSite::new(SiteId(sites.start));
+        let mut name = String::new();
         let mut pages = self.store.scan_sites(&tables::PAGES, sites)?;
         // Most pages are on no inter-site link: their records are not worth reading.
         while let Some(entry) = {
@@ -279,8 +301,12 @@ impl<'a> Rules<'a> {
             if page.site() != at.site {
                 let done = std::mem::replace(&mut at, OfSite::new(page.site()));
                 self.order(done, &mut part.0)?;
+                name.clear();
             }
-            if let Some(reason) = self.reason(&record) {
+            if self.left_out.is_some() && name.is_empty() {
+                name = self.store.need(&tables::SITES, &page.site())?.name;
+            }
+            if let Some(reason) = self.reason_on(&name, &record) {
                 part.1.push((page, reason));
             } else {
                 at.add(page.index(), record.local, self.sorted);

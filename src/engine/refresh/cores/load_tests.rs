@@ -1,6 +1,7 @@
 //! Tests of the loader of the host-pruned graph.
 
 use super::*;
+use crate::engine::plan::{Plan, PlanOptions};
 use crate::engine::{Bank, IngestRequest};
 use crate::ingest::Input;
 use crate::ingest::UrlRules;
@@ -63,6 +64,7 @@ fn pages_are_numbered_in_url_order() {
                 watch: &Unwatched,
                 keep_spam: false,
                 pages: Pages::All,
+                left_out: None,
                 mode,
                 sorted,
             };
@@ -104,9 +106,12 @@ fn threads_make_no_difference() {
         bank.ingest(&request, &Unwatched).unwrap();
     }
     let store = Reader::open(bank.path()).unwrap();
+    let Plan::Cores(plan) = PlanOptions::default().decide().unwrap() else {
+        panic!("another method");
+    };
     let load = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        let load = || Hubs::load(&store, false, Pages::All, &Unwatched).unwrap();
+        let load = || Hubs::load(&store, &plan, None, &Unwatched).unwrap();
         pool.build().unwrap().install(load)
     };
     let (one, two) = (load(1), load(2));

@@ -9,6 +9,7 @@ pub(crate) mod kept;
 pub(crate) mod linked;
 pub(crate) mod load;
 mod neighbourhood;
+mod seeds;
 mod select;
 pub(crate) mod standings;
 
@@ -18,6 +19,7 @@ use crate::cores::{Ledger, Pick, Selection};
 use crate::engine::EngineError;
 use crate::engine::history::succession;
 use crate::engine::plan::CorePlan;
+use crate::engine::policy::Rules;
 use crate::graph::number;
 use crate::page::{PageId, PageSet};
 use crate::storage::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
@@ -30,6 +32,7 @@ use evidence::CoresEvidence;
 use findings::Findings;
 use kept::{ComponentCounts, Earlier};
 use load::Hubs;
+use seeds::Held;
 use select::select;
 use standings::{OfSeries, Written};
 
@@ -38,6 +41,10 @@ pub(crate) struct CoresRun {
     hubs: Hubs,
     ledger: Ledger,
     pub(crate) selection: Selection,
+    /// What policies held back.
+    pub(crate) held: Held,
+    /// Pages that are seeds before any core is looked at, in their order.
+    pins: Vec<PageId>,
     /// The refresh that was taken over from.
     pub(crate) earlier: Option<Earlier>,
     /// The refresh that was taken over from, or the previous one where only its seeds matter;
@@ -62,7 +69,7 @@ pub(crate) struct CoresRun {
 /// that changed.
 pub(crate) fn run(
     store: &Store,
-    plan: &CorePlan,
+    (plan, rules): (&CorePlan, &Rules),
     previous: Option<RefreshId>,
     cold: bool,
     watch: &dyn Watch,
@@ -86,24 +93,24 @@ pub(crate) fn run(
     };
     let mut visits = 0;
     if let Some(earlier) = earlier {
-        match changed::run(store, plan, earlier, &previous, watch)? {
+        match changed::run(store, (plan, rules), earlier, &previous, watch)? {
             Attempt::Done(part) => {
-                let of_plan = (plan, succeeding, leans_on);
+                let of_plan = ((plan, rules), succeeding, leans_on);
                 return Ok(of_part(*part, earlier, of_plan));
             }
             Attempt::GivenUp(in_vain) => visits = in_vain,
         }
     }
-    let hubs = Hubs::load(store, plan.keep_spam, plan.pages, watch)?;
+    let hubs = Hubs::load(store, plan, rules.candidates.leave_out(), watch)?;
     let mut ledger = kept::load(store, &hubs, earlier)?;
-    let mut selection = select(&hubs, plan, &previous, &ledger, watch)?;
+    let (mut selection, mut held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
     selection.link_visits += visits;
     if !selection.certified && selection.reused.contains(&true) {
         // Nothing is built upon an uncertain result.
         earlier = None;
         ledger = kept::load(store, &hubs, None)?;
         let visits = selection.link_visits;
-        selection = select(&hubs, plan, &previous, &ledger, watch)?;
+        (selection, held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
         selection.link_visits += visits;
     }
     let components = ledger.components();
@@ -120,6 +127,8 @@ pub(crate) fn run(
         hubs,
         ledger,
         selection,
+        held,
+        pins: rules.pins.pages.clone(),
         earlier,
         leans_on,
         verified,
@@ -131,12 +140,17 @@ pub(crate) fn run(
 fn of_part(
     part: ChangedSelection,
     earlier: Earlier,
-    (plan, succeeding, leans_on): (&CorePlan, BTreeMap<PageId, Succession>, Option<RefreshId>),
+    ((plan, rules), succeeding, leans_on): (
+        (&CorePlan, &Rules),
+        BTreeMap<PageId, Succession>,
+        Option<RefreshId>,
+    ),
 ) -> CoresRun {
     let ChangedSelection {
         hubs,
         ledger,
         selection,
+        held,
         verified,
         components,
         pages_loaded,
@@ -155,6 +169,8 @@ fn of_part(
         hubs,
         ledger,
         selection,
+        held,
+        pins: rules.pins.pages.clone(),
         earlier: Some(earlier),
         leans_on,
         verified,
@@ -164,15 +180,44 @@ fn of_part(
 
 /// The seeds of a refresh in order.
 fn seeds_of(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>, EngineError> {
-    let mut seeds = Vec::new();
-    for entry in store.scan_under(&tables::SEEDS, &refresh.to_be_bytes())? {
-        let (_, seed) = entry?;
-        seeds.push(seed.page);
-    }
-    Ok(seeds)
+    let list = store.list(refresh)?;
+    Ok(list.into_iter().map(|(_, seed)| seed.page).collect())
 }
 
 impl CoresRun {
+    /// The seeds in order: the pages that are pinned, then those of the cores that are none of them.
+    pub(crate) fn seeds(&self) -> Vec<SeedRecord> {
+        let pins: BTreeSet<PageId> = self.pins.iter().copied().collect();
+        let mut pinned: BTreeMap<PageId, SeedEvidence> = BTreeMap::new();
+        let mut others = Vec::new();
+        for (rank, core) in (1_u32..).zip(&self.selection.cores) {
+            for (hub, score) in core.hubs.iter().zip(&core.hub_scores) {
+                let page = self.hubs.pages[*hub as usize];
+                let evidence = SeedEvidence::Core {
+                    core: rank,
+                    sigma: core.sigma,
+                    hub_score: *score,
+                };
+                if pins.contains(&page) {
+                    pinned.insert(page, evidence);
+                } else if core.gives_seed && *hub == core.seed {
+                    others.push((page, evidence));
+                }
+            }
+        }
+        let pins = self.pins.iter().map(|&page| {
+            let evidence = pinned.remove(&page);
+            (page, evidence.unwrap_or(SeedEvidence::ByPolicy))
+        });
+        let seeds: Vec<(PageId, SeedEvidence)> = pins.collect();
+        let record = |(page, evidence)| SeedRecord {
+            page,
+            evidence,
+            succeeds: self.succeeding.get(&page).copied(),
+        };
+        seeds.into_iter().chain(others).map(record).collect()
+    }
+
     /// Why cores had to be computed.
     pub(crate) fn costs(&self, store: &Store) -> Result<Vec<Cost>, EngineError> {
         let run = cost::Computed {
@@ -194,13 +239,10 @@ impl CoresRun {
         changes: &mut Changes,
         (plan, refresh): (&str, RefreshId),
     ) -> Result<Written, EngineError> {
-        put_cores(
-            changes,
-            refresh,
-            &self.hubs,
-            &self.selection,
-            &self.succeeding,
-        )?;
+        put_cores(changes, refresh, &self.hubs, &self.selection)?;
+        for (rank, seed) in (1_u32..).zip(self.seeds()) {
+            changes.put(&tables::SEEDS, &(refresh, rank), &seed)?;
+        }
         let counted = self.findings.counted(self.earlier);
         let written = self
             .evidence
@@ -217,7 +259,6 @@ fn put_cores(
     refresh: RefreshId,
     hubs: &Hubs,
     selection: &Selection,
-    succeeding: &BTreeMap<PageId, Succession>,
 ) -> Result<(), EngineError> {
     let page = |number: &u32| hubs.pages[*number as usize];
     let mut removed = PageSet::new();
@@ -229,6 +270,7 @@ fn put_cores(
             authorities: core.authorities.iter().map(page).collect(),
             sides: sides::pack(&core.sides),
             seed: page(&core.seed),
+            gives_seed: core.gives_seed,
         };
         removed.extend(
             record
@@ -249,20 +291,6 @@ fn put_cores(
             };
             changes.put(&tables::VECTORS, &key, scores)?;
         }
-        let of_seed = core.hubs.iter().position(|hub| *hub == core.seed);
-        let seed = SeedRecord {
-            page: record.seed,
-            evidence: SeedEvidence::Core {
-                core: rank,
-                sigma: core.sigma,
-                hub_score: of_seed
-                    .and_then(|at| core.hub_scores.get(at))
-                    .copied()
-                    .ok_or(EngineError::Internal("a seed is no hub of its core"))?,
-            },
-            succeeds: succeeding.get(&record.seed).copied(),
-        };
-        changes.put(&tables::SEEDS, &(refresh, rank), &seed)?;
     }
     Ok(changes.put(&tables::BITMAPS, &BitmapKey::Removed(refresh), &removed)?)
 }

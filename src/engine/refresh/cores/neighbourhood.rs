@@ -98,7 +98,7 @@ impl<'a> Neighbourhood<'a> {
                         }
                     };
                     Some(Seen {
-                        reason: self.rules.reason(&record),
+                        reason: self.rules.reason(page.site(), &record)?,
                         row: record.row,
                         url: ingest::url(name, &record.local, self.rules.mode),
                     })

@@ -1,29 +1,43 @@
 //! Runs the selection of cores on a loaded graph, and tells its errors in the engine's words.
 
 use super::load::Hubs;
+use super::seeds::{CoreSeeds, Held};
 use crate::cores::{self, CoresError, Ledger, Selection};
 use crate::engine::plan::CorePlan;
+use crate::engine::policy::Rules;
 use crate::engine::{EngineError, PlanError};
 use crate::page::PageId;
+use crate::storage::Store;
 use crate::watch::Watch;
 
 /// The cores and seeds of the loaded graph. `previous` are the seeds of the previous refresh, best
-/// first, and the ledger is what is known of components that did not change.
+/// first, and the ledger is what is known of components that did not change. Tells too what policies
+/// held back.
 pub(crate) fn select(
+    store: &Store,
     hubs: &Hubs,
-    plan: &CorePlan,
+    (plan, rules): (&CorePlan, &Rules),
     previous: &[PageId],
     ledger: &Ledger,
     watch: &dyn Watch,
-) -> Result<Selection, EngineError> {
+) -> Result<(Selection, Held), EngineError> {
     let previous: Vec<u32> = previous
         .iter()
         .filter_map(|page| hubs.number(*page))
         .collect();
-    let selection = cores::select_again(&hubs.graph, &plan.params, &previous, ledger, watch);
-    selection.map_err(|e| match e {
+    let mut seeds = CoreSeeds::new(store, hubs, rules, plan.params.seeds)?;
+    let selection = cores::select_again(
+        &hubs.graph,
+        &plan.params,
+        &previous,
+        ledger,
+        &mut seeds,
+        watch,
+    );
+    let selection = selection.map_err(|e| match e {
         CoresError::Interrupted(e) => e.into(),
         CoresError::Params(e) => PlanError::from(e).into(),
         e @ CoresError::NoHub { .. } => EngineError::Cores(e),
-    })
+    })?;
+    Ok((selection, seeds.finish()?))
 }

@@ -21,14 +21,15 @@ mod seats;
 pub(crate) mod sites;
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
 use crate::cover::{Choice, Seats, SiteCover, Stop, select_chosen};
+use crate::engine::policy::Rules;
 use crate::engine::{EngineError, PlanError};
-use crate::page::{PageSet, SiteId};
+use crate::page::{PageId, PageSet, SiteId};
 use crate::storage::records::{
     BatchId, CoverEvidence, CoverRecord, CoverStop, RefreshId, SeedEvidence, SeedRecord,
 };
@@ -52,6 +53,8 @@ pub(crate) struct Earlier {
 /// few bits per page, and some 100 bytes per site.
 pub(crate) struct CoverRun {
     earlier: Option<RefreshId>,
+    /// Pages that are seeds before any pick, in their order.
+    pins: Vec<PageId>,
     /// Sites, by name.
     sites: Vec<(SiteId, Kept)>,
     pub(crate) page_visits: u64,
@@ -68,26 +71,29 @@ enum Kept {
 /// Selects on all sites that changed since `earlier`; without it, on all sites.
 pub(crate) fn run(
     store: &Store,
-    choice: &Choice,
+    (choice, rules): (&Choice, &Rules),
     earlier: Option<Earlier>,
     watch: &dyn Watch,
 ) -> Result<CoverRun, EngineError> {
     let sites = cover_sites(store, choice, watch)?;
     let mut kept = Vec::with_capacity(sites.len());
     let mut records = earlier.map_or_else(|| Ok(BTreeMap::new()), |e| records(store, e.refresh))?;
+    let pinned: BTreeSet<SiteId> = rules.pins.pages.iter().map(|pin| pin.site()).collect();
     for site in &sites {
         let record = records.remove(&site.id);
         let unchanged = earlier.is_some_and(|earlier| site.changed <= earlier.batch);
-        kept.push(record.filter(|_| unchanged));
+        // Pins come and go without a change that the site's record tells of.
+        let is_pinned = pinned.contains(&site.id);
+        kept.push(record.filter(|record| unchanged && !is_pinned && record.pinned == 0));
     }
-    let seats = seats(store, &sites, &kept, choice, watch)?;
+    let seats = seats(store, &sites, &kept, (choice, rules), watch)?;
     let mut page_visits = seats.visits;
     for (kept, seats) in kept.iter_mut().zip(&seats.of_sites) {
         *kept = kept.take().filter(|record| record.seats == *seats);
     }
     let again: Vec<usize> = (0..sites.len()).filter(|&at| kept[at].is_none()).collect();
     watch.stage("select", Some(again.len() as u64));
-    let mut new = select(store, &sites, &again, &seats, choice, watch)?;
+    let mut new = select(store, &sites, &again, &seats, (choice, rules), watch)?;
     let mut all = Vec::with_capacity(sites.len());
     for (at, (site, kept)) in sites.iter().zip(kept).enumerate() {
         let of_site = match kept {
@@ -103,6 +109,7 @@ pub(crate) fn run(
     }
     Ok(CoverRun {
         earlier: earlier.map(|earlier| earlier.refresh),
+        pins: rules.pins.pages.clone(),
         sites: all,
         page_visits,
     })
@@ -127,7 +134,7 @@ fn select(
     sites: &[CoverSite],
     again: &[usize],
     seats: &Assigned,
-    choice: &Choice,
+    (choice, rules): (&Choice, &Rules),
     watch: &dyn Watch,
 ) -> Result<BTreeMap<usize, Kept>, EngineError> {
     let shared = matches!(choice.seats, Seats::Shared(..));
@@ -143,12 +150,14 @@ fn select(
             crawled: sites[at].crawled,
             value: seats.values[at],
             page_visits: 0,
+            allowed: seats.allowed[at],
+            pinned: 0,
         };
         (at, Kept::New(record, Vec::new(), Uncovered::default()))
     });
     let mut new: BTreeMap<usize, Kept> = without.collect();
     let to_read: Vec<&CoverSite> = again.iter().map(|&at| &sites[at]).collect();
-    in_groups(store, &to_read, choice, watch, |group, loaded| {
+    in_groups(store, &to_read, (choice, rules), watch, |group, loaded| {
         let of_site = |at: &usize| seats.of_sites[again[*at]];
         let selectable: Vec<_> = loaded
             .iter()
@@ -161,12 +170,13 @@ fn select(
             .zip(&covers)
             .zip(group)
             .map(|((site, cover), at)| {
-                let seats = of_site(at);
+                let seats_of = of_site(at);
                 let picks = cover.picks.iter().zip(1..).map(|(pick, place)| {
-                    let seats = shared.then_some(seats);
-                    Picked::new(site, pick, place, seats, &choice.weights)
+                    let seats_of = shared.then_some(seats_of);
+                    Picked::new(site, pick, place, seats_of, &choice.weights)
                 });
-                let record = record(site, cover, seats);
+                let mut record = record(site, cover, seats_of);
+                record.allowed = seats.allowed[again[*at]];
                 let uncovered = Uncovered::of(site, cover, choice, watch)?;
                 Ok((again[*at], Kept::New(record, picks.collect(), uncovered)))
             })
@@ -192,6 +202,8 @@ fn record(site: &LoadedSite<'_>, cover: &SiteCover, seats: u32) -> CoverRecord {
         crawled: site.graph.pages(),
         value: Some(site.graph.value()),
         page_visits: cover.page_visits,
+        allowed: None,
+        pinned: u32::try_from(site.graph.pins().len()).unwrap_or(u32::MAX),
     }
 }
 
@@ -215,7 +227,64 @@ impl CoverRun {
             .iter()
             .map(|s| s.1.record().ranks.len() as u64)
             .sum();
+        let seeds = seeds + self.bare_pins().len() as u64;
         u32::try_from(seeds).map_err(|_| PlanError::TooManySeeds { seeds }.into())
+    }
+
+    /// The pins that are on no site's graph, by their places.
+    fn bare_pins(&self) -> Vec<(usize, PageId)> {
+        if self.pins.is_empty() {
+            return Vec::new();
+        }
+        let new = self.sites.iter().flat_map(|(_, kept)| match kept {
+            Kept::New(record, picks, _) => &picks[..record.pinned as usize],
+            Kept::Taken(_) => &[],
+        });
+        let picked: BTreeSet<PageId> = new.map(|picked| picked.page).collect();
+        let pins = self.pins.iter().copied().enumerate();
+        pins.filter(|(_, pin)| !picked.contains(pin)).collect()
+    }
+
+    /// The seeds, best first.
+    pub(crate) fn pages(&self, store: &Store) -> Result<Vec<PageId>, EngineError> {
+        let mut pages = Vec::new();
+        self.each_seed(store, |_, seed| {
+            pages.push(match seed {
+                Ranked::New(picked) => picked.page,
+                Ranked::Taken(seed) => seed.page,
+                Ranked::Pin(page) => page,
+            });
+            Ok(())
+        })?;
+        Ok(pages)
+    }
+
+    /// Hands the seeds to `each` with their ranks, best first; `store` has the earlier refresh.
+    fn each_seed(
+        &self,
+        store: &Store,
+        mut each: impl FnMut(u32, Ranked<'_>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let places = self.sites.iter().map(|s| s.0).zip(0..).collect();
+        let mut new = self.new_seeds();
+        new.sort_unstable_by_key(|(order, _)| *order);
+        let mut new = new.into_iter().peekable();
+        let mut taken = self.taken_seeds(store, &places)?.peekable();
+        for rank in 1.. {
+            let new_first = match (new.peek(), taken.peek()) {
+                (None, None) => break,
+                (Some((a, _)), Some(Ok((b, _)))) => a < b,
+                (new, _) => new.is_some(),
+            };
+            if let Some((_, seed)) = new.next_if(|_| new_first) {
+                each(rank, seed)?;
+            } else if let Some(seed) = taken.next() {
+                each(rank, Ranked::Taken(seed?.1))?;
+            } else {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The refresh that picked a site's seeds, by site, once this one is stored as `refresh`.
@@ -237,29 +306,28 @@ impl CoverRun {
         refresh: RefreshId,
     ) -> Result<(), EngineError> {
         let mut ranks: BTreeMap<SiteId, Vec<u32>> = BTreeMap::new();
-        let places = self.sites.iter().map(|s| s.0).zip(0..).collect();
-        let mut new = self.new_seeds();
-        new.sort_unstable_by_key(|(order, _)| *order);
-        let mut new = new.into_iter().peekable();
-        let mut taken = self.taken_seeds(store, &places)?.peekable();
-        for rank in 1.. {
-            let new_first = match (new.peek(), taken.peek()) {
-                (None, None) => break,
-                (Some((a, _)), Some(Ok((b, _)))) => a < b,
-                (new, _) => new.is_some(),
+        self.each_seed(store, |rank, seed| {
+            let page = match seed {
+                Ranked::New(picked) => {
+                    put_pick(changes, refresh, rank, picked)?;
+                    picked.page
+                }
+                Ranked::Taken(seed) => {
+                    changes.put(&tables::SEEDS, &(refresh, rank), &seed)?;
+                    seed.page
+                }
+                Ranked::Pin(page) => {
+                    let seed = SeedRecord {
+                        page,
+                        evidence: SeedEvidence::ByPolicy,
+                        succeeds: None,
+                    };
+                    return Ok(changes.put(&tables::SEEDS, &(refresh, rank), &seed)?);
+                }
             };
-            let site = if let Some((_, picked)) = new.next_if(|_| new_first) {
-                put_pick(changes, refresh, rank, picked)?;
-                picked.page.site()
-            } else if let Some(seed) = taken.next() {
-                let (_, seed) = seed?;
-                changes.put(&tables::SEEDS, &(refresh, rank), &seed)?;
-                seed.page.site()
-            } else {
-                break;
-            };
-            ranks.entry(site).or_default().push(rank);
-        }
+            ranks.entry(page.site()).or_default().push(rank);
+            Ok(())
+        })?;
         for (site, kept) in &self.sites {
             let mut record = kept.record().clone();
             record.ranks = ranks.remove(site).unwrap_or_default();
@@ -272,14 +340,25 @@ impl CoverRun {
         Ok(())
     }
 
-    fn new_seeds(&self) -> Vec<(Order, &Picked)> {
+    fn new_seeds(&self) -> Vec<(Order, Ranked<'_>)> {
+        let pins: BTreeMap<PageId, usize> = self.pins.iter().copied().zip(0..).collect();
         let mut seeds = Vec::new();
         for (place, (_, kept)) in self.sites.iter().enumerate() {
-            if let Kept::New(_, picks, _) = kept {
-                let ordered = picks.iter().map(|p| (order(&p.evidence, place), p));
+            if let Kept::New(record, picks, _) = kept {
+                let (of_pins, others) = picks.split_at(record.pinned as usize);
+                let pinned = of_pins.iter().filter_map(|p| {
+                    let place = pins.get(&p.page)?;
+                    Some((order_of_pin(*place), Ranked::New(p)))
+                });
+                seeds.extend(pinned);
+                let ordered = others
+                    .iter()
+                    .map(|p| (order(&p.evidence, place), Ranked::New(p)));
                 seeds.extend(ordered);
             }
         }
+        let bare = self.bare_pins().into_iter();
+        seeds.extend(bare.map(|(place, page)| (order_of_pin(place), Ranked::Pin(page))));
         seeds
     }
 
@@ -316,6 +395,19 @@ type Order = (u32, Reverse<i64>, usize);
 
 fn order(evidence: &CoverEvidence, place: usize) -> Order {
     (evidence.pick, Reverse(evidence.covered_value()), place)
+}
+
+/// Pins come before all others, in their order.
+const fn order_of_pin(place: usize) -> Order {
+    (0, Reverse(0), place)
+}
+
+/// A seed that has its rank.
+enum Ranked<'a> {
+    New(&'a Picked),
+    Taken(SeedRecord),
+    /// On no site's graph.
+    Pin(PageId),
 }
 
 impl Kept {

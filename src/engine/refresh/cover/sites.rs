@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use crate::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, Weights, page_value};
 use crate::engine::EngineError;
 use crate::engine::error::no_site;
+use crate::engine::policy::Rules;
 use crate::page::{PageId, SiteId};
 use crate::storage::records::{BatchId, PageRecord, PageState};
 use crate::storage::{Store, tables};
@@ -114,9 +115,10 @@ pub(crate) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFac
 fn load<'a>(
     store: &Store,
     site: &'a CoverSite,
-    weights: &Weights,
+    (weights, rules): (&Weights, &Rules),
     watch: &dyn Watch,
 ) -> Result<LoadedSite<'a>, EngineError> {
+    let candidates = &rules.candidates;
     let prefix = site.id.0.to_be_bytes();
     let of_rows = uncrawled_of_rows(store, site.id)?;
     watch.proceed()?;
@@ -126,15 +128,20 @@ fn load<'a>(
         if record.state != PageState::Crawled {
             continue;
         }
+        if candidates.is_left_out(&site.name, &record) {
+            continue;
+        }
+        let is_closed = !candidates.admit(&site.name, &record);
         let facts = facts(&record, &of_rows);
-        crawled.push((record.local, page.index(), facts));
+        crawled.push((record.local, page.index(), (facts, is_closed)));
     }
     watch.proceed()?;
     crawled.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    let (pages, facts): (Vec<u32>, Vec<PageFacts>) = crawled
+    let (pages, of_pages): (Vec<u32>, Vec<(PageFacts, bool)>) = crawled
         .into_iter()
-        .map(|(_, index, facts)| (index, facts))
+        .map(|(_, index, of_page)| (index, of_page))
         .unzip();
+    let (facts, closed): (Vec<PageFacts>, Vec<bool>) = of_pages.into_iter().unzip();
     let numbers = SiteNumbers::of(&pages);
     let mut links = Vec::new();
     for entry in store.intra_of(site.id)? {
@@ -147,6 +154,17 @@ fn load<'a>(
     watch.proceed()?;
     let value = |facts: &PageFacts| page_value(*facts, site.p_uniq, weights);
     let graph = SiteGraph::new(facts.iter().map(value).collect(), links)
+        .map_err(|e| no_site(e, &site.name))?;
+    let pins = rules.pins.pages.iter();
+    let pins = pins.filter(|pin| pin.site() == site.id);
+    let pins = pins.filter_map(|pin| numbers.number(pin.index())).collect();
+    let closed = if closed.contains(&true) {
+        closed
+    } else {
+        Vec::new()
+    };
+    let graph = graph
+        .under(closed, pins)
         .map_err(|e| no_site(e, &site.name))?;
     Ok(LoadedSite {
         site,
@@ -182,7 +200,7 @@ impl SiteNumbers {
 pub(crate) fn in_groups<'a>(
     store: &Store,
     sites: &[&'a CoverSite],
-    choice: &Choice,
+    (choice, rules): (&Choice, &Rules),
     watch: &dyn Watch,
     mut work: impl FnMut(&[usize], &[LoadedSite<'a>]) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
@@ -190,7 +208,7 @@ pub(crate) fn in_groups<'a>(
         let loaded: Result<Vec<_>, EngineError> = group
             .par_iter()
             .with_max_len(1)
-            .map(|&at| load(store, sites[at], &choice.weights, watch))
+            .map(|&at| load(store, sites[at], (&choice.weights, rules), watch))
             .collect();
         work(&group, &loaded?)?;
     }

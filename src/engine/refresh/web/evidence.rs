@@ -17,7 +17,7 @@ use crate::storage::{Changes, Store, StoreError};
 
 /// A pick, with the pages that it is the first to reach.
 pub(super) struct Picked {
-    page: PageId,
+    pub(super) page: PageId,
     /// The number of the refresh is filled in when it is stored.
     evidence: WebEvidence,
     /// By hop.

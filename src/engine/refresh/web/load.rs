@@ -3,16 +3,20 @@
 //!
 //! Memory: that of [`InUrlOrder`], then the links in both directions; 20 bytes per page beside them.
 
+use std::collections::HashMap;
+
 use super::url_order::InUrlOrder;
-use crate::cover::web::{ValueBy, WebChoice, WebGraph};
+use crate::cover::web::{Cap, ValueBy, WebChoice, WebGraph};
 use crate::cover::{Method, page_value};
 use crate::engine::EngineError;
 use crate::engine::error::no_web;
+use crate::engine::policy::{Policy, Rules};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
+use crate::ingest;
 use crate::page::PageId;
 use crate::rank::pagerank;
 use crate::storage::Store;
-use crate::storage::records::PageState;
+use crate::storage::records::{PageRecord, PageState};
 use crate::watch::Watch;
 
 /// The web in memory; pages are numbered in URL order.
@@ -28,7 +32,14 @@ pub(super) struct LoadedWeb {
 
 /// What the parts of a value follow from.
 #[derive(Clone, Copy, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about a page"
+)]
 pub(super) struct Mark {
+    pub(super) may_be_seed: bool,
+    /// The number of the site and of its domain, where caps count them.
+    group: (u32, u32),
     pub(super) crawled: bool,
     pub(super) spam: bool,
     pub(super) clicked: bool,
@@ -39,11 +50,15 @@ pub(super) struct Mark {
 impl LoadedWeb {
     pub(super) fn load(
         store: &Store,
-        choice: &WebChoice,
+        (choice, rules): (&WebChoice, &Rules),
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let (mut values, mut marks) = (Vec::new(), Vec::new());
-        let web = InUrlOrder::load(store, watch, |site, record, pages| {
+        let candidates = &rules.candidates;
+        let takes_part = |site: &str, page: &PageRecord| !candidates.is_left_out(site, page);
+        let mut groups = Groups::new(rules.policy);
+        let web = InUrlOrder::load(store, &takes_part, watch, |site, record, pages| {
+            let group = groups.of(&record.name);
             let (distinct, with_digest) = (record.distinct_digests, record.with_digest);
             let p_uniq = choice.p_uniq_of(distinct.into(), with_digest.into());
             let of_rows = uncrawled_of_rows(store, site)?;
@@ -56,6 +71,8 @@ impl LoadedWeb {
                     choice.value_known.0
                 });
                 marks.push(Mark {
+                    may_be_seed: crawled && !facts.spam && candidates.admit(&record.name, page),
+                    group,
                     crawled,
                     spam: facts.spam,
                     clicked: facts.clicks > 0,
@@ -84,14 +101,72 @@ impl LoadedWeb {
         let predecessors = web.predecessors();
         drop(web);
         watch.proceed()?;
-        let may_be_seed: Vec<bool> = marks.iter().map(|of| of.crawled && !of.spam).collect();
+        let may_be_seed: Vec<bool> = marks.iter().map(|of| of.may_be_seed).collect();
+        let pins = numbers_of(&pages, &rules.pins.pages);
+        let caps = groups.caps(&marks);
+        let graph = WebGraph::new(values, predecessors, &may_be_seed).map_err(no_web)?;
         Ok(Self {
-            graph: WebGraph::new(values, predecessors, &may_be_seed).map_err(no_web)?,
+            graph: graph.under(pins, caps).map_err(no_web)?,
             pages,
             ranks,
             marks,
             rank_visits,
         })
+    }
+}
+
+/// The numbers of pages, in the order given; those that the web does not have are left out.
+fn numbers_of(web: &[PageId], pages: &[PageId]) -> Vec<u32> {
+    if pages.is_empty() {
+        return Vec::new();
+    }
+    let wanted: HashMap<PageId, usize> = pages.iter().copied().zip(0..).collect();
+    let numbered = (0_u32..).zip(web);
+    let mut found: Vec<(usize, u32)> = numbered
+        .filter_map(|(number, page)| Some((*wanted.get(page)?, number)))
+        .collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, number)| number).collect()
+}
+
+/// Numbers of sites and of their domains, for caps.
+struct Groups {
+    policy: Policy,
+    sites: u32,
+    domains: HashMap<String, u32>,
+}
+
+impl Groups {
+    fn new(policy: Policy) -> Self {
+        Self {
+            policy,
+            sites: 0,
+            domains: HashMap::new(),
+        }
+    }
+
+    /// The numbers of the next site.
+    fn of(&mut self, site: &str) -> (u32, u32) {
+        if !self.policy.has_caps() {
+            return (0, 0);
+        }
+        self.sites += 1;
+        let next = u32::try_from(self.domains.len()).unwrap_or(u32::MAX);
+        let domain = ingest::registrable(site).to_owned();
+        (self.sites - 1, *self.domains.entry(domain).or_insert(next))
+    }
+
+    /// The caps on pages with these marks.
+    fn caps(&self, marks: &[Mark]) -> Vec<Cap> {
+        let cap = |most: Option<u32>, group: fn(&Mark) -> u32| {
+            most.map(|most| Cap {
+                group: marks.iter().map(group).collect(),
+                most,
+            })
+        };
+        let per_site = cap(self.policy.max_per_site, |mark| mark.group.0);
+        let per_domain = cap(self.policy.max_per_domain, |mark| mark.group.1);
+        per_site.into_iter().chain(per_domain).collect()
     }
 }
 

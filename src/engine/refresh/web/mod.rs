@@ -14,7 +14,10 @@ mod former;
 pub(crate) mod load;
 pub(crate) mod url_order;
 
+use crate::cover::Stop;
 use crate::cover::web::{Followed, Selected, Setting, Tuning, WebChoice, select, select_after};
+use crate::engine::policy::Rules;
+use crate::engine::refresh::answers::Short;
 use crate::engine::{EngineError, PlanError};
 use crate::page::PageId;
 use crate::storage::records::{RefreshId, SeedEvidence, SeedRecord};
@@ -32,6 +35,8 @@ pub(crate) struct WebRun {
     pub(crate) page_visits: u64,
     /// Whether nothing of an earlier refresh was of use.
     pub(crate) cold: bool,
+    /// What ended the selection; `None` where it was taken over.
+    stop: Option<Stop>,
     /// What trying others came to, and the setting that was taken; `None` where the plan had one.
     pub(crate) tuning: Option<(Setting, Tuning)>,
 }
@@ -46,7 +51,7 @@ enum Seeds {
 /// Selects over the web. `earlier` is the plan's last refresh if it had the same parameters.
 pub(crate) fn run(
     store: &Store,
-    choice: &WebChoice,
+    (choice, rules): (&WebChoice, &Rules),
     earlier: Option<Earlier>,
     watch: &dyn Watch,
 ) -> Result<WebRun, EngineError> {
@@ -63,11 +68,12 @@ pub(crate) fn run(
                 page_visits: 0,
                 cold: false,
                 tuning: None,
+                stop: None,
             });
         }
         earlier => earlier,
     };
-    let web = LoadedWeb::load(store, choice, watch)?;
+    let web = LoadedWeb::load(store, (choice, rules), watch)?;
     let mut followed = None;
     let mut in_vain = 0;
     let mut before = Vec::new();
@@ -93,6 +99,7 @@ pub(crate) fn run(
     let tuning = selected.tuning.take();
     let Selected { setting, cover, .. } = selected;
     Ok(WebRun {
+        stop: Some(cover.stop),
         seeds: Seeds::New(picked, fates, as_before),
         page_visits: cover.page_visits + web.rank_visits + in_vain,
         cold,
@@ -103,7 +110,7 @@ pub(crate) fn run(
 fn in_order_of_picks(seeds: &[SeedRecord]) -> Vec<PageId> {
     let place = |seed: &SeedRecord| match &seed.evidence {
         SeedEvidence::Web(evidence) => Some((evidence.pick, seed.page)),
-        SeedEvidence::Core { .. } | SeedEvidence::Cover(_) => None,
+        SeedEvidence::Core { .. } | SeedEvidence::Cover(_) | SeedEvidence::ByPolicy => None,
     };
     let mut picks: Vec<(u32, PageId)> = seeds.iter().filter_map(place).collect();
     picks.sort_unstable();
@@ -129,7 +136,7 @@ pub(crate) fn picked_by(
 fn since(seed: &SeedRecord) -> Option<RefreshId> {
     match &seed.evidence {
         SeedEvidence::Web(evidence) => Some(evidence.since),
-        SeedEvidence::Core { .. } | SeedEvidence::Cover(_) => None,
+        SeedEvidence::Core { .. } | SeedEvidence::Cover(_) | SeedEvidence::ByPolicy => None,
     }
 }
 
@@ -164,6 +171,23 @@ impl WebRun {
         let (taken, picked) = self.steps();
         let seeds = taken + picked;
         u32::try_from(seeds).map_err(|_| PlanError::TooManySeeds { seeds }.into())
+    }
+
+    /// The seeds, best first.
+    pub(crate) fn pages(&self) -> Vec<PageId> {
+        match &self.seeds {
+            Seeds::Taken(_, seeds) => seeds.iter().map(|seed| seed.page).collect(),
+            Seeds::New(picked, ..) => picked.iter().map(|picked| picked.page).collect(),
+        }
+    }
+
+    /// Why there are not more.
+    pub(crate) const fn short(&self) -> Short {
+        match self.stop {
+            Some(Stop::NoValueLeft) => Short::NoValueLeft,
+            Some(Stop::NotPositive) => Short::NotPositive,
+            _ => Short::NoPageLeft,
+        }
     }
 
     /// Hands seeds and what they reach to `changes`.

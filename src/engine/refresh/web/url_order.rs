@@ -10,7 +10,7 @@
 
 use rayon::prelude::*;
 
-use crate::engine::whole::Whole;
+use crate::engine::whole::{TakesPart, Whole};
 use crate::engine::{EngineError, naming};
 use crate::graph::{Csr, WholeGraph};
 use crate::ingest;
@@ -36,16 +36,18 @@ struct Run {
 
 impl InUrlOrder {
     /// Loads the whole graph; `each` gets each site that has pages, with its pages in the order in
-    /// which [`InUrlOrder::sorted`] takes what was gathered of them.
+    /// which [`InUrlOrder::sorted`] takes what was gathered of them. Of a page, by its
+    /// site's name, `takes_part` says whether it is there.
     pub(crate) fn load(
         store: &Store,
+        takes_part: TakesPart<'_>,
         watch: &dyn Watch,
         mut each: impl FnMut(SiteId, &SiteRecord, &[(PageId, PageRecord)]) -> Result<(), EngineError>,
     ) -> Result<Self, EngineError> {
         let mode = naming(&store.settings()?)?.sites;
         let mut runs: Vec<Run> = Vec::new();
         let mut next = 0;
-        let (whole, numbers) = Whole::load_each(store, watch, |site, pages| {
+        let (whole, numbers) = Whole::load_each(store, takes_part, watch, |site, pages| {
             if pages.is_empty() {
                 return Ok(());
             }

@@ -1,0 +1,73 @@
+//! The policies of a plan as flags.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use seedbank::engine::{EngineError, Limit, List, PlanError, PlanOptions};
+
+use super::failure::CliError;
+
+/// Which pages may be seeds, and how many of them together.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Policies (any method)")]
+pub(super) struct PolicyFlags {
+    /// The most seeds of a site; `none` takes the limit off
+    #[arg(long, value_name = "N|none")]
+    max_per_site: Option<Limit>,
+    /// The most seeds of a registrable domain, with all its subdomains
+    #[arg(long, value_name = "N|none")]
+    max_per_domain: Option<Limit>,
+    /// Pages that are never seeds: a file of sites (`.example.org` with subdomains), URL prefixes,
+    /// shapes (`*.pdf`) and expressions (`re:...`), one a line; `@media` for documents, images and
+    /// archives; `none` takes the list off
+    #[arg(long, value_name = "FILE")]
+    exclude: Option<PathBuf>,
+    /// The only pages that can be seeds, by a file as for `--exclude`
+    #[arg(long, value_name = "FILE")]
+    only: Option<PathBuf>,
+    /// Pages that take no part in ranking or covering either, by a file as for `--exclude`
+    #[arg(long, value_name = "FILE")]
+    exclude_from_graph: Option<PathBuf>,
+    /// Pages that are always seeds and come first: a file of URLs, one a line
+    #[arg(long, value_name = "FILE")]
+    pin: Option<PathBuf>,
+    /// Cores: one with fewer hubs gives no seed [default: 0]
+    #[arg(long, value_name = "N")]
+    min_hubs: Option<u32>,
+    /// Cores: one with fewer authorities gives no seed [default: 0]
+    #[arg(long, value_name = "N")]
+    min_authorities: Option<u32>,
+    /// The most seeds that differ from the plan's last list; those that can be none any more leave
+    /// whatever it says
+    #[arg(long, value_name = "N|none")]
+    max_changes: Option<Limit>,
+}
+
+impl PolicyFlags {
+    /// Reads the lists, and fills in the options.
+    pub(super) fn fill(self, options: &mut PlanOptions) -> Result<(), CliError> {
+        options.max_per_site = self.max_per_site;
+        options.max_per_domain = self.max_per_domain;
+        options.exclude = list(self.exclude.as_deref())?;
+        options.only = list(self.only.as_deref())?;
+        options.exclude_from_graph = list(self.exclude_from_graph.as_deref())?;
+        options.pin = list(self.pin.as_deref())?;
+        options.min_hubs = self.min_hubs;
+        options.min_authorities = self.min_authorities;
+        options.max_changes = self.max_changes;
+        Ok(())
+    }
+}
+
+fn list(path: Option<&Path>) -> Result<Option<List>, CliError> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
+    let read = List::read(path).map_err(|source| {
+        EngineError::from(PlanError::List {
+            name: path.to_string_lossy().into_owned(),
+            source,
+        })
+    });
+    Ok(Some(read?))
+}

@@ -1,0 +1,82 @@
+//! What policies came to, in words.
+
+use std::fmt::Write;
+
+use seedbank::engine::{HeldBy, PinFault, PolicyView, Short, Shortage, Stars};
+use seedbank::shown::{counted, plain};
+
+/// The flag that holds a page back.
+pub(super) const fn flag(by: HeldBy) -> &'static str {
+    match by {
+        HeldBy::MaxPerSite => "--max-per-site",
+        HeldBy::MaxPerDomain => "--max-per-domain",
+        HeldBy::Exclude => "--exclude",
+        HeldBy::Only => "--only",
+        HeldBy::ExcludeFromGraph => "--exclude-from-graph",
+        HeldBy::MinQuality => "--min-quality",
+        HeldBy::MinHubs => "--min-hubs",
+        HeldBy::MinAuthorities => "--min-authorities",
+        HeldBy::MaxChanges => "--max-changes",
+    }
+}
+
+/// Why a page that is pinned is no seed.
+pub(super) const fn fault(why: PinFault) -> &'static str {
+    match why {
+        PinFault::Unknown => "the bank has no such page",
+        PinFault::Gone => "it is gone",
+        PinFault::Alias => "it is an alias of another page",
+        PinFault::Excluded => "the plan excludes it",
+    }
+}
+
+/// What the policies of a refresh came to; nothing where they did nothing.
+pub(super) fn policy(text: &mut String, policy: &PolicyView) {
+    // Writing to a String cannot fail, here and below.
+    if policy.pinned > 0 {
+        let _ = writeln!(text, "pinned: {}", counted(policy.pinned, "seed"));
+    }
+    for pin in &policy.pins_left_out {
+        let url = plain(&pin.url);
+        let _ = writeln!(text, "pinned and no seed: {url}: {}", fault(pin.why));
+    }
+    let held = policy.held_back.iter();
+    let held: Vec<String> = held
+        .map(|(by, count)| format!("{count} by {}", flag(*by)))
+        .collect();
+    if !held.is_empty() {
+        let _ = writeln!(text, "held back: {}", held.join(", "));
+    }
+    if let Some(changes) = &policy.changes {
+        let _ = writeln!(
+            text,
+            "beside the last list: {} came, {} left ({} could be no seed any more), {} stay only \
+             because no more may change",
+            changes.came, changes.left, changes.had_to_leave, changes.stayed
+        );
+    }
+}
+
+/// Which cores are stars.
+pub(super) fn stars(text: &mut String, stars: Stars) {
+    let cores = counted(stars.cores, "core");
+    let _ = writeln!(
+        text,
+        "stars: {cores} with a single hub or a single authority{}",
+        stars.from.map_or_else(String::new, |from| format!(
+            "; all of them from core {from} on"
+        ))
+    );
+}
+
+/// Why there are fewer seeds than were asked for.
+pub(super) fn shortage(short: Shortage, found: u32) -> String {
+    let why = match short.reason {
+        Short::NoLinkLeft => "no inter-site link is left that a further core could come from",
+        Short::NoPageLeft => "no page is left that may be one where further ones are to be",
+        Short::NoValueLeft => "no page that is left has any value",
+        Short::NotPositive => "no further page is worth what it costs",
+        Short::MaxChanges => "--max-changes lets no more pages in at a time",
+    };
+    format!("{found} seeds in place of {}: {why}", short.asked)
+}

@@ -1,0 +1,125 @@
+//! Which hub of a core is its seed.
+
+use std::collections::BTreeMap;
+
+use super::found::Core;
+use crate::rank::TIED;
+
+/// Which hubs may be seeds, and when there are enough of them. Whatever it says, the cores are the
+/// same, up to the last that is needed.
+pub trait SeedRules {
+    /// The hub of a core that becomes a seed; `None` where the core gives none.
+    fn seed_of(&mut self, core: &Core, choice: &HubChoice) -> Option<u32>;
+
+    /// Whether there are enough seeds.
+    fn is_complete(&self) -> bool;
+}
+
+/// Every core gives a seed, until there are so many.
+#[derive(Clone, Copy, Debug)]
+pub struct OneEach {
+    /// How many seeds are still to come.
+    pub left: u32,
+}
+
+impl SeedRules for OneEach {
+    fn seed_of(&mut self, core: &Core, choice: &HubChoice) -> Option<u32> {
+        self.left = self.left.saturating_sub(1);
+        choice.best(core, |_| true)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.left == 0
+    }
+}
+
+/// How one hub is chosen among those that may be seeds.
+#[derive(Clone, Debug, Default)]
+pub struct HubChoice {
+    /// The ranks of the previous seeds, where these are kept.
+    previous: BTreeMap<u32, usize>,
+}
+
+impl HubChoice {
+    /// Prefers these seeds, in their order.
+    pub(super) fn preferring(seeds: &[u32]) -> Self {
+        let mut previous = BTreeMap::new();
+        for (rank, &page) in seeds.iter().enumerate() {
+            previous.entry(page).or_insert(rank);
+        }
+        Self { previous }
+    }
+
+    /// Of the hubs that `admits` lets through, the one that ranked first among the previous seeds;
+    /// else the best by score, ties to the smallest URL. `None` where it lets none through.
+    ///
+    /// Cost: `admits` is asked of previous seeds, then of hubs by score until one is let through and
+    /// all that are tied with it were asked.
+    pub fn best(&self, core: &Core, mut admits: impl FnMut(u32) -> bool) -> Option<u32> {
+        if !self.previous.is_empty() {
+            let known = core.hubs.iter();
+            let mut known: Vec<(usize, u32)> = known
+                .filter_map(|hub| Some((*self.previous.get(hub)?, *hub)))
+                .collect();
+            known.sort_unstable();
+            if let Some((_, hub)) = known.into_iter().find(|(_, hub)| admits(*hub)) {
+                return Some(hub);
+            }
+        }
+        let mut by_score: Vec<(f64, u32)> = core
+            .hub_scores
+            .iter()
+            .copied()
+            .zip(core.hubs.iter().copied())
+            .collect();
+        by_score.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let first = by_score.iter().position(|(_, hub)| admits(*hub))?;
+        let (best, mut found) = by_score[first];
+        let tied = by_score[first + 1..].iter();
+        for &(_, hub) in tied.take_while(|(score, _)| *score >= best * (1.0 - TIED)) {
+            if hub < found && admits(hub) {
+                found = hub;
+            }
+        }
+        Some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn core(hubs: &[(u32, f64)]) -> Core {
+        Core {
+            sigma: 1.0,
+            density: 100.0,
+            edges: 1,
+            hubs: hubs.iter().map(|hub| hub.0).collect(),
+            authorities: vec![0],
+            hub_scores: hubs.iter().map(|hub| hub.1).collect(),
+            authority_scores: vec![1.0],
+            sides: String::new(),
+            seed: 0,
+            gives_seed: true,
+            doubt: None,
+        }
+    }
+
+    #[test]
+    fn the_best_of_those_that_may_be_is_taken_and_ties_go_by_url() {
+        let near = 1.0 - 0.7e-9;
+        let far = 1.0 - 1.4e-9;
+        let core = core(&[(7, 1.0), (4, near), (2, far), (9, 0.5)]);
+        let free = HubChoice::default();
+        assert_eq!(free.best(&core, |_| true), Some(4));
+        assert_eq!(free.best(&core, |hub| hub != 4), Some(7));
+        // Without the best of all, what was too far from it is tied with the next.
+        assert_eq!(free.best(&core, |hub| hub != 7), Some(2));
+        assert_eq!(free.best(&core, |hub| hub == 9), Some(9));
+        assert_eq!(free.best(&core, |_| false), None);
+        let kept = HubChoice::preferring(&[9, 2, 9]);
+        assert_eq!(kept.best(&core, |_| true), Some(9));
+        assert_eq!(kept.best(&core, |hub| hub != 9), Some(2));
+        assert_eq!(kept.best(&core, |hub| hub > 2 && hub != 9), Some(4));
+    }
+}

@@ -1,0 +1,92 @@
+//! A limit that a plan sets, or takes off.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A limit that a plan sets: a number, or `none`, which takes off what the plan kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// No limit.
+    None,
+    /// At most so many.
+    At(u32),
+}
+
+impl Limit {
+    /// The number; `None` without a limit.
+    #[must_use]
+    pub const fn number(self) -> Option<u32> {
+        match self {
+            Self::None => None,
+            Self::At(number) => Some(number),
+        }
+    }
+}
+
+impl FromStr for Limit {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "none" => Ok(Self::None),
+            number => number
+                .parse()
+                .map(Self::At)
+                .map_err(|_| "give a whole number, or `none` to take the limit off"),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::At(number) => number.fmt(f),
+        }
+    }
+}
+
+impl Serialize for Limit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::None => serializer.serialize_str("none"),
+            Self::At(number) => serializer.serialize_u32(*number),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Given {
+    Number(u32),
+    Word(String),
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Given::deserialize(deserializer)? {
+            Given::Number(number) => Ok(Self::At(number)),
+            Given::Word(word) => word.parse().map_err(D::Error::custom),
+        }
+    }
+}
+
+impl JsonSchema for Limit {
+    fn schema_name() -> Cow<'static, str> {
+        "Limit".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({
+            "description": "A number, or `none`.",
+            "anyOf": [
+                {"type": "integer", "format": "uint32", "minimum": 0, "maximum": u32::MAX},
+                {"const": "none"}
+            ]
+        })
+    }
+}

@@ -1,0 +1,39 @@
+//! Policies: which pages may be seeds, and how many of them together.
+//!
+//! A policy never changes what a method measures, but for `exclude-from-graph`: it decides which of
+//! the pages that the method puts forward become seeds.
+//!
+//! ```text
+//! params     the policies of a plan, decided; rules: with their lists read
+//! held       why a page is held back
+//! patterns   the lines of a list, asked of pages
+//! list       a list that a plan names, by the hash of its lines
+//! limit      a number, or none
+//! candidates whether a page may be a seed: its own sake, not that of others
+//! caps       how many seeds of a site and of a domain there are, and may be
+//! pins       the pages that are always seeds
+//! steady     a list that changes by no more than so many seeds
+//! ```
+
+mod candidates;
+mod caps;
+mod held;
+mod limit;
+mod list;
+mod params;
+mod patterns;
+mod pins;
+mod rules;
+mod steady;
+
+pub use held::HeldBy;
+pub use limit::Limit;
+pub use list::List;
+pub use params::Policy;
+pub use patterns::{BadPattern, MEDIA};
+pub use pins::{LeftOutPin, PinFault};
+
+pub(crate) use caps::Caps;
+pub(crate) use patterns::Patterns;
+pub(crate) use rules::{Lists, Rules, pinned_urls};
+pub(crate) use steady::{Steady, steady};

@@ -1,0 +1,126 @@
+//! The pages that are always seeds.
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::candidates::Candidates;
+use super::held::HeldBy;
+use super::list::List;
+use super::patterns::BadPattern;
+use crate::engine::{EngineError, PlanError};
+use crate::ingest::{self, Naming};
+use crate::page::PageId;
+use crate::storage::records::PageState;
+use crate::storage::{Store, tables};
+
+/// Pages that a plan pins, as the bank has them.
+#[derive(Debug, Default)]
+pub(crate) struct Pins {
+    /// In the order of the list.
+    pub(crate) pages: Vec<PageId>,
+    /// Whether each of them is crawled.
+    pub(crate) crawled: Vec<bool>,
+    places: HashMap<PageId, u32>,
+    /// Those that cannot be seeds, in the order of the list.
+    pub(crate) left_out: Vec<LeftOutPin>,
+}
+
+/// A page that is pinned and is no seed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct LeftOutPin {
+    /// The URL as the list has it.
+    pub url: String,
+    /// Why it is no seed.
+    pub why: PinFault,
+}
+
+/// Why a page that is pinned is no seed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PinFault {
+    /// The bank has no such page.
+    Unknown,
+    /// The page is gone.
+    Gone,
+    /// The page redirects to another, or names another one as canonical.
+    Alias,
+    /// The plan excludes the page.
+    Excluded,
+}
+
+impl Pins {
+    /// Finds the pages of a list of URLs, one a line.
+    pub(super) fn find(
+        store: &Store,
+        text: &str,
+        list: &List,
+        candidates: &Candidates,
+        naming: Naming,
+    ) -> Result<Self, EngineError> {
+        let mut pins = Self::default();
+        for url in text.lines() {
+            let bad = |_| PlanError::Line {
+                list: list.name().to_owned(),
+                line: url.to_owned(),
+                why: BadPattern::NoPage,
+            };
+            let at = ingest::parse(url, naming).map_err(bad)?;
+            match find(store, &at, candidates)? {
+                Ok((page, is_crawled)) => {
+                    let place = u32::try_from(pins.pages.len()).unwrap_or(u32::MAX);
+                    if let std::collections::hash_map::Entry::Vacant(entry) =
+                        pins.places.entry(page)
+                    {
+                        entry.insert(place);
+                        pins.pages.push(page);
+                        pins.crawled.push(is_crawled);
+                    }
+                }
+                Err(why) => pins.left_out.push(LeftOutPin {
+                    url: url.to_owned(),
+                    why,
+                }),
+            }
+        }
+        Ok(pins)
+    }
+
+    /// A page's place among the pins, from 0; `None` where it is not pinned.
+    pub(crate) fn place(&self, page: PageId) -> Option<u32> {
+        self.places.get(&page).copied()
+    }
+
+    /// How many pages are pinned and can be seeds.
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.pages.len()).unwrap_or(u32::MAX)
+    }
+}
+
+fn find(
+    store: &Store,
+    at: &ingest::Location,
+    candidates: &Candidates,
+) -> Result<Result<(PageId, bool), PinFault>, EngineError> {
+    let Some(site) = store.get(&tables::SITE_IDS, &at.site)? else {
+        return Ok(Err(PinFault::Unknown));
+    };
+    let Some(index) = store.get(&tables::PAGE_IDS, &(site, at.local.clone()))? else {
+        return Ok(Err(PinFault::Unknown));
+    };
+    let page = PageId::new(site, index);
+    let record = store.need(&tables::PAGES, &page)?;
+    let refused = candidates
+        .refusal(&at.site, &record)
+        .map(|refusal| refusal.by);
+    Ok(match (record.state, refused) {
+        (PageState::Unlinked, _) => Err(PinFault::Unknown),
+        (PageState::Gone, _) => Err(PinFault::Gone),
+        (PageState::Alias, _) => Err(PinFault::Alias),
+        // A pin says more of a page than that it is not on a list, and than its quality.
+        (_, Some(HeldBy::Exclude | HeldBy::ExcludeFromGraph)) => Err(PinFault::Excluded),
+        (state, _) => Ok((page, state == PageState::Crawled)),
+    })
+}
