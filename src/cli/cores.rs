@@ -19,7 +19,8 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank cores bank                   for people; long lists are cut
   seedbank cores bank --format jsonl    everything, with scores, one core a line
-  seedbank cores bank --plan dense --refresh 3";
+  seedbank cores bank --core 7 --format jsonl
+  seedbank cores bank --plan dense --refresh 3 --format jsonl --out cores.jsonl";
 
 /// Print the cores of a refresh: the dense groups of hubs and authorities that its seeds came from
 #[derive(Debug, Args)]
@@ -29,6 +30,12 @@ pub(super) struct CoresArgs {
     bank: PathBuf,
     #[command(flatten)]
     which: WhichArgs,
+    /// Only the core of this rank
+    #[arg(long, value_name = "N")]
+    core: Option<u32>,
+    /// Write to a file, which is replaced only once all is written
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// How the cores are printed
     #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
     format: CoreFormat,
@@ -45,15 +52,20 @@ enum CoreFormat {
 }
 
 pub(super) fn run(args: CoresArgs, session: &Session) -> Result<Outcome, CliError> {
-    let mut out = Output::new();
+    let bank = Bank::at(&args.bank);
+    let mut out = Output::to(args.out.as_deref(), &args.bank)?;
     let mut any = false;
-    Bank::at(&args.bank).cores(&args.which.into(), |core| {
+    let mut each = |core: CoreView| {
         any = true;
         match args.format {
             CoreFormat::Text => out.text(&readable(&text(&core))),
             CoreFormat::Jsonl => out.json(&core),
         }
-    })?;
+    };
+    match args.core {
+        Some(core) => each(bank.core(&args.which.into(), core)?)?,
+        None => bank.cores(&args.which.into(), each)?,
+    }
     out.finish()?;
     if !any {
         session.note("the refresh has no cores");

@@ -1,22 +1,29 @@
 //! `explain`: why a page is a seed, or why not.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Bank, ReadCost};
-use seedbank::shown::readable;
+use schemars::JsonSchema;
+use seedbank::engine::{Bank, EngineError, Explainer, ReadCost};
+use seedbank::shown::{plain, readable};
+use serde::Serialize;
 
 use super::explain_text::{of_page, of_site};
 use super::failure::CliError;
-use super::output::{print, print_json};
+use super::output::{Lines, Output, print, print_json};
 use super::session::{Outcome, Session};
+use super::url_list;
 use super::values::{Format, FormatArgs, WhichArgs, human_bytes};
 
 const EXAMPLES: &str = "\
 Examples:
   seedbank explain bank https://example.org/about
   seedbank explain bank https://example.org/ --plan sites --refresh 3
-  seedbank explain bank --site example.org --format json";
+  seedbank explain bank --site example.org --format json
+  seedbank seeds bank --limit 5 | seedbank explain bank - --format jsonl
+
+For several pages, JSON has a line for each in their order, and a page that there is no answer about
+has one with the error; exit status 5 then says that there is such a page.";
 
 /// Tell why a page is a seed, or why it is not; or what became of a site
 ///
@@ -27,9 +34,14 @@ Examples:
 pub(super) struct ExplainArgs {
     /// The bank
     bank: PathBuf,
-    /// The page; its URL is normalised as ingest does
-    #[arg(required_unless_present = "site", conflicts_with = "site")]
-    url: Option<String>,
+    /// The page, or several; `-` reads them from standard input, one a line. URLs are normalised as
+    /// ingest does
+    #[arg(
+        value_name = "URL",
+        required_unless_present = "site",
+        conflicts_with = "site"
+    )]
+    urls: Vec<String>,
     /// A site instead of a page: its seeds, what they cover, and what no seed reaches
     #[arg(long, value_name = "SITE")]
     site: Option<String>,
@@ -42,24 +54,95 @@ pub(super) struct ExplainArgs {
 pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliError> {
     let bank = Bank::at(&args.bank);
     let which = args.which.into();
-    let cost = if let Some(site) = &args.site {
-        let answer = bank.explain_site(site, &which)?;
-        match args.format.format {
-            Format::Json => print_json(&answer)?,
-            Format::Text => print(&readable(&of_site(&answer)))?,
+    let format = args.format.format;
+    let cost = match (&args.site, args.urls.as_slice()) {
+        (Some(site), _) => {
+            let answer = bank.explain_site(site, &which)?;
+            match format {
+                Format::Json => print_json(&answer)?,
+                Format::Text => print(&readable(&of_site(&answer)))?,
+            }
+            answer.cost
         }
-        answer.cost
-    } else {
-        let url = args.url.as_deref().unwrap_or_default();
-        let answer = bank.explain(url, &which)?;
-        match args.format.format {
-            Format::Json => print_json(&answer)?,
-            Format::Text => print(&readable(&of_page(&answer)))?,
+        (None, [url]) if url != "-" => {
+            let answer = bank.explain(url, &which)?;
+            match format {
+                Format::Json => print_json(&answer)?,
+                Format::Text => print(&readable(&of_page(&answer)))?,
+            }
+            answer.cost
         }
-        answer.cost
+        (None, urls) => return many(&bank.explainer(&which)?, urls, format),
     };
     tell(session, cost);
     Ok(Outcome::Done)
+}
+
+/// A page that there is no answer about.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct NoAnswer<'a> {
+    /// What was asked about.
+    url: &'a str,
+    /// Why there is no answer: it is no URL, or the bank does not know the page.
+    error: String,
+    /// What may have been meant, or what to do; `null` where there is nothing to say.
+    hint: Option<String>,
+}
+
+/// Explains several pages, all in one published state.
+fn many(explainer: &Explainer, urls: &[String], format: Format) -> Result<Outcome, CliError> {
+    let mut out = Output::new();
+    let mut outcome = Outcome::Done;
+    let mut is_first = true;
+    let mut each = |url: &str| -> Result<(), CliError> {
+        if !std::mem::take(&mut is_first) && format == Format::Text {
+            out.line("")?;
+        }
+        match explainer.page(url) {
+            Ok(answer) => match format {
+                Format::Json => out.json(&answer),
+                Format::Text => out.text(&readable(&of_page(&answer))),
+            },
+            Err(
+                e @ (EngineError::NotKnown { .. }
+                | EngineError::NoUrl { .. }
+                | EngineError::NoScheme { .. }),
+            ) => {
+                outcome = Outcome::Nothing;
+                let e = CliError::from(e);
+                let answer = NoAnswer {
+                    url,
+                    error: e.text(),
+                    hint: e.hint(),
+                };
+                match format {
+                    Format::Json => out.json(&answer),
+                    Format::Text => out.text(&readable(&no_answer(&answer))),
+                }
+            }
+            Err(e) => Err(e.into()),
+        }
+    };
+    for url in urls {
+        if url == "-" {
+            for (_, url) in url_list::read(Path::new("-"))?.urls {
+                each(&url)?;
+            }
+        } else {
+            each(url)?;
+        }
+    }
+    out.finish()?;
+    Ok(outcome)
+}
+
+fn no_answer(answer: &NoAnswer<'_>) -> String {
+    let mut lines = Lines(format!("{}\n", plain(answer.url)));
+    lines.add(format_args!("no answer: {}", answer.error));
+    if let Some(hint) = &answer.hint {
+        lines.add(plain(hint));
+    }
+    lines.0
 }
 
 fn tell(session: &Session, cost: ReadCost) {

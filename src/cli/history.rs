@@ -1,10 +1,9 @@
 //! `history`: what went in and what was selected; for a page, when it was a seed.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, BatchKind, History};
+use seedbank::engine::{Bank, BatchKind, BatchView, Event, History, RefreshView};
 use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;
@@ -16,11 +15,12 @@ use super::values::{Format, FormatArgs, time};
 const EXAMPLES: &str = "\
 Examples:
   seedbank history bank
+  seedbank history bank --last 5               the last five batches and refreshes
   seedbank history bank --format json | jq .refreshes[].seeds
   seedbank history bank https://example.org/   when the page was a seed, why it came and went";
 
-/// Print the batches that went in and the refreshes that are kept, in order; or when a page was a
-/// seed
+/// Print the batches that went in and the refreshes that are kept, in the order of time; or when a
+/// page was a seed
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct HistoryArgs {
@@ -31,6 +31,9 @@ pub(super) struct HistoryArgs {
     /// With a page: of this plan only
     #[arg(long, value_name = "NAME", requires = "url")]
     plan: Option<String>,
+    /// Only the last N batches and refreshes, taken together
+    #[arg(long, value_name = "N", conflicts_with = "url")]
+    last: Option<u32>,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -39,10 +42,14 @@ pub(super) fn run(args: &HistoryArgs, session: &Session) -> Result<Outcome, CliE
     if let Some(url) = &args.url {
         return page(args, url, session);
     }
-    let history = Bank::at(&args.bank).history()?;
+    let mut history = Bank::at(&args.bank).history()?;
+    let nothing = nothing(&history);
+    if let Some(last) = args.last {
+        history = history.last(last as usize);
+    }
     match args.format.format {
         Format::Json => print_json(&history)?,
-        Format::Text => print(&text(&history))?,
+        Format::Text => print(&(nothing + &text(&history)))?,
     }
     Ok(Outcome::Done)
 }
@@ -59,64 +66,75 @@ fn page(args: &HistoryArgs, url: &str, session: &Session) -> Result<Outcome, Cli
     Ok(Outcome::Done)
 }
 
-/// The history for people.
-fn text(history: &History) -> String {
+/// What a bank has none of yet, for people.
+fn nothing(history: &History) -> String {
     let mut text = String::new();
-    // Writing to a String cannot fail.
     if history.batches.is_empty() {
         text.push_str("no batches\n");
-    }
-    for batch in &history.batches {
-        let (record, counts) = (&batch.record, &batch.record.counts);
-        let kind = match record.kind {
-            BatchKind::Snapshot => "snapshot",
-            BatchKind::Delta => "delta",
-        };
-        let _ = writeln!(
-            text,
-            "batch {} {} {kind} {}: {} ({} rejected), {} new, {} crawled, {} gone, \
-             {} changed, links +{} -{}, {:.2} s",
-            batch.batch,
-            time(record.at),
-            plain(&record.name),
-            counted(counts.records, "record"),
-            counts.rejected,
-            counted(counts.born, "page"),
-            counts.became_crawled,
-            counts.became_gone,
-            counts.changed,
-            counts.links_added,
-            counts.links_removed,
-            record.seconds
-        );
     }
     if history.refreshes.is_empty() {
         text.push_str("no refreshes\n");
     }
-    for refresh in &history.refreshes {
-        let _ = writeln!(
-            text,
-            "refresh {} {} plan {} ({}) after batch {}: {}, {}, {}{}, {} reused, \
-             {} computed, {}, {}, {:.2} s",
-            refresh.refresh,
-            time(refresh.at),
-            refresh.plan,
-            refresh.method().name(),
-            refresh.batch,
-            counted(refresh.seeds, "seed"),
-            counted(refresh.cores, "core"),
-            if refresh.certified {
-                "certified"
-            } else {
-                "not certified"
-            },
-            if refresh.cold { ", cold" } else { "" },
-            counted(refresh.steps_reused, "step"),
-            refresh.steps_recomputed,
-            counted(refresh.link_visits, "link visit"),
-            counted(refresh.page_visits, "page visit"),
-            refresh.seconds
-        );
+    text
+}
+
+/// The history for people.
+fn text(history: &History) -> String {
+    let mut text = String::new();
+    for event in history.in_order() {
+        text.push_str(&match event {
+            Event::Batch(batch) => of_batch(batch),
+            Event::Refresh(refresh) => of_refresh(refresh),
+        });
     }
     text
+}
+
+fn of_batch(batch: &BatchView) -> String {
+    let (record, counts) = (&batch.record, &batch.record.counts);
+    let kind = match record.kind {
+        BatchKind::Snapshot => "snapshot",
+        BatchKind::Delta => "delta",
+    };
+    format!(
+        "batch {} {} {kind} {}: {} ({} rejected), {} new, {} crawled, {} gone, \
+         {} changed, links +{} -{}, {:.2} s\n",
+        batch.batch,
+        time(record.at),
+        plain(&record.name),
+        counted(counts.records, "record"),
+        counts.rejected,
+        counted(counts.born, "page"),
+        counts.became_crawled,
+        counts.became_gone,
+        counts.changed,
+        counts.links_added,
+        counts.links_removed,
+        record.seconds
+    )
+}
+
+fn of_refresh(refresh: &RefreshView) -> String {
+    format!(
+        "refresh {} {} plan {} ({}) after batch {}: {}, {}, {}{}, {} reused, \
+         {} computed, {}, {}, {:.2} s\n",
+        refresh.refresh,
+        time(refresh.at),
+        refresh.plan,
+        refresh.method().name(),
+        refresh.batch,
+        counted(refresh.seeds, "seed"),
+        counted(refresh.cores, "core"),
+        if refresh.certified {
+            "certified"
+        } else {
+            "not certified"
+        },
+        if refresh.cold { ", cold" } else { "" },
+        counted(refresh.steps_reused, "step"),
+        refresh.steps_recomputed,
+        counted(refresh.link_visits, "link visit"),
+        counted(refresh.page_visits, "page visit"),
+        refresh.seconds
+    )
 }

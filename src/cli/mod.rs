@@ -15,6 +15,7 @@ mod history;
 mod ingest;
 mod init;
 mod last_words;
+mod out_file;
 mod output;
 mod page_history;
 mod plan_flags;

@@ -1,10 +1,12 @@
-//! Standard output, without a panic when its reader goes away.
+//! Standard output, without a panic when its reader goes away; or a file in its place.
 
 use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::failure::CliError;
+use super::out_file::OutFile;
 
 /// Lines of text, indented below the first.
 pub(super) struct Lines(pub(super) String);
@@ -16,20 +18,73 @@ impl Lines {
     }
 }
 
-/// Buffered standard output; [`Output::finish`] writes what is left in the buffer.
+/// Buffered output, to standard output or to a file; [`Output::finish`] writes what is left in the
+/// buffer, and only then does a file have its name.
 pub(super) struct Output {
-    out: BufWriter<StdoutLock<'static>>,
+    out: BufWriter<Target>,
+}
+
+/// Where the bytes go.
+enum Target {
+    Stdout(StdoutLock<'static>),
+    File(OutFile),
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(out) => out.write(bytes),
+            Self::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.flush(),
+            Self::File(file) => file.flush(),
+        }
+    }
+}
+
+impl Target {
+    fn failed(&self) -> impl Fn(io::Error) -> CliError + use<> {
+        let path = match self {
+            Self::Stdout(_) => None,
+            Self::File(file) => Some(file.path().to_path_buf()),
+        };
+        move |source| match &path {
+            None => CliError::Output(source),
+            Some(path) => CliError::File {
+                path: path.clone(),
+                source,
+            },
+        }
+    }
 }
 
 impl Output {
     pub(super) fn new() -> Self {
+        Self::with(Target::Stdout(io::stdout().lock()))
+    }
+
+    /// To a file, or to standard output where none is given or it is `-`. What cannot work is told
+    /// before anything is written.
+    pub(super) fn to(file: Option<&Path>, bank: &Path) -> Result<Self, CliError> {
+        match file.filter(|file| file.as_os_str() != "-") {
+            Some(file) => Ok(Self::with(Target::File(OutFile::new(file, bank)?))),
+            None => Ok(Self::new()),
+        }
+    }
+
+    fn with(target: Target) -> Self {
         Self {
-            out: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
+            out: BufWriter::with_capacity(1 << 16, target),
         }
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<(), CliError> {
-        self.out.write_all(bytes).map_err(CliError::Output)
+        let written = self.out.write_all(bytes);
+        written.map_err(self.out.get_ref().failed())
     }
 
     /// Writes a text as it is.
@@ -50,7 +105,13 @@ impl Output {
     }
 
     pub(super) fn finish(mut self) -> Result<(), CliError> {
-        self.out.flush().map_err(CliError::Output)
+        let failed = self.out.get_ref().failed();
+        self.out.flush().map_err(&failed)?;
+        match self.out.into_inner() {
+            Ok(Target::File(file)) => file.complete().map_err(failed),
+            Ok(Target::Stdout(_)) => Ok(()),
+            Err(e) => Err(failed(e.into_error())),
+        }
     }
 }
 

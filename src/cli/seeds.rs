@@ -10,7 +10,7 @@ use super::failure::CliError;
 use super::output::Output;
 use super::session::{Outcome, Session};
 use super::table::quoted;
-use super::values::WhichArgs;
+use super::values::{WhichArgs, whole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,7 +18,8 @@ Examples:
   seedbank seeds bank --plan dense --format jsonl  with the evidence
   seedbank seeds bank --refresh 3 --format csv
   seedbank seeds bank --alive                      without those that died since the refresh
-  seedbank seeds bank --format nutch > urls/seeds.txt
+  seedbank seeds bank --limit 20                   the best 20
+  seedbank seeds bank --format nutch --out urls/seeds.txt
   seedbank seeds bank --format heritrix > job/seeds.txt";
 
 /// Print the seeds of a refresh, best first
@@ -37,6 +38,12 @@ pub(super) struct SeedsArgs {
     /// others keep their ranks
     #[arg(long)]
     alive: bool,
+    /// Print the best N, of those that are alive with --alive
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=u32::MAX))]
+    limit: Option<u32>,
+    /// Write to a file, which is replaced only once all is written
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// How the seeds are printed
     #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
     format: SeedFormat,
@@ -78,7 +85,10 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
             are(&dead)
         ));
     }
-    let mut out = Output::new();
+    if let Some(limit) = args.limit {
+        seeds.truncate(limit as usize);
+    }
+    let mut out = Output::to(args.out.as_deref(), &args.bank)?;
     if args.format == SeedFormat::Csv {
         out.text(CSV_HEADER)?;
     }

@@ -27,12 +27,13 @@ mod refresh;
 mod whole;
 
 pub use ask::{
-    AliasView, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change, CoreMember,
-    CoreNumbers, CoreSeed, CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed, DiffRequest,
-    DiffSide, DiffSummary, DryRun, Evidence, Explainer, Explanation, History, LeftOut, NearCore,
-    NotTaken, PageHistory, PageToday, PageView, PagesOfCore, Parts, PlaceView, PlanDetail,
-    PlanHistory, PlanSummary, PlanView, Plans, PolicySays, ReadCost, Role, RowSums, ScoredUrl,
-    Seed, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy, Status,
+    AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change,
+    CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed,
+    DiffRequest, DiffSide, DiffSummary, DryRun, Event, Evidence, Explainer, Explanation, History,
+    InPlan, LeftOut, LinksBySite, NearCore, NotTaken, PageFacts, PageHistory, PageLimits,
+    PageToday, PageView, PagesOfCore, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary,
+    PlanView, Plans, PolicySays, ReadCost, Role, RowSums, ScoredUrl, Seed, SeedChange, SeedDiff,
+    SeedOfCore, SeedOfSite, Seen, SiteExplanation, SiteLinks, SiteSeed, SiteWhy, Status,
     SuccessorView, TableSize, Uncovered, Unreached, UrlList, WebOfSite, WebParts, WebSeed,
     WebTerms, Which, Why,
 };

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use roaring::RoaringBitmap;
+
 use super::error::StoreError;
 use super::links::{CarriedRow, Link, LinkBlock, LinkKey};
 use super::store::Store;
@@ -82,6 +84,63 @@ impl Store {
             let members = self.need(&tables::ROW_MEMBERS, &row)?;
             let pages = members.pages.iter();
             linking.extend(pages.map(|index| PageId::new(row.site(), index)));
+        }
+        Ok(linking)
+    }
+
+    /// How many pages of each site link to a page, in the order of the sites.
+    ///
+    /// Memory: a few bytes for each site. Cost: the rows that link to it, and who carries them.
+    pub fn linking_sites(&self, page: PageId) -> Result<Vec<(SiteId, u64)>, StoreError> {
+        let (key, place) = LinkKey::of_page(page);
+        let citers = self.links(&tables::CITERS, key)?;
+        let mut sites = Vec::new();
+        let own = self.linking_inside(page)?.len();
+        if own > 0 {
+            sites.push((page.site(), own));
+        }
+        for blocks in citers.at(place).chunk_by(|a, b| a.site == b.site) {
+            let mut pages = 0;
+            for block in blocks {
+                for row in self.citing_rows(page, std::slice::from_ref(block))? {
+                    pages += self.need(&tables::ROW_MEMBERS, &row)?.pages.len();
+                }
+            }
+            sites.extend(blocks.first().map(|block| (block.site, pages)));
+        }
+        sites.sort_unstable();
+        Ok(sites)
+    }
+
+    /// The pages of a site that link to a page, by their indexes.
+    pub fn linking_from(&self, page: PageId, site: SiteId) -> Result<RoaringBitmap, StoreError> {
+        if site == page.site() {
+            return self.linking_inside(page);
+        }
+        let (key, place) = LinkKey::of_page(page);
+        let citers = self.links(&tables::CITERS, key)?;
+        let mut linking = RoaringBitmap::new();
+        let of_site = citers.at(place).iter().filter(|block| block.site == site);
+        for block in of_site {
+            for row in self.citing_rows(page, std::slice::from_ref(block))? {
+                linking |= self.need(&tables::ROW_MEMBERS, &row)?.pages;
+            }
+        }
+        Ok(linking)
+    }
+
+    /// The pages that link to a page of the same site, by their indexes.
+    fn linking_inside(&self, page: PageId) -> Result<RoaringBitmap, StoreError> {
+        let (key, place) = LinkKey::of_page(page);
+        let mut linking = RoaringBitmap::new();
+        for &block in self.links(&tables::INTRA_IN, key)?.at(place) {
+            let of_block = LinkKey {
+                site: page.site(),
+                block,
+            };
+            let targets = self.links(&tables::INTRA, of_block)?;
+            let places = targets.places_of(page.index());
+            linking.extend(places.map(|at| of_block.index(at)));
         }
         Ok(linking)
     }

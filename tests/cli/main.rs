@@ -18,10 +18,12 @@ mod diff;
 mod evaluate;
 mod evaluate_methods;
 mod explain;
+mod explain_many;
 mod failures;
 #[cfg(unix)]
 mod interrupts;
 mod limits;
+mod lists_to_files;
 mod lookups;
 mod made_up_reports;
 mod malformed;

@@ -39,6 +39,7 @@ pub fn fits(name: &str, output: &Value) {
         "evaluate-crawl" => reads::<CrawlEvaluation>(output),
         "evaluate-distances" => reads::<DistancesEvaluation>(output),
         "evaluate-methods" => reads::<MethodsEvaluation>(output),
+        "explain" if output["error"].is_string() => {}
         "explain" if output["url"].is_string() => reads::<Explanation>(output),
         "explain" => reads::<SiteExplanation>(output),
         "history" if output["url"].is_string() => reads::<PageHistory>(output),

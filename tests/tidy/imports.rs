@@ -272,6 +272,7 @@ const ORDERS: &[Order] = &[
         folder: &["cli"],
         lines: &[
             &["last_words", "failure", "environment"],
+            &["out_file"],
             &["output", "progress", "table"],
             &["session", "values"],
             &["url_list", "plan_flags", "explain_web"],

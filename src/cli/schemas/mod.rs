@@ -21,7 +21,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use seedbank::{engine, report, storage};
 use serde_json::{Value, json};
 
-use super::{check, diff, plans, synth};
+use super::{check, diff, explain, plans, synth};
 
 /// The schema of one kind of output.
 type Give = fn(&mut SchemaGenerator) -> Schema;
@@ -121,10 +121,14 @@ const FILES: &[File] = &[
         "explain",
         "Seedbank explanation",
         "What `seedbank explain --format json` prints: why a page is a seed of a refresh, or why \
-         not; with --site, what became of a site.",
+         not; with --site, what became of a site; of several pages one line for each.",
         &[
             (None, of::<engine::Explanation>),
             (None, of::<engine::SiteExplanation>),
+            (
+                Some("one of several pages, about which there is no answer"),
+                of::<explain::NoAnswer<'_>>,
+            ),
         ],
     ),
     file(

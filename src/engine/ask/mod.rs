@@ -4,8 +4,10 @@
 pub(crate) mod answers;
 pub(crate) mod diff;
 mod dry_run;
+mod events;
 pub(crate) mod explain;
 pub(crate) mod nearest;
+mod page_facts;
 pub(crate) mod page_history;
 mod plans;
 pub(crate) mod views;
@@ -16,11 +18,13 @@ pub use answers::{
 };
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
+pub use events::Event;
 pub use explain::{
     Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
-    Explanation, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView, PolicySays,
-    ReadCost, Role, RowSums, ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation, SiteSeed, SiteWhy,
-    Uncovered, Unreached, WebOfSite, WebParts, WebSeed, WebTerms, Why,
+    Explanation, InPlan, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView,
+    PolicySays, ReadCost, Role, RowSums, ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation,
+    SiteSeed, SiteWhy, Uncovered, Unreached, WebOfSite, WebParts, WebSeed, WebTerms, Why,
 };
+pub use page_facts::{Aliases, LinksBySite, PageFacts, PageLimits, Seen, SiteLinks};
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plans::{PlanDetail, PlanSummary, Plans};

@@ -143,6 +143,20 @@ impl Bank {
         Ok(())
     }
 
+    /// One core of a refresh, by its rank from 1; [`EngineError::NoCore`] where there is none.
+    pub fn core(&self, which: &Which, rank: u32) -> Result<CoreView, EngineError> {
+        let views = Views::open(self)?;
+        let (refresh, record) = views.find(which)?;
+        match views.reader.get(&tables::CORES, &(refresh, rank))? {
+            Some(core) => core_view(&views, refresh, rank, &core),
+            None => Err(EngineError::NoCore {
+                refresh,
+                rank,
+                cores: record.cores,
+            }),
+        }
+    }
+
     /// The refresh that is meant, as `history` tells it.
     pub(crate) fn refresh_view(&self, which: &Which) -> Result<RefreshView, EngineError> {
         let (refresh, record) = Views::open(self)?.find(which)?;
@@ -360,15 +374,27 @@ fn batch_view(batch: BatchId, record: BatchRecord) -> BatchView {
     }
 }
 
-fn page_view(views: &Views, page: PageId, record: &PageRecord) -> Result<PageView, EngineError> {
-    let site = views.reader.need(&tables::SITES, &page.site())?.name;
-    let url = ingest::url(&site, &record.local, views.naming.sites);
-    let targets = views.reader.links_of(page, record.row)?;
+/// A page's uncrawled outlinks, given or counted.
+pub(super) fn uncrawled_outlinks(
+    views: &Views,
+    page: PageId,
+    record: &PageRecord,
+) -> Result<u64, EngineError> {
+    if let Some(given) = record.uncrawled_given {
+        return Ok(given.into());
+    }
     let mut uncrawled = u64::from(record.uncrawled_intra);
     if let Some(row) = record.row {
         let row = crate::page::RowId::new(page.site(), row);
         uncrawled += u64::from(views.reader.need(&tables::ROW_MEMBERS, &row)?.uncrawled);
     }
+    Ok(uncrawled)
+}
+
+fn page_view(views: &Views, page: PageId, record: &PageRecord) -> Result<PageView, EngineError> {
+    let site = views.reader.need(&tables::SITES, &page.site())?.name;
+    let url = ingest::url(&site, &record.local, views.naming.sites);
+    let targets = views.reader.links_of(page, record.row)?;
     let mut outlinks = views.urls(&targets)?;
     outlinks.sort_unstable();
     Ok(PageView {
@@ -378,7 +404,7 @@ fn page_view(views: &Views, page: PageId, record: &PageRecord) -> Result<PageVie
         alias: views.alias(page, record)?,
         spam: record.spam,
         clicks: record.clicks,
-        uncrawled_outlinks: record.uncrawled_given.map_or(uncrawled, u64::from),
+        uncrawled_outlinks: uncrawled_outlinks(views, page, record)?,
         uncrawled_given: record.uncrawled_given.is_some(),
         outlinks,
     })

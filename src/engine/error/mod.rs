@@ -115,6 +115,20 @@ pub enum EngineError {
         "refresh {0} was forgotten: a later refresh of its plan kept fewer, or the plan was deleted"
     )]
     Forgotten(u32),
+    /// The refresh has no core of this rank.
+    #[error("refresh {refresh} has no core {rank}: {}", match cores {
+        0 => "it has none".to_owned(),
+        1 => "its only one is 1".to_owned(),
+        cores => format!("its cores are 1 to {cores}"),
+    })]
+    NoCore {
+        /// The refresh.
+        refresh: u32,
+        /// The rank asked for.
+        rank: u32,
+        /// How many cores there are.
+        cores: u32,
+    },
     /// A diff needs two refreshes.
     #[error("plan {plan:?} has no refresh but {only}, and a diff compares two")]
     OneRefresh {
@@ -281,6 +295,7 @@ impl EngineError {
             | Self::NewPlan { .. }
             | Self::NoRefresh(_)
             | Self::Forgotten(_)
+            | Self::NoCore { .. }
             | Self::OneRefresh { .. }
             | Self::NoUrl { .. }
             | Self::NoScheme { .. }

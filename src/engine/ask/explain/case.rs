@@ -27,7 +27,11 @@ pub(super) struct Case {
 
 impl Case {
     pub(super) fn open(bank: &Bank, which: &Which) -> Result<Self, EngineError> {
-        let views = Views::open(bank)?;
+        Self::with(Views::open(bank)?, which)
+    }
+
+    /// A refresh in a state that is open already.
+    pub(super) fn with(views: Views, which: &Which) -> Result<Self, EngineError> {
         let (refresh, record) = match views.find(which) {
             Err(EngineError::NoRefresh(refresh))
                 if (1..=views.reader.counters()?.refresh).contains(&refresh) =>

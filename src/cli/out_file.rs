@@ -1,0 +1,128 @@
+//! A file that a command prints to: it has its name once it is complete, and not before.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+use super::failure::CliError;
+
+/// A file on its way.
+pub(super) struct OutFile {
+    /// The name that the user gave.
+    path: PathBuf,
+    /// What is written.
+    to: Place,
+}
+
+enum Place {
+    /// A file beside the place that it gets; it is removed unless it gets there.
+    Beside(NamedTempFile, PathBuf),
+    /// A device or a pipe, in whose place no file may be put.
+    Device(File),
+}
+
+impl OutFile {
+    /// Begins a file outside the bank's folder. A file that is there is replaced, with its
+    /// permissions; behind a symbolic link the file that it leads to.
+    pub(super) fn new(path: &Path, bank: &Path) -> Result<Self, CliError> {
+        let usage = |text: String| Err(CliError::Usage(text));
+        let shown = path.display();
+        if path.is_dir() || path.file_name().is_none() {
+            return usage(format!(
+                "{shown} is a folder; give --out the name of a file"
+            ));
+        }
+        let there = fs::metadata(path).ok();
+        // Through links, so that the file and not the link is replaced.
+        let place = match &there {
+            Some(_) => path.canonicalize().map_err(failed(path))?,
+            None => path.to_path_buf(),
+        };
+        if there.as_ref().is_some_and(|there| !there.is_file()) {
+            let device = File::options().write(true).open(path);
+            return Ok(Self {
+                path: path.to_path_buf(),
+                to: Place::Device(device.map_err(failed(path))?),
+            });
+        }
+        let folder = folder(&place);
+        if !folder.is_dir() {
+            return usage(format!(
+                "there is no folder {}; make it first",
+                folder.display()
+            ));
+        }
+        if let (Ok(folder), Ok(bank)) = (folder.canonicalize(), bank.canonicalize())
+            && folder.starts_with(bank)
+        {
+            return usage(format!(
+                "{shown} lies in the bank's own folder; give --out a place outside it"
+            ));
+        }
+        let file = Builder::new()
+            .prefix(".seedbank-")
+            // The same permissions as any file that the user makes; otherwise only the owner could
+            // read it.
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(folder)
+            .map_err(failed(path))?;
+        if let Some(there) = there {
+            let set = file.as_file().set_permissions(there.permissions());
+            set.map_err(failed(path))?;
+        }
+        Ok(Self {
+            path: path.to_path_buf(),
+            to: Place::Beside(file, place),
+        })
+    }
+
+    /// The name that the user gave.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the file its name, once its bytes are on the disk.
+    pub(super) fn complete(self) -> io::Result<()> {
+        match self.to {
+            Place::Beside(file, place) => {
+                file.as_file().sync_all()?;
+                file.persist(place).map(drop).map_err(|e| e.error)
+            }
+            Place::Device(_) => Ok(()),
+        }
+    }
+}
+
+impl Write for OutFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.to {
+            Place::Beside(file, _) => file.write(bytes),
+            Place::Device(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.to {
+            Place::Beside(file, _) => file.flush(),
+            Place::Device(file) => file.flush(),
+        }
+    }
+}
+
+fn folder(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn failed(path: &Path) -> impl Fn(io::Error) -> CliError {
+    let path = path.to_path_buf();
+    move |source| CliError::File {
+        path: path.clone(),
+        source,
+    }
+}
