@@ -19,6 +19,7 @@ mod evaluate;
 mod evaluate_methods;
 mod explain;
 mod explain_many;
+mod explain_texts;
 mod failures;
 #[cfg(unix)]
 mod interrupts;
