@@ -1,19 +1,21 @@
-//! Answers of `explain` for people: lines that can be pasted into a ticket.
+//! Answers of `explain` for people: lines that can be pasted into a ticket. A sentence that needs no
+//! knowledge of the methods comes first, the evidence last.
 
 use seedbank::engine::{
     AliasBy, AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite,
-    CoverSeed, CoverStop, Explanation, LeftOut, Method, NearCore, NotTaken, PageState, PageToday,
-    PlaceView, Role, RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Why,
+    CoverSeed, CoverStop, Explanation, NearCore, NotTaken, PageState, PageToday, PlaceView, Role,
+    RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Why,
 };
 use seedbank::shown::{are, counted};
 
+use super::explain_sentence::sentence;
 use super::explain_web::{gain, links, parts, unreached, web_of_site, web_pick, web_seed};
 use super::output::Lines;
 
-fn asked(asked: &Asked) -> String {
+/// The refresh that is asked; its plan is named by the sentence.
+fn of_refresh(asked: &Asked) -> String {
     format!(
-        "plan {}, refresh {} ({}, state after batch {}{})",
-        asked.plan,
+        "refresh {} ({}, state after batch {}{})",
         asked.refresh,
         asked.method,
         asked.state_after,
@@ -25,79 +27,38 @@ fn asked(asked: &Asked) -> String {
     )
 }
 
-/// Why a page is a seed, or why not.
+/// Why a page is a seed, or why not: a sentence, what is asked about, and the evidence.
 pub(super) fn of_page(answer: &Explanation) -> String {
     let mut lines = Lines(format!("{}\n", answer.url));
-    let of = asked(&answer.asked);
-    match &answer.why {
-        Why::CoreSeed(seed) => {
-            lines.add(format_args!("seed {} of {of}", seed.rank));
-            core_seed(&mut lines, seed);
-        }
-        Why::CoverSeed(seed) => {
-            lines.add(format_args!("seed {} of {of}", seed.rank));
-            cover_seed(&mut lines, seed);
-        }
-        Why::WebSeed(seed) => {
-            lines.add(format_args!("seed {} of {of}", seed.rank));
-            web_seed(&mut lines, seed);
-        }
-        why => {
-            lines.add(format_args!("no seed of {of}"));
-            no_seed(&mut lines, why, &answer.site, answer.asked.method);
-        }
-    }
+    let alias = answer.page.alias.as_ref();
+    let why = (answer.policy.as_ref(), &answer.why);
+    lines.add(sentence(&answer.asked, why, &answer.site, alias));
+    lines.add(of_refresh(&answer.asked));
     today(&mut lines, &answer.page, &answer.why);
+    evidence(&mut lines, &answer.why);
     lines.0
 }
 
-fn no_seed(lines: &mut Lines, why: &Why, site: &str, method: Method) {
+fn evidence(lines: &mut Lines, why: &Why) {
     match why {
+        Why::CoreSeed(seed) => core_seed(lines, seed),
+        Why::CoverSeed(seed) => cover_seed(lines, seed),
+        Why::WebSeed(seed) => web_seed(lines, seed),
         Why::CoreMember(member) => core_member(lines, member),
         Why::NearCore(near) => near_core(lines, near),
-        Why::RowSum(sums) => {
-            lines.add("it was near no core: linked with no page of any on the other side");
-            row_sums(lines, *sums);
-        }
-        Why::Unlinked { others_left_out } => lines.add(if *others_left_out {
-            "its inter-site links do not count: the pages at their other ends were left out (spam, \
-             gone, or not crawled)"
-        } else {
-            "it had no inter-site links, and cores are made of these alone"
-        }),
+        Why::RowSum(sums) => row_sums(lines, *sums),
         Why::Covered { by, hop } => {
             lines.add(format_args!("covered by {} at hop {hop}", site_seed(by)));
         }
         Why::Uncovered(uncovered) => not_covered(lines, uncovered),
-        Why::NoSeats { crawled } => lines.add(format_args!(
-            "site {site} ({}) got no seats when the seeds were shared out",
-            counted(*crawled, "crawled page")
-        )),
         Why::Reached { by, hop } => lines.add(format_args!(
             "reached by {} in {}",
             web_pick(by),
             links(*hop)
         )),
         Why::Unreached(page) => unreached(lines, page),
-        Why::LeftOut { reason } => lines.add(match reason {
-            LeftOut::Spam if method != Method::Cores => {
-                "it took no part: it is spam, and no seed reaches it"
-            }
-            LeftOut::NoLinks => {
-                "it took no part: it has no links to start a crawl from, and no seed reaches it"
-            }
-            LeftOut::Spam => "it took no part: it is spam (`refresh --keep-spam` would let it)",
-            LeftOut::Gone => "it took no part: it is gone",
-            LeftOut::NotCrawled => "it took no part: it was not crawled",
-            LeftOut::Excluded => {
-                "it took no part: the plan leaves it out of the graph (--exclude-from-graph)"
-            }
-            LeftOut::NoPage => "it took no part: nobody links to it any more",
-            LeftOut::Alias => "it took no part: it is an alias, links to it count for another page",
-        }),
-        Why::Later => lines.add("the bank did not know it then; refresh again"),
-        // These were printed above.
-        Why::CoreSeed(_) | Why::CoverSeed(_) | Why::WebSeed(_) => {}
+        // The sentence says it all.
+        Why::Unlinked { .. } | Why::NoSeats { .. } | Why::LeftOut { .. } | Why::Later => {}
     }
 }
 
@@ -159,51 +120,67 @@ fn core_member(lines: &mut Lines, member: &CoreMember) {
     ));
 }
 
+/// Ends with what kept the page out.
 fn near_core(lines: &mut Lines, near: &NearCore) {
-    let (role, article, others) = match near.role {
-        Role::Hub => ("hub", "a", "authorities"),
-        Role::Authority => ("authority", "an", "hubs"),
+    let core = &near.core;
+    let (role, article, of_side) = match near.role {
+        Role::Hub => ("hub", "a", counted(core.authorities, "authority")),
+        Role::Authority => ("authority", "an", counted(core.hubs, "hub")),
     };
     lines.add(format_args!(
         "near {}, as {article} {role}",
-        core(&near.core)
+        self::core(core)
     ));
     lines.add(format_args!(
         "score {:.6}; the weakest {role} taken is {} with {:.6}",
         near.score, near.weakest.url, near.weakest.score
     ));
-    lines.add(match near.reason {
-        NotTaken::LacksLinks => format!(
-            "linked with {} of the core's {others}; one more {role} needed {}",
-            near.links, near.needs
-        ),
-        NotTaken::HubsFull => "the core had all the hubs that it may have (--max-hubs)".to_owned(),
-        NotTaken::CoreFull => "the core had its size (--core-size)".to_owned(),
-        NotTaken::Ended => {
-            "the core was done when its best candidate did not fit (--growth literal)".to_owned()
-        }
-    });
     lines.add(format_args!(
         "the core's seed is {} with {:.6}",
         near.seed.url, near.seed.score
     ));
-    row_sums(lines, near.sums);
+    lines.add(sums(near.sums));
+    let has = near.links;
+    lines.add(match near.reason {
+        NotTaken::LacksLinks => format!(
+            "why not: one more {role} needed links with {} of the core's {of_side}, and it has {has}",
+            near.needs
+        ),
+        NotTaken::HubsFull => format!(
+            "why not: the core had all the hubs that it may have (--max-hubs) before it came to this \
+             page, which has links with {has} of its {of_side}"
+        ),
+        NotTaken::CoreFull => format!(
+            "why not: the core had its size (--core-size) before it came to this page, which has links \
+             with {has} of its {of_side}"
+        ),
+        NotTaken::Ended => format!(
+            "why not: the core was done when its best candidate did not fit (--growth literal), before it \
+             came to this page, which has links with {has} of its {of_side}"
+        ),
+    });
 }
 
-fn row_sums(lines: &mut Lines, sums: RowSums) {
-    lines.add(format_args!(
+fn sums(sums: RowSums) -> String {
+    format!(
         "row sums: {} as an authority, {} as a hub",
         sums.as_authority, sums.as_hub
-    ));
+    )
+}
+
+/// Ends with what kept the page out.
+fn row_sums(lines: &mut Lines, sums: RowSums) {
+    lines.add(self::sums(sums));
     match sums.last_lambda {
         Some(lambda) if sums.reaches => lines.add(format_args!(
-            "the last core has sigma squared {lambda:.2}: its row sums alone do not rule it out"
+            "why not: its row sums alone do not rule it out (the last core has sigma squared {lambda:.2}), \
+             but denser places came first"
         )),
         Some(lambda) => lines.add(format_args!(
-            "the best page of a core as dense as the last one has at least {lambda:.2} (sigma \
-             squared): too few links around it"
+            "why not: the best page of a core as dense as the last one has at least {lambda:.2} (sigma \
+             squared); there are too few links around it"
         )),
-        None => lines.add("there are no cores to compare them with"),
+        None => lines.add("why not: there are no cores"),
     }
 }
 
@@ -257,7 +234,7 @@ fn stop(stop: CoverStop) -> &'static str {
 
 fn not_covered(lines: &mut Lines, page: &Uncovered) {
     lines.add(format_args!(
-        "no seed covers it; its site has {} for {}: {}",
+        "its site has {} for {}: {}",
         counted(page.picks, "pick"),
         counted(page.seats, "seat"),
         stop(page.stop)
@@ -319,7 +296,11 @@ fn alias(alias: &AliasView) -> String {
 /// What a refresh did with a site.
 pub(super) fn of_site(answer: &SiteExplanation) -> String {
     let mut lines = Lines(format!("site {}\n", answer.site));
-    lines.add(asked(&answer.asked));
+    lines.add(format_args!(
+        "plan {}, {}",
+        answer.asked.plan,
+        of_refresh(&answer.asked)
+    ));
     lines.add(format_args!(
         "today: {} crawled, {} known, {} gone, {} spam",
         answer.crawled, answer.known, answer.gone, answer.spam

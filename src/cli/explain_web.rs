@@ -80,8 +80,9 @@ pub(super) fn web_seed(lines: &mut Lines, seed: &WebSeed) {
 /// How far seeds reach, what a page costs, and where that comes from.
 fn terms(lines: &mut Lines, terms: &WebTerms) {
     lines.add(format_args!(
-        "seeds reach {} hops, and every page reached costs {}",
-        terms.hops, terms.fetch_cost
+        "seeds reach {}, and every page reached costs {}",
+        counted(terms.hops, "hop"),
+        terms.fetch_cost
     ));
     if let (Some(tuned), Some(budget)) = (&terms.tuned, terms.budget) {
         lines.add(format_args!(
@@ -95,7 +96,7 @@ fn terms(lines: &mut Lines, terms: &WebTerms) {
 /// A page that no seed over the web reaches.
 pub(super) fn unreached(lines: &mut Lines, page: &Unreached) {
     lines.add(format_args!(
-        "no seed reaches it; {} of {} seeds were picked",
+        "{} of {} seeds were picked",
         page.picks, page.seeds_asked
     ));
     match (page.score, &page.last_pick) {

@@ -8,6 +8,7 @@ mod diff;
 mod environment;
 mod evaluate;
 mod explain;
+mod explain_sentence;
 mod explain_text;
 mod explain_web;
 mod failure;

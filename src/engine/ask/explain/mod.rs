@@ -137,6 +137,9 @@ pub struct InPlan {
     /// The refresh.
     #[serde(flatten)]
     pub asked: Asked,
+    /// What the policies of the plan say of it; left out where they say nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicySays>,
     /// Why it is a seed, or why not.
     #[serde(flatten)]
     pub why: Why,
@@ -163,6 +166,7 @@ pub(super) fn in_plans(
         };
         let case = Case::with(views, &which)?;
         found.push(InPlan {
+            policy: policy::says(&case, page, record)?,
             why: why(&case, page, record)?,
             asked: case.asked(),
         });

@@ -1,0 +1,327 @@
+//! What `explain` says first: one sentence for people who do not know how seeds are selected.
+//!
+//! It speaks of pages that link and pages that are linked to. Sigma, hubs, hops and gains are evidence,
+//! and come after it.
+
+use seedbank::engine::{
+    AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoverMethod, CoverSeed, CoverStop,
+    LeftOut, Method, NearCore, NotTaken, PolicySays, Role, RowSums, Uncovered, Unreached, WebSeed,
+    Why,
+};
+use seedbank::shown::counted;
+
+use super::explain_web::links;
+use super::policy_text::{fault, flag};
+
+/// Why a page of a site is a seed, or why not, in one sentence; what policies say comes before what the
+/// method says.
+pub(super) fn sentence(
+    asked: &Asked,
+    (policy, why): (Option<&PolicySays>, &Why),
+    site: &str,
+    alias: Option<&AliasView>,
+) -> String {
+    let plan = &asked.plan;
+    if let Some(policy) = policy.and_then(|policy| by_policy(plan, policy)) {
+        return policy;
+    }
+    match why {
+        Why::CoreSeed(seed) => {
+            let why = core_seed(seed, seed.since < asked.refresh);
+            format!("Seed {} of plan {plan}: {why}.", seed.rank)
+        }
+        Why::CoverSeed(seed) => {
+            let why = cover_seed(seed, asked.method);
+            format!("Seed {} of plan {plan}: {why}.", seed.rank)
+        }
+        Why::WebSeed(seed) => format!("Seed {} of plan {plan}: {}.", seed.rank, web_seed(seed)),
+        why => {
+            let why = no_seed(why, asked.method, site, alias);
+            format!("No seed of plan {plan}: {why}.")
+        }
+    }
+}
+
+/// What the policies of a plan say; `None` of one that this build has no words for.
+fn by_policy(plan: &str, policy: &PolicySays) -> Option<String> {
+    Some(match policy {
+        PolicySays::Pinned { rank } => format!("Seed {rank} of plan {plan}: the plan pins it."),
+        PolicySays::PinLeftOut { why } => {
+            format!(
+                "No seed of plan {plan}: the plan pins it, but {}.",
+                fault(*why)
+            )
+        }
+        PolicySays::Stays { rank, last_chosen } => format!(
+            "Seed {rank} of plan {plan}: it stays on the list, of which no more may change \
+             (--max-changes), and refresh {last_chosen} was the last to choose it."
+        ),
+        PolicySays::HeldBack { by, line } => {
+            let line = line.as_ref();
+            let line = line.map_or_else(String::new, |line| format!(", line `{line}`"));
+            format!(
+                "No seed of plan {plan}: the plan does not let it be one ({}{line}).",
+                flag(*by)
+            )
+        }
+        _ => return None,
+    })
+}
+
+fn no_seed(why: &Why, method: Method, site: &str, alias: Option<&AliasView>) -> String {
+    match why {
+        Why::CoreMember(member) => core_member(member),
+        Why::NearCore(near) => near_core(near),
+        Why::RowSum(sums) => near_none(*sums).to_owned(),
+        Why::Unlinked {
+            others_left_out: true,
+        } => "the pages of other sites that it is linked with were all left out (spam, gone, or not \
+              crawled)"
+            .to_owned(),
+        Why::Unlinked {
+            others_left_out: false,
+        } => "no page of another site links to it and it links to none, and this plan looks at links \
+              between sites alone"
+            .to_owned(),
+        Why::Covered { by, hop } => format!(
+            "seed {}, {} on the same site, leads to it within {}",
+            by.rank,
+            by.url,
+            links(*hop)
+        ),
+        Why::Uncovered(page) => uncovered(page),
+        Why::NoSeats { crawled } => format!(
+            "its site {site} ({}) got none of the seeds that were shared out",
+            counted(*crawled, "crawled page")
+        ),
+        Why::Reached { by, hop } => format!(
+            "seed {}, {}, leads to it within {}",
+            by.rank,
+            by.url,
+            links(*hop)
+        ),
+        Why::Unreached(page) => unreached(page),
+        Why::LeftOut { reason } => left_out(*reason, method, alias),
+        Why::Later => "the bank did not know it when the plan was refreshed; refresh again".to_owned(),
+        // These are seeds.
+        Why::CoreSeed(_) | Why::CoverSeed(_) | Why::WebSeed(_) => String::new(),
+    }
+}
+
+/// Whether every page of a core links to every one that they link to.
+fn is_complete(core: &CoreNumbers) -> bool {
+    core.edges == u64::from(core.hubs) * u64::from(core.authorities)
+}
+
+/// What a core is, in other words: who links, and to what.
+fn group(core: &CoreNumbers) -> String {
+    let targets = counted(core.authorities, "page");
+    let sites = counted(core.authority_sites, "site");
+    match (core.hubs, is_complete(core)) {
+        (1, _) => format!("one page with links to {targets} on {sites}"),
+        (hubs, true) => format!("{hubs} pages that all link to the same {targets} on {sites}"),
+        (hubs, false) => format!("{hubs} pages that link to much the same {targets} on {sites}"),
+    }
+}
+
+fn core_seed(seed: &CoreSeed, before: bool) -> String {
+    let core = &seed.core;
+    if core.hubs == 1 {
+        return format!(
+            "it alone links to {} on {}, the closest knit group that was left",
+            counted(core.authorities, "page"),
+            counted(core.authority_sites, "site")
+        );
+    }
+    let group = group(core);
+    match (seed.hub.rank, before) {
+        (1, _) => format!("it stands for {group}, as the one with the best links"),
+        (_, true) => format!("it stands for {group}, as it did before"),
+        (_, false) => format!("it stands for {group}"),
+    }
+}
+
+fn core_member(member: &CoreMember) -> String {
+    let core = &member.core;
+    let seed = &member.seed.url;
+    match (&member.hub, &member.authority) {
+        (Some(_), None) => format!(
+            "it is one of {}, and one of the {} is enough: {seed}",
+            group(core),
+            core.hubs
+        ),
+        (None, _) if core.hubs == 1 => format!("the seed {seed} links to it"),
+        (None, _) if is_complete(core) => format!(
+            "it is one of {} that the same {} pages all link to, and one of those is the seed that \
+             leads here: {seed}",
+            counted(core.authorities, "page"),
+            core.hubs
+        ),
+        (None, _) => format!(
+            "it is one of {} that much the same {} pages link to, and one of those is the seed: {seed}",
+            counted(core.authorities, "page"),
+            core.hubs
+        ),
+        (Some(_), Some(_)) => format!(
+            "it is one of {}, and one of these too; one of the {} is enough: {seed}",
+            group(core),
+            core.hubs
+        ),
+    }
+}
+
+fn near_core(near: &NearCore) -> String {
+    let core = &near.core;
+    let but = match near.reason {
+        NotTaken::LacksLinks => "too few to belong to that group",
+        NotTaken::HubsFull => "but the group had as many pages as it may before its turn",
+        NotTaken::CoreFull => "but the group had its size before its turn",
+        NotTaken::Ended => "but the group was closed before its turn",
+    };
+    match near.role {
+        Role::Hub => format!(
+            "it links to {} of the {} that {} to together, {but}",
+            near.links,
+            counted(core.authorities, "page"),
+            if core.hubs == 1 {
+                "a seed alone links".to_owned()
+            } else {
+                format!("a group of {} pages links", core.hubs)
+            }
+        ),
+        Role::Authority => format!(
+            "{} of the {} of a group {} to it, {}",
+            near.links,
+            counted(core.hubs, "page"),
+            if near.links == 1 { "links" } else { "link" },
+            match near.reason {
+                NotTaken::LacksLinks => format!(
+                    "too few for it to be one of the {} that they link to together",
+                    counted(core.authorities, "page")
+                ),
+                _ => but.to_owned(),
+            }
+        ),
+    }
+}
+
+const fn near_none(sums: RowSums) -> &'static str {
+    if sums.last_lambda.is_none() {
+        "no group of pages that link alike was found, so there are no seeds"
+    } else {
+        "it links to no page that the seeds' groups link to together, and none of the pages that do so \
+         links to it"
+    }
+}
+
+/// What a crawl from a seed finds: pages within so many links, itself included, with their worth; of
+/// a later seed what earlier ones do not find.
+fn finds(pages: u64, hops: usize, is_first: bool, worth: &str) -> String {
+    let hops = u32::try_from(hops.saturating_sub(1)).unwrap_or(u32::MAX);
+    let links = links(hops);
+    match (pages, hops, is_first) {
+        (0, _, _) => "a crawl from it finds nothing that earlier seeds do not".to_owned(),
+        (_, 0, true) => format!("a crawl from it finds no other page, and it is worth {worth}"),
+        (_, 0, false) => {
+            format!(
+                "a crawl from it finds nothing that earlier seeds do not but itself, worth {worth}"
+            )
+        }
+        (_, _, true) => format!(
+            "a crawl from it finds {} within {links}, together worth {worth}",
+            counted(pages, "page")
+        ),
+        (_, _, false) => format!(
+            "a crawl from it finds {} within {links} that earlier seeds do not, together worth {worth}",
+            counted(pages, "page")
+        ),
+    }
+}
+
+fn cover_seed(seed: &CoverSeed, method: Method) -> String {
+    let how = match method {
+        Method::Cover(CoverMethod::Random) => "it was drawn, and ",
+        Method::Cover(CoverMethod::Pagerank) => {
+            "of the pages of its site that were left it has the best PageRank, and "
+        }
+        Method::Cover(CoverMethod::OutDegree | CoverMethod::MaxOut) => {
+            "of the pages of its site that were left it has the most links, and "
+        }
+        _ => "",
+    };
+    let worth = seed.covers.value.to_string();
+    let (pages, hops) = (seed.covers.pages, seed.hops.len());
+    format!(
+        "{how}on its site {}",
+        finds(pages, hops, seed.pick == 1, &worth)
+    )
+}
+
+fn web_seed(seed: &WebSeed) -> String {
+    let how = if seed.gain.is_none() {
+        "it was drawn, and "
+    } else {
+        ""
+    };
+    let mut worth = seed.reaches.net.to_string();
+    if seed.reaches.cost > 0.0 {
+        worth.push_str(" more than fetching them costs");
+    }
+    let (pages, hops) = (seed.reaches.all.pages, seed.hops.len());
+    format!("{how}{}", finds(pages, hops, seed.pick == 1, &worth))
+}
+
+fn uncovered(page: &Uncovered) -> String {
+    let picks = match page.picks {
+        0 => "its site has no seed".to_owned(),
+        1 => "the one seed of its site is another page and does not lead to it".to_owned(),
+        picks => format!("the {picks} seeds of its site are other pages and do not lead to it"),
+    };
+    match (page.stop, page.score) {
+        (_, None) => format!("{picks}, and seeds are drawn"),
+        (CoverStop::Complete, Some(_)) => format!("{picks}, and its site was to have no more"),
+        (CoverStop::NotPositive | CoverStop::NoValueLeft, Some(_)) => {
+            format!("{picks}, and there was nothing more to gain")
+        }
+        (CoverStop::NoPageLeft, Some(_)) => format!("{picks}, and no page was left to pick"),
+    }
+}
+
+fn unreached(page: &Unreached) -> String {
+    match (page.score, &page.last_pick) {
+        (None, _) => "no seed leads to it, and seeds are drawn".to_owned(),
+        (Some(_), Some(_)) if page.picks == 1 => {
+            "the one seed asked for came before it, and does not lead to it".to_owned()
+        }
+        (Some(_), Some(_)) => format!(
+            "the {} seeds asked for all came before it, and none leads to it",
+            page.picks
+        ),
+        (Some(_), None) => {
+            "no seed leads to it, and a crawl would gain nothing by starting from it".to_owned()
+        }
+    }
+}
+
+fn left_out(reason: LeftOut, method: Method, alias: Option<&AliasView>) -> String {
+    match reason {
+        LeftOut::Spam if method == Method::Cores => {
+            "it is marked as spam, and spam takes no part (`refresh --keep-spam` would let it)"
+        }
+        LeftOut::Spam => "it is marked as spam, so it cannot be a seed, and no seed leads to it",
+        LeftOut::Gone => "it is gone",
+        LeftOut::NotCrawled => {
+            "it was not crawled, only linked to, and this plan takes crawled pages"
+        }
+        LeftOut::Excluded => "the plan leaves it out of the graph (--exclude-from-graph)",
+        LeftOut::NoPage => "nobody links to it any more, and it was never crawled",
+        LeftOut::Alias => {
+            return match alias.and_then(|alias| alias.leads_to.as_ref()) {
+                Some(to) => format!("it is an alias, and links to it count for {to}"),
+                None => "it is an alias, and links to it count for another page".to_owned(),
+            };
+        }
+        LeftOut::NoLinks => "it has no links to start a crawl from, and no seed leads to it",
+    }
+    .to_owned()
+}
