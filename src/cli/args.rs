@@ -4,8 +4,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use super::session::Everywhere;
 use super::{
-    check, cores, diff, evaluate, explain, history, ingest, init, plans, refresh, repair, report,
-    seeds, shell, status, synth,
+    check, cores, diff, evaluate, explain, history, ingest, init, page, plans, refresh, repair,
+    report, seeds, shell, status, synth,
 };
 use seedbank::engine::FORMAT;
 
@@ -56,6 +56,7 @@ pub(super) enum Command {
     Explain(explain::ExplainArgs),
     Evaluate(Box<evaluate::EvaluateArgs>),
     History(history::HistoryArgs),
+    Page(page::PageArgs),
     Plans(plans::PlansArgs),
     Report(report::ReportArgs),
     Status(status::StatusArgs),

@@ -18,6 +18,7 @@ mod init;
 mod last_words;
 mod out_file;
 mod output;
+mod page;
 mod page_history;
 mod plan_flags;
 mod plans;
@@ -95,6 +96,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Explain(args) => explain::run(args, session),
         Command::Evaluate(args) => evaluate::run(*args, session),
         Command::History(args) => history::run(&args, session),
+        Command::Page(args) => page::run(&args),
         Command::Plans(args) => plans::run(&args, session),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),

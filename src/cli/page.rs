@@ -104,8 +104,13 @@ fn text(facts: &PageFacts) -> String {
         lines.add("no plan has been refreshed yet");
     }
     for plan in &facts.plans {
-        let said = sentence(&plan.asked, &plan.why, &facts.site, facts.alias.as_ref());
-        lines.add(said);
+        let why = (plan.policy.as_ref(), &plan.why);
+        lines.add(sentence(
+            &plan.asked,
+            why,
+            &facts.site,
+            facts.alias.as_ref(),
+        ));
     }
     lines.0
 }
@@ -147,17 +152,17 @@ fn alias(alias: &AliasView, links: u64) -> String {
     text
 }
 
-fn links(lines: &mut Lines, what: &str, links: &LinksBySite) {
-    if links.pages == 0 {
+fn links(lines: &mut Lines, what: &str, ends: &LinksBySite) {
+    if ends.pages == 0 {
         lines.add(format_args!("{what} no page"));
         return;
     }
     lines.add(format_args!(
         "{what} {} on {}",
-        counted(links.pages, "page"),
-        counted(links.sites, "site")
+        counted(ends.pages, "page"),
+        counted(ends.sites, "site")
     ));
-    for of_site in &links.by_site {
+    for of_site in &ends.by_site {
         lines.add(format_args!(
             "  {} {}: {}",
             of_site.pages,
@@ -165,7 +170,7 @@ fn links(lines: &mut Lines, what: &str, links: &LinksBySite) {
             named(&of_site.examples, of_site.pages)
         ));
     }
-    let more = links.sites.saturating_sub(links.by_site.len() as u64);
+    let more = ends.sites.saturating_sub(ends.by_site.len() as u64);
     if more > 0 {
         lines.add(format_args!(
             "  and {} (--limit has more)",

@@ -29,6 +29,7 @@ mod lookups;
 mod made_up_reports;
 mod malformed;
 mod memory;
+mod page;
 mod plans;
 mod refresh;
 mod rejects;

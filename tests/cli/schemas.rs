@@ -7,8 +7,8 @@ use crate::support::command::{Place, TWO_CORES, names};
 use seedbank::engine::{
     BankCheck, BudgetEvaluation, CoreView, CoverageEvaluation, CrawlEvaluation, DeletedPlan,
     DiffSummary, DistancesEvaluation, DryRun, Explanation, History, IngestReport,
-    MethodsEvaluation, PageHistory, PlanDetail, Plans, RefreshReport, RepairReport, Seed,
-    SeedChange, SiteExplanation, Status,
+    MethodsEvaluation, PageFacts, PageHistory, PlanDetail, Plans, RefreshReport, RepairReport,
+    Seed, SeedChange, SiteExplanation, Status,
 };
 use seedbank::report::Report;
 use serde::Serialize;
@@ -45,6 +45,7 @@ pub fn fits(name: &str, output: &Value) {
         "history" if output["url"].is_string() => reads::<PageHistory>(output),
         "history" => reads::<History>(output),
         "ingest" => reads::<IngestReport>(output),
+        "page" => reads::<PageFacts>(output),
         "plans" if output["plans"].is_array() => reads::<Plans>(output),
         "plans" if output["plan"].is_string() => {
             reads::<PlanDetail>(&without(output, &["command"]));

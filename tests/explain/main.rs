@@ -13,5 +13,6 @@
 mod cores;
 mod cover;
 mod days;
+mod page;
 #[path = "../support/mod.rs"]
 mod support;

@@ -282,8 +282,8 @@ const ORDERS: &[Order] = &[
             &["check", "diff"],
             &["page_history"],
             &[
-                "cores", "evaluate", "explain", "history", "ingest", "init", "plans", "refresh",
-                "repair", "report", "seeds", "shell", "status", "synth",
+                "cores", "evaluate", "explain", "history", "ingest", "init", "page", "plans",
+                "refresh", "repair", "report", "seeds", "shell", "status", "synth",
             ],
             // The types that are printed, as schemas.
             &["schemas"],

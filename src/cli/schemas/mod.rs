@@ -147,6 +147,12 @@ const FILES: &[File] = &[
         &[(None, of::<engine::IngestReport>)],
     ),
     file(
+        "page",
+        "Seedbank page",
+        "What `seedbank page --format json` prints: what the bank knows of a page.",
+        &[(None, of::<engine::PageFacts>)],
+    ),
+    file(
         "plans",
         "Seedbank plans",
         "What `seedbank plans BANK --format json` prints; with show, one plan whole; with delete, what \

@@ -83,6 +83,7 @@ mod tests {
             steps_recomputed: 0,
             certified: true,
             doubt: None,
+            policy: None,
             link_visits: 0,
             page_visits: 0,
         }
