@@ -79,13 +79,18 @@ fn text(core: &CoreView) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "core {}: sigma {:.6}, density {:.2} %, {}, {}, {}\n  seed {}",
+        "core {}: sigma {:.6}, density {:.2} %, {}, {}, {}\n  {} {}",
         core.rank,
         core.sigma,
         core.density,
         counted(core.hubs.len(), "hub"),
         counted(core.authorities.len(), "authority"),
         counted(core.edges, "link"),
+        if core.gives_seed {
+            "seed"
+        } else {
+            "gives no seed; best hub"
+        },
         core.seed
     );
     for (side, pages, scores) in [

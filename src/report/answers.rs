@@ -79,8 +79,15 @@ pub struct CoreSummary {
     pub authority_sites: Vec<SiteShare>,
     /// Its best authorities, at most ten.
     pub best_authorities: Vec<String>,
-    /// The hub that became the seed.
+    /// The hub that became the seed; where the core gives none, its best hub.
     pub seed: String,
+}
+
+impl CoreSummary {
+    /// Whether it has a single hub or a single authority.
+    pub(super) const fn is_star(&self) -> bool {
+        self.hubs < 2 || self.authorities < 2
+    }
 }
 
 /// A site's part of a core.

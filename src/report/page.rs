@@ -13,7 +13,7 @@ use super::figure::Figure;
 use super::judge::{self, Verdict, verdict};
 use super::text::{Count, Cut, Measure, put};
 use crate::clock::time;
-use crate::engine::{AbsentWhy, ByPolicy, Claim, Evidence, Method, RefreshView};
+use crate::engine::{AbsentWhy, ByPolicy, Claim, Evidence, Method, RefreshView, Stars};
 
 /// The style of every page.
 pub(super) const STYLE: &str = include_str!("page.css");
@@ -130,6 +130,13 @@ impl Page<'_> {
             pages: cores.iter().map(|core| core.authorities).sum(),
             value: 0.0,
         }
+    }
+
+    /// The cores with a single hub or a single authority; `None` where there are none.
+    fn stars(&self) -> Option<Stars> {
+        let count = |pages: u64| u32::try_from(pages).unwrap_or(u32::MAX);
+        let cores = self.report.cores.iter();
+        Stars::of(cores.map(|core| (count(core.hubs), count(core.authorities))))
     }
 
     /// What the seeds of a cover plan cover.

@@ -31,6 +31,7 @@ mod malformed;
 mod memory;
 mod page;
 mod plans;
+mod policies;
 mod refresh;
 mod rejects;
 mod report;

@@ -157,6 +157,27 @@ proptest! {
     }
 
     #[test]
+    fn lazy_is_plain_where_some_pages_cannot_be_seeds_and_others_are(
+        graph in graph(60, 180),
+        params in params(),
+        seats in 0_u32..12,
+        closed in prop::collection::vec(prop::bool::weighted(0.4), 60),
+        pins in prop::collection::btree_set(0_u32..60, 0..4),
+    ) {
+        let pages = graph.pages();
+        let closed = closed[..pages as usize].to_vec();
+        let pins: Vec<u32> = pins.into_iter().rev().filter(|&pin| pin < pages).collect();
+        let may_be = |page: &u32| !closed[*page as usize] || pins.contains(page);
+        let graph = graph.clone().under(closed.clone(), pins.clone()).unwrap();
+        lazy_is_plain(&graph, &params, seats);
+        let cover = select(site(&graph), seats, &params, &Unwatched).unwrap();
+        let picked = picked(&cover);
+        prop_assert_eq!(&picked[..pins.len()], &pins[..]);
+        prop_assert!(picked.iter().all(may_be));
+        prop_assert!(picked.len() <= pins.len().max(seats as usize));
+    }
+
+    #[test]
     fn greedy_is_near_the_optimum(
         values in prop::collection::vec(0_i64..5, 8),
         links in prop::collection::vec((0_u32..8, 0_u32..8), 0..14),

@@ -17,6 +17,7 @@ mod cover;
 mod deleted;
 mod long;
 mod plans;
+mod policies;
 mod random;
 #[path = "../support/mod.rs"]
 mod support;

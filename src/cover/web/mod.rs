@@ -42,6 +42,8 @@ mod reach;
 mod samples;
 mod terms;
 #[cfg(test)]
+mod terms_tests;
+#[cfg(test)]
 mod tests;
 mod tune;
 

@@ -156,9 +156,14 @@ pub struct CoreView {
     /// Links from its hubs to its authorities.
     #[schemars(range(min = 1))]
     pub edges: u64,
-    /// The hub that became the seed.
+    /// The hub that became the seed; where the core gives none, its best hub.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub seed: String,
+    /// Whether the core gives a seed: it may be too small for the plan, or none of its hubs may be one.
+    /// JSON has the field only where not.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    #[schemars(extend("const" = false))]
+    pub gives_seed: bool,
     /// Hubs in the order in which they were taken.
     #[schemars(length(min = 1), inner(regex(pattern = URL_PATTERN)))]
     pub hubs: Vec<String>,

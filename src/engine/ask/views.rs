@@ -352,6 +352,7 @@ fn core_view(
         density: 100.0 * core.edges as f64 / pairs,
         edges: core.edges,
         seed: views.name(core.seed)?.1,
+        gives_seed: core.gives_seed,
         hubs: views.urls(&core.hubs)?,
         authorities: views.urls(&core.authorities)?,
         hub_scores: scores(VectorSide::Hubs)?,

@@ -1,0 +1,199 @@
+//! Policies as a user gives them: files, `@media`, a plan file, wrong lines; and what is said of them.
+
+use super::schemas::fits;
+use crate::support::command::{Place, record};
+
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}
+
+/// Two groups of pages, the first with three hubs on one site, and a document among its authorities.
+fn place() -> Place {
+    let place = Place::new();
+    let mut crawl = String::new();
+    for hub in ["1", "2", "3"] {
+        let to = [
+            "http://a.test/paper.pdf",
+            "http://b.test/",
+            "http://c.test/",
+        ];
+        crawl += &record(&format!("http://one.test/{hub}"), &to);
+    }
+    for hub in ["x", "y"] {
+        let to = ["http://d.test/", "http://e.test/"];
+        crawl += &record(&format!("http://sub.two.test/{hub}"), &to);
+    }
+    place.write("crawl.jsonl", crawl);
+    place.run(&words("init bank")).done();
+    place.run(&words("ingest bank crawl.jsonl")).done();
+    place
+}
+
+#[test]
+fn lists_are_read_kept_and_taken_off() {
+    let place = place();
+    place.write("no.txt", "# not these\n.two.test\n\nhttp://one.test/1\n");
+    let told = place.run(&words("refresh bank --seeds 2 --exclude no.txt"));
+    assert!(
+        told.err
+            .contains("1 seeds in place of 2: no inter-site link is left"),
+        "{}",
+        told.err
+    );
+    assert!(
+        told.out.contains("held back: 2 by --exclude\n"),
+        "{}",
+        told.out
+    );
+    assert_eq!(
+        place.run(&words("seeds bank")).done(),
+        "http://one.test/2\n"
+    );
+    // The plan goes on with the lines that it kept.
+    std::fs::remove_file(place.path("no.txt")).unwrap();
+    place.run(&words("refresh bank")).done();
+    assert_eq!(
+        place.run(&words("seeds bank")).done(),
+        "http://one.test/2\n"
+    );
+    let why = place
+        .run(&words("explain bank http://sub.two.test/x"))
+        .done();
+    assert!(why.contains("--exclude"), "{why}");
+    assert!(why.contains(".two.test"), "{why}");
+    let all = place
+        .run(&words("explain bank http://sub.two.test/x --format json"))
+        .json();
+    fits("explain", &all);
+    assert_eq!(all["policy"]["line"], ".two.test");
+    let history = place.run(&words("history bank --format json")).json();
+    fits("history", &history);
+    let told = place
+        .run(&words("refresh bank --exclude none --format json"))
+        .json();
+    fits("refresh", &told);
+    assert!(told.get("policy").is_none() && told["seeds"] == 2);
+    let changes = place.run(&words("diff bank 2 3 --format json")).json();
+    fits("diff", &changes);
+    assert_eq!(changes["causes"]["settings"], 2);
+}
+
+#[test]
+fn a_plan_file_names_lists_beside_it() {
+    let place = place();
+    std::fs::create_dir(place.path("plans")).unwrap();
+    place.write("plans/pins.txt", "http://c.test/\nhttp://nowhere.test/\n");
+    place.write(
+        "plans/weekly.toml",
+        "seeds = 2\npin = 'pins.txt'\nexclude-from-graph = '@media'\nmax-per-site = 1\n",
+    );
+    let report = place.run(&words("refresh bank --plan-file plans/weekly.toml"));
+    assert!(report.out.contains("pinned: 1 seed\n"), "{}", report.out);
+    let left_out = "pinned and no seed: http://nowhere.test/: the bank has no such page\n";
+    assert!(report.out.contains(left_out), "{}", report.out);
+    let seeds = place.run(&words("seeds bank --format jsonl"));
+    let seeds = seeds.json_lines();
+    assert_eq!(seeds[0]["url"], "http://c.test/");
+    assert_eq!(seeds[0]["by_policy"], "pin");
+    for seed in &seeds {
+        fits("seeds", seed);
+    }
+    let csv = place.run(&words("seeds bank --format csv")).done();
+    assert!(csv.lines().nth(1).unwrap().ends_with(",pin"), "{csv}");
+    let why = place
+        .run(&words("explain bank http://a.test/paper.pdf"))
+        .done();
+    assert!(why.contains("--exclude-from-graph"), "{why}");
+    let shown = place.run(&words("plans bank show default")).done();
+    assert!(shown.contains("--exclude-from-graph @media"), "{shown}");
+    // The limit is taken off again.
+    place.run(&words("refresh bank --max-per-site none")).done();
+    let plan = place.run(&words("plans bank show default")).done();
+    assert!(!plan.contains("max-per-site"), "{plan}");
+}
+
+#[test]
+fn what_makes_no_sense_is_told() {
+    let place = place();
+    place.write("bad.txt", "example.org\nre:(\n");
+    place.write("empty.txt", "# nothing\n");
+    place.write("pins.txt", "not a url\n");
+    for (line, said) in [
+        ("--exclude nowhere.txt", "the list nowhere.txt"),
+        (
+            "--exclude bad.txt",
+            "the list bad.txt has the line \"re:(\"",
+        ),
+        ("--only empty.txt", "the list empty.txt names no pages"),
+        (
+            "--pin pins.txt",
+            "the list pins.txt has the line \"not a url\": it is no http or https URL",
+        ),
+        (
+            "--exclude @all",
+            "there is no built-in list of this name; there is `@media`",
+        ),
+        ("--max-per-site 0", "would allow no seed"),
+        ("--max-per-site many", "give a whole number, or `none`"),
+        (
+            "--method greedy --min-hubs 2",
+            "--min-hubs belongs to --method cores",
+        ),
+    ] {
+        let told = place.run(&words(&format!("refresh bank {line}"))).fails(2);
+        assert!(told.contains(said), "{line}: {told}");
+    }
+    // Nothing was stored.
+    assert_eq!(
+        place.run(&words("history bank --format json")).json()["refreshes"]
+            .as_array()
+            .unwrap()
+            .len(),
+        0
+    );
+}
+
+#[test]
+fn a_list_that_may_change_by_few_says_who_stays() {
+    let place = place();
+    place
+        .run(&words("refresh bank --seeds 1 --max-changes 0"))
+        .done();
+    assert_eq!(
+        place.run(&words("seeds bank")).done(),
+        "http://one.test/1\n"
+    );
+    let mut more = String::new();
+    for hub in 0..5 {
+        let to = [
+            "http://d.test/",
+            "http://e.test/",
+            "http://f.test/",
+            "http://g.test/",
+        ];
+        more += &record(&format!("http://three.test/{hub}"), &to);
+    }
+    place.write("more.jsonl", more);
+    place.run(&words("ingest bank more.jsonl")).done();
+    let told = place.run(&words("refresh bank")).done();
+    assert!(told.contains("1 by --max-changes"), "{told}");
+    assert!(
+        told.contains("0 came, 0 left (0 could be no seed any more), 1 stay"),
+        "{told}"
+    );
+    let seeds = place.run(&words("seeds bank --format jsonl")).json_lines();
+    assert_eq!(seeds[0]["by_policy"], "max-changes");
+    fits("seeds", &seeds[0]);
+    let why = place.run(&words("explain bank http://one.test/1")).done();
+    assert!(why.contains("stays"), "{why}");
+    let why = place.run(&words("explain bank http://three.test/0")).done();
+    assert!(why.contains("--max-changes"), "{why}");
+    // It is gone: it leaves, whatever the limit says, and the list is short.
+    place.write(
+        "gone.jsonl",
+        "{\"url\": \"http://one.test/1\", \"gone\": true}\n",
+    );
+    place.run(&words("ingest bank gone.jsonl")).done();
+    let told = place.run(&words("refresh bank"));
+    assert_eq!(told.status, Some(5));
+}
