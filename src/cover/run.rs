@@ -189,12 +189,12 @@ impl Run<'_> {
         };
         while residual.pages_left > 0 {
             self.watch.proceed()?;
-            if self.complete() {
-                return Ok(Stop::Complete);
-            }
             let Some(best) = freshest(&mut queue, &degree, &residual.alive) else {
                 break;
             };
+            if self.complete() {
+                return Ok(Stop::Complete);
+            }
             if positive_only && best.0 == 0 {
                 return Ok(Stop::NotPositive);
             }

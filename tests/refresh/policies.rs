@@ -64,10 +64,10 @@ fn options() -> impl Strategy<Value = PlanOptions> {
     let method = prop_oneof![
         4 => Just(PlanOptions::default()),
         1 => Just(PlanOptions { pick: Some(seedbank::cores::Pick::Stable), ..PlanOptions::default() }),
-        4 => (0..CoverMethod::ALL.len(), 0..3).prop_map(|(method, seats)| PlanOptions {
+        4 => (0..CoverMethod::ALL.len(), 0..3_usize).prop_map(|(method, seats)| PlanOptions {
             method: Some(Method::Cover(CoverMethod::ALL[method])),
             per_site: (seats == 0).then_some(2),
-            share: (seats > 0).then_some([Share::Pages, Share::Value][seats - 1]),
+            share: (seats > 0).then(|| [Share::Pages, Share::Value][seats - 1]),
             ..PlanOptions::default()
         }),
         3 => (0..4_usize).prop_map(|method| PlanOptions {
@@ -205,7 +205,12 @@ fn bare(bank: &TestBank) -> Vec<(String, Option<ByPolicy>, String)> {
 fn random_histories() {
     let days = prop::collection::vec(prop::collection::vec(event(), 1..12), 2..6);
     let first = prop::collection::vec(event(), 40..90);
-    let mut runner = TestRunner::new(Config::with_cases(120));
+    let mut runner = TestRunner::new(Config {
+        cases: 120,
+        // A step takes as long as the history that it tries.
+        max_shrink_iters: 100,
+        ..Config::default()
+    });
     runner
         .run(&(first, days, options()), |(first, days, options)| {
             let (warm, cold) = (TestBank::new(), TestBank::new());

@@ -98,7 +98,7 @@ proptest! {
             },
             hops: Some(hops),
             fetch_cost: by_gain.then_some(Value(UNIT / 3)),
-            budget: (by_gain && budget).then_some(6),
+            budget: (method == Method::Greedy && budget).then_some(6),
             ..WebParams::default()
         };
         let choice = params.choose().unwrap();

@@ -195,6 +195,34 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// Every place of a list is a page, and where it says so one that the method came to; gives how
+    /// many there are, by refresh.
+    fn listed(&mut self) -> Result<BTreeMap<u32, u32>, StoreError> {
+        let mut listed: BTreeMap<u32, u32> = BTreeMap::new();
+        self.walk(&tables::LISTED, |walk, (refresh, rank), seed| {
+            *listed.entry(refresh).or_default() += 1;
+            let name = format!("refresh {refresh}, rank {rank}");
+            if !walk.pages.contains(seed.page.0) {
+                let what = format!("{} does not exist", seed.page);
+                walk.report.find("listed", &name, what);
+            }
+            let fits = match seed.chosen {
+                None => (1..refresh).contains(&seed.last_chosen),
+                Some(chosen) => {
+                    let seeds = walk.store.get(&tables::SEEDS, &(refresh, chosen));
+                    let page = seeds.ok().flatten().map(|seed| seed.page);
+                    page == Some(seed.page) && seed.last_chosen == refresh
+                }
+            };
+            if !fits {
+                let what = "it is not what the refresh came to";
+                walk.report.find("listed", name, what);
+            }
+            Ok(())
+        })?;
+        Ok(listed)
+    }
+
     fn cores(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
@@ -246,11 +274,21 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
+        let mut listed = self.listed()?;
         let mut counted = seeds.by_refresh.clone();
         for (number, record) in refreshes {
             for (table, counted, kept) in [
                 ("cores", cores.remove(number), record.cores),
-                ("seeds", counted.remove(number), record.seeds),
+                (
+                    "seeds",
+                    counted.remove(number),
+                    record.chosen.unwrap_or(record.seeds),
+                ),
+                (
+                    "listed",
+                    listed.remove(number),
+                    record.chosen.map_or(0, |_| record.seeds),
+                ),
             ] {
                 if counted.unwrap_or(0) != kept {
                     self.report.find(
@@ -264,7 +302,7 @@ impl Walk<'_> {
                 }
             }
         }
-        for (table, left) in [("cores", cores), ("seeds", counted)] {
+        for (table, left) in [("cores", cores), ("seeds", counted), ("listed", listed)] {
             for refresh in left.keys() {
                 self.report.find(
                     table,

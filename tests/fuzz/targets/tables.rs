@@ -6,8 +6,9 @@ use std::fs;
 
 use seedbank::engine::{Bank, CoverMethod, IngestRequest, Method, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
+use seedbank::page::{PageId, SiteId};
 use seedbank::storage::lists::ListText;
-use seedbank::storage::records::{Counters, Intent, IntentFiles, Meta};
+use seedbank::storage::records::{Counters, Intent, IntentFiles, ListedSeed, Meta};
 use seedbank::storage::tables::{self, ALL, MetaKey};
 use seedbank::storage::{Key, Table, Value, raw_entries};
 use seedbank::watch::Unwatched;
@@ -45,7 +46,7 @@ pub(super) fn run(data: &[u8]) {
         SITES SITE_IDS PAGES PAGE_IDS INTRA INTRA_IN ROWS ROW_HASHES ROW_MEMBERS CITERS DIGESTS
         BATCHES FORMER_PAGES FORMER_ROWS PLANS REFRESHES CORES VECTORS COMPONENTS COMPONENT_ORDER
         NEAR_CORES CORE_ORIGINS COVERS BITMAPS SEEDS MEMBERS CORE_EVIDENCE STANDINGS REACH META
-        ALIASES ALIAS_IN LISTS);
+        ALIASES ALIAS_IN LISTED LISTS);
 }
 
 fn entry<K: Key, V: Value>(table: &Table<K, V>, key: &[u8], value: &[u8]) {
@@ -113,6 +114,14 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         }
         if table.name == tables::META.name {
             seeds.push(input(number, &MetaKey::Intent.bytes(), &written(&intent())));
+        }
+        if table.name == tables::LISTED.name {
+            let listed = ListedSeed {
+                page: PageId::new(SiteId(1), 2),
+                chosen: Some(3),
+                last_chosen: 4,
+            };
+            seeds.push(input(number, &(4_u32, 1_u32).bytes(), &written(&listed)));
         }
         if table.name == tables::LISTS.name {
             let list = ListText("*.pdf\n.example.org\n".to_owned());
