@@ -22,6 +22,9 @@ pub enum AliasBy {
     Canonical,
 }
 
+/// The quality of the best page: qualities, of pages and of sites, are whole ten-thousandths.
+pub const MAX_QUALITY: u16 = 10_000;
+
 /// A set of pages (a roaring bitmap over page ids).
 pub type PageSet = roaring::RoaringTreemap;
 

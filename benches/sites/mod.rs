@@ -57,6 +57,7 @@ pub fn synthetic(pages: u32, kind: Kind, rng_seed: u64) -> SiteGraph {
             } else {
                 0
             },
+            quality: 0,
         };
         values.push(page_value(facts, p_uniq, &Weights::default()));
         if page == 0 {

@@ -21,13 +21,20 @@ const EXAMPLES: &str = r#"Examples:
   crawler | seedbank ingest bank --name 2026-11-21 -
   seedbank ingest bank --input links --pages pages.tsv links.tsv
   seedbank ingest bank --snapshot --input bvgraph --urls uk-2002.urls.gz uk-2002
+  seedbank ingest bank --sites sites.tsv
   seedbank ingest bank --dry-run today.jsonl
 
 A record, one on each line:
   {"url": "http://a.example/", "outlinks": ["http://b.example/"], "spam": false, "clicks": 3,
-   "uncrawled_outlinks": 12, "digest": "d41d8c", "fetched": "2026-11-19T04:00:00Z", "gone": false}
+   "uncrawled_outlinks": 12, "quality": 0.8, "digest": "d41d8c", "fetched": "2026-11-19T04:00:00Z",
+   "gone": false}
 Only url is required; schema/record.schema.json says what each field means. An outlink may also be an
-object: {"url": "http://b.example/", "text": "ignored"}, or with href in place of url."#;
+object: {"url": "http://b.example/", "text": "ignored"}, or with href in place of url.
+
+A site in the list of --sites, as JSON or as TSV (site, quality, spam, quota):
+  {"site": "a.example", "quality": 0.8, "spam": false, "quota": 5000}
+What a page's own records say beats what is said of its site; null takes it away
+(schema/site.schema.json)."#;
 
 /// Work a batch of records into a bank, all of it or nothing
 ///
@@ -43,8 +50,12 @@ pub(super) struct IngestArgs {
     /// The bank
     bank: PathBuf,
     /// The files of the batch; `-` is standard input. Of a graph in the BV format, its basename
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "sites", value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// A list of sites with their attributes, JSON Lines or TSV: site, quality, spam, quota. It is
+    /// part of the batch, or all of it
+    #[arg(long, value_name = "FILE")]
+    sites: Option<PathBuf>,
     /// The format of the files
     #[arg(long, value_parser = formats(), default_value = "jsonl", env = "SEEDBANK_INPUT")]
     input: Format,
@@ -134,6 +145,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         .iter()
         .chain(&args.pages)
         .chain(&args.urls)
+        .chain(&args.sites)
         .map(|file| &**file)
         .collect();
     if files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
@@ -173,6 +185,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
     Ok(IngestRequest {
         inputs: args.files.into_iter().map(Input::named).collect(),
         format,
+        sites: args.sites.map(Input::named),
         snapshot: args.snapshot,
         name: args.name,
         max_rejects: args.max_rejects,
@@ -288,14 +301,7 @@ fn text(report: &IngestReport) -> String {
             counts.links_removed
         );
     }
-    let aliases = &report.aliases;
-    if aliases.became + aliases.ended + aliases.cut > 0 {
-        let _ = writeln!(
-            text,
-            "aliases: {} more, {} are pages again or gone, {} lead nowhere (a circle, or over five)",
-            aliases.became, aliases.ended, aliases.cut
-        );
-    }
+    text += &of_sites_and_aliases(report);
     if counts.overruled > 0 {
         let _ = writeln!(
             text,
@@ -344,6 +350,27 @@ fn text(report: &IngestReport) -> String {
             text,
             "fetch times without a time zone, taken as UTC: {}",
             read.zones_assumed
+        );
+    }
+    text
+}
+
+/// What the batch did to sites and aliases, where it did anything.
+fn of_sites_and_aliases(report: &IngestReport) -> String {
+    let mut text = String::new();
+    if report.same_as.is_none() && report.sites.named > 0 {
+        let _ = writeln!(
+            text,
+            "sites: {} named, of {} other attributes than before",
+            report.sites.named, report.sites.changed
+        );
+    }
+    let aliases = &report.aliases;
+    if aliases.became + aliases.ended + aliases.cut > 0 {
+        let _ = writeln!(
+            text,
+            "aliases: {} more, {} are pages again or gone, {} lead nowhere (a circle, or over five)",
+            aliases.became, aliases.ended, aliases.cut
         );
     }
     text

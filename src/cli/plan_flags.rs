@@ -160,6 +160,9 @@ struct CoverFlags {
     /// Value of a clicked page [default: 10]
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     value_clicked: Option<Value>,
+    /// What a quality of 1 adds to a page's value, a lower one in proportion [default: 0]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    value_quality: Option<Value>,
     /// Value of an uncrawled outlink, from 0 to 1 [default: by the site's content digests]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     p_uniq: Option<Value>,
@@ -237,6 +240,8 @@ enum ShareFlag {
     Value,
     /// PageRank of the site's pages on the whole graph
     Pagerank,
+    /// Qualities of the site's crawled pages
+    Quality,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -351,6 +356,7 @@ impl CoverFlags {
             ShareFlag::Pages => Share::Pages,
             ShareFlag::Value => Share::Value,
             ShareFlag::Pagerank => Share::Pagerank,
+            ShareFlag::Quality => Share::Quality,
         });
         options.hops = self.hops;
         options.depth = self.depth;
@@ -361,6 +367,7 @@ impl CoverFlags {
         options.value_base = self.value_base;
         options.value_spam = self.value_spam;
         options.value_clicked = self.value_clicked;
+        options.value_quality = self.value_quality;
         options.p_uniq = self.p_uniq;
         options.positive_only = self.positive_only;
         options.rng_seed = self.rng_seed;

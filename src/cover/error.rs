@@ -79,6 +79,11 @@ pub enum BadParams {
         /// The largest value that is accepted.
         most: i64,
     },
+    /// A weight of quality, of a plan by PageRank.
+    #[error(
+        "with `value-by` = pagerank a page is worth its PageRank alone; leave `value-quality` out, or `value-by`"
+    )]
+    QualityByPagerank,
     /// A probability outside 0..=1.
     #[error("`p-uniq` {0} is no probability; take one from 0 to 1")]
     NoProbability(Value),

@@ -85,6 +85,8 @@ pub enum Share {
     Value,
     /// The PageRank of the site's pages on the whole graph.
     Pagerank,
+    /// The qualities of the site's crawled pages.
+    Quality,
 }
 
 /// The parameters of a cover plan; field by field what the command line and plan files say.
@@ -114,6 +116,8 @@ pub struct CoverParams {
     pub value_spam: Value,
     /// The value of a clicked page.
     pub value_clicked: Value,
+    /// What a quality of 1 adds to a page's value.
+    pub value_quality: Value,
     /// Overrides `P_uniq` of every site.
     pub p_uniq: Option<Value>,
     /// Stop before a pick whose score is not positive.
@@ -136,6 +140,7 @@ impl Default for CoverParams {
             value_base: weights.base,
             value_spam: weights.spam,
             value_clicked: weights.clicked,
+            value_quality: weights.quality,
             p_uniq: None,
             positive_only: true,
             rng_seed: 0,
@@ -204,6 +209,7 @@ impl CoverParams {
                 base: self.value_base,
                 spam: self.value_spam,
                 clicked: self.value_clicked,
+                quality: self.value_quality,
             },
             p_uniq: self.p_uniq,
             positive_only: self.positive_only && !self.method.is_baseline(),
@@ -216,6 +222,7 @@ impl CoverParams {
             ("value-base", self.value_base),
             ("value-spam", self.value_spam),
             ("value-clicked", self.value_clicked),
+            ("value-quality", self.value_quality),
         ] {
             if value.0.unsigned_abs() > (MAX_WEIGHT * UNIT).unsigned_abs() {
                 return Err(BadParams::WeightTooLarge {
@@ -355,6 +362,10 @@ mod tests {
             },
             CoverParams {
                 value_spam: Value::units(-1_000_001),
+                ..of(Method::MaxOut)
+            },
+            CoverParams {
+                value_quality: Value::units(1_000_001),
                 ..of(Method::MaxOut)
             },
         ];

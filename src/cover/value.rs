@@ -9,6 +9,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::page::MAX_QUALITY;
+
 /// Millionths in one unit.
 pub const UNIT: i64 = 1_000_000;
 
@@ -25,6 +27,12 @@ impl Value {
     #[must_use]
     pub const fn units(units: i32) -> Self {
         Self(units as i64 * UNIT)
+    }
+
+    /// A quality in ten-thousandths, as a value from 0 to 1.
+    #[must_use]
+    pub const fn of_quality(steps: u16) -> Self {
+        Self(steps as i64 * (UNIT / MAX_QUALITY as i64))
     }
 }
 
@@ -163,6 +171,20 @@ pub struct Weights {
     pub spam: Value,
     /// A clicked page.
     pub clicked: Value,
+    /// What a quality of 1 adds to any of them; a lower one in proportion.
+    pub quality: Value,
+}
+
+impl Weights {
+    /// What the quality of a page, in ten-thousandths, adds to its value: `quality` times it,
+    /// rounded to the nearest millionth, halves up.
+    #[must_use]
+    pub const fn of_quality(&self, quality: u16) -> i64 {
+        let steps = MAX_QUALITY as i64;
+        // A weight below 2^20 units times 10,000 steps is below 2^54.
+        let twice = self.quality.0.saturating_mul(2 * quality as i64);
+        twice.saturating_add(steps).div_euclid(2 * steps)
+    }
 }
 
 impl Default for Weights {
@@ -171,6 +193,7 @@ impl Default for Weights {
             base: Value::units(1),
             spam: Value::units(-10),
             clicked: Value::units(10),
+            quality: Value(0),
         }
     }
 }
@@ -184,12 +207,15 @@ pub struct PageFacts {
     pub clicks: u64,
     /// The number of its outlinks that are not crawled, as given or as counted.
     pub uncrawled_outlinks: u32,
+    /// The page's quality, in ten-thousandths; 0 where it has none.
+    pub quality: u16,
 }
 
-/// The value of a page in millionths: its weight, plus `uncrawled_outlinks * P_uniq` rounded to the
-/// nearest millionth, halves up.
+/// The value of a page in millionths: its weight, plus what its quality adds
+/// ([`Weights::of_quality`]), plus `uncrawled_outlinks * P_uniq` rounded to the nearest millionth,
+/// halves up.
 ///
-/// Exact: the term is below 2^32 units, and a weight below 2^20 units (what
+/// Exact: the last term is below 2^32 units, and the weights below 2^20 units each (what
 /// [`CoverParams`](super::CoverParams) admits), so a value stays below 2^53 millionths.
 #[must_use]
 pub fn page_value(facts: PageFacts, p_uniq: PUniq, weights: &Weights) -> i64 {
@@ -208,7 +234,8 @@ pub fn page_value(facts: PageFacts, p_uniq: PUniq, weights: &Weights) -> i64 {
     let den = u128::from(p_uniq.denominator);
     let term = (twice + den) / (2 * den);
     let term = i64::try_from(term).unwrap_or(i64::MAX);
-    weight.0.saturating_add(term)
+    let weight = weight.0.saturating_add(weights.of_quality(facts.quality));
+    weight.saturating_add(term)
 }
 
 #[cfg(test)]
@@ -220,6 +247,7 @@ mod tests {
             spam,
             clicks,
             uncrawled_outlinks: uncrawled,
+            quality: 0,
         };
         page_value(facts, p_uniq, &Weights::default())
     }
@@ -231,6 +259,33 @@ mod tests {
         assert_eq!(value(false, 3, 0, one), 10 * UNIT);
         assert_eq!(value(true, 3, 0, one), -10 * UNIT);
         assert_eq!(value(true, 0, 12, one), 2 * UNIT);
+    }
+
+    #[test]
+    fn quality_adds_its_share_of_the_weight_to_every_page() {
+        let weights = |quality| Weights {
+            quality,
+            ..Weights::default()
+        };
+        let value = |spam, quality, weight| {
+            let facts = PageFacts {
+                spam,
+                quality,
+                ..PageFacts::default()
+            };
+            page_value(facts, PUniq::of_digests(0, 0), &weights(weight))
+        };
+        assert_eq!(value(false, 10_000, Value::units(5)), 6 * UNIT);
+        assert_eq!(value(false, 8_000, Value::units(5)), 5 * UNIT);
+        assert_eq!(value(true, 5_000, Value::units(5)), -7_500_000);
+        assert_eq!(value(false, 0, Value::units(5)), UNIT);
+        // Halves of a millionth go up, below zero too.
+        assert_eq!(value(false, 1, Value(5_000)), UNIT + 1);
+        assert_eq!(value(false, 1, Value(4_999)), UNIT);
+        assert_eq!(value(false, 1, Value(-5_000)), UNIT);
+        assert_eq!(value(false, 1, Value(-5_001)), UNIT - 1);
+        let most = weights(Value::units(1_000_000));
+        assert_eq!(most.of_quality(10_000), 1_000_000 * UNIT);
     }
 
     #[test]

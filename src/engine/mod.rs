@@ -49,7 +49,7 @@ pub use evaluate::{
     DistancesEvaluation, DistancesRequest, GatheredView, GraphDistance, ListKind, ListView,
     MethodsEvaluation, MethodsRequest, RandomDepth, Recommended, SeedList, StateView, TopPage,
 };
-pub use ingest::{AliasCounts, Format, IngestReport, IngestRequest, PushedBatch};
+pub use ingest::{AliasCounts, Format, IngestReport, IngestRequest, PushedBatch, SitesCounts};
 pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions, Scope, Tuned};
 pub use policy::{BadPattern, HeldBy, LeftOutPin, Limit, List, MEDIA, PinFault, Policy};
 pub use refresh::{

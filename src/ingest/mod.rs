@@ -14,7 +14,7 @@
 //! * [`Record`]: a record that a caller hands over, with URLs as texts; read as the line that it
 //!   would be in a file.
 //! * [`LineFormat`]: a format in which a record is a line ([`JsonLines`], [`LinksTsv`],
-//!   [`PagesTsv`]); [`Lines`] makes it a source.
+//!   [`PagesTsv`]; [`SiteList`] of sites); [`Lines`] makes it a source.
 //! * [`read_pieces`]: reads all sources and hands every [`Event`] to a sink, in the order of the
 //!   input, whatever the number of threads: a piece at a time, with URLs as numbers of the piece's
 //!   [`Interner`]. [`read_batch`] hands on each event with its [`Position`] and URLs as texts.
@@ -45,6 +45,7 @@ mod reading;
 mod record;
 mod reject;
 mod scheme;
+mod sites;
 mod source;
 mod summary;
 mod timestamp;
@@ -69,10 +70,13 @@ pub(crate) use pushed::{Portion, Portions, Pushed};
 pub use read::{ReadError, ReadPiece, read_batch, read_pieces};
 pub use reading::Reading;
 pub use record::{
-    Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, PageRecord, UncrawledOutlinks,
+    Attribute, Event, MAX_CLICKS, MAX_QUALITY, MAX_UNCRAWLED_OUTLINKS, PageAttributes, PageRecord,
+    SiteAttributes, UncrawledOutlinks,
 };
 pub use reject::{Fault, MOST_LISTED, Position, Reject, RejectReason, RejectWriter, within_limit};
 pub use scheme::Scheme;
+pub(crate) use sites::source as sites_source;
+pub use sites::{SITE_FIELDS, SiteList};
 pub use source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
 pub(crate) use summary::counts_by;
 pub use summary::{DropReason, ReadSummary, UnknownFields};

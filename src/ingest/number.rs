@@ -1,24 +1,26 @@
-//! Whole numbers as JSON writes them, judged exactly.
+//! Counts and qualities, numbers as JSON writes them, judged exactly.
 
 use super::decimal::{Decimal, decimal};
+use super::record::MAX_QUALITY;
 use super::reject::{Fault, RejectReason};
+
+fn not_a_number(field: &str) -> Fault {
+    Fault::new(
+        RejectReason::WrongType,
+        format!("{field}: must be a number"),
+    )
+}
 
 /// The value of a JSON number that must be whole, from 0 to `max` (below 10^17).
 ///
 /// The value counts, not its spelling (as in JSON Schema): `3.0` and `30e-1` are 3. It is decided
 /// on the decimal digits, so that no rounding makes a number whole or lets it pass the limit.
 pub(super) fn whole_number(text: &str, field: &str, max: u64) -> Result<u64, Fault> {
-    let wrong_type = || {
-        Fault::new(
-            RejectReason::WrongType,
-            format!("{field}: must be a number"),
-        )
-    };
     let Decimal {
         negative,
         digits,
         point,
-    } = decimal(text).ok_or_else(wrong_type)?;
+    } = decimal(text).ok_or_else(|| not_a_number(field))?;
     let fault = |reason, what: &str| Err(Fault::new(reason, format!("{field}: {what}")));
     if digits.is_empty() {
         return Ok(0);
@@ -46,6 +48,39 @@ pub(super) fn whole_number(text: &str, field: &str, max: u64) -> Result<u64, Fau
             &format!("must be at most {max}"),
         ),
     }
+}
+
+/// A number from 0 to 1 in ten-thousandths, rounded to the nearest, halves up. Whether it is in the
+/// range is decided before it is rounded.
+pub(super) fn quality(text: &str, field: &str) -> Result<u16, Fault> {
+    let Decimal {
+        negative,
+        digits,
+        point,
+    } = decimal(text).ok_or_else(|| not_a_number(field))?;
+    let fault = |reason, what: &str| Err(Fault::new(reason, format!("{field}: {what}")));
+    if digits.is_empty() {
+        return Ok(0);
+    }
+    if negative {
+        return fault(RejectReason::NegativeNumber, "must not be negative");
+    }
+    if point > 0 {
+        // 1 is 0.1 times ten.
+        if point == 1 && digits == "1" {
+            return Ok(MAX_QUALITY);
+        }
+        return fault(RejectReason::NumberTooLarge, "must be at most 1");
+    }
+    // The first five decimals, of which the last only rounds.
+    let zeros = usize::try_from(point.unsigned_abs()).unwrap_or(usize::MAX);
+    let digits = digits.bytes().map(|digit| u32::from(digit - b'0'));
+    let decimals = std::iter::repeat_n(0, zeros.min(5)).chain(digits);
+    let five = decimals
+        .chain(std::iter::repeat(0))
+        .take(5)
+        .fold(0, |value, digit| value * 10 + digit);
+    Ok(u16::try_from((five + 5) / 10).unwrap_or(MAX_QUALITY))
 }
 
 #[cfg(test)]
@@ -110,6 +145,44 @@ mod tests {
             "--1",
         ] {
             assert_eq!(reason(text), RejectReason::WrongType, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_quality_is_rounded_to_the_nearest_step_with_halves_up() {
+        for (text, steps) in [
+            ("0", 0),
+            ("-0.0", 0),
+            ("1", 10_000),
+            ("1.000", 10_000),
+            ("10e-1", 10_000),
+            ("0.8", 8_000),
+            ("8E-1", 8_000),
+            ("0.00004999", 0),
+            ("0.00005", 1),
+            ("0.12344999999", 1_234),
+            ("0.12345", 1_235),
+            ("0.99995", 10_000),
+            ("1e-400", 0),
+            ("1e-99999999999999999999", 0),
+        ] {
+            assert_eq!(quality(text, "quality"), Ok(steps), "{text}");
+        }
+        for (text, reason) in [
+            ("1.00000000000000001", RejectReason::NumberTooLarge),
+            ("2", RejectReason::NumberTooLarge),
+            ("80", RejectReason::NumberTooLarge),
+            ("1e400", RejectReason::NumberTooLarge),
+            ("-0.1", RejectReason::NegativeNumber),
+            ("NaN", RejectReason::WrongType),
+            ("\"0.5\"", RejectReason::WrongType),
+            (".5", RejectReason::WrongType),
+        ] {
+            assert_eq!(
+                quality(text, "quality").unwrap_err().reason,
+                reason,
+                "{text}"
+            );
         }
     }
 

@@ -6,6 +6,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
+use serde_json::{Number, Value};
 
 use super::blocks::lines;
 use super::json_lines::JsonLines;
@@ -45,6 +46,9 @@ pub struct Record {
     clicks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     uncrawled_outlinks: Option<Uncrawled>,
+    /// A number, null, or what is no number and is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quality: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,6 +80,7 @@ impl Record {
             spam: None,
             clicks: None,
             uncrawled_outlinks: None,
+            quality: None,
             digest: None,
             fetched: None,
             redirect: None,
@@ -119,6 +124,24 @@ impl Record {
     #[must_use]
     pub const fn count_uncrawled_outlinks(mut self) -> Self {
         self.uncrawled_outlinks = Some(Uncrawled::Counted);
+        self
+    }
+
+    /// How good the page is, from 0 to 1, in steps of 1/10,000 to the nearest of which it is
+    /// rounded: what a classifier says of it, a match of languages, a probability of spam turned
+    /// round. It beats that of the page's site.
+    #[must_use]
+    pub fn quality(mut self, quality: f64) -> Self {
+        // What JSON has no number for is refused as a text.
+        let number = Number::from_f64(quality).map(Value::Number);
+        self.quality = Some(number.unwrap_or_else(|| Value::String(quality.to_string())));
+        self
+    }
+
+    /// From now on the page has no quality of its own.
+    #[must_use]
+    pub fn no_quality(mut self) -> Self {
+        self.quality = Some(Value::Null);
         self
     }
 
@@ -281,6 +304,13 @@ mod tests {
             .fetched("1795060800");
         let line = r#"{"url":"u","outlinks":["a\n","b"],"spam":false,"clicks":3,"uncrawled_outlinks":2,"digest":"d","fetched":"1795060800"}"#;
         assert_eq!(record.to_json(), line);
+        let record = Record::new("u").quality(0.25);
+        assert_eq!(record.to_json(), r#"{"url":"u","quality":0.25}"#);
+        let record = Record::new("u").no_quality();
+        assert_eq!(record.to_json(), r#"{"url":"u","quality":null}"#);
+        // Refused as no number.
+        let record = Record::new("u").quality(f64::NAN);
+        assert_eq!(record.to_json(), r#"{"url":"u","quality":"NaN"}"#);
         let record = Record::new("u").count_uncrawled_outlinks().gone();
         let line = r#"{"url":"u","uncrawled_outlinks":null,"gone":true}"#;
         assert_eq!(record.to_json(), line);

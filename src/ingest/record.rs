@@ -6,6 +6,7 @@ use super::interner::{Interner, UrlNumber};
 use super::location::Location;
 use super::reject::Reject;
 use crate::page::AliasBy;
+pub use crate::page::MAX_QUALITY;
 
 /// The most clicks a record can give: the largest count that every JSON reader keeps exactly.
 pub const MAX_CLICKS: u64 = 1 << 53;
@@ -23,6 +24,38 @@ pub enum UncrawledOutlinks {
     Counted,
     /// A number, at most [`MAX_UNCRAWLED_OUTLINKS`]; it stays until it is given as null.
     Given(u32),
+}
+
+/// What a record says of an attribute that can be taken away again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum Attribute<T> {
+    /// Nothing: the bank leaves it as it was.
+    #[default]
+    Absent,
+    /// An explicit null: from now on there is none.
+    TakenAway,
+    /// This.
+    Given(T),
+}
+
+impl<T> Attribute<T> {
+    /// Whether the record says nothing of it.
+    #[must_use]
+    pub const fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+}
+
+impl<T: Copy> Attribute<T> {
+    /// What there is after the record, where `before` was there.
+    #[must_use]
+    pub const fn after(self, before: Option<T>) -> Option<T> {
+        match self {
+            Self::Absent => before,
+            Self::TakenAway => None,
+            Self::Given(value) => Some(value),
+        }
+    }
 }
 
 /// One record: a page and what is said of it. `None` means absent: the bank leaves it as it was.
@@ -54,6 +87,8 @@ pub struct PageRecord<U = Location> {
     pub clicks: Option<u64>,
     /// The page's uncrawled outlinks.
     pub uncrawled_outlinks: UncrawledOutlinks,
+    /// The page's quality in ten-thousandths, at most [`MAX_QUALITY`].
+    pub quality: Attribute<u16>,
     /// The first 128 bits of the BLAKE3 hash of the digest as given.
     pub digest: Option<[u8; 16]>,
     /// When the page was fetched: microseconds since 1970-01-01T00:00:00Z.
@@ -75,6 +110,7 @@ impl<U> PageRecord<U> {
             spam: None,
             clicks: None,
             uncrawled_outlinks: UncrawledOutlinks::Absent,
+            quality: Attribute::Absent,
             digest: None,
             fetched: None,
             alias: None,
@@ -118,6 +154,32 @@ impl<U> PageAttributes<U> {
     }
 }
 
+/// What a record of a site says of it (a list of sites).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SiteAttributes {
+    /// The site, named as the bank names it.
+    pub site: String,
+    /// The quality, in ten-thousandths, of its pages that have none of their own.
+    pub quality: Attribute<u16>,
+    /// Whether its pages are spam whose records do not say.
+    pub spam: Attribute<bool>,
+    /// The most pages of it that a crawl should take.
+    pub quota: Attribute<u32>,
+}
+
+impl SiteAttributes {
+    /// A record that names a site and says nothing of it.
+    #[must_use]
+    pub const fn new(site: String) -> Self {
+        Self {
+            site,
+            quality: Attribute::Absent,
+            spam: Attribute::Absent,
+            quota: Attribute::Absent,
+        }
+    }
+}
+
 /// What one record of a source says; `U` is a URL.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event<U = Location> {
@@ -132,6 +194,8 @@ pub enum Event<U = Location> {
     },
     /// A crawled page (pages TSV; a links TSV line whose link is dropped).
     Page(PageAttributes<U>),
+    /// Attributes of a site.
+    Site(SiteAttributes),
     /// The record is refused.
     Rejected(Reject),
 }
@@ -152,6 +216,7 @@ impl Event<UrlNumber> {
                 spam: record.spam,
                 clicks: record.clicks,
                 uncrawled_outlinks: record.uncrawled_outlinks,
+                quality: record.quality,
                 digest: record.digest,
                 fetched: record.fetched,
                 alias: record.alias.map(|(to, by)| (at(to), by)),
@@ -167,6 +232,7 @@ impl Event<UrlNumber> {
                 clicks: page.clicks,
                 uncrawled_outlinks: page.uncrawled_outlinks,
             }),
+            Self::Site(site) => Event::Site(site),
             Self::Rejected(reject) => Event::Rejected(reject),
         }
     }

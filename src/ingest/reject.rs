@@ -51,11 +51,11 @@ pub enum RejectReason {
     InvalidUrl,
     /// A field has the wrong type.
     WrongType,
-    /// A count is below zero.
+    /// A count or a quality is below zero.
     NegativeNumber,
     /// A count is not a whole number.
     FractionalNumber,
-    /// A count is above its limit.
+    /// A count or a quality is above its limit.
     NumberTooLarge,
     /// `fetched` is not a time in any form that is taken.
     InvalidTimestamp,
@@ -63,6 +63,10 @@ pub enum RejectReason {
     Columns,
     /// A NUL byte in a TSV line.
     NulByte,
+    /// No `site` in a record of a site.
+    MissingSite,
+    /// A `site` that is no name of one.
+    InvalidSite,
 }
 
 impl fmt::Display for RejectReason {

@@ -49,17 +49,7 @@ impl LineFormat for PagesTsv {
     fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
         let [url, spam, clicks, uncrawled] = columns(line)?;
         let mut attributes = PageAttributes::named(reading.page(url)?);
-        attributes.spam = match spam {
-            "" => None,
-            "0" => Some(false),
-            "1" => Some(true),
-            _ => {
-                return Err(Fault::new(
-                    RejectReason::WrongType,
-                    "spam: must be 0, 1 or empty",
-                ));
-            }
-        };
+        attributes.spam = flag(spam, "spam")?;
         attributes.clicks = count(clicks, "clicks", MAX_CLICKS)?;
         let max = u64::from(MAX_UNCRAWLED_OUTLINKS);
         let uncrawled = count(uncrawled, "uncrawled_outlinks", max)?.map(u32::try_from);
@@ -70,7 +60,21 @@ impl LineFormat for PagesTsv {
     }
 }
 
-fn columns<const N: usize>(line: &str) -> Result<[&str; N], Fault> {
+/// A column that is 0 or 1; empty is absent.
+pub(super) fn flag(text: &str, field: &str) -> Result<Option<bool>, Fault> {
+    match text {
+        "" => Ok(None),
+        "0" => Ok(Some(false)),
+        "1" => Ok(Some(true)),
+        _ => Err(Fault::new(
+            RejectReason::WrongType,
+            format!("{field}: must be 0, 1 or empty"),
+        )),
+    }
+}
+
+/// The columns of a line that is to have this many.
+pub(super) fn columns<const N: usize>(line: &str) -> Result<[&str; N], Fault> {
     if line.contains('\0') {
         return Err(Fault::new(
             RejectReason::NulByte,

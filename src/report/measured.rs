@@ -105,6 +105,7 @@ fn coverage_request(request: &ReportRequest, plan: &PlanOptions) -> CoverageRequ
         value_base: plan.value_base.unwrap_or(usual.value_base),
         value_spam: plan.value_spam.unwrap_or(usual.value_spam),
         value_clicked: plan.value_clicked.unwrap_or(usual.value_clicked),
+        value_quality: plan.value_quality.unwrap_or(usual.value_quality),
         p_uniq: plan.p_uniq.or(usual.p_uniq),
         ..usual
     }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Hash128;
 use super::error::StoreError;
-use super::records::{PageState, SiteRecord};
+use super::records::{PageState, SiteGiven, SiteRecord};
 use super::store::Store;
 use super::table::{Key, Table, Value};
 use super::tables::{self, BitmapKey, VectorKey};
@@ -27,6 +27,7 @@ mod aliases;
 mod covers;
 mod evidence;
 mod former;
+mod inherited;
 mod ledger;
 mod links;
 mod meta;
@@ -120,6 +121,8 @@ struct Walk<'a> {
     /// Pages that an alias leads to.
     led: RoaringTreemap,
     rows: RoaringTreemap,
+    /// What is given of the site of the page looked at last.
+    given: Option<(SiteId, SiteGiven)>,
     /// Pages that have a former record, by batch.
     former: BTreeMap<u32, RoaringTreemap>,
 }
@@ -163,6 +166,7 @@ impl Store {
             aliases: RoaringTreemap::new(),
             led: RoaringTreemap::new(),
             rows: RoaringTreemap::new(),
+            given: None,
             former: BTreeMap::new(),
         };
         let counters = walk.meta()?;
@@ -234,6 +238,11 @@ impl Walk<'_> {
             if record.state.is_live() && record.spam {
                 site.seen.spam += 1;
             }
+            match record.state {
+                PageState::Known => site.seen.known_quality += u64::from(record.quality()),
+                PageState::Crawled => site.seen.crawled_quality += u64::from(record.quality()),
+                PageState::Gone | PageState::Unlinked | PageState::Alias => {}
+            }
             if let (Some(digest), PageState::Crawled) = (&record.digest, record.state) {
                 site.seen.with_digest += 1;
                 site.digests = site.digests.wrapping_add(hash(&[digest]));
@@ -276,6 +285,7 @@ impl Walk<'_> {
                 walk.report
                     .find("pages", page, "it had a record and is marked as unlinked");
             }
+            walk.inherited(page, &record)?;
             if record.first_seen.max(record.last_seen.unwrap_or(0)) > last_batch {
                 walk.report
                     .find("pages", page, "it names a batch that does not exist");

@@ -26,6 +26,7 @@ mod folder;
 mod format;
 mod former;
 mod gains;
+mod given;
 mod hint;
 pub mod ledger;
 mod link_reads;

@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::evidence::{CoreEvidence, SidePlace};
 use super::records::{
-    BatchId, CoreRecord, CoverRecord, CoverStop, PlanRecord, RefreshId, RefreshRecord, SeriesRecord,
+    BatchId, CoreRecord, CoverRecord, CoverStop, Hash128, PageRecord, PageState, PlanRecord,
+    RefreshId, RefreshRecord, SeriesRecord, SiteGiven, SiteRecord,
 };
+use super::table::widened_values;
 use crate::page::PageId;
 
 /// A [`PlanRecord`] before plans named lists.
@@ -169,3 +171,93 @@ impl From<OlderCover> for CoverRecord {
         }
     }
 }
+
+/// A [`SiteRecord`] before records of sites.
+#[derive(Serialize, Deserialize)]
+pub(super) struct OlderSite {
+    name: String,
+    next_page: u32,
+    next_row: u32,
+    changed: BatchId,
+    cover_changed: BatchId,
+    known: u32,
+    crawled: u32,
+    gone: u32,
+    spam: u32,
+    with_digest: u32,
+    distinct_digests: u32,
+    rows: u32,
+    row_links: u64,
+    intra_links: u64,
+    inter_links: u64,
+}
+
+impl From<OlderSite> for SiteRecord {
+    fn from(older: OlderSite) -> Self {
+        Self {
+            name: older.name,
+            next_page: older.next_page,
+            next_row: older.next_row,
+            changed: older.changed,
+            cover_changed: older.cover_changed,
+            known: older.known,
+            crawled: older.crawled,
+            gone: older.gone,
+            spam: older.spam,
+            with_digest: older.with_digest,
+            distinct_digests: older.distinct_digests,
+            rows: older.rows,
+            row_links: older.row_links,
+            intra_links: older.intra_links,
+            inter_links: older.inter_links,
+            given: SiteGiven::default(),
+            known_quality: 0,
+            crawled_quality: 0,
+        }
+    }
+}
+
+/// A [`PageRecord`] before pages had a quality, and sites attributes.
+#[derive(Serialize, Deserialize)]
+pub(super) struct OlderPage {
+    local: String,
+    state: PageState,
+    spam: bool,
+    clicks: u64,
+    uncrawled_given: Option<u32>,
+    uncrawled_intra: u32,
+    digest: Option<Hash128>,
+    row: Option<u32>,
+    first_seen: BatchId,
+    last_seen: Option<BatchId>,
+}
+
+impl From<OlderPage> for PageRecord {
+    fn from(older: OlderPage) -> Self {
+        Self {
+            local: older.local,
+            state: older.state,
+            spam: older.spam,
+            clicks: older.clicks,
+            uncrawled_given: older.uncrawled_given,
+            uncrawled_intra: older.uncrawled_intra,
+            digest: older.digest,
+            row: older.row,
+            first_seen: older.first_seen,
+            last_seen: older.last_seen,
+            // `false` was also what a page had of which nothing was said.
+            spam_given: older.spam.then_some(true),
+            quality_given: None,
+            quality: None,
+        }
+    }
+}
+
+widened_values!(
+    SiteRecord, once OlderSite;
+    PageRecord, once OlderPage;
+    PlanRecord, once OlderPlan;
+    RefreshRecord, once OlderRefresh;
+    CoreRecord, once OlderCore;
+    CoverRecord, once OlderCover;
+);

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::codec::{self, Malformed};
-use super::older::{OlderCore, OlderCover, OlderPlan, OlderRefresh};
-use super::table::{Value, record_values, widened_values};
+use super::table::{Value, record_values};
 use crate::page::PageId;
 
 pub use super::former::{FormerPage, FormerRow, Succession};
 pub use super::gains::{CoverEvidence, HopEvidence, WebEvidence, WebHop};
+pub use super::given::SiteGiven;
 pub use super::table::Hash128;
 
 /// Numbers batches from 1.
@@ -147,6 +147,12 @@ pub struct SiteRecord {
     /// Inter-site links from the site's pages; those of a row count once for every page that
     /// carries it.
     pub inter_links: u64,
+    /// What records of sites gave. A site that has only that has no page yet.
+    pub given: SiteGiven,
+    /// The sum of the qualities of known pages, in ten-thousandths.
+    pub known_quality: u64,
+    /// The sum of the qualities of crawled pages, in ten-thousandths.
+    pub crawled_quality: u64,
 }
 
 /// What a page is to the crawler.
@@ -185,7 +191,7 @@ pub struct PageRecord {
     pub local: String,
     /// What the page is to the crawler.
     pub state: PageState,
-    /// The spam mark.
+    /// The spam mark that counts: `spam_given`, or else the site's, or else none.
     pub spam: bool,
     /// Clicks.
     pub clicks: u64,
@@ -202,6 +208,27 @@ pub struct PageRecord {
     pub first_seen: BatchId,
     /// The last batch with a record for the page; `None` for a page that is only linked to.
     pub last_seen: Option<BatchId>,
+    /// The spam mark as the page's own records gave it; `None` where none did. (Formats before 7
+    /// did not tell that from a mark that was given as `false`.)
+    pub spam_given: Option<bool>,
+    /// The quality as the page's own records gave it, in ten-thousandths; `None` where none did.
+    pub quality_given: Option<u16>,
+    /// The quality that counts, in ten-thousandths: `quality_given`, or else the site's; `None`
+    /// where neither is there, which counts as 0.
+    pub quality: Option<u16>,
+}
+
+impl PageRecord {
+    /// Works out again what the page's own records and those of its site come to.
+    pub fn inherit(&mut self, site: &SiteGiven) {
+        (self.spam, self.quality) = site.over(self.spam_given, self.quality_given);
+    }
+
+    /// The quality in ten-thousandths; 0 where there is none.
+    #[must_use]
+    pub fn quality(&self) -> u16 {
+        self.quality.unwrap_or(0)
+    }
 }
 
 /// The pages that carry a row.
@@ -448,18 +475,4 @@ impl Value for RowMembers {
     }
 }
 
-record_values!(
-    Meta,
-    SiteRecord,
-    PageRecord,
-    BatchRecord,
-    SeedRecord,
-    ListedSeed,
-);
-
-widened_values!(
-    PlanRecord, once OlderPlan;
-    RefreshRecord, once OlderRefresh;
-    CoreRecord, once OlderCore;
-    CoverRecord, once OlderCover;
-);
+record_values!(Meta, BatchRecord, SeedRecord, ListedSeed);

@@ -41,7 +41,7 @@ macro_rules! tables {
 tables! {
     /// Sites by id.
     SITES = "sites": SiteId => SiteRecord, Lookup, Pages,
-        key "site u32", value "record: name, next page and row index, counts also for P_uniq";
+        key "site u32", value "record: name, next page and row index, counts also for P_uniq, what is given of the site";
     /// The way back from a site's name.
     SITE_IDS = "site_ids": String => SiteId, Lookup, Pages,
         key "name, UTF-8", value "site id, varint";

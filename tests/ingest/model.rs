@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::support;
 use crate::support::model::{
-    Counts, Model, assert_clean, digests_of, ingest, pages_of, request, totals_of, was_bulk,
+    Counts, Model, assert_clean, digests_of, given_of, ingest, of_batch, pages_of, totals_of,
+    was_bulk,
 };
-use crate::support::records::{Batch, Record, batch, cuts, distinct};
+use crate::support::records::{Batch, Record, batch, cuts, distinct, site_line};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use seedbank::cores::{Growth, Hits};
@@ -51,6 +52,7 @@ fn assert_equals(bank: &Bank, model: &Model) {
     assert_eq!(pages_of(bank), model.pages());
     assert_eq!(totals_of(bank), model.totals());
     assert_eq!(digests_of(bank), model.digests());
+    assert_eq!(given_of(bank), model.given());
     assert_clean(bank);
 }
 
@@ -194,6 +196,7 @@ fn assert_same_bank(one: &Bank, other: &Bank) {
     assert_eq!(pages_of(one), pages_of(other));
     assert_eq!(totals_of(one), totals_of(other));
     assert_eq!(digests_of(one), digests_of(other));
+    assert_eq!(given_of(one), given_of(other));
     assert_same_selection(one, other);
     assert_clean(one);
     assert_clean(other);
@@ -240,21 +243,30 @@ proptest! {
         records in distinct(40),
         cuts in cuts(),
         reversed in any::<bool>(),
+        site in site_line(),
+        place in any::<Index>(),
     ) {
         let (_folder, whole) = bank(true);
         let (_other_folder, pieces) = bank(true);
         for bank in [&whole, &pieces] {
             ingest(bank, &base, PLENTY);
         }
-        ingest(&whole, &Batch::delta(records.clone()), PLENTY);
+        let sites = vec![site];
+        let all = Batch { sites: sites.clone(), ..Batch::delta(records.clone()) };
+        ingest(&whole, &all, PLENTY);
+        let place = place.index(cuts.len() + 1);
+        let of_piece = |at| if at == place { sites.clone() } else { Vec::new() };
         let mut left = records;
         if reversed {
             left.reverse();
         }
-        for cut in cuts {
-            ingest(&pieces, &Batch::delta(split(&mut left, cut)), PLENTY);
+        let last = cuts.len();
+        for (at, cut) in cuts.into_iter().enumerate() {
+            let piece = Batch { sites: of_piece(at), ..Batch::delta(split(&mut left, cut)) };
+            ingest(&pieces, &piece, PLENTY);
         }
-        ingest(&pieces, &Batch::delta(left), PLENTY);
+        let piece = Batch { sites: of_piece(last), ..Batch::delta(left) };
+        ingest(&pieces, &piece, PLENTY);
         assert_same_bank(&whole, &pieces);
     }
 
@@ -273,9 +285,7 @@ proptest! {
         let order: Vec<usize> =
             order.into_iter().filter(|at| *at < second.records.len()).collect();
         let records = shuffled(&second.records, &order);
-        let file = bank.path().with_extension("jsonl");
-        std::fs::write(&file, Batch { records, ..second.clone() }.text()).unwrap();
-        let again = IngestRequest { snapshot: second.snapshot, ..request(&file) };
+        let again = of_batch(&bank, &Batch { records, ..second.clone() });
         let report = bank.ingest(&again, &Unwatched).unwrap();
         prop_assert_eq!(report.batch, None);
         // Two batches may say the same in different words.
@@ -294,15 +304,12 @@ proptest! {
         let (_folder, bank) = bank(false);
         ingest(&bank, &first, PLENTY);
         let (pages, status) = (pages_of(&bank), bank.status().unwrap());
-        let file = bank.path().with_extension("jsonl");
-        std::fs::write(&file, second.text()).unwrap();
         for memory in [0, PLENTY] {
             let request = IngestRequest {
-                snapshot: second.snapshot,
                 again: true,
                 dry_run: true,
                 memory,
-                ..request(&file)
+                ..of_batch(&bank, &second)
             };
             let tried = bank.ingest(&request, &Unwatched).unwrap();
             prop_assert_eq!((tried.batch, tried.dry_run), (None, true));

@@ -1,10 +1,11 @@
-//! `schema/record.schema.json` and the reader of JSON Lines know the same records.
+//! `schema/record.schema.json` and the reader of JSON Lines know the same records, and
+//! `schema/site.schema.json` and the reader of lists of sites.
 
 use std::collections::BTreeSet;
 
 use seedbank::ingest::{
     Interner, JsonLines, LineFormat, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, MAX_URL, RECORD_FIELDS,
-    Reading, SiteMode, UrlRules,
+    Reading, SITE_FIELDS, SiteList, SiteMode, UrlRules,
 };
 use serde_json::{Value, json};
 
@@ -14,8 +15,12 @@ fn schema() -> Value {
 }
 
 fn read(record: &Value) -> bool {
+    read_as(&JsonLines, record)
+}
+
+fn read_as(format: &dyn LineFormat, record: &Value) -> bool {
     let mut reading = Reading::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
-    JsonLines.read(&record.to_string(), &mut reading).is_ok()
+    format.read(&record.to_string(), &mut reading).is_ok()
 }
 
 #[test]
@@ -62,6 +67,9 @@ fn the_schema_and_the_reader_agree() {
         with("clicks", json!(3.0)),
         with("clicks", json!(MAX_CLICKS)),
         with("uncrawled_outlinks", json!(MAX_UNCRAWLED_OUTLINKS)),
+        with("quality", json!(0)),
+        with("quality", json!(0.973_149)),
+        with("quality", json!(1.0)),
         with("fetched", json!("2026-11-19 04:00:00")),
         with("fetched", json!("2026-11-19T04:00+0100")),
         with("fetched", json!("2026-11-19")),
@@ -101,6 +109,9 @@ fn the_schema_and_the_reader_agree() {
         with("clicks", json!(1e20)),
         with("clicks", json!("3")),
         with("uncrawled_outlinks", json!(1_000_001)),
+        with("quality", json!(1.000_001)),
+        with("quality", json!(-0.1)),
+        with("quality", json!("0.5")),
         with("digest", json!(7)),
         with("fetched", json!("yesterday")),
         with("fetched", json!("20261119")),
@@ -112,5 +123,41 @@ fn the_schema_and_the_reader_agree() {
     for record in &bad {
         assert!(!validator.is_valid(record), "schema: {record}");
         assert!(!read(record), "reader: {record}");
+    }
+}
+
+#[test]
+fn the_schema_of_sites_and_their_reader_agree() {
+    let schema: Value =
+        serde_json::from_str(include_str!("../../schema/site.schema.json")).unwrap();
+    let described = schema["properties"].as_object().unwrap().keys();
+    let described: BTreeSet<_> = described.map(String::as_str).collect();
+    assert_eq!(described, BTreeSet::from(SITE_FIELDS));
+    assert_eq!(schema["properties"]["quota"]["maximum"], u32::MAX);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let good = [
+        json!({"site": "a.example"}),
+        json!({"site": "A.example", "quality": 0.8, "spam": false, "quota": 5000, "more": []}),
+        json!({"site": "[::1]", "quality": null, "spam": null, "quota": null}),
+        json!({"site": "a.example", "quality": 1, "spam": true, "quota": u32::MAX}),
+    ];
+    let bad = [
+        json!({}),
+        json!({"site": null}),
+        json!({"site": 7}),
+        json!({"site": ""}),
+        json!({"site": "http://a.example/"}),
+        json!({"site": "a.example/x"}),
+        json!({"site": "a.example", "quality": 2}),
+        json!({"site": "a.example", "quality": -1}),
+        json!({"site": "a.example", "spam": 1}),
+        json!({"site": "a.example", "quota": 1.5}),
+        json!({"site": "a.example", "quota": 4_294_967_296_u64}),
+    ];
+    for (records, is_good) in [(&good[..], true), (&bad[..], false)] {
+        for record in records {
+            assert_eq!(validator.is_valid(record), is_good, "schema: {record}");
+            assert_eq!(read_as(&SiteList, record), is_good, "reader: {record}");
+        }
     }
 }

@@ -91,7 +91,23 @@ struct Change {
     digest: Option<u8>,
     /// A number, or null.
     uncrawled: Option<serde_json::Value>,
+    /// A number, or null.
+    quality: Option<serde_json::Value>,
     gone: bool,
+}
+
+/// A record of a site.
+fn of_site() -> impl Strategy<Value = String> {
+    let quality = || {
+        prop_oneof![
+            Just(json!(null)),
+            (0..=9).prop_map(|n| json!(f64::from(n) / 9.0))
+        ]
+    };
+    (0..5_u8, quality(), any::<Option<bool>>()).prop_map(|(site, quality, spam)| {
+        let record = json!({"site": format!("s{site}.example"), "quality": quality, "spam": spam});
+        record.to_string() + "\n"
+    })
 }
 
 fn url((site, page): (u8, u8)) -> String {
@@ -119,6 +135,9 @@ impl Change {
         if let Some(uncrawled) = &self.uncrawled {
             record["uncrawled_outlinks"] = uncrawled.clone();
         }
+        if let Some(quality) = &self.quality {
+            record["quality"] = quality.clone();
+        }
         record.to_string() + "\n"
     }
 }
@@ -135,16 +154,24 @@ fn change() -> impl Strategy<Value = Change> {
             0.2,
             prop_oneof![Just(json!(null)), (0..4).prop_map(|n| json!(n))],
         ),
+        proptest::option::weighted(
+            0.3,
+            prop_oneof![
+                Just(json!(null)),
+                (0..=7).prop_map(|n| json!(f64::from(n) / 7.0))
+            ],
+        ),
         proptest::bool::weighted(0.12),
     )
         .prop_map(
-            |(page, links, spam, clicks, digest, uncrawled, gone)| Change {
+            |(page, links, spam, clicks, digest, uncrawled, quality, gone)| Change {
                 page,
                 links,
                 spam,
                 clicks,
                 digest,
                 uncrawled,
+                quality,
                 gone,
             },
         )
@@ -152,12 +179,28 @@ fn change() -> impl Strategy<Value = Change> {
 
 #[test]
 fn random_deltas() {
-    let delta = |size| proptest::collection::vec(change(), size);
+    let delta = |size| {
+        let sites = proptest::collection::vec(of_site(), 0..2);
+        (proptest::collection::vec(change(), size), sites)
+    };
     let further = proptest::collection::vec(delta(1..4), 3);
     let deltas = (0..2_usize, delta(20..40), further);
     let plans = [
-        ("weight", by(CoverMethod::MaxWeight)),
-        ("random", by(CoverMethod::Random)),
+        (
+            "weight",
+            PlanOptions {
+                value_quality: Some("2.5".parse().unwrap()),
+                ..by(CoverMethod::MaxWeight)
+            },
+        ),
+        (
+            "random",
+            PlanOptions {
+                seeds: Some(6),
+                share: Some(Share::Quality),
+                ..by(CoverMethod::Random)
+            },
+        ),
         (
             "value",
             PlanOptions {
@@ -186,7 +229,9 @@ fn random_deltas() {
     let run = runner.run(&deltas, |(pair, first, further)| {
         let bank = TestBank::new();
         for delta in std::iter::once(&first).chain(&further) {
-            bank.delta(&delta.iter().map(Change::line).collect::<String>());
+            let (pages, sites) = delta;
+            let pages: String = pages.iter().map(Change::line).collect();
+            bank.delta_with_sites(&pages, &sites.concat());
             for (plan, options) in &plans[2 * pair..2 * pair + 2] {
                 let request = RefreshRequest {
                     plan: Some((*plan).to_owned()),

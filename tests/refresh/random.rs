@@ -3,7 +3,7 @@
 //! behind.
 //!
 //! Random webs of some communities, in a bank, are changed again and again: links come and go,
-//! pages come, go, become spam or stop being spam, communities merge and split, batches are undone.
+//! pages come, go, become spam or stop being spam, alone or by their site, communities merge and split, batches are undone.
 //! All this is done through a bank, since the point is what a refresh loads and what it leaves to
 //! the next one.
 //!
@@ -46,6 +46,9 @@ enum Event {
     Gone(Page),
     /// It becomes spam, or stops being spam.
     Spam(Page, bool),
+    /// The pages of its site whose records do not say become spam, or stop being spam; with `None`
+    /// nothing is said of the site any more.
+    SiteSpam(Page, Option<bool>),
     /// Nothing that matters to cores.
     Clicks(Page, u32),
     /// What the previous batch did to pages is undone, as far as links go.
@@ -82,6 +85,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => beyond,
         1 => any_page().prop_map(Event::Gone),
         1 => (any_page(), any::<bool>()).prop_map(|(page, spam)| Event::Spam(page, spam)),
+        1 => (any_page(), any::<Option<bool>>()).prop_map(|(page, spam)| Event::SiteSpam(page, spam)),
         2 => (any_page(), 0_u32..9).prop_map(|(page, clicks)| Event::Clicks(page, clicks)),
         1 => Just(Event::Undo),
     ]
@@ -97,10 +101,11 @@ fn line(page: Page, to: &[Page]) -> String {
     format!(r#"{{"url":"{url}","outlinks":[{to}]}}"#)
 }
 
-/// The lines of a batch; `before` is the web as it was before the last one.
-fn batch(events: &[Event], links: &mut Links, before: &mut Links) -> String {
+/// The lines of a batch, of pages and of sites; `before` is the web as it was before the last one.
+fn batch(events: &[Event], links: &mut Links, before: &mut Links) -> (String, String) {
     let last = std::mem::replace(before, links.clone());
     let mut records: BTreeMap<Page, String> = BTreeMap::new();
+    let mut sites = String::new();
     for event in events {
         match event {
             Event::Links(page, to) => {
@@ -115,6 +120,12 @@ fn batch(events: &[Event], links: &mut Links, before: &mut Links) -> String {
             Event::Spam(page, spam) => {
                 let url = url(*page);
                 records.insert(*page, format!(r#"{{"url":"{url}","spam":{spam}}}"#));
+            }
+            Event::SiteSpam(page, spam) => {
+                let url = url(*page);
+                let host = url.split(['/', ':']).nth(3).unwrap();
+                let spam = spam.map_or("null", |spam| if spam { "true" } else { "false" });
+                writeln!(sites, r#"{{"site":"{host}","spam":{spam}}}"#).unwrap();
             }
             Event::Clicks(page, clicks) => {
                 let url = url(*page);
@@ -136,7 +147,7 @@ fn batch(events: &[Event], links: &mut Links, before: &mut Links) -> String {
     for line in records.values() {
         writeln!(text, "{line}").unwrap();
     }
-    text
+    (text, sites)
 }
 
 /// How a plan is run.
@@ -207,7 +218,8 @@ fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
     };
     for at in 0..=batches.len() {
         if at > 0 {
-            bank.delta(&batch(&batches[at - 1], &mut links, &mut before));
+            let (pages, sites) = batch(&batches[at - 1], &mut links, &mut before);
+            bank.delta_with_sites(&pages, &sites);
         }
         let ours = refresh("again", at, false);
         let cold = refresh("cold", at, true);

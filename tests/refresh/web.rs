@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use crate::support::banks::TestBank;
 use crate::support::model::pages_of;
 use crate::support::over_web::{Judge, Terms, over_web};
-use crate::support::records::{Batch, record};
+use crate::support::records::{Batch, record, site_line};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use seedbank::engine::{
@@ -104,16 +104,22 @@ fn random_histories() {
     let terms = (
         prop_oneof![Just(0), Just(300_000)],
         prop_oneof![2 => Just(0), 1 => Just(250_000), 1 => Just(-1_000_000)],
+        prop_oneof![1 => Just(0), 1 => Just(333_333), 1 => Just(-2_000_001)],
         prop_oneof![Just(0), Just(330_000), Just(1_000_000)],
         0_usize..4,
     );
-    let batches = proptest::collection::vec(proptest::collection::vec(record(), 4..30), 1..4);
+    let batch = (
+        proptest::collection::vec(record(), 4..30),
+        proptest::collection::vec(site_line(), 0..2),
+    );
+    let batches = proptest::collection::vec(batch, 1..4);
     let result = TestRunner::new(config).run(
         &(terms, batches),
-        |((p_uniq, known, price, hops), batches)| {
+        |((p_uniq, known, quality, price, hops), batches)| {
             let terms = Terms {
                 p_uniq,
                 known,
+                quality,
                 price,
                 hops,
             };
@@ -121,6 +127,7 @@ fn random_histories() {
             let plan = PlanOptions {
                 p_uniq: Some(Value(p_uniq)),
                 value_known: Some(Value(known)),
+                value_quality: Some(Value(quality)),
                 fetch_cost: Some(Value(price)),
                 hops: Some(u32::try_from(hops).unwrap()),
                 ..over_web(CoverMethod::Greedy, 4)
@@ -131,8 +138,12 @@ fn random_histories() {
                 budget: Some(7),
                 ..plan.clone()
             };
-            for records in batches {
-                bank.delta(&Batch::delta(records).text());
+            for (records, sites) in batches {
+                let batch = Batch {
+                    sites,
+                    ..Batch::delta(records)
+                };
+                bank.delta_with_sites(&batch.text(), &batch.site_list());
                 bank.refresh("greedy", &plan, false);
                 let judge = Judge::of(&bank);
                 let found = bank

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::support;
 use crate::support::folders::copy;
 use crate::support::model::{assert_clean, ingest, pages_of, totals_of};
-use crate::support::records::{Batch, PAGES, Record, Uncrawled};
+use crate::support::records::{Batch, PAGES, Record, SiteLine, Uncrawled};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use seedbank::engine::{
@@ -35,6 +35,11 @@ fn record(page: usize, round: usize) -> Record {
         spam: (page % 7 == 3).then_some(true),
         clicks: Some(page as u64),
         uncrawled: Uncrawled::Absent,
+        quality: if page.is_multiple_of(5) {
+            Uncrawled::Given(u32::try_from(page).unwrap() * 100)
+        } else {
+            Uncrawled::Absent
+        },
         digest: u8::try_from(page % 4).ok(),
         fetched: None,
         redirect: (page % 10 == 4).then_some((page + 3) % PAGES),
@@ -54,7 +59,17 @@ fn bank() -> (TempDir, Bank) {
     for round in 1..=2 {
         let pages = (0..PAGES).filter(|page| page % 3 != round);
         let records = pages.map(|page| record(page, round)).collect();
-        ingest(&bank, &Batch::delta(records), 512 << 20);
+        let sites = vec![SiteLine {
+            site: "a.example",
+            quality: Uncrawled::Given(7_000),
+            spam: Uncrawled::Absent,
+            quota: Uncrawled::Given(9),
+        }];
+        let batch = Batch {
+            sites,
+            ..Batch::delta(records)
+        };
+        ingest(&bank, &batch, 512 << 20);
         let cover = PlanOptions {
             method: Some(Method::Cover(CoverMethod::MaxWeight)),
             per_site: Some(2),
@@ -85,7 +100,7 @@ fn bank() -> (TempDir, Bank) {
 /// The tables in which damage to this one may show: itself and those that mirror it.
 fn mirrors(table: &str) -> &'static [&'static str] {
     match table {
-        "sites" => &["sites", "site_ids", "meta"],
+        "sites" => &["sites", "site_ids", "pages", "meta"],
         "site_ids" => &["site_ids", "sites"],
         "pages" => &["pages", "page_ids", "sites", "row_members"],
         "page_ids" => &["page_ids", "pages", "sites"],

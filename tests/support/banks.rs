@@ -50,6 +50,24 @@ impl TestBank {
         self.bank.ingest(&request, &Unwatched).unwrap();
     }
 
+    /// Ingests records of pages and of sites, both as JSON Lines, as one delta.
+    pub fn delta_with_sites(&self, lines: &str, sites: &str) {
+        if sites.is_empty() {
+            return self.delta(lines);
+        }
+        let file = |name: &str, text: &str| {
+            let file = self.folder.path().join(name);
+            std::fs::write(&file, text).unwrap();
+            Input::File(file)
+        };
+        let request = IngestRequest {
+            inputs: vec![file("delta.jsonl", lines)],
+            sites: Some(file("sites.jsonl", sites)),
+            ..IngestRequest::default()
+        };
+        self.bank.ingest(&request, &Unwatched).unwrap();
+    }
+
     /// Ingests JSON Lines as a delta.
     pub fn delta(&self, lines: &str) {
         let file = self.folder.path().join("delta.jsonl");

@@ -5,21 +5,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use seedbank::engine::{
-    AliasBy, AliasView, Bank, EngineError, IngestReport, IngestRequest, PageView,
+    AliasBy, AliasView, Bank, EngineError, IngestReport, IngestRequest, PageView, Value,
 };
 use seedbank::ingest::Input;
-use seedbank::storage::records::PageState;
+use seedbank::storage::records::{PageState, SiteGiven};
 use seedbank::storage::{Reader, Verdict, tables};
 use seedbank::watch::Unwatched;
 
-use super::records::{Batch, Record, Uncrawled, site, url};
+use super::records::{Batch, Record, SiteLine, site, url};
 
 /// What is known of a page of the universe.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Page {
     state: PageState,
     recorded: bool,
+    /// What its own records said.
+    spam_given: Option<bool>,
+    quality_given: Option<u32>,
+    /// What counts: that, or else what is said of its site.
     spam: bool,
+    quality: Option<u32>,
     clicks: u64,
     given: Option<u32>,
     digest: Option<u8>,
@@ -65,6 +70,8 @@ pub struct Model {
     given: BTreeMap<usize, BTreeSet<usize>>,
     /// The page that an alias leads to, and whether as its canonical one.
     aliases: BTreeMap<usize, (usize, bool)>,
+    /// Quality, spam mark (0 or 1) and quota of sites, as records of sites gave them.
+    sites: BTreeMap<&'static str, [Option<u32>; 3]>,
 }
 
 impl Model {
@@ -74,6 +81,7 @@ impl Model {
             pages: BTreeMap::new(),
             given: BTreeMap::new(),
             aliases: BTreeMap::new(),
+            sites: BTreeMap::new(),
         }
     }
 
@@ -81,7 +89,10 @@ impl Model {
         self.pages.entry(page).or_insert_with(|| Page {
             state: PageState::Unlinked,
             recorded: false,
+            spam_given: None,
+            quality_given: None,
             spam: false,
+            quality: None,
             clicks: 0,
             given: None,
             digest: None,
@@ -131,9 +142,30 @@ impl Model {
                 };
             }
         }
+        let sites = self.inherit(&batch.sites);
         let mut counts = self.compare(&before);
-        counts.overruled = (batch.records.len() - winners.len()) as u64;
+        let all = batch.records.len() + batch.sites.len();
+        counts.overruled = (all - winners.len() - sites) as u64;
         counts
+    }
+
+    /// Applies records of sites, of which the last of each site counts, and gives pages what they
+    /// come to. Returns how many sites have a record.
+    fn inherit(&mut self, lines: &[SiteLine]) -> usize {
+        let last: BTreeMap<&str, &SiteLine> = lines.iter().map(|line| (line.site, line)).collect();
+        for line in last.values() {
+            let [quality, spam, quota] = self.sites.entry(line.site).or_default();
+            *quality = line.quality.after(*quality);
+            *spam = line.spam.after(*spam);
+            *quota = line.quota.after(*quota);
+        }
+        for (number, page) in &mut self.pages {
+            let site = self.sites.get(site(*number, self.by_domain));
+            let [quality, spam, _] = site.copied().unwrap_or_default();
+            page.spam = page.spam_given.unwrap_or(spam == Some(1));
+            page.quality = page.quality_given.or(quality);
+        }
+        last.len()
     }
 
     fn record(&mut self, record: &Record) {
@@ -155,13 +187,10 @@ impl Model {
         } else if !matches!(page.state, PageState::Crawled | PageState::Alias) {
             page.state = PageState::Known;
         }
-        page.spam = record.spam.unwrap_or(page.spam);
+        page.spam_given = record.spam.or(page.spam_given);
+        page.quality_given = record.quality.after(page.quality_given);
         page.clicks = record.clicks.unwrap_or(page.clicks);
-        match record.uncrawled {
-            Uncrawled::Absent => {}
-            Uncrawled::Null => page.given = None,
-            Uncrawled::Given(count) => page.given = Some(count),
-        }
+        page.given = record.uncrawled.after(page.given);
         page.digest = record.digest.or(page.digest);
         if let Some((to, canonical)) = record.alias() {
             self.page(to);
@@ -192,11 +221,14 @@ impl Model {
             counts.links_removed += links.difference(&page.outlinks).count() as u64;
             counts.born += u64::from(old.is_none());
             counts.changed += u64::from(old.is_none_or(|old| {
-                let recorded = old.recorded;
-                *old != Page {
-                    recorded,
+                let unlinked = |page: &Page| page.state == PageState::Unlinked;
+                let same = Page {
+                    recorded: old.recorded,
+                    spam_given: old.spam_given,
+                    quality_given: old.quality_given,
                     ..page.clone()
-                }
+                };
+                *old != same && !(unlinked(old) && unlinked(page))
             }));
             if old.map(|old| old.state) != Some(page.state) {
                 counts.became_crawled += u64::from(page.state == PageState::Crawled);
@@ -232,6 +264,7 @@ impl Model {
                         leads_to: end(&self.aliases, number).map(url),
                     }),
                     spam: page.spam,
+                    quality: page.quality.map(|steps| Value(i64::from(steps) * 100)),
                     clicks: page.clicks,
                     uncrawled_outlinks: page.given.map_or(counted, u64::from),
                     uncrawled_given: page.given.is_some(),
@@ -270,6 +303,21 @@ impl Model {
         totals.rows = rows.len() as u64;
         totals.row_links = rows.iter().map(|(_, targets)| targets.len() as u64).sum();
         totals
+    }
+
+    /// What is given of sites.
+    pub fn given(&self) -> BTreeMap<String, SiteGiven> {
+        let sites = self.sites.iter().map(|(site, [quality, spam, quota])| {
+            let given = SiteGiven {
+                quality: quality.map(|steps| u16::try_from(steps).unwrap()),
+                spam: spam.map(|spam| spam == 1),
+                quota: *quota,
+            };
+            ((*site).to_owned(), given)
+        });
+        sites
+            .filter(|(_, given)| *given != SiteGiven::default())
+            .collect()
     }
 
     pub fn digests(&self) -> Digests {
@@ -355,17 +403,38 @@ pub fn request(file: &Path) -> IngestRequest {
     }
 }
 
-/// Ingests a batch; one that was there before is applied again.
-pub fn ingest(bank: &Bank, batch: &Batch, memory: usize) -> IngestReport {
+/// The request to ingest a batch, whose files it writes.
+pub fn of_batch(bank: &Bank, batch: &Batch) -> IngestRequest {
     let file = bank.path().with_extension("jsonl");
     std::fs::write(&file, batch.text()).unwrap();
-    let request = IngestRequest {
+    let sites = bank.path().with_extension("sites");
+    std::fs::write(&sites, batch.site_list()).unwrap();
+    IngestRequest {
         snapshot: batch.snapshot,
+        sites: (!batch.sites.is_empty()).then_some(Input::File(sites)),
+        ..request(&file)
+    }
+}
+
+/// Ingests a batch; one that was there before is applied again.
+pub fn ingest(bank: &Bank, batch: &Batch, memory: usize) -> IngestReport {
+    let request = IngestRequest {
         again: true,
         memory,
-        ..request(&file)
+        ..of_batch(bank, batch)
     };
     bank.ingest(&request, &Unwatched).unwrap()
+}
+
+/// What is given of each site, according to the bank's site records.
+pub fn given_of(bank: &Bank) -> BTreeMap<String, SiteGiven> {
+    let reader = Reader::open(bank.path()).unwrap();
+    let sites = reader.scan(&tables::SITES).unwrap();
+    let sites = sites.map(|entry| entry.unwrap().1);
+    sites
+        .map(|site| (site.name, site.given))
+        .filter(|(_, given)| *given != SiteGiven::default())
+        .collect()
 }
 
 /// Whether the bank's last commit was a bulk load: its folder stays until the next open.

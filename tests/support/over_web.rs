@@ -23,11 +23,13 @@ pub struct Judge {
     links: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What a plan of the judge says: values of known pages, the price, hops, all in millionths.
+/// What a plan of the judge says: values of known pages, of a quality of 1, the price, hops, all in
+/// millionths.
 #[derive(Clone, Copy)]
 pub struct Terms {
     pub p_uniq: i64,
     pub known: i64,
+    pub quality: i64,
     pub price: i64,
     pub hops: usize,
 }
@@ -49,14 +51,17 @@ impl Judge {
 
     fn value(&self, url: &str, terms: Terms) -> i64 {
         let page = &self.pages[url];
+        // In ten-thousandths.
+        let quality = page.quality.map_or(0, |quality| quality.0 / 100);
+        let quality = (terms.quality * quality * 2 + 10_000).div_euclid(20_000);
         let weight = match (page.state, page.spam, page.clicks) {
-            (PageState::Known, ..) => return terms.known,
+            (PageState::Known, ..) => return terms.known + quality,
             (_, true, _) => -10_000_000,
             (_, false, 0) => 1_000_000,
             _ => 10_000_000,
         };
         let uncrawled = i64::try_from(page.uncrawled_outlinks).unwrap();
-        weight + uncrawled * terms.p_uniq
+        weight + quality + uncrawled * terms.p_uniq
     }
 
     pub fn candidates(&self) -> Vec<&String> {

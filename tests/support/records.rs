@@ -68,12 +68,92 @@ fn default_port(page: usize) -> u16 {
 /// Outlinks that are dropped because they are not URLs of pages.
 const NO_LINKS: [&str; 4] = ["mailto:a@b.example", "javascript:void(0)", "/relative", ""];
 
-/// What a record says of `uncrawled_outlinks`.
+/// What a record says of `uncrawled_outlinks`, or of another number that null takes away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Uncrawled {
     Absent,
     Null,
     Given(u32),
+}
+
+impl Uncrawled {
+    /// What there is after the record.
+    pub fn after(self, before: Option<u32>) -> Option<u32> {
+        match self {
+            Self::Absent => before,
+            Self::Null => None,
+            Self::Given(number) => Some(number),
+        }
+    }
+
+    /// The field of a record; `None` where it has none.
+    fn field(self, write: impl Fn(u32) -> Value) -> Option<Value> {
+        match self {
+            Self::Absent => None,
+            Self::Null => Some(Value::Null),
+            Self::Given(number) => Some(write(number)),
+        }
+    }
+}
+
+/// Names of sites, by host and by domain; the last has no pages.
+const SITES: [&str; 5] = [
+    "a.example",
+    "b.example",
+    "c.co.uk",
+    "xn--bcher-kva.example",
+    "d.example",
+];
+
+/// A record of a site.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SiteLine {
+    pub site: &'static str,
+    pub quality: Uncrawled,
+    /// 0 or 1.
+    pub spam: Uncrawled,
+    pub quota: Uncrawled,
+}
+
+impl SiteLine {
+    fn line(&self) -> String {
+        let mut record = Map::new();
+        record.insert("site".to_owned(), json!(self.site));
+        let fields = [
+            ("quality", self.quality.field(quality)),
+            ("spam", self.spam.field(|spam| json!(spam == 1))),
+            ("quota", self.quota.field(|quota| json!(quota))),
+        ];
+        for (name, value) in fields {
+            record.extend(value.map(|value| (name.to_owned(), value)));
+        }
+        Value::Object(record).to_string()
+    }
+}
+
+fn quality(steps: u32) -> Value {
+    json!(f64::from(steps) / 1e4)
+}
+
+/// A number of one of a few kinds, often none.
+fn number(most: u32) -> impl Strategy<Value = Uncrawled> {
+    prop_oneof![
+        4 => Just(Uncrawled::Absent),
+        1 => Just(Uncrawled::Null),
+        2 => (0..=most).prop_map(Uncrawled::Given),
+    ]
+}
+
+/// A random record of a site.
+pub fn site_line() -> impl Strategy<Value = SiteLine> {
+    (select(&SITES[..]), number(10_000), number(1), number(9)).prop_map(
+        |(site, quality, spam, quota)| SiteLine {
+            site,
+            quality,
+            spam,
+            quota,
+        },
+    )
 }
 
 /// One record.
@@ -89,6 +169,8 @@ pub struct Record {
     pub spam: Option<bool>,
     pub clicks: Option<u64>,
     pub uncrawled: Uncrawled,
+    /// In ten-thousandths.
+    pub quality: Uncrawled,
     pub digest: Option<u8>,
     pub fetched: Option<u8>,
     /// Where fetching it led, and the canonical page that it names; perhaps the page itself.
@@ -132,14 +214,9 @@ impl Record {
         };
         put("spam", self.spam.map(Value::from));
         put("clicks", self.clicks.map(Value::from));
-        put(
-            "uncrawled_outlinks",
-            match self.uncrawled {
-                Uncrawled::Absent => None,
-                Uncrawled::Null => Some(Value::Null),
-                Uncrawled::Given(count) => Some(json!(count)),
-            },
-        );
+        let uncrawled = self.uncrawled.field(|count| json!(count));
+        put("uncrawled_outlinks", uncrawled);
+        put("quality", self.quality.field(quality));
         put("digest", self.digest.map(|d| json!(format!("digest-{d}"))));
         put(
             "fetched",
@@ -161,6 +238,8 @@ impl Record {
 pub struct Batch {
     pub snapshot: bool,
     pub records: Vec<Record>,
+    /// Records of sites, in a file of their own.
+    pub sites: Vec<SiteLine>,
     /// Whether there is a line among them that is not a record.
     pub bad_line: bool,
 }
@@ -170,11 +249,18 @@ impl Batch {
         Self {
             snapshot: false,
             records,
+            sites: Vec::new(),
             bad_line: false,
         }
     }
 
-    /// The batch as JSON Lines.
+    /// The list of its sites.
+    pub fn site_list(&self) -> String {
+        let lines: Vec<String> = self.sites.iter().map(SiteLine::line).collect();
+        lines.join("\n")
+    }
+
+    /// The records of pages as JSON Lines.
     pub fn text(&self) -> String {
         let mut lines: Vec<String> = self.records.iter().map(Record::line).collect();
         if self.bad_line {
@@ -213,6 +299,7 @@ pub fn record() -> impl Strategy<Value = Record> {
         // Few pages, so that aliases lead to aliases, in circles and over more than five.
         proptest::option::weighted(0.2, select(vec![0, 1, 6, 7, 12, 13, 18, 29])),
         proptest::option::weighted(0.15, page()),
+        number(10_000),
     );
     (
         page(),
@@ -222,7 +309,8 @@ pub fn record() -> impl Strategy<Value = Record> {
         attributes,
     )
         .prop_map(|(page, spelling, outlinks, junk, attributes)| {
-            let (spam, clicks, uncrawled, digest, fetched, gone, redirect, canonical) = attributes;
+            let (spam, clicks, uncrawled, digest, fetched, gone, redirect, canonical, quality) =
+                attributes;
             Record {
                 page,
                 spelling,
@@ -231,6 +319,7 @@ pub fn record() -> impl Strategy<Value = Record> {
                 spam,
                 clicks,
                 uncrawled,
+                quality,
                 digest,
                 fetched,
                 redirect,
@@ -245,11 +334,13 @@ pub fn batch(most: usize) -> impl Strategy<Value = Batch> {
     (
         proptest::bool::weighted(0.15),
         proptest::collection::vec(record(), 1..most),
+        proptest::collection::vec(site_line(), 0..4),
         proptest::bool::weighted(0.1),
     )
-        .prop_map(|(snapshot, records, bad_line)| Batch {
+        .prop_map(|(snapshot, records, sites, bad_line)| Batch {
             snapshot,
             records,
+            sites,
             bad_line,
         })
 }

@@ -136,6 +136,7 @@ fn graph(pages: &[(&String, &Record)], records: &BTreeMap<String, Record>) -> Si
         let facts = PageFacts {
             spam: record.spam,
             clicks: record.clicks,
+            quality: 0,
             uncrawled_outlinks: record
                 .given
                 .unwrap_or_else(|| uncrawled.count().try_into().unwrap()),

@@ -80,6 +80,14 @@ pub(super) struct CoverageArgs {
         allow_negative_numbers = true
     )]
     value_clicked: Value,
+    /// What a quality of 1 adds to the value of a page
+    #[arg(
+        long,
+        value_name = "X",
+        default_value = "0",
+        allow_negative_numbers = true
+    )]
+    value_quality: Value,
     /// The share of uncrawled links that lead to something new; else from each site's digests
     #[arg(long, value_name = "X")]
     p_uniq: Option<Value>,
@@ -103,6 +111,7 @@ pub(super) fn run(
         value_base: args.value_base,
         value_spam: args.value_spam,
         value_clicked: args.value_clicked,
+        value_quality: args.value_quality,
         p_uniq: args.p_uniq,
     };
     let watch = session.watch()?;

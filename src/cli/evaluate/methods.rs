@@ -79,6 +79,9 @@ struct ValueArgs {
     /// Value of a clicked page [default: 10]
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     value_clicked: Option<Value>,
+    /// What a quality of 1 adds to the value of a page [default: 0]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    value_quality: Option<Value>,
     /// Value of a page that nobody has crawled [default: 0]
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     value_known: Option<Value>,
@@ -94,6 +97,7 @@ impl ValueArgs {
             value_base: self.value_base,
             value_spam: self.value_spam,
             value_clicked: self.value_clicked,
+            value_quality: self.value_quality,
             value_known: self.value_known,
             p_uniq: self.p_uniq,
             ..PlanOptions::default()

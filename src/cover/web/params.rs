@@ -163,6 +163,9 @@ impl WebParams {
         if self.budget.is_none() && self.tune_visits.is_some() {
             return Err(BadParams::NothingToTune);
         }
+        if self.value_by == ValueBy::Pagerank && self.cover.value_quality.0 != 0 {
+            return Err(BadParams::QualityByPagerank);
+        }
         if self.value_known.0.unsigned_abs() > (MAX_WEIGHT * UNIT).unsigned_abs() {
             return Err(BadParams::WeightTooLarge {
                 setting: "value-known",
@@ -247,6 +250,10 @@ mod tests {
             p.fetch_cost = Some(Value(MAX_PRICE * UNIT + 1));
         });
         add(Method::Greedy, |p| p.value_known = Value(1_000_001 * UNIT));
+        add(Method::Greedy, |p| {
+            p.cover.value_quality = Value::units(1);
+            p.value_by = ValueBy::Pagerank;
+        });
         add(Method::Greedy, |p| p.budget = Some(0));
         add(Method::Greedy, |p| p.tune_visits = Some(9));
         add(Method::Greedy, |p| p.hops = Some(1001));

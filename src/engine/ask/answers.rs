@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cover::Value;
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, by_cores, by_cover};
 use crate::engine::refresh::RefreshView;
 use crate::ingest::{Naming, SiteMode, URL_PATTERN, UrlRules};
@@ -343,8 +344,10 @@ pub struct PageView {
     pub state: PageState,
     /// What makes it an alias; `None` where it is none.
     pub alias: Option<AliasView>,
-    /// The spam mark.
+    /// The spam mark: the page's own, or else its site's.
     pub spam: bool,
+    /// Its quality, from 0 to 1: the page's own, or else its site's; `None` where neither has one.
+    pub quality: Option<Value>,
     /// Clicks.
     pub clicks: u64,
     /// Its uncrawled outlinks, given or counted.

@@ -7,6 +7,7 @@ use super::answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, Evidence, History, PageView, PlanView,
     Seed, Status, SuccessorView, TableSize, Which,
 };
+use crate::cover::Value;
 use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
 use crate::engine::policy::pinned_urls;
 use crate::engine::refresh::RefreshView;
@@ -404,6 +405,7 @@ fn page_view(views: &Views, page: PageId, record: &PageRecord) -> Result<PageVie
         state: record.state,
         alias: views.alias(page, record)?,
         spam: record.spam,
+        quality: record.quality.map(Value::of_quality),
         clicks: record.clicks,
         uncrawled_outlinks: uncrawled_outlinks(views, page, record)?,
         uncrawled_given: record.uncrawled_given.is_some(),

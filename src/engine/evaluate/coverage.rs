@@ -114,6 +114,7 @@ fn choice(
         value_base: request.value_base,
         value_spam: request.value_spam,
         value_clicked: request.value_clicked,
+        value_quality: request.value_quality,
         p_uniq: request.p_uniq,
         rng_seed: request.rng_seed.wrapping_add(further.into()),
         ..CoverParams::default()

@@ -149,6 +149,8 @@ pub struct CoverageRequest {
     pub value_spam: Value,
     /// The value of a clicked page.
     pub value_clicked: Value,
+    /// What a quality of 1 adds to a page's value.
+    pub value_quality: Value,
     /// The value of `P_uniq` for every site; `None` where each site has its own.
     pub p_uniq: Option<Value>,
 }
@@ -167,6 +169,7 @@ impl Default for CoverageRequest {
             value_base: weights.base,
             value_spam: weights.spam,
             value_clicked: weights.clicked,
+            value_quality: weights.quality,
             p_uniq: None,
         }
     }

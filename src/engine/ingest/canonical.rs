@@ -140,7 +140,7 @@ impl Winners {
 /// depend on the order of the input. Within a bank an id stands for a URL, even before the URL has
 /// come in.
 pub(super) fn digest(record: &Canonical, hasher: &mut blake3::Hasher) -> Result<(), EngineError> {
-    let claim = storage::pack(&record.claim)?;
+    let claim = record.claim.digested()?;
     let mut bytes = Vec::with_capacity(64 + record.targets.len() * 8);
     bytes.extend_from_slice(&record.page.0.to_le_bytes());
     // The same contents at another time are no repetition: a page may change and change back.

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ingest::UncrawledOutlinks;
+use crate::engine::EngineError;
+use crate::ingest::{Attribute, UncrawledOutlinks};
 use crate::page::AliasBy;
-use crate::storage::Hash128;
 use crate::storage::records::PageState;
+use crate::storage::{self, Hash128};
 
 /// A canonical record without its URL and outlinks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -21,6 +22,8 @@ pub(super) struct Claim {
     pub(super) digest: Option<Hash128>,
     /// Whether the page is an alias of its only target, and what says so.
     pub(super) alias: Option<AliasBy>,
+    /// The quality, in ten-thousandths.
+    pub(super) quality: Attribute<u16>,
 }
 
 impl Claim {
@@ -36,6 +39,25 @@ impl Claim {
         }
     }
 
+    /// The bytes that stand for it in a batch's digest. Those of a record without quality are what
+    /// they were before there were qualities, so that an old file is known again.
+    pub(super) fn digested(&self) -> Result<Vec<u8>, EngineError> {
+        let mut bytes = storage::pack(&(
+            self.links,
+            self.crawled,
+            self.gone,
+            self.spam,
+            self.clicks,
+            self.uncrawled,
+            self.digest,
+            self.alias,
+        ))?;
+        if !self.quality.is_absent() {
+            bytes.extend(storage::pack(&self.quality)?);
+        }
+        Ok(bytes)
+    }
+
     /// What a record says of a page that is gone.
     pub(super) const GONE: Self = Self {
         links: true,
@@ -46,6 +68,7 @@ impl Claim {
         uncrawled: UncrawledOutlinks::Absent,
         digest: None,
         alias: None,
+        quality: Attribute::Absent,
     };
 
     /// A page that a list of links points to, which says nothing of the page's own links.
@@ -58,5 +81,6 @@ impl Claim {
         uncrawled: UncrawledOutlinks::Absent,
         digest: None,
         alias: None,
+        quality: Attribute::Absent,
     };
 }

@@ -20,6 +20,7 @@ mod replaced;
 mod resolve;
 mod row_blocks;
 mod rows;
+mod sites;
 mod targets;
 mod urls;
 
@@ -34,7 +35,7 @@ use crate::engine::{Bank, EngineError};
 pub use crate::ingest::Format;
 use crate::ingest::{
     Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, Source, read_pieces,
-    within_limit,
+    sites_source, within_limit,
 };
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, BatchRecord};
 use crate::storage::tables::{self, BitmapKey};
@@ -48,6 +49,7 @@ use portions::Gather;
 pub use push::PushedBatch;
 use refused::bad_records;
 use rejects::{Listed, RejectList};
+pub use sites::SitesCounts;
 
 /// What to ingest, and how.
 ///
@@ -79,6 +81,8 @@ pub struct IngestRequest {
     pub inputs: Vec<Input>,
     /// Their format.
     pub format: Format,
+    /// A list of sites with their attributes, which belongs to the batch; it may be all of it.
+    pub sites: Option<Input>,
     /// Whether crawled pages without a record become gone.
     pub snapshot: bool,
     /// The batch's name; the first input's where `None`.
@@ -106,6 +110,7 @@ impl Default for IngestRequest {
         Self {
             inputs: Vec::new(),
             format: Format::default(),
+            sites: None,
             snapshot: false,
             name: None,
             max_rejects: 1.0,
@@ -145,6 +150,8 @@ pub struct IngestReport {
     pub counts: BatchCounts,
     /// What it did to aliases; links to them count as changed with them.
     pub aliases: AliasCounts,
+    /// What it said of sites; pages that inherit it count as changed.
+    pub sites: SitesCounts,
     /// Where bad records are listed; `None` where there are none.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
@@ -182,9 +189,13 @@ impl Bank {
         request: &IngestRequest,
         watch: &dyn Watch,
     ) -> Result<IngestReport, EngineError> {
+        let mut sources = request.format.sources(&request.inputs);
+        sources.extend(request.sites.iter().map(sites_source));
+        let of_batch = request.inputs.iter().chain(&request.sites);
         let inputs = Inputs {
-            sources: &mut request.format.sources(&request.inputs),
-            names: request.inputs.iter().map(ToString::to_string).collect(),
+            sources: &mut sources,
+            of_links: request.inputs.len(),
+            names: of_batch.map(ToString::to_string).collect(),
             name: first_name(request),
         };
         self.ingest_from(request, inputs, watch)
@@ -201,6 +212,7 @@ impl Bank {
     ) -> Result<IngestReport, EngineError> {
         let names: Vec<String> = sources.iter().map(|source| source.name()).collect();
         let inputs = Inputs {
+            of_links: sources.len(),
             sources,
             name: names.first().cloned().unwrap_or_default(),
             names,
@@ -239,6 +251,7 @@ impl Bank {
             dry_run: request.dry_run,
             counts: BatchCounts::default(),
             aliases: AliasCounts::default(),
+            sites: SitesCounts::default(),
             rejects_file: listed.file,
             rejects_listed: listed.count,
             read,
@@ -289,7 +302,9 @@ impl Bank {
 /// What a batch is read from.
 struct Inputs<'a, 's> {
     sources: &'a mut [Box<dyn Source + 's>],
-    /// The names of the inputs; further sources are of pages.
+    /// How many of them are inputs; those after them list pages and sites.
+    of_links: usize,
+    /// The names of the inputs, and of the list of sites.
     names: Vec<String>,
     /// What the batch is called unless the request names it.
     name: String,
@@ -304,7 +319,9 @@ fn read(
     mut rejects: RejectList,
     watch: &dyn Watch,
 ) -> Result<(Gather, ReadSummary, Listed), EngineError> {
-    let Inputs { sources, names, .. } = inputs;
+    let Inputs {
+        sources, of_links, ..
+    } = inputs;
     let read = read_pieces(sources, naming, watch, &mut |piece| {
         for (_, event) in &piece.events {
             if let Event::Rejected(reject) = event {
@@ -312,7 +329,7 @@ fn read(
             }
         }
         // The file of pages comes after the inputs.
-        let of_links = (piece.source as usize) < names.len();
+        let of_links = (piece.source as usize) < *of_links;
         gather.add(piece, of_links)
     });
     let read = match read {
@@ -333,7 +350,7 @@ fn read(
 }
 
 fn first_name(request: &IngestRequest) -> String {
-    match request.inputs.first() {
+    match request.inputs.first().or(request.sites.as_ref()) {
         Some(Input::File(path)) => path.file_name().map_or_else(
             || path.display().to_string(),
             |name| name.to_string_lossy().into_owned(),
@@ -384,7 +401,8 @@ fn work_in(
     watch.stage("sort", None);
     let settled = overruled::settle(gather.finish()?, passes, watch)?;
     watch.stage("find", None);
-    let resolved = resolve::resolve(writer, settled.urls, &settled.unnamed, passes, watch)?;
+    let (urls, mut said) = (settled.urls, settled.sites);
+    let resolved = resolve::resolve(writer, urls, &settled.unnamed, &mut said, passes, watch)?;
     let records = resolved.records;
     if request.snapshot && records == 0 {
         return Err(EngineError::EmptySnapshot);
@@ -395,14 +413,19 @@ fn work_in(
     let parts = passes.take(|passes| &mut passes.records)?;
     let mut records = Winners::new(parts, request.snapshot);
     links::links_pass(writer, &mut records, passes, &mut hasher, watch)?;
+    let of_sites = said.digest();
+    if let Some(digest) = &of_sites {
+        hasher.update(digest.as_bytes());
+    }
     let digest = hasher.finalize();
     if !request.again
         && let Some(number) = earlier(writer, &digest)?
     {
         // Records that give their time are the same only if the times are too. Without it a page
         // may have changed and changed back: only right after itself is a batch certain to bring
-        // nothing new.
-        if records.dated || number == passes.counters.batch {
+        // nothing new. Records of sites never give a time.
+        let dated = records.dated && of_sites.is_none();
+        if dated || number == passes.counters.batch {
             report.same_as = Some(number);
             return Ok(digest);
         }
@@ -434,9 +457,10 @@ fn work_in(
     pages::sites_pass(writer, sites, passes, watch)?;
     passes.counts.records = report.read.records;
     passes.counts.rejected = report.read.rejected();
-    passes.counts.overruled = settled.overruled;
+    passes.counts.overruled = settled.overruled + said.overruled;
     passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
     report.counts = passes.counts.clone();
     report.aliases = passes.aliases.counts;
+    report.sites = passes.of_sites;
     Ok(digest)
 }

@@ -6,6 +6,7 @@ use roaring::{RoaringBitmap, RoaringTreemap};
 use super::fields::{Fields, group};
 use super::passes::Passes;
 use super::portions::{Gaps, Gathered, take_said};
+use super::sites::SiteClaims;
 use crate::engine::EngineError;
 use crate::storage::Sorted;
 use crate::watch::Watch;
@@ -14,6 +15,8 @@ use crate::watch::Watch;
 pub(super) struct Settled {
     pub(super) urls: Sorted,
     pub(super) pieces: Sorted,
+    /// What is said of sites, by name.
+    pub(super) sites: SiteClaims,
     /// URLs, by [`of_portion`], that only overruled records link to.
     pub(super) unnamed: RoaringTreemap,
     pub(super) overruled: u64,
@@ -33,6 +36,7 @@ pub(super) fn settle(
     let mut settled = Settled {
         urls: gathered.urls,
         pieces: gathered.pieces,
+        sites: gathered.sites,
         unnamed: RoaringTreemap::new(),
         overruled: gathered.overruled,
     };

@@ -5,10 +5,10 @@ use super::claim::Claim;
 use super::fields::{Bytes, Fields, group};
 use super::passes::{PageEvent, PagesEvent, Passes, SiteDelta, read_page};
 use crate::engine::EngineError;
-use crate::ingest::UncrawledOutlinks;
+use crate::ingest::{Attribute, UncrawledOutlinks};
 use crate::page::{PageId, SiteId};
 use crate::storage::links::{LinkKey, NEIGHBOURS};
-use crate::storage::records::{FormerPage, PageRecord, PageState, SiteRecord};
+use crate::storage::records::{FormerPage, PageRecord, PageState, SiteGiven, SiteRecord};
 use crate::storage::{self, Hash128, Sorted, Store, StoreError, tables};
 use crate::watch::Watch;
 
@@ -88,6 +88,8 @@ struct PageChange {
     intra: Option<i64>,
     inter: i64,
     uncrawled: i64,
+    /// What is given of the page's site; `None` where that is what it was.
+    site: Option<SiteGiven>,
 }
 
 impl PageChange {
@@ -99,6 +101,7 @@ impl PageChange {
             PageEvent::Row(row) => self.row = Some(NewRow(row)),
             PageEvent::Intra(by) => self.intra = Some(self.intra.unwrap_or(0) + by),
             PageEvent::Inter(by) => self.inter += by,
+            PageEvent::Inherit(given) => self.site = Some(given),
         }
     }
 
@@ -114,6 +117,10 @@ impl PageChange {
             Some(_) => None,
             None => Some(store.need(&tables::PAGES, &page)?),
         };
+        if self.site.is_none() && self.needs_site() {
+            let site = store.get(&tables::SITES, &page.site())?;
+            self.site = Some(site.unwrap_or_default().given);
+        }
         let new = self.apply(page, old.as_ref(), local, passes.batch)?;
         account(page, old.as_ref(), &new, &self, delta, passes)?;
         keep_former(page, old.as_ref(), &new, passes)?;
@@ -121,6 +128,12 @@ impl PageChange {
             passes.changes.put(&tables::PAGES, &page, &new)?;
         }
         Ok(())
+    }
+
+    /// Whether the page loses a quality of its own, in the place of which that of its site comes.
+    fn needs_site(&self) -> bool {
+        let claim = self.claim.as_ref().filter(|claim| !claim.gone);
+        claim.is_some_and(|claim| claim.quality == Attribute::TakenAway)
     }
 
     fn apply(
@@ -141,6 +154,9 @@ impl PageChange {
             row: None,
             first_seen: batch,
             last_seen: None,
+            spam_given: None,
+            quality_given: None,
+            quality: None,
         });
         if let Some(claim) = &self.claim {
             record.last_seen = Some(batch);
@@ -149,6 +165,9 @@ impl PageChange {
             } else {
                 attributes(&mut record, claim);
             }
+        }
+        if let Some(site) = &self.site {
+            record.inherit(site);
         }
         if let Some(state) = self.state {
             record.state = state;
@@ -170,8 +189,11 @@ impl PageChange {
 fn attributes(record: &mut PageRecord, claim: &Claim) {
     record.state = claim.state_after(Some(record.state));
     if let Some(spam) = claim.spam {
+        record.spam_given = Some(spam);
         record.spam = spam;
     }
+    record.quality_given = claim.quality.after(record.quality_given);
+    record.quality = record.quality_given.or(record.quality);
     if let Some(clicks) = claim.clicks {
         record.clicks = clicks;
     }
@@ -208,6 +230,12 @@ fn account(
         if record.state.is_live() && record.spam {
             delta.spam += by;
         }
+        let quality = by * i64::from(record.quality());
+        match record.state {
+            PageState::Known => delta.known_quality += quality,
+            PageState::Crawled => delta.crawled_quality += quality,
+            PageState::Gone | PageState::Unlinked | PageState::Alias => {}
+        }
     }
     delta.intra_links += change.intra.unwrap_or(0);
     delta.inter_links += change.inter;
@@ -229,14 +257,7 @@ fn account(
         }
     }
     passes.counts.born += u64::from(old.is_none());
-    let other = old.is_none_or(|old| {
-        let same_batch = PageRecord {
-            last_seen: old.last_seen,
-            uncrawled_intra: old.uncrawled_intra,
-            ..new.clone()
-        };
-        same_batch != *old
-    });
+    let other = old.is_none_or(|old| is_other(old, new));
     if other || change.intra.is_some() {
         passes.counts.changed += 1;
         passes.changed.insert(page.0);
@@ -250,6 +271,21 @@ fn account(
         delta.cover_changed = true;
     }
     Ok(())
+}
+
+/// Whether there is another page than before for those who look. What counts is what an attribute
+/// comes to, not whether the page or its site gave it; and a page that nobody links to any more is
+/// none, whatever it inherits.
+fn is_other(old: &PageRecord, new: &PageRecord) -> bool {
+    let same_batch = PageRecord {
+        last_seen: old.last_seen,
+        uncrawled_intra: old.uncrawled_intra,
+        spam_given: old.spam_given,
+        quality_given: old.quality_given,
+        ..new.clone()
+    };
+    let is_page = |record: &PageRecord| record.state != PageState::Unlinked;
+    same_batch != *old && (is_page(old) || is_page(new))
 }
 
 /// Keeps what the page was, if that differs from what it is now.
@@ -274,10 +310,12 @@ fn keep_former(
 
 /// What cover methods see of a crawled page in its own record: the facts that its value follows
 /// from, apart from links within the site. Its digest counts for the site as a whole.
-fn seen_by_cover(record: Option<&PageRecord>) -> Option<(bool, bool, Option<u32>, Option<u32>)> {
+fn seen_by_cover(record: Option<&PageRecord>) -> Option<impl PartialEq> {
     let record = record.filter(|record| record.state == PageState::Crawled)?;
     let clicked = record.clicks > 0;
-    Some((record.spam, clicked, record.uncrawled_given, record.row))
+    let quality = record.quality();
+    let uncrawled = record.uncrawled_given;
+    Some((record.spam, clicked, quality, uncrawled, record.row))
 }
 
 /// Writes how many pages have each content digest.
@@ -374,6 +412,9 @@ fn add(
     if let Some(name) = delta.name {
         record.name = name;
     }
+    if let Some(given) = delta.given {
+        record.given = given;
+    }
     record.next_page = record.next_page.max(delta.next_page);
     record.next_row = record.next_row.max(delta.next_row);
     if delta.changed {
@@ -392,6 +433,8 @@ fn add(
     wide(&mut record.row_links, delta.row_links)?;
     wide(&mut record.intra_links, delta.intra_links)?;
     wide(&mut record.inter_links, delta.inter_links)?;
+    wide(&mut record.known_quality, delta.known_quality)?;
+    wide(&mut record.crawled_quality, delta.crawled_quality)?;
     let totals = &mut passes.counters;
     wide(&mut totals.known, delta.known)?;
     wide(&mut totals.crawled, delta.crawled)?;

@@ -3,6 +3,7 @@
 //! ```text
 //! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by page]
 //!   what records say of aliases -> [pages that link to aliases which change]
+//!   records of sites by name, with the ids -> pages, sites
 //!   canonical records by page, such pages -> links pass -> targets, new rows, members, pages
 //!   new rows by hash  -> rows pass   -> members, rows
 //!   members by row    -> members pass-> rows, row counts
@@ -34,10 +35,11 @@ use super::claim::Claim;
 use super::fields::{Bytes, Fields};
 use super::loss::Loss;
 use super::portions::Gather;
+use super::sites::{SiteRecords, SitesCounts};
 use crate::engine::EngineError;
 use crate::page::{PageId, RowId, SiteId};
 use crate::storage::links::{LinkKey, NEIGHBOURS};
-use crate::storage::records::{BatchCounts, BatchId, Counters, PageState};
+use crate::storage::records::{BatchCounts, BatchId, Counters, PageState, SiteGiven};
 use crate::storage::{self, Changes, Sorted, Sorter};
 
 /// How many shares the budget is cut into. What is held at the same time comes to two thirds of
@@ -63,6 +65,7 @@ pub(super) struct Passes<'a> {
     pub(super) changes: Changes,
     pub(super) counters: Counters,
     pub(super) counts: BatchCounts,
+    pub(super) of_sites: SitesCounts,
     pub(super) batch: BatchId,
     /// Pages whose links, state or attributes changed.
     pub(super) changed: RoaringTreemap,
@@ -112,6 +115,7 @@ impl<'a> Passes<'a> {
             changes: Changes::new(folder, LARGE * share),
             counters,
             counts: BatchCounts::default(),
+            of_sites: SitesCounts::default(),
             batch,
             changed: RoaringTreemap::new(),
             former: RoaringTreemap::new(),
@@ -133,7 +137,8 @@ impl<'a> Passes<'a> {
     /// Collects the input, before anything else has to be held.
     pub(super) fn gather(&self) -> Gather {
         let portion = (self.share * GATHER_SHARES).min(MOST_PORTION);
-        Gather::new(portion, [0; 3].map(|_| self.large_sorter()))
+        let sites = SiteRecords::new(Sorter::new(self.folder, SMALL * self.share));
+        Gather::new(portion, [0; 3].map(|_| self.large_sorter()), sites)
     }
 
     /// A sorter for every link of the batch.
@@ -172,6 +177,8 @@ pub(super) enum PageEvent<'a> {
     Intra(i64),
     /// How many more inter-site links the page has.
     Inter(i64),
+    /// What is given of the page's site from now on, where the page is new or that is new.
+    Inherit(SiteGiven),
 }
 
 /// Kinds of events of `pages`. One for several pages of a block comes before those of its first
@@ -183,6 +190,7 @@ const STATE: u8 = 3;
 const ROW: u8 = 4;
 const INTRA: u8 = 5;
 const INTER: u8 = 6;
+const INHERIT: u8 = 7;
 
 pub(super) fn page_event(
     pages: &mut Sorter,
@@ -198,6 +206,7 @@ pub(super) fn page_event(
         PageEvent::Row(None) => pages.push(&key(ROW), &[]),
         PageEvent::Intra(by) => pages.push(&key(INTRA), &by.to_be_bytes()),
         PageEvent::Inter(by) => pages.push(&key(INTER), &by.to_be_bytes()),
+        PageEvent::Inherit(given) => pages.push(&key(INHERIT), &storage::pack(given)?),
     }?;
     Ok(())
 }
@@ -247,6 +256,7 @@ pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a
         ROW if value.is_empty() => PageEvent::Row(None),
         ROW => PageEvent::Row(Some(fields.u32()?)),
         INTRA => PageEvent::Intra(fields.i64()?),
+        INHERIT => PageEvent::Inherit(storage::unpack(value)?),
         _ => PageEvent::Inter(fields.i64()?),
     }))
 }
@@ -444,4 +454,8 @@ pub(super) struct SiteDelta {
     pub(super) row_links: i64,
     pub(super) intra_links: i64,
     pub(super) inter_links: i64,
+    /// What records of sites give of it from now on; `None` where that is what they gave before.
+    pub(super) given: Option<SiteGiven>,
+    pub(super) known_quality: i64,
+    pub(super) crawled_quality: i64,
 }

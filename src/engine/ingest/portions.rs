@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::Claim;
 use super::fields::Bytes;
+use super::sites::{SiteClaims, SiteRecords};
 use super::urls::Urls;
 use crate::engine::EngineError;
 use crate::ingest::{Event, Interner, PageAttributes, PageRecord, ReadPiece, UrlNumber};
@@ -52,6 +53,7 @@ pub(super) struct Gather {
     by_url: Sorter,
     by_portion: Sorter,
     sources: Sorter,
+    sites: SiteRecords,
     overruled: u64,
 }
 
@@ -66,11 +68,17 @@ pub(super) struct Gathered {
     pub(super) urls: Sorted,
     /// Pieces by portion, rank and fetch time: what is said, ranks of targets.
     pub(super) pieces: Sorted,
+    /// What is said of sites, by name.
+    pub(super) sites: SiteClaims,
 }
 
 impl Gather {
     /// `memory` is the number of bytes for a portion; the sorters have their own.
-    pub(super) fn new(memory: usize, [by_url, by_portion, sources]: [Sorter; 3]) -> Self {
+    pub(super) fn new(
+        memory: usize,
+        [by_url, by_portion, sources]: [Sorter; 3],
+        sites: SiteRecords,
+    ) -> Self {
         Self {
             memory,
             urls: None,
@@ -81,6 +89,7 @@ impl Gather {
             by_url,
             by_portion,
             sources,
+            sites,
             overruled: 0,
         }
     }
@@ -100,6 +109,7 @@ impl Gather {
                     self.links.push((from, to));
                 }
                 Event::Rejected(_) => {}
+                Event::Site(site) => self.sites.add(&site)?,
                 Event::Page(PageAttributes {
                     url,
                     spam,
@@ -149,6 +159,7 @@ impl Gather {
                 uncrawled: record.uncrawled_outlinks,
                 digest: record.digest,
                 alias: record.alias.map(|(_, by)| by),
+                quality: record.quality,
             };
             match record.alias {
                 Some((to, _)) => self.targets.push(urls.number(block, to, 0)),
@@ -263,6 +274,7 @@ impl Gather {
             urls: self.by_url.finish()?,
             pieces: self.by_portion.finish()?,
             sources: self.sources.finish()?,
+            sites: self.sites.finish()?,
             portions: self.portion,
             overruled: self.overruled,
         })

@@ -11,9 +11,11 @@ use super::canonical::{PAGE, PIECE, by_record, split_key};
 use super::fields::{Fields, group};
 use super::passes::{PageEvent, Passes, page_event, target_event};
 use super::portions::{Gaps, HAS_RECORD, put_gap, put_said, take_said};
+use super::sites::SiteClaims;
 use crate::engine::EngineError;
+use crate::ingest::SiteAttributes;
 use crate::page::{PageId, SiteId};
-use crate::storage::records::{PageState, SiteRecord};
+use crate::storage::records::{PageState, SiteGiven, SiteRecord};
 use crate::storage::{self, Sorted, Store, tables};
 use crate::watch::Watch;
 
@@ -23,6 +25,8 @@ struct Current {
     name: String,
     record: SiteRecord,
     is_new: bool,
+    /// Whether the batch gives other attributes of the site than it had.
+    is_given: bool,
 }
 
 /// The page ids of all portions' URLs.
@@ -35,11 +39,13 @@ pub(super) struct Resolved {
 
 /// Gives every URL its page id, and every URL that has a record its place among the records.
 ///
-/// URLs that are `unnamed` in every portion are skipped.
+/// URLs that are `unnamed` in every portion are skipped. What the batch says of sites (`claims`) is
+/// worked in between, since both come in the order of the sites' names, and so do the ids of new ones.
 pub(super) fn resolve(
     store: &Store,
     mut urls: Sorted,
     unnamed: &RoaringTreemap,
+    claims: &mut SiteClaims,
     passes: &mut Passes<'_>,
     watch: &dyn Watch,
 ) -> Result<Resolved, EngineError> {
@@ -73,7 +79,12 @@ pub(super) fn resolve(
                 if let Some(site) = current.take() {
                     leave(site, passes)?;
                 }
-                current = Some(enter(store, name, passes)?);
+                others(store, claims, Some(name), passes, watch)?;
+                let mut site = enter(store, name, passes)?;
+                if let Some(claim) = claims.of(name)? {
+                    work_in(store, &mut site, &claim, passes, watch)?;
+                }
+                current = Some(site);
             }
             let Some(site) = current.as_mut() else {
                 continue;
@@ -99,6 +110,7 @@ pub(super) fn resolve(
     if let Some(site) = current.take() {
         leave(site, passes)?;
     }
+    others(store, claims, None, passes, watch)?;
     Ok(Resolved {
         numbers: numbers.finish()?,
         records,
@@ -152,6 +164,55 @@ pub(super) fn place(
     Ok(())
 }
 
+/// Works in what is said of sites of which the batch names no page: those before `name`, or all.
+fn others(
+    store: &Store,
+    claims: &mut SiteClaims,
+    name: Option<&str>,
+    passes: &mut Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    while let Some(claim) = claims.before(name)? {
+        watch.proceed()?;
+        let mut site = enter(store, &claim.site, passes)?;
+        work_in(store, &mut site, &claim, passes, watch)?;
+        leave(site, passes)?;
+    }
+    Ok(())
+}
+
+/// Works in what is said of a site. Where that is other than before, all its pages inherit anew.
+fn work_in(
+    store: &Store,
+    site: &mut Current,
+    claim: &SiteAttributes,
+    passes: &mut Passes<'_>,
+    watch: &dyn Watch,
+) -> Result<(), EngineError> {
+    let before = site.record.given;
+    let given = SiteGiven {
+        quality: claim.quality.after(before.quality),
+        spam: claim.spam.after(before.spam),
+        quota: claim.quota.after(before.quota),
+    };
+    passes.of_sites.named += 1;
+    if given == before {
+        return Ok(());
+    }
+    passes.of_sites.changed += 1;
+    site.record.given = given;
+    site.is_given = true;
+    if (given.quality, given.spam) == (before.quality, before.spam) {
+        return Ok(());
+    }
+    for entry in store.scan_under(&tables::PAGES, &site.id.0.to_be_bytes())? {
+        watch.proceed()?;
+        let (page, _) = entry?;
+        page_event(&mut passes.pages, page, &PageEvent::Inherit(given))?;
+    }
+    Ok(())
+}
+
 fn enter(store: &Store, name: &str, passes: &mut Passes<'_>) -> Result<Current, EngineError> {
     let known = store.get(&tables::SITE_IDS, &name.to_owned())?;
     let (id, record) = if let Some(id) = known {
@@ -171,6 +232,7 @@ fn enter(store: &Store, name: &str, passes: &mut Passes<'_>) -> Result<Current, 
         name: name.to_owned(),
         record,
         is_new: known.is_none(),
+        is_given: false,
     })
 }
 
@@ -178,6 +240,7 @@ fn leave(site: Current, passes: &mut Passes<'_>) -> Result<(), EngineError> {
     let delta = super::passes::SiteDelta {
         name: site.is_new.then_some(site.name),
         next_page: site.record.next_page,
+        given: site.is_given.then_some(site.record.given),
         ..Default::default()
     };
     passes.site(site.id, &delta)
@@ -202,5 +265,12 @@ fn page_of(
     let page = PageId::new(site.id, index);
     passes.changes.put(&tables::PAGE_IDS, &key, &index)?;
     page_event(&mut passes.pages, page, &PageEvent::Born(local))?;
+    if site.record.given != SiteGiven::default() {
+        page_event(
+            &mut passes.pages,
+            page,
+            &PageEvent::Inherit(site.record.given),
+        )?;
+    }
     Ok((page, true))
 }

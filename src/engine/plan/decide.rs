@@ -102,7 +102,7 @@ impl PlanOptions {
         ]
     }
 
-    fn of_cover(&self) -> [(&'static str, bool); 17] {
+    fn of_cover(&self) -> [(&'static str, bool); 18] {
         let [known, by, price, budget, visits] = self.of_web();
         [
             ("per-site", self.per_site.is_some()),
@@ -113,6 +113,7 @@ impl PlanOptions {
             ("value-base", self.value_base.is_some()),
             ("value-spam", self.value_spam.is_some()),
             ("value-clicked", self.value_clicked.is_some()),
+            ("value-quality", self.value_quality.is_some()),
             ("p-uniq", self.p_uniq.is_some()),
             ("positive-only", self.positive_only.is_some()),
             ("rng-seed", self.rng_seed.is_some()),
@@ -158,6 +159,7 @@ impl PlanOptions {
             value_base: self.value_base.unwrap_or(default.value_base),
             value_spam: self.value_spam.unwrap_or(default.value_spam),
             value_clicked: self.value_clicked.unwrap_or(default.value_clicked),
+            value_quality: self.value_quality.unwrap_or(default.value_quality),
             p_uniq: self.p_uniq,
             positive_only: self.positive_only.unwrap_or(default.positive_only),
             rng_seed: self.rng_seed.unwrap_or(default.rng_seed),

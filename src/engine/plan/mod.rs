@@ -130,6 +130,9 @@ pub struct PlanOptions {
     /// Cover: the value of a clicked page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_clicked: Option<Value>,
+    /// Cover: what a quality of 1 adds to a page's value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_quality: Option<Value>,
     /// Cover: the value of an uncrawled outlink, in the place of the `P_uniq` of every site.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_uniq: Option<Value>,
@@ -307,6 +310,7 @@ impl PlanOptions {
             value_base: self.value_base.or(base.value_base),
             value_spam: self.value_spam.or(base.value_spam),
             value_clicked: self.value_clicked.or(base.value_clicked),
+            value_quality: self.value_quality.or(base.value_quality),
             p_uniq: self.p_uniq.or(base.p_uniq),
             positive_only: self.positive_only.or(base.positive_only),
             rng_seed: self.rng_seed.or(base.rng_seed),

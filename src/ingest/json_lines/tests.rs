@@ -139,7 +139,7 @@ fn every_kind_of_bad_record_has_its_reason() {
     use RejectReason as R;
     let with = |fields: &str| format!(r#"{{"url":"http://a.example/",{fields}}}"#);
     let url = |url: &str| format!(r#"{{"url":"{url}"}}"#);
-    let fields = extra_fields(MAX_FIELDS);
+    let fields = extra_fields(fields::MAX_FIELDS);
     let long = format!("http://a.example/{}", "a".repeat(70_000));
     let cases = [
         ("{".to_owned(), R::InvalidJson),

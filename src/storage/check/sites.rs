@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{SiteCounts, Walk};
-use crate::page::SiteId;
+use crate::page::{MAX_QUALITY, SiteId};
 use crate::storage::error::StoreError;
 use crate::storage::records::{Counters, SiteRecord};
 use crate::storage::tables;
@@ -103,6 +103,16 @@ impl Walk<'_> {
             ("intra-site links", seen.intra_links, record.intra_links),
             ("inter-site links", seen.inter_links, record.inter_links),
             (
+                "qualities of known pages",
+                seen.known_quality,
+                record.known_quality,
+            ),
+            (
+                "qualities of crawled pages",
+                seen.crawled_quality,
+                record.crawled_quality,
+            ),
+            (
                 "pages with a digest",
                 u64::from(seen.with_digest),
                 u64::from(record.with_digest),
@@ -120,6 +130,11 @@ impl Walk<'_> {
                     format!("{what}: {counted} are there, the record says {kept}"),
                 );
             }
+        }
+        let quality = record.given.quality;
+        if quality.is_some_and(|quality| quality > MAX_QUALITY) {
+            self.report
+                .find("sites", site, "the quality that is given of it is above 1");
         }
         for (what, sum) in [
             ("pages and page_ids do not fit each other", counts.names),

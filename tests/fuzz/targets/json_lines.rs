@@ -4,8 +4,8 @@
 use std::fmt::Write;
 
 use seedbank::ingest::{
-    Event, Fault, Interner, JsonLines, LineFormat, Location, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS,
-    Naming, PageRecord, Reading, UncrawledOutlinks, parse,
+    Attribute, Event, Fault, Interner, JsonLines, LineFormat, Location, MAX_CLICKS, MAX_QUALITY,
+    MAX_UNCRAWLED_OUTLINKS, Naming, PageRecord, Reading, UncrawledOutlinks, parse,
 };
 
 use super::{kind, texts};
@@ -63,6 +63,9 @@ fn is_sound(record: &PageRecord, naming: Naming) {
     if let UncrawledOutlinks::Given(count) = record.uncrawled_outlinks {
         assert!(count <= MAX_UNCRAWLED_OUTLINKS);
     }
+    if let Attribute::Given(quality) = record.quality {
+        assert!(quality <= MAX_QUALITY);
+    }
     if record.gone {
         let bare = PageRecord {
             gone: true,
@@ -93,6 +96,11 @@ fn json(record: &PageRecord, naming: Naming) -> String {
             write!(json, ", \"uncrawled_outlinks\": {count}").unwrap();
         }
     }
+    match record.quality {
+        Attribute::Absent => {}
+        Attribute::TakenAway => json.push_str(", \"quality\": null"),
+        Attribute::Given(quality) => write!(json, ", \"quality\": {quality}e-4").unwrap(),
+    }
     if record.gone {
         json.push_str(", \"gone\": true");
     }
@@ -109,6 +117,9 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             r#"{"url":"http://a.example/","spam":true,"clicks":30e-1,"uncrawled_outlinks":null,"digest":"x","fetched":"2026-11-19T04:00:00.5+01:00","title":{"a":[1,2]}}"#,
             r#"{"url":"http://a.example/","gone":true,"fetched":7,"outlinks":"x","clicks":-1}"#,
             r#"{"url":"http://a.example/","outlinks":[],"clicks":9007199254740992,"uncrawled_outlinks":1000000,"spam":null}"#,
+            r#"{"url":"http://a.example/","quality":0.99995}"#,
+            r#"{"url":"http://a.example/","quality":null,"clicks":1}"#,
+            r#"{"url":"http://a.example/","quality":10000000000001e-13}"#,
             r#"{"url":"http://a.example/","url":"http://b.example/"}"#,
             r#"["http://a.example/"]"#,
         ],

@@ -1,6 +1,10 @@
-//! Lines of TSV: a line is refused, or says the same again when it is written out.
+//! Lines of TSV, and of lists of sites, which may be JSON: a line is refused, or says the same again
+//! when it is written out.
 
-use seedbank::ingest::{Event, LinksTsv, PagesTsv, UncrawledOutlinks};
+use seedbank::ingest::{
+    Attribute, Event, LinksTsv, Naming, PagesTsv, SiteAttributes, SiteList, UncrawledOutlinks,
+};
+use serde_json::{Map, Value, json};
 
 use super::json_lines::{is_normal, naming, read};
 use super::{kind, texts};
@@ -12,6 +16,9 @@ pub(super) fn run(data: &[u8]) {
         return;
     };
     let line = line.lines().next().unwrap_or_default();
+    if kind & 4 != 0 {
+        return of_sites(line, naming);
+    }
     if kind & 2 == 0 {
         match read(&LinksTsv, line, naming) {
             Ok(Event::Link { from, to }) => {
@@ -50,6 +57,37 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
+fn of_sites(line: &str, naming: Naming) {
+    match read(&SiteList, line, naming) {
+        Ok(Event::Site(site)) => {
+            let again = read(&SiteList, &json(&site), naming);
+            assert_eq!(again, Ok(Event::Site(site)));
+        }
+        Ok(event) => panic!("a line of sites is none: {event:?}"),
+        Err(_) => {}
+    }
+}
+
+fn json(site: &SiteAttributes) -> String {
+    fn field<T: Copy>(of: Attribute<T>, write: impl Fn(T) -> Value) -> Option<Value> {
+        match of {
+            Attribute::Absent => None,
+            Attribute::TakenAway => Some(Value::Null),
+            Attribute::Given(value) => Some(write(value)),
+        }
+    }
+    let quality = |steps: u16| json!(f64::from(steps) / 1e4);
+    let fields = [
+        ("site", Some(json!(site.site))),
+        ("quality", field(site.quality, quality)),
+        ("spam", field(site.spam, |spam| json!(spam))),
+        ("quota", field(site.quota, |quota| json!(quota))),
+    ];
+    let fields = fields.into_iter();
+    let given = fields.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(given.collect::<Map<_, _>>()).to_string()
+}
+
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let links = [
         "http://a.example/\thttps://b.example/x",
@@ -63,6 +101,13 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         "http://a.example/\t0\t1e400\t0.0",
     ];
     let mut seeds = texts(&[0, 1], &links);
+    let sites = [
+        "www.a.example\t0.8\t1\t4294967295",
+        "a.co.uk\t\t\t",
+        "http://a.example/\t1e-5\t0\t0",
+        r#"{"site":"[2001:DB8::1]","quality":1,"spam":null,"quota":null}"#,
+    ];
     seeds.extend(texts(&[2, 3], &pages));
+    seeds.extend(texts(&[4, 5], &sites));
     seeds
 }

@@ -135,6 +135,7 @@ fn seats(held: &HeldWeb<'_>, sites: &[HeldSite<'_>], choice: &Choice) -> Vec<u32
     let weight = |of: &HeldSite<'_>| match share {
         Share::Pages => of.pages.len() as u64,
         Share::Value => value_weight(of.graph.value()),
+        Share::Quality => of.pages.iter().map(|&page| held.quality(page)).sum(),
         Share::Pagerank => pagerank_weight(
             of.pages
                 .first()

@@ -139,6 +139,7 @@ pub(super) fn value_of(options: &PlanOptions) -> PlanOptions {
         value_base: options.value_base,
         value_spam: options.value_spam,
         value_clicked: options.value_clicked,
+        value_quality: options.value_quality,
         p_uniq: options.p_uniq,
         value_known: options.value_known,
         value_by: options.value_by,

@@ -92,6 +92,7 @@ impl<'a> HeldWeb<'a> {
             } else if held[page as usize] {
                 facts = PageFacts {
                     spam: of.spam,
+                    quality: of.quality,
                     ..PageFacts::default()
                 };
             }
@@ -127,7 +128,7 @@ impl<'a> HeldWeb<'a> {
         (0..self.pages.len())
             .map(|at| {
                 if !self.crawled[at] {
-                    return worth.known.0;
+                    return worth.known.0 + worth.weights.of_quality(self.facts[at].quality);
                 }
                 self.value(at, &worth.weights, worth.p_uniq)
             })
@@ -149,6 +150,11 @@ impl<'a> HeldWeb<'a> {
 
     fn may_be_seed(&self, page: u32) -> bool {
         self.crawled[page as usize] && !self.facts[page as usize].spam
+    }
+
+    /// The quality of a page, in ten-thousandths.
+    pub(super) fn quality(&self, page: u32) -> u64 {
+        self.facts[page as usize].quality.into()
     }
 
     /// How many pages link to a page.

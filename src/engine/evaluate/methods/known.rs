@@ -36,6 +36,8 @@ pub(super) struct KnownPage {
     pub(super) clicks: u64,
     /// The number of outlinks that are not crawled as a record gave it; `None` where it is counted.
     pub(super) uncrawled_given: Option<u32>,
+    /// The quality, in ten-thousandths.
+    pub(super) quality: u16,
     /// The number of its content digest among those of the site; `None` without one.
     pub(super) digest: Option<u32>,
     /// Bytes of its URL.
@@ -69,6 +71,7 @@ impl KnownWeb {
                     spam: page.spam,
                     clicks: page.clicks,
                     uncrawled_given: page.uncrawled_given,
+                    quality: page.quality(),
                     digest: page
                         .digest
                         .map(|digest| *digests.entry(digest).or_insert(next)),
@@ -145,5 +148,6 @@ pub(super) fn facts(page: &KnownPage, counted: u32) -> PageFacts {
         spam: page.spam,
         clicks: page.clicks,
         uncrawled_outlinks: page.uncrawled_given.unwrap_or(counted),
+        quality: page.quality,
     }
 }

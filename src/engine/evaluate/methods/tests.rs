@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::*;
+use crate::cover::Share;
 use crate::engine::{IngestRequest, Method, RefreshRequest, Scope, ValueBy, Which};
 use crate::ingest::{Input, Naming};
 use crate::storage::Reader;
@@ -42,7 +43,7 @@ fn plans() -> Vec<PlanOptions> {
         p_uniq: Some("0.5".parse().unwrap()),
         ..PlanOptions::default()
     }));
-    for share in [crate::cover::Share::Value, crate::cover::Share::Pagerank] {
+    for share in [Share::Value, Share::Quality, Share::Pagerank] {
         plans.push(greedy(PlanOptions {
             seeds: Some(20),
             share: Some(share),

@@ -1,8 +1,8 @@
 //! How many seeds each site is to have: the same number, or a total shared out by crawled pages,
-//! value, or PageRank of the whole graph.
+//! value, quality, or PageRank of the whole graph.
 //!
 //! Sharing out looks at all sites at every refresh, so a change on one site can move seats on
-//! others; those are selected on again. By pages that costs nothing. By value, the sites that
+//! others; those are selected on again. By pages or quality that costs nothing. By value, the sites that
 //! changed are read twice. By PageRank, the whole graph is read and ranked anew.
 
 use std::collections::BTreeMap;
@@ -66,6 +66,7 @@ pub(crate) fn seats(
             .zip(&assigned.allowed)
             .map(|(site, allowed)| allowed.unwrap_or(site.crawled).into())
             .collect(),
+        Share::Quality => sites.iter().map(|site| site.quality).collect(),
         Share::Value => {
             read_values(store, sites, &mut assigned.values, (choice, rules), watch)?;
             let values = assigned.values.iter();

@@ -26,6 +26,8 @@ pub(crate) struct CoverSite {
     pub(crate) id: SiteId,
     pub(crate) name: String,
     pub(crate) crawled: u32,
+    /// The sum of the qualities of its crawled pages, in ten-thousandths.
+    pub(crate) quality: u64,
     /// The last batch that changed what cover methods see of the site.
     pub(crate) changed: BatchId,
     p_uniq: PUniq,
@@ -48,6 +50,7 @@ pub(crate) fn cover_sites(
                 id,
                 name: record.name,
                 crawled: record.crawled,
+                quality: record.crawled_quality,
                 changed: record.cover_changed,
                 p_uniq: choice.p_uniq_of(distinct.into(), with_digest.into()),
             });
@@ -103,6 +106,7 @@ pub(crate) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFac
         spam: record.spam,
         clicks: record.clicks,
         uncrawled_outlinks: record.uncrawled_given.unwrap_or(counted),
+        quality: record.quality(),
     }
 }
 
@@ -251,6 +255,7 @@ mod tests {
                 id: SiteId(id),
                 name: id.to_string(),
                 crawled,
+                quality: 0,
                 changed: 1,
                 p_uniq: PUniq::of_digests(0, 0),
             })

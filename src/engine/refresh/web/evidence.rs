@@ -135,7 +135,8 @@ fn parts(web: &LoadedWeb, hop: &HopGain, price: i64, choice: &WebChoice) -> WebH
         if !mark.crawled {
             known += 1;
         } else if choice.value_by == ValueBy::Weights {
-            all.uncrawled_value += web.graph.values()[page as usize] - weight.0;
+            let weight = weight.0 + weights.of_quality(mark.quality);
+            all.uncrawled_value += web.graph.values()[page as usize] - weight;
         }
         all.uncrawled_outlinks += u64::from(mark.uncrawled_outlinks);
     }

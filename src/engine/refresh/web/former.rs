@@ -138,8 +138,9 @@ fn tell_changes(
     let mut revalued = BTreeSet::new();
     let mut relinked = BTreeSet::new();
     let by_outlinks = choice.p_uniq.is_none_or(|share| share.0 != 0);
-    // Batches do not keep what clicks were.
-    let by_clicks = choice.weights.clicked != choice.weights.base;
+    // Batches do not keep what clicks and qualities were.
+    let by_attributes =
+        choice.weights.clicked != choice.weights.base || choice.weights.quality.0 != 0;
     for batch in earlier.batch + 1..=earlier.today {
         let pages = store.need(&tables::BITMAPS, &BitmapKey::Changed(batch))?;
         for page in pages.iter().map(PageId) {
@@ -161,7 +162,7 @@ fn tell_changes(
                 }
                 None => false,
             };
-            if by_outlinks || by_clicks || is_other {
+            if by_outlinks || by_attributes || is_other {
                 revalued.insert(number);
             }
             if by_outlinks {

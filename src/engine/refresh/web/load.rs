@@ -45,6 +45,8 @@ pub(super) struct Mark {
     pub(super) clicked: bool,
     /// The number of outlinks that are not crawled, as given or as counted; 0 for a known page.
     pub(super) uncrawled_outlinks: u32,
+    /// The quality, in ten-thousandths.
+    pub(super) quality: u16,
 }
 
 impl LoadedWeb {
@@ -68,7 +70,7 @@ impl LoadedWeb {
                 values.push(if crawled {
                     page_value(facts, p_uniq, &choice.weights)
                 } else {
-                    choice.value_known.0
+                    choice.value_known.0 + choice.weights.of_quality(facts.quality)
                 });
                 marks.push(Mark {
                     may_be_seed: crawled && !facts.spam && candidates.admit(&record.name, page),
@@ -77,6 +79,7 @@ impl LoadedWeb {
                     spam: facts.spam,
                     clicked: facts.clicks > 0,
                     uncrawled_outlinks: if crawled { facts.uncrawled_outlinks } else { 0 },
+                    quality: facts.quality,
                 });
             }
             Ok(())

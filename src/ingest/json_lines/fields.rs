@@ -1,0 +1,206 @@
+//! The fields of one JSON object, each still a text.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::strings::decode;
+use crate::ingest::number::whole_number;
+use crate::ingest::record::Attribute;
+use crate::ingest::reject::{Fault, RejectReason};
+
+/// An object with more fields than this is refused; bounds what looking for duplicates holds.
+pub(super) const MAX_FIELDS: usize = 1_024;
+
+/// The fields of the object that a line is; each of `names` has its place.
+pub(in crate::ingest) fn parse_structure<'a, const N: usize>(
+    line: &'a str,
+    names: &'static [&'static str; N],
+) -> Result<Fields<'a, N>, Fault> {
+    let mut json = serde_json::Deserializer::from_str(line);
+    let parsed = json
+        .deserialize_map(FieldsVisitor { names })
+        .and_then(|fields| json.end().map(|()| fields));
+    parsed.map_err(|error| {
+        let other =
+            !line.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(line).is_ok();
+        if other {
+            Fault::new(RejectReason::NotAnObject, "a record must be a JSON object")
+        } else {
+            // There is one line, and the reject says which.
+            let text = if error.is_data() {
+                "a record must be a JSON object".to_owned()
+            } else {
+                error
+                    .to_string()
+                    .replace(" at line 1 column ", " at column ")
+            };
+            Fault::new(RejectReason::InvalidJson, text)
+        }
+    })
+}
+
+/// The fields of one object, unparsed.
+pub(in crate::ingest) struct Fields<'a, const N: usize> {
+    names: &'static [&'static str; N],
+    /// In the order of the names.
+    known: [Option<&'a RawValue>; N],
+    /// Sorted, since only the first names are kept.
+    pub(in crate::ingest) unknown: BTreeSet<Cow<'a, str>>,
+    seen: usize,
+    duplicate: Option<String>,
+}
+
+impl<'a, const N: usize> Fields<'a, N> {
+    /// Refuses an object with too many fields, or with one given twice.
+    pub(in crate::ingest) fn check(&self) -> Result<(), Fault> {
+        if self.seen > MAX_FIELDS {
+            return Err(Fault::new(
+                RejectReason::TooManyFields,
+                format!("{} fields; at most {MAX_FIELDS} are read", self.seen),
+            ));
+        }
+        match &self.duplicate {
+            Some(name) => Err(Fault::new(
+                RejectReason::DuplicateField,
+                format!("{name} is given twice"),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The JSON text of a field that is there and not null.
+    pub(super) fn raw(&self, name: &str) -> Option<&'a str> {
+        self.given(name).filter(|raw| *raw != "null")
+    }
+
+    pub(super) fn given(&self, name: &str) -> Option<&'a str> {
+        let at = self.names.iter().position(|known| *known == name)?;
+        self.known.get(at).copied().flatten().map(RawValue::get)
+    }
+
+    /// A field that is a string; null is absent.
+    pub(in crate::ingest) fn text(&self, name: &str) -> Result<Option<Cow<'a, str>>, Fault> {
+        match self.raw(name) {
+            None => Ok(None),
+            Some(raw) if raw.starts_with('"') => match decode(raw) {
+                Some(text) => Ok(Some(text)),
+                None => Err(Fault::new(
+                    RejectReason::InvalidJson,
+                    format!("{name}: a string with an unpaired surrogate"),
+                )),
+            },
+            Some(_) => Err(wrong_type(name, "a string")),
+        }
+    }
+
+    /// A field that is true or false; null is absent.
+    pub(super) fn truth(&self, name: &str) -> Result<Option<bool>, Fault> {
+        self.raw(name).map(|raw| truth(raw, name)).transpose()
+    }
+
+    /// A field that is a whole number up to `max`; null is absent.
+    pub(super) fn count(&self, name: &str, max: u64) -> Result<Option<u64>, Fault> {
+        self.raw(name)
+            .map(|raw| whole_number(raw, name, max))
+            .transpose()
+    }
+
+    /// A field that null takes away.
+    pub(in crate::ingest) fn attribute<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&str, &str) -> Result<T, Fault>,
+    ) -> Result<Attribute<T>, Fault> {
+        match self.given(name) {
+            None => Ok(Attribute::Absent),
+            Some("null") => Ok(Attribute::TakenAway),
+            Some(raw) => read(raw, name).map(Attribute::Given),
+        }
+    }
+}
+
+/// What `true` and `false` say.
+pub(in crate::ingest) fn truth(raw: &str, name: &str) -> Result<bool, Fault> {
+    match raw {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(wrong_type(name, "true or false")),
+    }
+}
+
+pub(super) fn wrong_type(name: &str, expected: &str) -> Fault {
+    Fault::new(
+        RejectReason::WrongType,
+        format!("{name}: must be {expected}"),
+    )
+}
+
+struct FieldsVisitor<const N: usize> {
+    names: &'static [&'static str; N],
+}
+
+impl<'de, const N: usize> Visitor<'de> for FieldsVisitor<N> {
+    type Value = Fields<'de, N>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Fields {
+            names: self.names,
+            known: [None; N],
+            unknown: BTreeSet::new(),
+            seen: 0,
+            duplicate: None,
+        };
+        while let Some(Name(name)) = map.next_key()? {
+            fields.seen += 1;
+            if fields.seen > MAX_FIELDS {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let place = self.names.iter().position(|known| *known == name);
+            let slot = place.and_then(|at| fields.known.get_mut(at));
+            let fresh = if let Some(slot) = slot {
+                slot.replace(map.next_value()?).is_none()
+            } else {
+                map.next_value::<IgnoredAny>()?;
+                fields.unknown.insert(name.clone())
+            };
+            if !fresh && fields.duplicate.is_none() {
+                fields.duplicate = Some(name.into_owned());
+            }
+        }
+        Ok(fields)
+    }
+}
+
+/// A field's name, borrowed where it has no escapes.
+struct Name<'a>(Cow<'a, str>);
+
+impl<'de> serde::Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameVisitor;
+        impl<'de> Visitor<'de> for NameVisitor {
+            type Value = Name<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a field name")
+            }
+
+            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
+                Ok(Name(Cow::Borrowed(name)))
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+                Ok(Name(Cow::Owned(name.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(NameVisitor)
+    }
+}
