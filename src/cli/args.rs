@@ -4,8 +4,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use super::session::Everywhere;
 use super::{
-    check, cores, diff, evaluate, explain, history, ingest, init, page, plans, refresh, repair,
-    report, seeds, shell, status, synth,
+    check, cores, diff, evaluate, explain, history, ingest, init, page, plans, quotas, refresh,
+    repair, report, seeds, shell, status, synth,
 };
 use seedbank::engine::FORMAT;
 
@@ -58,6 +58,7 @@ pub(super) enum Command {
     History(history::HistoryArgs),
     Page(page::PageArgs),
     Plans(plans::PlansArgs),
+    Quotas(quotas::QuotasArgs),
     Report(report::ReportArgs),
     Status(status::StatusArgs),
     Check(check::CheckArgs),

@@ -25,6 +25,7 @@ mod plans;
 mod policy_flags;
 mod policy_text;
 mod progress;
+mod quotas;
 mod refresh;
 mod repair;
 mod report;
@@ -98,6 +99,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::History(args) => history::run(&args, session),
         Command::Page(args) => page::run(&args),
         Command::Plans(args) => plans::run(&args, session),
+        Command::Quotas(args) => quotas::run(args, session),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),
         Command::Repair(args) => repair::run(&args, session),

@@ -32,10 +32,10 @@ pub use ask::{
     DiffRequest, DiffSide, DiffSummary, DryRun, Event, Evidence, Explainer, Explanation, History,
     InPlan, LeftOut, LinksBySite, NearCore, NotTaken, PageFacts, PageHistory, PageLimits,
     PageToday, PageView, PagesOfCore, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary,
-    PlanView, Plans, PolicySays, ReadCost, Role, RowSums, ScoredUrl, Seed, SeedChange, SeedDiff,
-    SeedOfCore, SeedOfSite, Seen, SiteExplanation, SiteLinks, SiteSeed, SiteWhy, Status,
-    SuccessorView, TableSize, Uncovered, Unreached, UrlList, WebOfSite, WebParts, WebSeed,
-    WebTerms, Which, Why,
+    PlanView, Plans, PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, Role, RowSums, ScoredUrl,
+    Seed, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, Seen, SiteExplanation, SiteLinks,
+    SiteQuota, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Uncovered, Unreached, UrlList,
+    WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
 };
 pub use bank::Bank;
 pub(crate) use bank::naming;

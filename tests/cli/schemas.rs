@@ -7,8 +7,8 @@ use crate::support::command::{Place, TWO_CORES, names};
 use seedbank::engine::{
     BankCheck, BudgetEvaluation, CoreView, CoverageEvaluation, CrawlEvaluation, DeletedPlan,
     DiffSummary, DistancesEvaluation, DryRun, Explanation, History, IngestReport,
-    MethodsEvaluation, PageFacts, PageHistory, PlanDetail, Plans, RefreshReport, RepairReport,
-    Seed, SeedChange, SiteExplanation, Status,
+    MethodsEvaluation, PageFacts, PageHistory, PlanDetail, Plans, Quotas, RefreshReport,
+    RepairReport, Seed, SeedChange, SiteExplanation, SiteQuota, Status,
 };
 use seedbank::report::Report;
 use serde::Serialize;
@@ -51,6 +51,8 @@ pub fn fits(name: &str, output: &Value) {
             reads::<PlanDetail>(&without(output, &["command"]));
         }
         "plans" => reads::<DeletedPlan>(output),
+        "quotas" if output["sites"].is_array() => reads::<Quotas>(output),
+        "quotas" => reads::<SiteQuota>(output),
         "refresh" if output["dry_run"].is_boolean() => reads::<DryRun>(output),
         "refresh" => reads::<RefreshReport>(output),
         "repair" => reads::<RepairReport>(output),

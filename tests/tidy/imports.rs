@@ -283,7 +283,7 @@ const ORDERS: &[Order] = &[
             &["page_history"],
             &[
                 "cores", "evaluate", "explain", "history", "ingest", "init", "page", "plans",
-                "refresh", "repair", "report", "seeds", "shell", "status", "synth",
+                "quotas", "refresh", "repair", "report", "seeds", "shell", "status", "synth",
             ],
             // The types that are printed, as schemas.
             &["schemas"],

@@ -164,6 +164,15 @@ const FILES: &[File] = &[
         ],
     ),
     file(
+        "quotas",
+        "Seedbank quotas",
+        "What `seedbank quotas --format json` prints; with `--format jsonl` one line for each site.",
+        &[
+            (Some("all quotas"), of::<engine::Quotas>),
+            (Some("the quota of a site"), of::<engine::SiteQuota>),
+        ],
+    ),
+    file(
         "refresh",
         "Seedbank refresh",
         "What `seedbank refresh --format json` prints; with --dry-run, what it would select.",

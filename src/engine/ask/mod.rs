@@ -10,6 +10,7 @@ pub(crate) mod nearest;
 mod page_facts;
 pub(crate) mod page_history;
 mod plans;
+mod quotas;
 pub(crate) mod views;
 
 pub use answers::{
@@ -28,3 +29,4 @@ pub use explain::{
 pub use page_facts::{Aliases, LinksBySite, PageFacts, PageLimits, Seen, SiteLinks};
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plans::{PlanDetail, PlanSummary, Plans};
+pub use quotas::{QuotaBy, QuotaRequest, Quotas, SiteQuota};

@@ -22,6 +22,17 @@ pub enum RequestError {
     /// A record pushed to a batch that has failed before.
     #[error("the batch has failed before; begin another")]
     BatchEnded,
+    /// Quotas of no pages.
+    #[error("a crawl of 0 pages has no quotas; ask for at least 1")]
+    NoPages,
+    /// Quotas by what is named, which is no plan's, and a plan.
+    #[error("by {0} no plan counts; leave the plan out, or share out by value or seeds")]
+    QuotasWithoutPlan(&'static str),
+    /// Quotas by the values of a plan that has none.
+    #[error(
+        "the plan has no values of its own: it is by cores or by PageRank; name one by cover, or none"
+    )]
+    PlanWithoutValues,
     /// More than two refreshes to compare.
     #[error("more than two refreshes are given; a diff compares two")]
     TooManyRefreshes,

@@ -1,0 +1,203 @@
+//! `quotas`: how many pages of each site the next crawl should take.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use seedbank::engine::{Bank, QuotaBy, QuotaRequest, Quotas, SiteQuota};
+use seedbank::shown::{are, counted};
+
+use super::failure::CliError;
+use super::output::{Output, print, print_json};
+use super::session::{Outcome, Session};
+use super::table::{aligned, comma_separated, or_nothing};
+use super::values::whole;
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank quotas bank --pages 100000
+  seedbank quotas bank --pages 100000 --by quality --format csv
+  seedbank quotas bank --pages 5000 --by seeds --plan weekly --format jsonl";
+
+/// Share the pages of the next crawl out over the sites
+///
+/// Each site gets its part by its share, but no more pages than the bank knows of it, nor than its
+/// given quota (`ingest --sites`); what that leaves over goes to the others by their shares. Sites
+/// with a share of 0 get something only when all others have all that they can have.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct QuotasArgs {
+    /// The bank
+    bank: PathBuf,
+    /// How many pages the next crawl takes
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX))]
+    pages: u64,
+    /// By what they are shared out
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "value")]
+    by: By,
+    /// With `--by seeds` the plan whose seeds count, `default` unless said otherwise; with
+    /// `--by value` the plan whose values count
+    #[arg(long, value_name = "NAME")]
+    plan: Option<String>,
+    /// How the quotas are printed
+    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
+    format: QuotaFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum By {
+    /// Values of the site's crawled pages, as cover methods have them; a negative sum counts as 0
+    Value,
+    /// PageRank of the site's pages on the whole graph
+    Pagerank,
+    /// Qualities of the site's pages, crawled and known
+    Quality,
+    /// Seeds on the site of a plan's last refresh
+    Seeds,
+}
+
+impl From<By> for QuotaBy {
+    fn from(by: By) -> Self {
+        match by {
+            By::Value => Self::Value,
+            By::Pagerank => Self::Pagerank,
+            By::Quality => Self::Quality,
+            By::Seeds => Self::Seeds,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+enum QuotaFormat {
+    /// A table for people
+    #[default]
+    Text,
+    /// One JSON object with the totals and all sites; its JSON Schema is schema/quotas.schema.json
+    Json,
+    /// One JSON object a line, for each site
+    Jsonl,
+    /// Comma-separated values (RFC 4180) with a header
+    Csv,
+}
+
+pub(super) fn run(args: QuotasArgs, session: &Session) -> Result<Outcome, CliError> {
+    let request = QuotaRequest {
+        pages: args.pages,
+        by: args.by.into(),
+        plan: args.plan,
+    };
+    let watch = session.watch()?;
+    let quotas = Bank::at(&args.bank).quotas(&request, &watch);
+    drop(watch);
+    let quotas = quotas?;
+    if quotas.sites.is_empty() {
+        session.note("the bank has no pages yet");
+        return Ok(Outcome::Nothing);
+    }
+    if let Some(why) = shortage(&quotas) {
+        session.warn(why);
+    }
+    match args.format {
+        QuotaFormat::Text => print(&text(&quotas))?,
+        QuotaFormat::Json => print_json(&quotas)?,
+        QuotaFormat::Csv => print(&csv(&quotas))?,
+        QuotaFormat::Jsonl => {
+            let mut out = Output::new();
+            for site in &quotas.sites {
+                out.json(site)?;
+            }
+            out.finish()?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Why fewer pages are placed than were asked for; `None` where all are.
+fn shortage(quotas: &Quotas) -> Option<String> {
+    let missing = quotas.asked - quotas.placed;
+    if missing == 0 {
+        return None;
+    }
+    let given = match quotas.beyond_given {
+        0 => String::new(),
+        beyond => format!(", and given quotas leave out {beyond} of them"),
+    };
+    Some(format!(
+        "{} of {} {} not placed: the bank knows {}{given}",
+        missing,
+        counted(quotas.asked, "page"),
+        are(&missing),
+        counted(quotas.known, "page"),
+    ))
+}
+
+fn text(quotas: &Quotas) -> String {
+    let mut text = String::new();
+    let by = match (&quotas.plan, quotas.refresh) {
+        (Some(plan), Some(refresh)) => {
+            format!("{} of plan {plan}, refresh {refresh}", quotas.by.name())
+        }
+        _ => quotas.by.name().to_owned(),
+    };
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "{} of {} on {}, by {by}, as of batch {}\n",
+        counted(quotas.placed, "page"),
+        quotas.asked,
+        counted(quotas.sites.len(), "site"),
+        quotas.batch
+    );
+    let rows: Vec<Vec<String>> = quotas
+        .sites
+        .iter()
+        .map(|site| {
+            vec![
+                site.site.clone(),
+                site.quota.to_string(),
+                site.pages.to_string(),
+                site.crawled.to_string(),
+                site.uncrawled.to_string(),
+                format!("{:.2}", 100.0 * site.share),
+                site.given
+                    .map_or_else(|| "-".to_owned(), |most| most.to_string()),
+            ]
+        })
+        .collect();
+    let header = [
+        "site",
+        "quota",
+        "pages",
+        "crawled",
+        "uncrawled",
+        "share, %",
+        "given",
+    ];
+    text.push_str(&aligned(&header, &rows));
+    text
+}
+
+fn csv(quotas: &Quotas) -> String {
+    let header = [
+        "site",
+        "quota",
+        "pages",
+        "crawled",
+        "uncrawled",
+        "share",
+        "given",
+    ];
+    let row = |site: &SiteQuota| {
+        vec![
+            site.site.clone(),
+            site.quota.to_string(),
+            site.pages.to_string(),
+            site.crawled.to_string(),
+            site.uncrawled.to_string(),
+            site.share.to_string(),
+            or_nothing(site.given),
+        ]
+    };
+    let rows: Vec<Vec<String>> = quotas.sites.iter().map(row).collect();
+    comma_separated(&header, &rows)
+}
