@@ -378,7 +378,7 @@ fn version_and_help_are_output() {
     let version = place.run(&["--version"]).done();
     assert_eq!(
         version,
-        format!("seedbank {} (store format 6)\n", env!("CARGO_PKG_VERSION"))
+        format!("seedbank {} (store format 7)\n", env!("CARGO_PKG_VERSION"))
     );
     let help = place.run(&["--help"]).done();
     assert!(help.contains("Exit status:"), "{help}");

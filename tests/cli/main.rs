@@ -39,6 +39,7 @@ mod report_browser;
 mod report_page;
 mod schemas;
 mod seeds;
+mod sites;
 #[path = "../support/mod.rs"]
 mod support;
 mod wrong_formats;

@@ -190,11 +190,13 @@ impl Bank {
         watch: &dyn Watch,
     ) -> Result<IngestReport, EngineError> {
         let mut sources = request.format.sources(&request.inputs);
+        let of_pages = sources.len();
         sources.extend(request.sites.iter().map(sites_source));
         let of_batch = request.inputs.iter().chain(&request.sites);
         let inputs = Inputs {
             sources: &mut sources,
             of_links: request.inputs.len(),
+            of_pages,
             names: of_batch.map(ToString::to_string).collect(),
             name: first_name(request),
         };
@@ -202,7 +204,9 @@ impl Bank {
     }
 
     /// Ingests a batch from sources of a caller's own, as [`ingest`](Self::ingest) does from
-    /// files. The request's inputs and format are not looked at. The batch has the first source's
+    /// files. The request's inputs, format and sites are not looked at; a list of sites is a source of
+    /// its own ([`Lines`](crate::ingest::Lines) of a [`SiteList`](crate::ingest::SiteList)). The batch
+    /// has the first source's
     /// name unless the request names it.
     pub fn ingest_sources(
         &self,
@@ -213,6 +217,7 @@ impl Bank {
         let names: Vec<String> = sources.iter().map(|source| source.name()).collect();
         let inputs = Inputs {
             of_links: sources.len(),
+            of_pages: sources.len(),
             sources,
             name: names.first().cloned().unwrap_or_default(),
             names,
@@ -304,6 +309,8 @@ struct Inputs<'a, 's> {
     sources: &'a mut [Box<dyn Source + 's>],
     /// How many of them are inputs; those after them list pages and sites.
     of_links: usize,
+    /// How many have records of pages; after them comes the list of sites.
+    of_pages: usize,
     /// The names of the inputs, and of the list of sites.
     names: Vec<String>,
     /// What the batch is called unless the request names it.
@@ -320,7 +327,10 @@ fn read(
     watch: &dyn Watch,
 ) -> Result<(Gather, ReadSummary, Listed), EngineError> {
     let Inputs {
-        sources, of_links, ..
+        sources,
+        of_links,
+        of_pages,
+        ..
     } = inputs;
     let read = read_pieces(sources, naming, watch, &mut |piece| {
         for (_, event) in &piece.events {
@@ -334,7 +344,12 @@ fn read(
     });
     let read = match read {
         Err(ReadError::MostAreBad(read)) => {
-            let bad = bad_records(&read, rejects.finish()?, sources, &request.format);
+            let bad = bad_records(
+                &read,
+                rejects.finish()?,
+                &sources[..*of_pages],
+                &request.format,
+            );
             return Err(EngineError::MostAreBad { bad });
         }
         read => read.map_err(refused::unread)?,
@@ -343,7 +358,7 @@ fn read(
     if !within_limit(read.rejected(), read.records, request.max_rejects) {
         return Err(EngineError::TooManyRejects {
             limit: request.max_rejects,
-            bad: bad_records(&read, listed, sources, &request.format),
+            bad: bad_records(&read, listed, &sources[..*of_pages], &request.format),
         });
     }
     Ok((gather, read, listed))

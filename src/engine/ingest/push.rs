@@ -28,8 +28,8 @@ const WAITING: usize = 2;
 
 impl Bank {
     /// Ingests a batch of records that a caller has or makes, in bounded memory: as
-    /// [`ingest`](Self::ingest) does with a file of the same records. The request's inputs and
-    /// format are not looked at.
+    /// [`ingest`](Self::ingest) does with a file of the same records. The request's inputs,
+    /// format and sites are not looked at.
     ///
     /// Where records come one by one, and it is not known beforehand whether the batch will be
     /// whole, [`push`](Self::push) begins one that can be dropped.
