@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{EngineError, Limit, List, PlanError, PlanOptions};
+use seedbank::engine::{EngineError, Limit, List, PlanError, PlanOptions, Value};
 
 use super::failure::CliError;
 
@@ -37,6 +37,9 @@ pub(super) struct PolicyFlags {
     /// Cores: one with fewer authorities gives no seed [default: 0]
     #[arg(long, value_name = "N")]
     min_authorities: Option<u32>,
+    /// The least quality of a seed, 0 to 1; a page of which none is known has 0 [default: 0]
+    #[arg(long, value_name = "QUALITY")]
+    min_quality: Option<Value>,
     /// The most seeds that differ from the plan's last list; those that can be none any more leave
     /// whatever it says
     #[arg(long, value_name = "N|none")]
@@ -54,6 +57,7 @@ impl PolicyFlags {
         options.pin = list(self.pin.as_deref())?;
         options.min_hubs = self.min_hubs;
         options.min_authorities = self.min_authorities;
+        options.min_quality = self.min_quality;
         options.max_changes = self.max_changes;
         Ok(())
     }

@@ -51,7 +51,7 @@ pub use evaluate::{
 };
 pub use ingest::{AliasCounts, Format, IngestReport, IngestRequest, PushedBatch, SitesCounts};
 pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions, Scope, Tuned};
-pub use policy::{BadPattern, HeldBy, LeftOutPin, Limit, List, MEDIA, PinFault, Policy};
+pub use policy::{HeldBy, LeftOutPin, Limit, List, PinFault, Policy};
 pub use refresh::{
     ChangesView, Cost, DeletedPlan, PolicyView, Reason, RefreshReport, RefreshRequest, RefreshView,
     Short, Shortage, SiteChange, Stars, TrialView, TuningView,
@@ -62,6 +62,7 @@ pub use crate::cores::{Density, Growth, Hits, Pick};
 pub use crate::cover::web::{ValueBy, WebChoice};
 pub use crate::cover::{BadParams as BadCover, Covered, Method as CoverMethod, Share, Value};
 pub use crate::evaluate::Estimate;
+pub use crate::ingest::{BadPattern, MEDIA};
 pub use crate::page::AliasBy;
 pub use crate::storage::records::{BatchId, BatchKind, CoverStop, PageState, RefreshId};
 pub use crate::storage::tables::FORMAT;

@@ -37,6 +37,7 @@ mod location;
 mod meant;
 mod number;
 mod open;
+mod patterns;
 mod plain;
 mod progress;
 mod pushed;
@@ -64,6 +65,8 @@ pub use location::{
 pub(crate) use location::{URL_PATTERN, end_of_host, registrable};
 pub use meant::field_meant;
 pub use open::{Compression, Input, InputError, SeenInput};
+pub(crate) use patterns::Patterns;
+pub use patterns::{BadPattern, MEDIA};
 pub use progress::Progress;
 pub use pushed::Record;
 pub(crate) use pushed::{Portion, Portions, Pushed};

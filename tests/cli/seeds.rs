@@ -45,7 +45,7 @@ fn csv_is_rfc_4180() {
     let lines: Vec<&str> = csv.split("\r\n").collect();
     assert_eq!(
         lines[0],
-        "rank,url,site,method,plan,refresh,core,sigma,hub_score,gain,covered_pages,covered_value,pick,since,seats"
+        "rank,url,site,method,plan,refresh,core,sigma,hub_score,gain,covered_pages,covered_value,pick,since,seats,by_policy"
     );
     assert!(
         lines[1].starts_with("1,http://h1.example/,h1.example,cores,default,1,1,"),

@@ -15,6 +15,7 @@ mod aliases;
 mod cores;
 mod cover;
 mod deleted;
+mod held_back;
 mod long;
 mod plans;
 mod policies;

@@ -259,6 +259,7 @@ const ORDERS: &[Order] = &[
         lines: &[
             &["error", "clock"],
             &["bank", "whole"],
+            &["policy"],
             &["plan"],
             &["history"],
             &["ingest"],

@@ -2,7 +2,7 @@
 
 use crate::cores;
 use crate::cover::{self, SiteGraphError};
-use crate::engine::policy::BadPattern;
+use crate::ingest::BadPattern;
 use crate::shown::shortened;
 
 /// Why a plan cannot be run. The texts name parameters as a plan file does.
@@ -97,6 +97,9 @@ pub enum PlanError {
         "the list {0} names no pages, so that no page could be a seed; `none` takes the list off"
     )]
     NamesNothing(String),
+    /// The least quality of a seed is no quality.
+    #[error("`min-quality` = {0} is no quality; give a number from 0 to 1")]
+    NoQuality(cover::Value),
     /// A limit of no seeds.
     #[error("`{0}` = 0 would allow no seed; `none` takes the limit off")]
     NoSeedAllowed(&'static str),

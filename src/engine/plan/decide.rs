@@ -3,7 +3,7 @@
 use super::{CorePlan, Method, Plan, PlanOptions, Scope};
 use crate::cores::{CoreParams, Density, Hits, Pick, Rule};
 use crate::cover::web::{WebChoice, WebParams};
-use crate::cover::{self, BadParams, Choice, CoverParams};
+use crate::cover::{self, BadParams, Choice, CoverParams, Value};
 use crate::engine::policy::{Limit, List, Policy};
 use crate::engine::{Family, PlanError};
 
@@ -69,7 +69,7 @@ impl PlanOptions {
             pin: hash(&self.pin),
             min_hubs: self.min_hubs.unwrap_or(0),
             min_authorities: self.min_authorities.unwrap_or(0),
-            min_quality: 0,
+            min_quality: least_quality(self.min_quality)?,
             max_changes: most(self.max_changes),
         })
     }
@@ -216,6 +216,16 @@ impl PlanOptions {
             left_out: self.exclude_from_graph.as_ref().and_then(List::hash),
         })
     }
+}
+
+/// A quality in ten-thousandths, rounded up: what is below it is below the quality that was said.
+fn least_quality(quality: Option<Value>) -> Result<u16, PlanError> {
+    let millionths = quality.unwrap_or_default().0;
+    if !(0..=1_000_000).contains(&millionths) {
+        return Err(PlanError::NoQuality(quality.unwrap_or_default()));
+    }
+    // At most 10,000.
+    Ok(u16::try_from((millionths + 99) / 100).unwrap_or(u16::MAX))
 }
 
 /// The names of those that were given.

@@ -184,6 +184,9 @@ pub struct PlanOptions {
     /// Policy, cores: a core with fewer authorities gives no seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_authorities: Option<u32>,
+    /// Policy: the least quality of a seed, 0 to 1; a page of which none is known has 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_quality: Option<Value>,
     /// Policy: the most seeds that differ from the plan's last list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_changes: Option<Limit>,
@@ -328,6 +331,7 @@ impl PlanOptions {
             pin: list(self.pin, base.pin),
             min_hubs: self.min_hubs.or(base.min_hubs),
             min_authorities: self.min_authorities.or(base.min_authorities),
+            min_quality: self.min_quality.or(base.min_quality),
             max_changes: limit(self.max_changes, base.max_changes),
             tuned: self.tuned.or(base.tuned),
         }
@@ -342,6 +346,7 @@ impl PlanOptions {
             only: self.only,
             exclude_from_graph: self.exclude_from_graph,
             pin: self.pin,
+            min_quality: self.min_quality,
             max_changes: self.max_changes,
             ..Self::default()
         }

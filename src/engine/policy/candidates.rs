@@ -1,8 +1,7 @@
 //! Whether a page may be a seed for its own sake.
 
 use super::held::HeldBy;
-use super::patterns::Patterns;
-use crate::ingest::{self, SiteMode};
+use crate::ingest::{self, Patterns, SiteMode};
 use crate::storage::records::PageRecord;
 
 /// What a page must be to be a seed.
@@ -74,14 +73,9 @@ impl Candidates {
         if self.only.as_ref().is_some_and(|only| !only.has(site, &url)) {
             return bare(HeldBy::Only);
         }
-        if self.min_quality > quality(page) {
+        if self.min_quality > page.quality() {
             return bare(HeldBy::MinQuality);
         }
         None
     }
-}
-
-/// A page's quality in ten-thousandths; 0 where none is known.
-const fn quality(_page: &PageRecord) -> u16 {
-    0
 }

@@ -6,7 +6,6 @@
 //! ```text
 //! params     the policies of a plan, decided; rules: with their lists read
 //! held       why a page is held back
-//! patterns   the lines of a list, asked of pages
 //! list       a list that a plan names, by the hash of its lines
 //! limit      a number, or none
 //! candidates whether a page may be a seed: its own sake, not that of others
@@ -21,7 +20,6 @@ mod held;
 mod limit;
 mod list;
 mod params;
-mod patterns;
 mod pins;
 mod rules;
 mod steady;
@@ -30,10 +28,8 @@ pub use held::HeldBy;
 pub use limit::Limit;
 pub use list::List;
 pub use params::Policy;
-pub use patterns::{BadPattern, MEDIA};
 pub use pins::{LeftOutPin, PinFault};
 
 pub(crate) use caps::Caps;
-pub(crate) use patterns::Patterns;
 pub(crate) use rules::{Lists, Rules, pinned_urls};
 pub(crate) use steady::{Steady, steady};

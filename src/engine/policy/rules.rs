@@ -5,10 +5,9 @@ use std::collections::HashSet;
 use super::candidates::Candidates;
 use super::list::List;
 use super::params::Policy;
-use super::patterns::Patterns;
 use super::pins::Pins;
 use crate::engine::{EngineError, PlanError, naming};
-use crate::ingest::{self, Naming};
+use crate::ingest::{self, Naming, Patterns};
 use crate::storage::lists::ListText;
 use crate::storage::{Changes, Store, tables};
 

@@ -1,6 +1,6 @@
 //! What `explain` answers with. As JSON it has a schema in `schema/`.
 
-use super::policy::PolicySays;
+use super::says::PolicySays;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -15,6 +15,7 @@ mod case;
 mod cores;
 mod cover;
 mod policy;
+mod says;
 mod site;
 mod web;
 
@@ -23,7 +24,7 @@ pub use answers::{
     PageToday, Parts, PlaceView, ReadCost, Role, RowSums, ScoredUrl, SiteSeed, Uncovered,
     Unreached, WebParts, WebSeed, WebTerms, Why,
 };
-pub use policy::PolicySays;
+pub use says::PolicySays;
 pub use site::{
     CoresOfSite, CoverOfSite, PagesOfCore, SeedOfCore, SeedOfSite, SiteExplanation, SiteWhy,
     WebOfSite,

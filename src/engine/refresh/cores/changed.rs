@@ -17,11 +17,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::findings::{Changed, ahead};
 use super::kept::{ComponentCounts, Earlier, KeptCores};
 use super::load::{Hubs, Rules};
+use super::mine::Mine;
 use super::neighbourhood::Neighbourhood;
 use super::seeds::Held;
 use super::select::select;
 use super::standings::ChangedStandings;
-use crate::cores::{Core, KnownComponent, KnownCore, Ledger, NearPage, Selection};
+use crate::cores::{KnownComponent, Ledger, Selection};
 use crate::engine::EngineError;
 use crate::engine::history::past::Past;
 use crate::engine::plan::CorePlan;
@@ -107,13 +108,6 @@ impl Before<'_> {
 
 /// Components that are not loaded, the densest first.
 type Absent = Vec<(PageId, ComponentRecord)>;
-
-/// What an attempt found in components of its graph, in that graph's numbers.
-#[derive(Default)]
-struct Mine {
-    pages: Vec<PageId>,
-    components: BTreeMap<Fingerprint, KnownComponent>,
-}
 
 struct ChangedRun<'a> {
     store: &'a Store,
@@ -447,65 +441,6 @@ impl ChangedRun<'_> {
                 earlier: self.earlier.pages,
             },
             targets,
-        })
-    }
-}
-
-impl Mine {
-    fn new(hubs: Hubs, ledger: &Ledger, selection: &Selection) -> Self {
-        let fingerprints = ledger.components().fingerprints();
-        let mut components = BTreeMap::new();
-        for (&component, found) in &selection.found {
-            let Some(fingerprint) = fingerprints.get(component as usize) else {
-                continue;
-            };
-            let core = |(rank, near): &(u32, Vec<NearPage>)| {
-                let at = *rank as usize - 1;
-                Some(KnownCore {
-                    core: selection.cores.get(at)?.clone(),
-                    near: near.clone(),
-                    origin: selection.origins.get(at).copied().flatten(),
-                })
-            };
-            let known = KnownComponent {
-                cores: found.cores.iter().map_while(core).collect(),
-                next: found.next,
-                ahead: None,
-            };
-            components.insert(*fingerprint, known);
-        }
-        Self {
-            pages: hubs.pages,
-            components,
-        }
-    }
-
-    /// What was found in a component, in the numbers of another graph.
-    fn component(&self, fingerprint: &Fingerprint, hubs: &Hubs) -> Option<KnownComponent> {
-        let found = self.components.get(fingerprint)?;
-        let number = |&page: &u32| hubs.number(*self.pages.get(page as usize)?);
-        let numbers = |pages: &[u32]| pages.iter().map(number).collect::<Option<Vec<u32>>>();
-        let core = |known: &KnownCore| {
-            let near = known.near.iter().map(|near| {
-                let page = number(&near.page)?;
-                Some(NearPage { page, ..*near })
-            });
-            Some(KnownCore {
-                core: Core {
-                    hubs: numbers(&known.core.hubs)?,
-                    authorities: numbers(&known.core.authorities)?,
-                    seed: number(&known.core.seed)?,
-                    ..known.core.clone()
-                },
-                near: near.collect::<Option<_>>()?,
-                origin: known.origin,
-            })
-        };
-        let cores: Option<_> = found.cores.iter().map(core).collect();
-        Some(KnownComponent {
-            cores: cores?,
-            next: found.next,
-            ahead: None,
         })
     }
 }

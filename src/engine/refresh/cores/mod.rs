@@ -8,6 +8,7 @@ mod findings;
 pub(crate) mod kept;
 pub(crate) mod linked;
 pub(crate) mod load;
+mod mine;
 mod neighbourhood;
 mod seeds;
 mod select;

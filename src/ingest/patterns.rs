@@ -20,7 +20,7 @@ use std::ops::Bound;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::{RegexSet, RegexSetBuilder};
 
-use crate::ingest::{self, Naming, SiteMode, UrlRules};
+use super::location::{self, Naming, SiteMode, UrlRules};
 
 /// The endings of a path that `@media` names: documents, images, sound, film, archives, programs,
 /// and what pages are made with.
@@ -264,20 +264,20 @@ fn site_of(host: &str, mode: SiteMode) -> Result<String, BadPattern> {
         return Err(BadPattern::NoPattern);
     }
     let naming = mode.with(UrlRules::Rfc3986);
-    let found = ingest::parse(&format!("http://{host}/"), naming);
+    let found = location::parse(&format!("http://{host}/"), naming);
     found.map(|at| at.site).map_err(|_| BadPattern::NoPattern)
 }
 
 /// A URL as banks write it.
 fn normal(url: &str) -> Option<String> {
     let naming = SiteMode::Host.with(UrlRules::Rfc3986);
-    Some(ingest::parse(url, naming).ok()?.url(SiteMode::Host))
+    Some(location::parse(url, naming).ok()?.url(SiteMode::Host))
 }
 
 /// The host of a normalised URL, without port.
 fn host_of(url: &str) -> &str {
     let from = url.find("://").map_or(0, |at| at + 3);
-    let end = ingest::end_of_host(url);
+    let end = location::end_of_host(url);
     let host = url.get(from..end).unwrap_or_default();
     host.strip_suffix(['/', ':']).unwrap_or(host)
 }
@@ -303,7 +303,7 @@ mod tests {
     use super::*;
 
     fn found(lines: &str, naming: Naming, url: &str) -> Option<String> {
-        let at = ingest::parse(url, naming).unwrap();
+        let at = location::parse(url, naming).unwrap();
         let patterns = Patterns::new(lines, naming).unwrap();
         let normal = at.url(naming.sites);
         patterns.find(&at.site, &normal).map(str::to_owned)

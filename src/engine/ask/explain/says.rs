@@ -1,0 +1,39 @@
+//! What the policies of a plan say of a page.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::policy::{HeldBy, PinFault};
+use crate::storage::records::RefreshId;
+
+/// What the policies of a plan say of a page; the first of these that holds.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "policy")]
+#[non_exhaustive]
+pub enum PolicySays {
+    /// The plan pins it: it is a seed whatever the method says.
+    Pinned {
+        /// Its rank on the list.
+        rank: u32,
+    },
+    /// The plan pins it, and it is no seed.
+    PinLeftOut {
+        /// Why not.
+        why: PinFault,
+    },
+    /// It stays on the list, since no more of the list may change.
+    Stays {
+        /// Its rank on the list.
+        rank: u32,
+        /// The last refresh of the plan in which the method came to it.
+        last_chosen: RefreshId,
+    },
+    /// It is no seed, and a policy would not let it be one.
+    HeldBack {
+        /// The policy.
+        by: HeldBy,
+        /// The line of the list that names it; left out where no line does.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        line: Option<String>,
+    },
+}
