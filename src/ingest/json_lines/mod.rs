@@ -1,6 +1,6 @@
 //! JSON Lines: one record per line (`schema/record.schema.json`).
 //!
-//! A line is parsed in two steps: first its structure, where every field stays text ([`RawValue`]);
+//! A line is parsed in two steps: first its structure, where every field stays text ([`fields`]);
 //! then the fields that matter. So with `gone: true` the others really are ignored, a number such
 //! as 1e400 gets a reason of its own, and an outlink that cannot be decoded (a lone surrogate)
 //! costs the outlink and not the record ([`outlinks`](mod@outlinks)).
