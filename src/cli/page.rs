@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::engine::{
-    AliasBy, AliasView, Bank, LinksBySite, PageFacts, PageLimits, PageState, Seen,
+    AliasBy, AliasView, Bank, GivenOf, LinksBySite, PageFacts, PageLimits, PageState, Seen,
 };
 use seedbank::shown::{counted, readable};
 
@@ -62,7 +62,11 @@ fn text(facts: &PageFacts) -> String {
     lines.add(format_args!(
         "{}{}; first seen in {}{}",
         state(facts.state),
-        if facts.spam { ", spam" } else { "" },
+        match (facts.spam, facts.spam_given_of) {
+            (false, _) => "",
+            (true, Some(GivenOf::Site)) => ", spam as its site is",
+            (true, _) => ", spam",
+        },
         seen(facts.first_seen),
         facts.last_seen.map_or_else(
             || ", no record".to_owned(),
@@ -73,7 +77,7 @@ fn text(facts: &PageFacts) -> String {
         lines.add(self::alias(alias, facts.links_to_alias));
     }
     lines.add(format_args!(
-        "{}, {} ({}), {}",
+        "{}, {} ({}), {}{}",
         counted(facts.clicks, "click"),
         counted(facts.uncrawled_outlinks, "uncrawled outlink"),
         if facts.uncrawled_given {
@@ -85,7 +89,8 @@ fn text(facts: &PageFacts) -> String {
             "a content digest"
         } else {
             "no content digest"
-        }
+        },
+        quality(facts)
     ));
     links(&mut lines, "links to", &facts.outlinks);
     links(&mut lines, "linked from", &facts.inlinks);
@@ -127,6 +132,18 @@ const fn state(state: PageState) -> &'static str {
 
 fn seen(seen: Seen) -> String {
     format!("batch {} ({})", seen.batch, time(seen.at))
+}
+
+/// The page's quality, after what else is told of it; nothing where it has none.
+fn quality(facts: &PageFacts) -> String {
+    let Some(quality) = facts.quality else {
+        return String::new();
+    };
+    let of_site = match facts.quality_given_of {
+        Some(GivenOf::Site) => " (its site's)",
+        _ => "",
+    };
+    format!(", quality {quality}{of_site}")
 }
 
 fn alias(alias: &AliasView, links: u64) -> String {

@@ -29,8 +29,8 @@ mod whole;
 pub use ask::{
     AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change,
     CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed,
-    DiffRequest, DiffSide, DiffSummary, DryRun, Event, Evidence, Explainer, Explanation, History,
-    InPlan, LeftOut, LinksBySite, NearCore, NotTaken, PageFacts, PageHistory, PageLimits,
+    DiffRequest, DiffSide, DiffSummary, DryRun, Event, Evidence, Explainer, Explanation, GivenOf,
+    History, InPlan, LeftOut, LinksBySite, NearCore, NotTaken, PageFacts, PageHistory, PageLimits,
     PageToday, PageView, PagesOfCore, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary,
     PlanView, Plans, PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, Role, RowSums, ScoredUrl,
     Seed, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, Seen, SiteExplanation, SiteLinks,

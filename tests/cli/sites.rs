@@ -77,6 +77,17 @@ fn a_list_of_sites_is_a_batch_like_any_other() {
     assert_eq!(again["same_as"], 2);
     let history = place.run(&words("history bank --format json")).json();
     assert_eq!(history["batches"][1]["inputs"], json!(["sites.tsv"]));
+    let page = place.run(&words("page bank http://c.example/")).done();
+    assert!(page.contains("crawled, spam as its site is;"), "{page}");
+    assert!(page.contains(", quality 0.25 (its site's)"), "{page}");
+    let page = place
+        .run(&words("page bank http://www.b.example/ --format json"))
+        .json();
+    fits("page", &page);
+    assert_eq!(
+        (&page["spam"], &page["quality"]),
+        (&json!(false), &json!(0.8))
+    );
     // A page that is born later inherits, and one that is no longer given loses it.
     place.write(
         "more.jsonl",

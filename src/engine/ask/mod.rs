@@ -26,7 +26,7 @@ pub use explain::{
     PolicySays, ReadCost, Role, RowSums, ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation,
     SiteSeed, SiteWhy, Uncovered, Unreached, WebOfSite, WebParts, WebSeed, WebTerms, Why,
 };
-pub use page_facts::{Aliases, LinksBySite, PageFacts, PageLimits, Seen, SiteLinks};
+pub use page_facts::{Aliases, GivenOf, LinksBySite, PageFacts, PageLimits, Seen, SiteLinks};
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plans::{PlanDetail, PlanSummary, Plans};
 pub use quotas::{QuotaBy, QuotaRequest, Quotas, SiteQuota};

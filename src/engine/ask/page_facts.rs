@@ -14,6 +14,7 @@ use super::answers::AliasView;
 use super::explain::{InPlan, in_plans};
 use super::nearest;
 use super::views::{Views, uncrawled_outlinks};
+use crate::cover::Value;
 use crate::engine::{Bank, EngineError};
 use crate::ingest::{self, URL_PATTERN};
 use crate::page::{PageId, SiteId};
@@ -43,6 +44,24 @@ impl Default for PageLimits {
     }
 }
 
+/// Of what an attribute of a page was given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GivenOf {
+    /// Of the page itself.
+    Page,
+    /// Of its site, of which the page has it.
+    Site,
+}
+
+fn given_of(own: bool, any: bool) -> Option<GivenOf> {
+    match (own, any) {
+        (true, _) => Some(GivenOf::Page),
+        (false, true) => Some(GivenOf::Site),
+        (false, false) => None,
+    }
+}
+
 /// What the bank knows of a page.
 ///
 /// ```
@@ -66,8 +85,14 @@ pub struct PageFacts {
     /// What makes it an alias; absent where it is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<AliasView>,
-    /// The spam mark.
+    /// The spam mark: the page's own, or else its site's.
     pub spam: bool,
+    /// Who gave the mark; `null` where nobody did, and the page counts as none.
+    pub spam_given_of: Option<GivenOf>,
+    /// Its quality, from 0 to 1: the page's own, or else its site's; `null` where neither has one.
+    pub quality: Option<Value>,
+    /// Who gave the quality; `null` where nobody did.
+    pub quality_given_of: Option<GivenOf>,
     /// Clicks.
     pub clicks: u64,
     /// Its uncrawled outlinks, given or counted.
@@ -155,12 +180,16 @@ impl Bank {
             Ok(Seen { batch, at })
         };
         let (aliases, links_to_alias) = aliases(&views, page, limits.examples)?;
+        let of_site = views.reader.need(&tables::SITES, &page.site())?.given;
         Ok(PageFacts {
             url: location.url(views.naming.sites),
             site: location.site,
             state: record.state,
             alias: views.alias(page, &record)?,
             spam: record.spam,
+            spam_given_of: given_of(record.spam_given.is_some(), of_site.spam.is_some()),
+            quality: record.quality.map(Value::of_quality),
+            quality_given_of: given_of(record.quality_given.is_some(), record.quality.is_some()),
             clicks: record.clicks,
             uncrawled_outlinks: uncrawled_outlinks(&views, page, &record)?,
             uncrawled_given: record.uncrawled_given.is_some(),
