@@ -289,13 +289,13 @@ mod tests {
     fn cover_seeds_fill_their_own_columns() {
         assert_eq!(
             csv_line(&cover(1, Some(4))),
-            "1,\"http://a.example/?q=1,2\",a.example,max-weight,weekly,7,,,,12.5,3,-0.25,2,6,4\r\n"
+            "1,\"http://a.example/?q=1,2\",a.example,max-weight,weekly,7,,,,12.5,3,-0.25,2,6,4,\r\n"
         );
         for line in [
             CSV_HEADER.to_owned(),
             csv_line(&cover(1, None)).replace("1,2", "12"),
         ] {
-            assert_eq!(line.matches(',').count(), 14, "{line}");
+            assert_eq!(line.matches(',').count(), 15, "{line}");
         }
         assert_eq!(
             heritrix_line(&cover(2, None)),

@@ -18,6 +18,8 @@ impl Store {
     pub fn list(&self, refresh: RefreshId) -> Result<Vec<(u32, SeedRecord)>, StoreError> {
         let prefix = refresh.to_be_bytes();
         let mut list = Vec::new();
+        let record = self.get(&tables::REFRESHES, &refresh)?;
+        let is_listed = record.is_some_and(|record| record.chosen.is_some());
         for entry in self.scan_under(&tables::LISTED, &prefix)? {
             let ((_, rank), listed) = entry?;
             let seed = match listed.chosen {
@@ -30,7 +32,7 @@ impl Store {
             };
             list.push((rank, seed));
         }
-        if list.is_empty() {
+        if !is_listed {
             for entry in self.scan_under(&tables::SEEDS, &prefix)? {
                 let ((_, rank), seed) = entry?;
                 list.push((rank, seed));

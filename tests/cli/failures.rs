@@ -221,7 +221,7 @@ fn a_bank_of_another_format_is_4_and_left_alone() {
     ] {
         let error = place.run(args).fails(4);
         assert!(
-            error.contains("format version 99, this build reads versions 4 to 6"),
+            error.contains("format version 99, this build reads versions 4 to 7"),
             "{error}"
         );
         assert!(error.contains("hint: use a newer seedbank"), "{error}");
@@ -229,7 +229,7 @@ fn a_bank_of_another_format_is_4_and_left_alone() {
     place.write("bank/SEEDBANK", "seedbank bank, format 1\n");
     let error = place.run(&["status", "bank"]).fails(4);
     assert!(
-        error.contains("format version 1, this build reads versions 4 to 6"),
+        error.contains("format version 1, this build reads versions 4 to 7"),
         "{error}"
     );
     assert!(error.contains("hint: make a new bank"), "{error}");

@@ -323,17 +323,33 @@ impl PlanOptions {
             fetch_cost: self.fetch_cost.or(base.fetch_cost),
             budget: self.budget.or(base.budget),
             tune_visits: self.tune_visits.or(base.tune_visits),
-            max_per_site: limit(self.max_per_site, base.max_per_site),
-            max_per_domain: limit(self.max_per_domain, base.max_per_domain),
-            exclude: list(self.exclude, base.exclude),
-            only: list(self.only, base.only),
-            exclude_from_graph: list(self.exclude_from_graph, base.exclude_from_graph),
-            pin: list(self.pin, base.pin),
+            max_per_site: self.max_per_site.or(base.max_per_site),
+            max_per_domain: self.max_per_domain.or(base.max_per_domain),
+            exclude: self.exclude.or(base.exclude),
+            only: self.only.or(base.only),
+            exclude_from_graph: self.exclude_from_graph.or(base.exclude_from_graph),
+            pin: self.pin.or(base.pin),
             min_hubs: self.min_hubs.or(base.min_hubs),
             min_authorities: self.min_authorities.or(base.min_authorities),
             min_quality: self.min_quality.or(base.min_quality),
-            max_changes: limit(self.max_changes, base.max_changes),
+            max_changes: self.max_changes.or(base.max_changes),
             tuned: self.tuned.or(base.tuned),
+        }
+    }
+
+    /// The options without the limits and lists that take off what a plan kept, once they did.
+    pub(crate) fn settled(self) -> Self {
+        let limit = |limit: Option<Limit>| limit.filter(|limit| *limit != Limit::None);
+        let list = |list: Option<List>| list.filter(|list| !list.is_off());
+        Self {
+            max_per_site: limit(self.max_per_site),
+            max_per_domain: limit(self.max_per_domain),
+            exclude: list(self.exclude),
+            only: list(self.only),
+            exclude_from_graph: list(self.exclude_from_graph),
+            pin: list(self.pin),
+            max_changes: limit(self.max_changes),
+            ..self
         }
     }
 
@@ -455,16 +471,6 @@ impl PlanOptions {
         serde_json::to_string(self)
             .map_err(|_| EngineError::Internal("a plan cannot be written as JSON"))
     }
-}
-
-/// A limit where it was said, else the one that was kept; what was taken off is none.
-fn limit(said: Option<Limit>, kept: Option<Limit>) -> Option<Limit> {
-    said.or(kept).filter(|limit| *limit != Limit::None)
-}
-
-/// A list where it was said, else the one that was kept; what was taken off is none.
-fn list(said: Option<List>, kept: Option<List>) -> Option<List> {
-    said.or(kept).filter(|list| !list.is_off())
 }
 
 /// Whether a name may be a plan's: it is written into seed lists and file names.

@@ -40,7 +40,7 @@ pub(super) fn run(
         Some(kept) => PlanOptions::from_kept(&kept.settings)?,
         None => PlanOptions::default(),
     };
-    let mut options = request.options.clone().over(&base);
+    let mut options = request.options.clone().over(&base).settled();
     if request.tune {
         options.forget_tuning();
         (options.hops, options.fetch_cost) = (request.options.hops, request.options.fetch_cost);
