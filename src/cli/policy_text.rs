@@ -70,7 +70,7 @@ pub(super) fn stars(text: &mut String, stars: Stars) {
 }
 
 /// Why there are fewer seeds than were asked for.
-pub(super) fn shortage(short: Shortage, found: u32) -> String {
+pub(super) fn shortage(text: &mut String, short: Shortage, found: u32) {
     let why = match short.reason {
         Short::NoLinkLeft => "no inter-site link is left that a further core could come from",
         Short::NoPageLeft => "no page is left that may be one where further ones are to be",
@@ -78,5 +78,9 @@ pub(super) fn shortage(short: Shortage, found: u32) -> String {
         Short::NotPositive => "no further page is worth what it costs",
         Short::MaxChanges => "--max-changes lets no more pages in at a time",
     };
-    format!("{found} seeds in place of {}: {why}", short.asked)
+    let _ = writeln!(
+        text,
+        "{found} of the {} seeds asked for: {why}",
+        short.asked
+    );
 }

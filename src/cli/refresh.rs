@@ -104,7 +104,6 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
     if let Some(doubt) = &report.view.doubt {
         session.warn(format_args!("the result is not certified: {doubt}"));
     }
-    warn_of_shortage(&report, session);
     match args.format.format {
         Format::Json => print_json(&report)?,
         Format::Text => print(&text(&report, true))?,
@@ -119,14 +118,6 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
     Ok(Outcome::Done)
 }
 
-/// Says that there are fewer seeds than were asked for, and why.
-fn warn_of_shortage(report: &RefreshReport, session: &Session) {
-    let found = report.view.seeds;
-    if let Some(short) = report.short.filter(|_| found > 0) {
-        session.warn(policy_text::shortage(short, found));
-    }
-}
-
 /// Prints what a refresh would select.
 fn show(tried: &DryRun, format: Format, session: &Session) -> Result<Outcome, CliError> {
     let view = &tried.report.view;
@@ -139,7 +130,6 @@ fn show(tried: &DryRun, format: Format, session: &Session) -> Result<Outcome, Cl
     if let Some(doubt) = &view.doubt {
         session.warn(format_args!("the result is not certified: {doubt}"));
     }
-    warn_of_shortage(&tried.report, session);
     match format {
         Format::Json => print_json(tried)?,
         Format::Text => {
@@ -264,6 +254,9 @@ fn text(report: &RefreshReport, stored: bool) -> String {
             counted(report.components, "component"),
             counted(report.pages_loaded, "page")
         );
+    }
+    if let Some(short) = report.short {
+        policy_text::shortage(&mut text, short, report.view.seeds);
     }
     if let Some(policy) = &report.view.policy {
         policy_text::policy(&mut text, policy);

@@ -89,7 +89,9 @@ fn seeds_of_each_site_come_round_by_round() {
     }
     let csv = place.run(&["seeds", "bank", "--format", "csv"]).done();
     assert!(
-        csv.contains("\r\n1,http://a.example/1,a.example,max-weight,default,2,,,,10,1,10,1,1,,\r\n"),
+        csv.contains(
+            "\r\n1,http://a.example/1,a.example,max-weight,default,2,,,,10,1,10,1,1,,\r\n"
+        ),
         "{csv}"
     );
     let check = place.run(&["check", "bank"]).done();

@@ -84,7 +84,7 @@ fn follows_the_model(batches: &[Batch], by_domain: bool, memory: usize) {
 }
 
 proptest! {
-    #![proptest_config(cases(40))]
+    #![proptest_config(cases(30))]
 
     #[test]
     fn batches_by_host(batches in proptest::collection::vec(batch(14), 1..8)) {
@@ -217,7 +217,7 @@ fn shuffled(records: &[Record], order: &[usize]) -> Vec<Record> {
 }
 
 proptest! {
-    #![proptest_config(cases(16))]
+    #![proptest_config(cases(12))]
 
     #[test]
     fn the_order_of_records_changes_nothing(
