@@ -84,7 +84,7 @@ fn follows_the_model(batches: &[Batch], by_domain: bool, memory: usize) {
 }
 
 proptest! {
-    #![proptest_config(cases(30))]
+    #![proptest_config(cases(24))]
 
     #[test]
     fn batches_by_host(batches in proptest::collection::vec(batch(14), 1..8)) {
@@ -101,7 +101,7 @@ proptest! {
 #[test]
 fn batches_without_memory() {
     let batches = proptest::collection::vec(batch(40), 1..6);
-    let mut runner = proptest::test_runner::TestRunner::new(cases(16));
+    let mut runner = proptest::test_runner::TestRunner::new(cases(12));
     let outcome = runner.run(&batches, |batches| {
         follows_the_model(&batches, false, 0);
         Ok(())

@@ -211,7 +211,7 @@ fn random_histories() {
     let days = prop::collection::vec(prop::collection::vec(event(), 1..12), 2..6);
     let first = prop::collection::vec(event(), 40..90);
     let mut runner = TestRunner::new(Config {
-        cases: 12,
+        cases: 9,
         // A step takes as long as the history that it tries.
         max_shrink_iters: 100,
         ..Config::default()
