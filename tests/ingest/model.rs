@@ -84,7 +84,7 @@ fn follows_the_model(batches: &[Batch], by_domain: bool, memory: usize) {
 }
 
 proptest! {
-    #![proptest_config(cases(24))]
+    #![proptest_config(cases(40))]
 
     #[test]
     fn batches_by_host(batches in proptest::collection::vec(batch(14), 1..8)) {
@@ -101,7 +101,7 @@ proptest! {
 #[test]
 fn batches_without_memory() {
     let batches = proptest::collection::vec(batch(40), 1..6);
-    let mut runner = proptest::test_runner::TestRunner::new(cases(12));
+    let mut runner = proptest::test_runner::TestRunner::new(cases(16));
     let outcome = runner.run(&batches, |batches| {
         follows_the_model(&batches, false, 0);
         Ok(())
@@ -217,7 +217,7 @@ fn shuffled(records: &[Record], order: &[usize]) -> Vec<Record> {
 }
 
 proptest! {
-    #![proptest_config(cases(12))]
+    #![proptest_config(cases(16))]
 
     #[test]
     fn the_order_of_records_changes_nothing(

@@ -238,7 +238,7 @@ fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
 #[test]
 fn sequences_of_changes() {
     let mut runner = TestRunner::new(Config {
-        cases: 11,
+        cases: 20,
         max_shrink_iters: 30,
         ..Config::default()
     });

@@ -98,7 +98,7 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
 #[test]
 fn random_histories() {
     let config = Config {
-        cases: 8,
+        cases: 10,
         ..Config::with_source_file("tests/refresh/web.rs")
     };
     let terms = (
