@@ -90,12 +90,19 @@ fn text(history: &History) -> String {
     text
 }
 
-fn of_batch(batch: &BatchView) -> String {
-    let (record, counts) = (&batch.record, &batch.record.counts);
-    let kind = match record.kind {
+/// What a batch is called by its kind.
+pub(super) fn kind_name(kind: BatchKind) -> &'static str {
+    match kind {
         BatchKind::Snapshot => "snapshot",
         BatchKind::Delta => "delta",
-    };
+        BatchKind::Undo => "undo",
+        BatchKind::Forget => "forget",
+    }
+}
+
+fn of_batch(batch: &BatchView) -> String {
+    let (record, counts) = (&batch.record, &batch.record.counts);
+    let kind = kind_name(record.kind);
     format!(
         "batch {} {} {kind} {}: {} ({} rejected), {} new, {} crawled, {} gone, \
          {} changed, links +{} -{}, {:.2} s\n",

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use seedbank::engine::{Bank, BatchKind, Format, IngestReport, IngestRequest};
+use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, bv_graph_file, field_meant};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
+use super::history::kind_name;
 use super::output::{print, print_json};
 use super::session::{Outcome, Session};
 use super::values::{self, FormatArgs, human_bytes};
@@ -266,10 +267,7 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
 /// The report for people.
 fn text(report: &IngestReport) -> String {
     let mut text = String::new();
-    let kind = match report.kind {
-        BatchKind::Snapshot => "snapshot",
-        BatchKind::Delta => "delta",
-    };
+    let kind = kind_name(report.kind);
     let (read, counts) = (&report.read, &report.counts);
     let head = match (report.same_as, report.batch) {
         (Some(same), _) => {

@@ -40,7 +40,8 @@ pub use ask::{
 pub use bank::Bank;
 pub(crate) use bank::naming;
 pub use error::{
-    BadRecords, EngineError, ExperimentError, Failure, Family, Hint, PlanError, RequestError,
+    BadRecords, EngineError, ExperimentError, Failure, Family, Hint, NoUndo, PlanError,
+    RequestError,
 };
 pub use evaluate::{
     AbsentSeed, AbsentWhy, Baseline, Beside, BudgetEvaluation, BudgetRequest, BudgetRow, ByFetches,
@@ -49,7 +50,9 @@ pub use evaluate::{
     DistancesEvaluation, DistancesRequest, GatheredView, GraphDistance, ListKind, ListView,
     MethodsEvaluation, MethodsRequest, RandomDepth, Recommended, SeedList, StateView, TopPage,
 };
-pub use ingest::{AliasCounts, Format, IngestReport, IngestRequest, PushedBatch, SitesCounts};
+pub use ingest::{
+    AliasCounts, Format, IngestReport, IngestRequest, PushedBatch, SitesCounts, UndoReport,
+};
 pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions, Scope, Tuned};
 pub use policy::{HeldBy, LeftOutPin, Limit, List, PinFault, Policy};
 pub use refresh::{

@@ -4,15 +4,20 @@
 //! a reader must see the state before, and the next open must end in the state before or after the
 //! commit, entry by entry, with nothing left over. The kills are in `tests/storage/crash.rs`.
 
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 
 use tempfile::TempDir;
 
 use super::*;
 use crate::page::SiteId;
-use crate::storage::Reader;
-use crate::storage::records::IntentFiles;
+use crate::storage::bank::LOCK_GRACE;
+use crate::storage::folder::{WRITER_LOCK, lock_file};
+use crate::storage::records::Settings;
+use crate::storage::rocks::Rocks;
 use crate::storage::tables::{DIGESTS, PAGE_IDS, SITE_IDS};
+use crate::storage::{Reader, Store, Value, create};
+use crate::watch::Unwatched;
 
 /// Every entry of every table.
 type Dump = Vec<(&'static str, Vec<u8>, Vec<u8>)>;
@@ -158,7 +163,9 @@ fn sorted_files_without_an_intent_are_undone() {
     let place = TestBank::new();
     let writer = place.writer();
     let (changes, counters) = TestBank::changes(&writer, 0);
-    let intent = writer.write_load(changes, counters).unwrap();
+    let intent = writer
+        .write_load(changes, counters, (Undoing::Stays, None))
+        .unwrap();
     assert_eq!(intent.tables.len(), 3);
     drop(writer);
     place.reads(&place.before);
@@ -172,7 +179,9 @@ fn an_intent_is_finished_whatever_was_taken_in() {
         let place = TestBank::new();
         let writer = place.writer();
         let (changes, counters) = TestBank::changes(&writer, 0);
-        let intent = writer.write_load(changes, counters).unwrap();
+        let intent = writer
+            .write_load(changes, counters, (Undoing::Stays, None))
+            .unwrap();
         write_intent(&writer, &intent);
         take_in(&writer, &intent, taken);
         drop(writer);
@@ -188,7 +197,9 @@ fn a_file_that_is_in_and_not_yet_gone_is_taken_in_again() {
         let place = TestBank::new();
         let writer = place.writer();
         let (changes, counters) = TestBank::changes(&writer, 0);
-        let intent = writer.write_load(changes, counters).unwrap();
+        let intent = writer
+            .write_load(changes, counters, (Undoing::Stays, None))
+            .unwrap();
         write_intent(&writer, &intent);
         // Files are first linked into the database, and lose their old name once they are in.
         let loads = writer.bank.join("loads").join(&intent.folder);
@@ -310,7 +321,9 @@ fn old_states_and_half_removed_ones_go() {
     let writer = place.writer();
     let (changes, mut counters) = TestBank::changes(&writer, 64 << 20);
     counters.epoch += 8;
-    writer.commit_as(changes, counters).unwrap();
+    let undoing = (Undoing::Stays, None);
+    writer.write_at_once(changes, counters, undoing).unwrap();
+    writer.publish(&counters).unwrap();
     let after = dump(&writer);
     drop(writer);
     for epoch in 5..8 {

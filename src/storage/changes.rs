@@ -63,6 +63,21 @@ impl Changes {
         self.sorter.push(&self.key, &self.value)
     }
 
+    /// Sets the bytes at a key of a table, or deletes it; both as they were read from there.
+    pub fn put_raw(
+        &mut self,
+        table: &'static str,
+        key: &[u8],
+        value: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
+        self.begin(table)?;
+        self.key.extend_from_slice(key);
+        self.value.clear();
+        self.value.push(if value.is_some() { PUT } else { DELETE });
+        self.value.extend_from_slice(value.unwrap_or_default());
+        self.sorter.push(&self.key, &self.value)
+    }
+
     /// Deletes a key.
     pub fn delete<K: Key, V>(&mut self, table: &Table<K, V>, key: &K) -> Result<(), StoreError> {
         self.address(table.name, key)?;
@@ -83,6 +98,13 @@ impl Changes {
     }
 
     fn address<K: Key>(&mut self, table: &'static str, key: &K) -> Result<(), StoreError> {
+        self.begin(table)?;
+        key.put(&mut self.key);
+        Ok(())
+    }
+
+    /// Begins a key with its table's number.
+    fn begin(&mut self, table: &'static str) -> Result<(), StoreError> {
         let number = ALL
             .iter()
             .position(|info| info.name == table)
@@ -90,7 +112,6 @@ impl Changes {
             .ok_or(StoreError::Full("table"))?;
         self.key.clear();
         self.key.push(number);
-        key.put(&mut self.key);
         Ok(())
     }
 

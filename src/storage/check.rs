@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Hash128;
 use super::error::StoreError;
-use super::records::{PageState, SiteGiven, SiteRecord};
+use super::records::{PageState, SiteGiven, SiteRecord, UndoRecord};
 use super::store::Store;
 use super::table::{Key, Table, Value};
 use super::tables::{self, BitmapKey, VectorKey};
@@ -34,6 +34,7 @@ mod meta;
 mod refreshes;
 mod rows;
 mod sites;
+mod undo;
 mod web;
 
 /// Something that is wrong with a bank.
@@ -125,6 +126,8 @@ struct Walk<'a> {
     given: Option<(SiteId, SiteGiven)>,
     /// Pages that have a former record, by batch.
     former: BTreeMap<u32, RoaringTreemap>,
+    /// What it takes to take the last batch back; `None` where it cannot be.
+    undo: Option<UndoRecord>,
 }
 
 fn hash(parts: &[&[u8]]) -> u64 {
@@ -168,6 +171,7 @@ impl Store {
             rows: RoaringTreemap::new(),
             given: None,
             former: BTreeMap::new(),
+            undo: None,
         };
         let counters = walk.meta()?;
         walk.pages(counters.batch)?;
@@ -183,6 +187,8 @@ impl Store {
         walk.sites(&counters)?;
         walk.linked();
         walk.former(&counters)?;
+        walk.undo(&counters)?;
+        walk.barred(&counters)?;
         walk.history(&counters)?;
         Ok(walk.report)
     }

@@ -92,7 +92,7 @@ mod tests {
             settle(&rocks).unwrap();
             let key = write.to_be_bytes();
             let change = (table, (&key[..], Some(&key[..])));
-            rocks.write(std::iter::once(change)).unwrap();
+            rocks.write(std::iter::once(change), None).unwrap();
             // Ends as a commit does; a process that lived longer would see the merges end.
             let published = folder.path().join("published");
             rocks.checkpoint(&published).unwrap();

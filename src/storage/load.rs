@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::thread::{self, ScopedJoinHandle};
 
-use super::changes::Ordered;
+use super::changes::{Ordered, TableChange};
 use super::error::StoreError;
+use super::keep::Keeper;
 use super::records::IntentFiles;
 use super::rocks::Rocks;
+use super::tables::UNDO;
 
 /// About how many bytes of keys and values a sorted file holds, before compression. As many are
 /// held in memory for each file that is being written.
@@ -67,21 +69,48 @@ impl Writers<'_> {
     }
 }
 
-/// Writes the changes as sorted files into `place`. Where one file ends and the next begins depends
-/// on the changes alone.
+/// Changes on their way into files: one after another, cut where a table or a file ends.
+#[derive(Default)]
+struct Stream {
+    open: Option<Slice>,
+    tables: Vec<IntentFiles>,
+}
+
+impl Stream {
+    /// Adds a change; returns a slice that is complete.
+    fn push(&mut self, place: &Path, (table, key, value): TableChange<'_>) -> Option<Slice> {
+        let is_full = |slice: &mut Slice| slice.table != table || slice.bytes.len() >= FILE_BYTES;
+        let full = self.open.take_if(is_full);
+        let slice = self.open.get_or_insert_with(|| Slice {
+            table,
+            path: place.join(next_name(table, &mut self.tables)),
+            bytes: Vec::new(),
+            lengths: Vec::new(),
+        });
+        slice.push(key, value);
+        full
+    }
+}
+
+/// Writes the changes as sorted files into `place`, and what `keeper` keeps of what they overwrite.
+/// Where one file ends and the next begins depends on the changes alone.
 pub(super) fn write_files(
     rocks: &Rocks,
     place: &Path,
     mut changes: Ordered,
+    mut keeper: Option<&mut Keeper<'_>>,
 ) -> Result<Vec<IntentFiles>, StoreError> {
-    let mut tables: Vec<IntentFiles> = Vec::new();
+    let (mut written, mut kept) = (Stream::default(), Stream::default());
     thread::scope(|scope| {
         let mut writers = Writers {
             running: VecDeque::new(),
             most: rayon::current_num_threads().min(MOST_WRITERS),
             place: place.to_owned(),
         };
-        let mut begin = |slice: Slice| {
+        let mut begin = |slice: Option<Slice>| {
+            let Some(slice) = slice else {
+                return Ok(());
+            };
             writers.wait(writers.most)?;
             let work = move || slice.write(rocks);
             let begun = thread::Builder::new().spawn_scoped(scope, work);
@@ -89,27 +118,20 @@ pub(super) fn write_files(
             writers.running.push_back(begun);
             Ok::<_, StoreError>(())
         };
-        let mut open: Option<Slice> = None;
         while let Some((table, key, value)) = changes.next_change()? {
-            let full = open
-                .as_ref()
-                .is_some_and(|slice| slice.table != table || slice.bytes.len() >= FILE_BYTES);
-            if full && let Some(slice) = open.take() {
-                begin(slice)?;
+            if let Some(keeper) = &mut keeper
+                && let Some((key, former)) = keeper.former(table, key)?
+            {
+                begin(kept.push(place, (UNDO.name, key, Some(former))))?;
             }
-            let slice = open.get_or_insert_with(|| Slice {
-                table,
-                path: place.join(next_name(table, &mut tables)),
-                bytes: Vec::new(),
-                lengths: Vec::new(),
-            });
-            slice.push(key, value);
+            begin(written.push(place, (table, key, value)))?;
         }
-        if let Some(slice) = open.take() {
-            begin(slice)?;
-        }
+        begin(written.open.take())?;
+        begin(kept.open.take())?;
         writers.wait(1)
     })?;
+    let mut tables = written.tables;
+    tables.append(&mut kept.tables);
     Ok(tables)
 }
 

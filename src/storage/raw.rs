@@ -65,5 +65,6 @@ pub fn raw_write(
         changes
             .iter()
             .map(|(key, value)| (table, (key.as_slice(), value.as_deref()))),
+        None,
     )
 }

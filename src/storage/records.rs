@@ -11,6 +11,7 @@ pub use super::former::{FormerPage, FormerRow, Succession};
 pub use super::gains::{CoverEvidence, HopEvidence, WebEvidence, WebHop};
 pub use super::given::SiteGiven;
 pub use super::table::Hash128;
+pub use super::undo::{Barred, UndoRecord};
 
 /// Numbers batches from 1.
 pub type BatchId = u32;
@@ -110,6 +111,10 @@ pub enum Meta {
     Intent(Intent),
     /// What was chosen when the bank was created.
     Settings(Settings),
+    /// What it takes to take the last batch back.
+    Undo(UndoRecord),
+    /// The secret by which names in `barred` are hashed.
+    Secret([u8; 32]),
 }
 
 /// A site.
@@ -248,6 +253,10 @@ pub enum BatchKind {
     Snapshot,
     /// Changes.
     Delta,
+    /// The batch before it, taken back.
+    Undo,
+    /// Pages or sites that were forgotten on demand.
+    Forget,
 }
 
 /// What a batch did, in counts that do not depend on the order of its records.

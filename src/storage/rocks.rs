@@ -211,12 +211,17 @@ impl Rocks {
         })
     }
 
-    /// Writes all changes or none, and returns when they are on disk.
+    /// Writes all changes or none, and returns when they are on disk. First the keys of a table
+    /// before the one in `cleared` are deleted, whatever their number.
     pub(super) fn write<'a>(
         &self,
         changes: impl Iterator<Item = (&'static str, Change<'a>)>,
+        cleared: Option<(&'static str, &[u8])>,
     ) -> Result<(), StoreError> {
         let mut batch = WriteBatch::default();
+        if let Some((table, until)) = cleared {
+            batch.delete_range_cf(self.table(table)?, &[][..], until);
+        }
         for (table, (key, value)) in changes {
             let table = self.table(table)?;
             match value {

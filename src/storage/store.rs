@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::error::StoreError;
-use super::records::{Counters, Meta, Settings};
+use super::records::{Counters, Meta, Settings, UndoRecord};
 use super::rocks::{Rocks, Scan, TableSize};
 use super::table::{Key, Table, TableInfo, Value};
 use super::tables::{self, MetaKey};
@@ -169,6 +169,19 @@ impl Store {
             _ => Err(unreadable(
                 "meta",
                 "Counters".to_owned(),
+                "it is another record",
+            )),
+        }
+    }
+
+    /// What it takes to take the last batch back; `None` where it cannot be.
+    pub fn undo_record(&self) -> Result<Option<UndoRecord>, StoreError> {
+        match self.get(&tables::META, &MetaKey::Undo)? {
+            None => Ok(None),
+            Some(Meta::Undo(undo)) => Ok(Some(undo)),
+            Some(_) => Err(unreadable(
+                "meta",
+                "Undo".to_owned(),
                 "it is another record",
             )),
         }

@@ -246,6 +246,17 @@ impl Key for (PageId, PageId) {
     }
 }
 
+impl Key for (PageId, u32) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        self.1.put(out);
+    }
+    fn take(bytes: &[u8]) -> Option<Self> {
+        let (page, rest) = bytes.split_first_chunk::<8>()?;
+        Some((PageId(u64::from_be_bytes(*page)), u32::take(rest)?))
+    }
+}
+
 impl Key for (u32, SiteId) {
     fn put(&self, out: &mut Vec<u8>) {
         (self.0, self.1.0).put(out);

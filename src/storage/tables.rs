@@ -7,7 +7,7 @@ use super::aliases::{AliasIn, AliasRecord};
 use super::blocks::PageBlock;
 use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
 pub use super::format::{FORMAT, OLDEST_FORMAT};
-use super::format::{WITH_ALIASES, WITH_LISTS};
+use super::format::{WITH_ALIASES, WITH_LISTS, WITH_UNDO};
 use super::ledger::{ComponentRecord, NearRecords, OrderKey, OriginKey};
 use super::links::{LinkBlock, LinkKey};
 use super::lists::ListText;
@@ -16,6 +16,7 @@ use super::records::{
     PageRecord, PlanRecord, RefreshRecord, RowMembers, SeedRecord, SiteRecord,
 };
 use super::table::{Access, Holds, Key, Table, TableInfo};
+use super::undo::{Barred, Overwritten, UndoKey};
 use crate::page::{PageId, PageSet, RowId, SiteId};
 
 macro_rules! tables {
@@ -126,9 +127,9 @@ tables! {
     /// What crawled pages came to on their site in a refresh of a cover method; over the web, pages that a seed reaches, by its rank, and other candidates.
     REACH = "reach": ReachKey => PageBlock<Reach>, Lookup, Refreshes,
         key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "facts, each once, and pages with gaps; pick, covering pick and hop, score";
-    /// What there is one of: format version, settings, counters, the intent of a bulk load.
+    /// What there is one of: format version, settings, counters, the intent of a bulk load, what takes the last batch back, a secret.
     META = "meta": MetaKey => Meta, Lookup, Bank,
-        key "0 format, 1 settings, 2 counters, 3 intent", value "record";
+        key "0 format, 1 settings, 2 counters, 3 intent, 4 undo, 5 secret", value "record";
     /// Pages that are aliases, and pages that link to one.
     ALIASES = "aliases": PageId => AliasRecord, Lookup, Pages,
         key "site u32, index u32", value "record: where the alias leads and what said so; or of a page's links those to aliases, and the pages that only these lead to";
@@ -141,13 +142,23 @@ tables! {
     /// What plans name by content: the lines of their lists of pages.
     LISTS = "lists": Hash128 => ListText, Lookup, Bank,
         key "128-bit hash of the value", value "lines, UTF-8, each ended by a line feed";
+    /// What the last batch overwrote, to take it back.
+    UNDO = "undo": UndoKey => Overwritten, Scan, History,
+        key "batch u32, number of a table in this list from 0 u8, key there", value "0: there was no entry, 1: its value follows";
+    /// Pages and sites that were forgotten and are not to come back.
+    BARRED = "barred": Hash128 => Barred, Lookup, Bank,
+        key "128-bit hash of the URL or the site's name, keyed by a secret of the bank", value "record: whether it is a site, the batch that forgot it";
+    /// The lists of refreshes that a page is on.
+    SEED_PAGES = "seed_pages": (PageId, u32) => u32, Scan, Refreshes,
+        key "site u32, index u32, refresh u32", value "rank on the list, varint";
 }
 
 /// The tables of banks of older formats, the newest first: the first format that has more than
 /// these, and these.
-pub(super) const OF_OLDER: [(u32, &[TableInfo]); 2] = [
-    (WITH_LISTS, ALL.split_at(ALL.len() - 2).0),
-    (WITH_ALIASES, ALL.split_at(ALL.len() - 4).0),
+pub(super) const OF_OLDER: [(u32, &[TableInfo]); 3] = [
+    (WITH_UNDO, ALL.split_at(ALL.len() - 3).0),
+    (WITH_LISTS, ALL.split_at(ALL.len() - 5).0),
+    (WITH_ALIASES, ALL.split_at(ALL.len() - 7).0),
 ];
 
 /// Keys of `meta`.
@@ -161,13 +172,19 @@ pub enum MetaKey {
     Counters,
     /// An unfinished bulk load.
     Intent,
+    /// What it takes to take the last batch back; nothing where it cannot be.
+    Undo,
+    /// The secret by which names in `barred` are hashed; nothing before the first one.
+    Secret,
 }
 
-const META_KEYS: [MetaKey; 4] = [
+const META_KEYS: [MetaKey; 6] = [
     MetaKey::Format,
     MetaKey::Settings,
     MetaKey::Counters,
     MetaKey::Intent,
+    MetaKey::Undo,
+    MetaKey::Secret,
 ];
 
 impl Key for MetaKey {
@@ -177,6 +194,8 @@ impl Key for MetaKey {
             Self::Settings => 1,
             Self::Counters => 2,
             Self::Intent => 3,
+            Self::Undo => 4,
+            Self::Secret => 5,
         });
     }
     fn take(bytes: &[u8]) -> Option<Self> {

@@ -133,6 +133,9 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "alias_in" => &["alias_in", "aliases"],
         "listed" => &["listed", "seeds", "refreshes"],
         "lists" => &["lists", "plans", "refreshes"],
+        "undo" => &["undo"],
+        "barred" => &["barred"],
+        "seed_pages" => &["seed_pages", "seeds", "listed"],
         "meta" => &["meta"],
         other => panic!("a table that this test does not know: {other}"),
     }
@@ -356,7 +359,7 @@ fn every_table_is_damaged_here() {
     for table in tables::ALL {
         assert!(mirrors(table.name).contains(&table.name));
     }
-    assert_eq!(tables::ALL.len(), 34);
+    assert_eq!(tables::ALL.len(), 37);
 }
 
 /// Files of the live database that hold data.

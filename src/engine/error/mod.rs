@@ -4,6 +4,7 @@ mod graph;
 mod hint;
 mod plan;
 mod request;
+mod undo;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ pub(crate) use graph::{no_rows, no_site, no_web, no_whole};
 pub use hint::{BadRecords, Hint};
 pub use plan::{Family, PlanError};
 pub use request::{ExperimentError, RequestError};
+pub use undo::NoUndo;
 
 use crate::cores::CoresError;
 use crate::ingest::{InputError, UrlProblem};
@@ -186,6 +188,9 @@ pub enum EngineError {
         /// The plan asked for.
         asked: String,
     },
+    /// The last batch cannot be taken back.
+    #[error(transparent)]
+    NoUndo(#[from] NoUndo),
     /// A core could not be extracted.
     #[error(transparent)]
     Cores(CoresError),
@@ -299,6 +304,7 @@ impl EngineError {
             | Self::OneRefresh { .. }
             | Self::NoUrl { .. }
             | Self::NoScheme { .. }
+            | Self::NoUndo(_)
             | Self::OtherPlan { .. } => Failure::Usage,
             Self::NotKnown { .. } | Self::NoSite(_) => Failure::Unknown,
             Self::Cores(_)

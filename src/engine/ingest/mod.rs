@@ -22,6 +22,7 @@ mod row_blocks;
 mod rows;
 mod sites;
 mod targets;
+mod undo;
 mod urls;
 
 use std::path::PathBuf;
@@ -50,6 +51,7 @@ pub use push::PushedBatch;
 use refused::bad_records;
 use rejects::{Listed, RejectList};
 pub use sites::SitesCounts;
+pub use undo::UndoReport;
 
 /// What to ingest, and how.
 ///
@@ -291,7 +293,7 @@ impl Bank {
             changes.put(&tables::BITMAPS, &BitmapKey::Former(batch), &former)?;
         }
         counters.batch = batch;
-        let committed = writer.commit(changes, counters);
+        let committed = writer.commit_batch(changes, counters);
         let is_in = matches!(&committed, Ok(()) | Err(StoreError::Unpublished(_)));
         if is_in && request.rejects.is_none() {
             let attempt = report.rejects_file.take();
@@ -390,16 +392,21 @@ fn writable_naming(writer: &Writer) -> Result<Naming, EngineError> {
     Ok(naming)
 }
 
-/// The last batch with this digest.
-fn earlier(writer: &Writer, digest: &blake3::Hash) -> Result<Option<BatchId>, StoreError> {
-    let mut last = None;
+/// The last batch with this digest, and whether it made the present state. A batch that was taken
+/// back is as if it had never been.
+fn earlier(writer: &Writer, digest: &blake3::Hash) -> Result<Option<(BatchId, bool)>, StoreError> {
+    let mut standing: Vec<(BatchId, bool)> = Vec::new();
     for entry in writer.scan(&tables::BATCHES)? {
         let (number, record) = entry?;
-        if record.digest == *digest.as_bytes() {
-            last = Some(number);
+        if record.kind == BatchKind::Undo {
+            standing.pop();
+        } else {
+            standing.push((number, record.digest == *digest.as_bytes()));
         }
     }
-    Ok(last)
+    let last = standing.last().map(|(number, _)| *number);
+    let same = standing.iter().rev().find(|(_, is_same)| *is_same);
+    Ok(same.map(|(number, _)| (*number, Some(*number) == last)))
 }
 
 /// Runs all passes; their results are in `passes` and `report`. Returns the batch's digest.
@@ -434,13 +441,13 @@ fn work_in(
     }
     let digest = hasher.finalize();
     if !request.again
-        && let Some(number) = earlier(writer, &digest)?
+        && let Some((number, is_present)) = earlier(writer, &digest)?
     {
         // Records that give their time are the same only if the times are too. Without it a page
         // may have changed and changed back: only right after itself is a batch certain to bring
         // nothing new. Records of sites never give a time.
         let dated = records.dated && of_sites.is_none();
-        if dated || number == passes.counters.batch {
+        if dated || is_present {
             report.same_as = Some(number);
             return Ok(digest);
         }

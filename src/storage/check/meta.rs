@@ -29,6 +29,8 @@ impl Walk<'_> {
                     walk.report
                         .find("meta", "Intent", "a bulk load is unfinished");
                 }
+                (MetaKey::Undo, Meta::Undo(found)) => walk.undo = Some(found),
+                (MetaKey::Secret, Meta::Secret(_)) => {}
                 _ => walk
                     .report
                     .find("meta", format!("{key:?}"), "it is another record"),

@@ -8,7 +8,7 @@ use seedbank::engine::{Bank, CoverMethod, IngestRequest, Method, PlanOptions, Re
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::page::{PageId, SiteId};
 use seedbank::storage::lists::ListText;
-use seedbank::storage::records::{Counters, Intent, IntentFiles, ListedSeed, Meta};
+use seedbank::storage::records::{Barred, Counters, Intent, IntentFiles, ListedSeed, Meta};
 use seedbank::storage::tables::{self, ALL, MetaKey};
 use seedbank::storage::{Key, Table, Value, raw_entries};
 use seedbank::watch::Unwatched;
@@ -46,7 +46,7 @@ pub(super) fn run(data: &[u8]) {
         SITES SITE_IDS PAGES PAGE_IDS INTRA INTRA_IN ROWS ROW_HASHES ROW_MEMBERS CITERS DIGESTS
         BATCHES FORMER_PAGES FORMER_ROWS PLANS REFRESHES CORES VECTORS COMPONENTS COMPONENT_ORDER
         NEAR_CORES CORE_ORIGINS COVERS BITMAPS SEEDS MEMBERS CORE_EVIDENCE STANDINGS REACH META
-        ALIASES ALIAS_IN LISTED LISTS);
+        ALIASES ALIAS_IN LISTED LISTS UNDO BARRED SEED_PAGES);
 }
 
 fn entry<K: Key, V: Value>(table: &Table<K, V>, key: &[u8], value: &[u8]) {
@@ -122,6 +122,13 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
                 last_chosen: 4,
             };
             seeds.push(input(number, &(4_u32, 1_u32).bytes(), &written(&listed)));
+        }
+        if table.name == tables::BARRED.name {
+            let barred = Barred {
+                site: true,
+                batch: 3,
+            };
+            seeds.push(input(number, &[7; 16], &written(&barred)));
         }
         if table.name == tables::LISTS.name {
             let list = ListText("*.pdf\n.example.org\n".to_owned());

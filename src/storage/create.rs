@@ -1,0 +1,169 @@
+//! Makes a bank: all of it, or nothing.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use super::acknowledged::Acknowledged;
+use super::bank::{acknowledge, write_meta};
+use super::error::StoreError;
+use super::folder::{
+    FOLDERS, WRITER_LOCK, begin_marker, has_begun_marker, is_folder, is_own, lock_file,
+    make_folders, marker_format, names_in, sync_folder, write_marker,
+};
+use super::published::{Pointer, publish};
+use super::records::{Counters, Meta, Settings};
+use super::rocks::Rocks;
+use super::store::Store;
+use super::tables::{ALL, FORMAT, MetaKey};
+
+/// A bank is made under a name that begins so, beside the place that it is moved to.
+const UNFINISHED: &str = ".seedbank-init-";
+
+/// Removes everything in a folder, but not the folder.
+fn clear_folder(folder: &Path) -> Result<(), StoreError> {
+    let entries = fs::read_dir(folder).map_err(StoreError::io("read", folder))?;
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let removed = if is_folder(&path) {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
+        removed.map_err(StoreError::io("remove", &path))?;
+    }
+    Ok(())
+}
+
+/// Makes an empty bank in a folder that does not exist or is empty.
+///
+/// A folder that does not exist is made beside its place and moved there whole, so that there is
+/// never half a bank. One that exists may be the current folder, a symbolic link or a mount, which
+/// nothing can be moved onto: it is filled in place, the marker last.
+pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
+    match fs::read_dir(path) {
+        Ok(mut entries) => {
+            if entries.next().is_some() {
+                if !is_unfinished(path) {
+                    return Err(match marker_format(path) {
+                        Err(e @ StoreError::NoMarker(_)) => e,
+                        _ => StoreError::Occupied(path.to_path_buf()),
+                    });
+                }
+                clear_folder(path)?;
+            }
+            let filled = fill(path, settings).map(drop);
+            if filled.is_err() {
+                // Best effort: the user needs to see the first error. The folder was empty before.
+                let _ = clear_folder(path);
+            }
+            return filled;
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
+            return Err(StoreError::Occupied(path.to_path_buf()));
+        }
+        Err(e) => return Err(StoreError::io("read", path)(e)),
+    }
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    make_folders(parent).map_err(StoreError::io("make", parent))?;
+    remove_unfinished(parent);
+    let mut fresh = tempfile::Builder::new();
+    // The usual permissions of a folder; a temporary one is open to its owner alone.
+    #[cfg(unix)]
+    fresh.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+    let fresh = fresh
+        .prefix(UNFINISHED)
+        .tempdir_in(parent)
+        .map_err(StoreError::io("write to", parent))?;
+    let lock = fill(fresh.path(), settings)?;
+    let place = fresh.keep();
+    let moved = fs::rename(&place, path);
+    if moved.is_err() {
+        // Best effort: the user needs to see the error below.
+        let _ = fs::remove_dir_all(&place);
+    }
+    moved.map_err(StoreError::io("make", path))?;
+    drop(lock);
+    sync_folder(parent).map_err(StoreError::io("write to", parent))
+}
+
+/// Makes an empty bank in an empty folder; the marker that makes it one comes last. Returns the
+/// lock, which tells others that somebody is at work.
+fn fill(place: &Path, settings: &Settings) -> Result<File, StoreError> {
+    let lock = lock_file(&place.join(WRITER_LOCK))?;
+    lock.lock()
+        .map_err(StoreError::io("lock", place.join(WRITER_LOCK)))?;
+    begin_marker(place)?;
+    for folder in FOLDERS {
+        fs::create_dir(place.join(folder)).map_err(StoreError::io("make", place.join(folder)))?;
+    }
+    let store = Store {
+        rocks: Rocks::create(&place.join("live"), ALL)?,
+    };
+    let values = [
+        (MetaKey::Format, Meta::Format(FORMAT)),
+        (MetaKey::Settings, Meta::Settings(settings.clone())),
+        (MetaKey::Counters, Meta::Counters(Counters::default())),
+    ];
+    write_meta(&store, &values, None)?;
+    acknowledge(place, &Counters::default(), false)?;
+    publish(place, &store, 0)?;
+    drop(store);
+    acknowledge(place, &Counters::default(), true)?;
+    write_marker(place)?;
+    Ok(lock)
+}
+
+/// Whether a folder holds a bank that was being made in place by a process that died: nothing but
+/// a bank's own entries, no marker, a lock that nobody holds, and nothing that was ever stored.
+fn is_unfinished(path: &Path) -> bool {
+    marker_format(path).is_err()
+        && names_in(path).iter().all(|name| is_own(name))
+        && match File::open(path.join(WRITER_LOCK)) {
+            Ok(lock) => lock.try_lock().is_ok(),
+            // A power cut may lose the lock's name and keep the marker's.
+            Err(_) => has_begun_marker(path),
+        }
+        && never_stored(path)
+}
+
+/// Whether a bank without a marker never had a batch, as far as its contents can tell.
+fn never_stored(bank: &Path) -> bool {
+    let said = match Acknowledged::read(bank) {
+        Ok(said) => said.is_none_or(|said| said.epoch == 0),
+        Err(_) => false,
+    };
+    // Only the first state may have been published.
+    let published = names_in(&bank.join("published"));
+    let first = ["0", "0.lock", "0.tmp", "CURRENT", "CURRENT.new"];
+    let pointer = Pointer::read(bank).map_or(true, |pointer| pointer.epoch == 0);
+    let live = bank.join("live");
+    // A database without this file was never completed.
+    let is_empty = || Store::read(&live).is_ok_and(|store| store.is_new());
+    said && pointer
+        && published.iter().all(|name| first.contains(&name.as_str()))
+        && (has_begun_marker(bank) || !live.join("CURRENT").exists() || is_empty())
+}
+
+/// Removes banks that were being made by processes that died. Best effort: they harm nobody.
+fn remove_unfinished(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if !name.to_string_lossy().starts_with(UNFINISHED) {
+            continue;
+        }
+        // Whoever is still making a bank holds its lock, which is the first thing made in it.
+        if let Ok(lock) = File::open(entry.path().join(WRITER_LOCK))
+            && lock.try_lock().is_ok()
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
