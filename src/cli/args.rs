@@ -5,7 +5,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use super::session::Everywhere;
 use super::{
     check, cores, diff, evaluate, explain, history, ingest, init, page, plans, quotas, refresh,
-    repair, report, seeds, shell, status, synth,
+    repair, report, seeds, shell, status, synth, undo,
 };
 use seedbank::engine::FORMAT;
 
@@ -63,6 +63,7 @@ pub(super) enum Command {
     Status(status::StatusArgs),
     Check(check::CheckArgs),
     Repair(repair::RepairArgs),
+    Undo(undo::UndoArgs),
     Synth(synth::SynthArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),

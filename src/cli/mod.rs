@@ -35,6 +35,7 @@ mod shell;
 mod status;
 mod synth;
 mod table;
+mod undo;
 mod url_list;
 mod values;
 
@@ -103,6 +104,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),
         Command::Repair(args) => repair::run(&args, session),
+        Command::Undo(args) => undo::run(&args, session),
         Command::Synth(args) => synth::run(&args, session),
         Command::Completions(of) => shell::completions(&of, args::command()),
         Command::Man(of) => shell::man(&of, args::command()),

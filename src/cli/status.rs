@@ -83,6 +83,14 @@ fn text(status: &Status, with_sizes: bool) -> String {
         counted(counters.rows, "row"),
         counted(counters.row_links, "target")
     );
+    if let Some(undo) = status.undo {
+        let _ = writeln!(
+            text,
+            "`undo` can take back batch {}, for which {} are kept",
+            undo.batch,
+            human_bytes(undo.bytes)
+        );
+    }
     for plan in &status.plans {
         let _ = writeln!(
             text,

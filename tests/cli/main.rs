@@ -42,4 +42,5 @@ mod seeds;
 mod sites;
 #[path = "../support/mod.rs"]
 mod support;
+mod undo;
 mod wrong_formats;

@@ -8,7 +8,7 @@ use seedbank::engine::{
     BankCheck, BudgetEvaluation, CoreView, CoverageEvaluation, CrawlEvaluation, DeletedPlan,
     DiffSummary, DistancesEvaluation, DryRun, Explanation, History, IngestReport,
     MethodsEvaluation, PageFacts, PageHistory, PlanDetail, Plans, Quotas, RefreshReport,
-    RepairReport, Seed, SeedChange, SiteExplanation, SiteQuota, Status,
+    RepairReport, Seed, SeedChange, SiteExplanation, SiteQuota, Status, UndoReport,
 };
 use seedbank::report::Report;
 use serde::Serialize;
@@ -59,6 +59,7 @@ pub fn fits(name: &str, output: &Value) {
         "report" => reads::<Report>(output),
         "seeds" => reads::<Seed>(output),
         "status" => reads::<Status>(output),
+        "undo" => reads::<UndoReport>(output),
         "record" | "synth" => {}
         other => panic!("{other}"),
     }

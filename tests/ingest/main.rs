@@ -21,3 +21,4 @@ mod record_schema;
 mod support;
 mod synth_days;
 mod synth_shape;
+mod undo;

@@ -22,4 +22,5 @@ mod policies;
 mod random;
 #[path = "../support/mod.rs"]
 mod support;
+mod undo;
 mod web;

@@ -207,6 +207,12 @@ const FILES: &[File] = &[
         &[(None, of::<engine::Status>)],
     ),
     file(
+        "undo",
+        "Seedbank undo",
+        "What `seedbank undo --format json` prints.",
+        &[(None, of::<engine::UndoReport>)],
+    ),
+    file(
         "synth",
         "Seedbank synth",
         "What `seedbank synth --format json` prints.",

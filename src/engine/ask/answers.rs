@@ -253,6 +253,9 @@ pub struct Status {
     /// Totals and last numbers.
     #[serde(flatten)]
     pub counters: CounterView,
+    /// The last batch, where it can be taken back; `None` where it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<Undoable>,
     /// Plans by name.
     pub plans: Vec<PlanView>,
     /// Bits on disk for each link, both directions together: the tables of links, their keys,
@@ -272,6 +275,18 @@ impl Status {
     pub const fn naming(&self) -> Naming {
         self.site_mode.with(self.url_rules)
     }
+}
+
+/// A batch that can be taken back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Undoable {
+    /// The batch.
+    #[schemars(range(min = 1))]
+    pub batch: BatchId,
+    /// How many bytes of what it overwrote are kept for that, before compression; they go with the
+    /// next batch.
+    pub bytes: u64,
 }
 
 /// Totals over the bank.

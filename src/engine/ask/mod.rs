@@ -15,7 +15,7 @@ pub(crate) mod views;
 
 pub use answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, History,
-    PageView, PlanView, Seed, Status, SuccessorView, TableSize, Which,
+    PageView, PlanView, Seed, Status, SuccessorView, TableSize, Undoable, Which,
 };
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, Evidence, History, PageView, PlanView,
-    Seed, Status, SuccessorView, TableSize, Which,
+    Seed, Status, SuccessorView, TableSize, Undoable, Which,
 };
 use crate::cover::Value;
 use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
@@ -222,6 +222,10 @@ impl Bank {
             suffix_list: settings.suffix_list,
             sites,
             counters: counters.into(),
+            undo: store.undo_record()?.map(|undo| Undoable {
+                batch: undo.batch,
+                bytes: undo.bytes,
+            }),
             plans,
             link_bits: (links > 0).then(|| 8.0 * link_bytes as f64 / links as f64),
             compacted: tables
