@@ -5,8 +5,8 @@
 
 use seedbank::engine::{
     AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoverMethod, CoverSeed, CoverStop,
-    LeftOut, Method, NearCore, NotTaken, PolicySays, Role, RowSums, Uncovered, Unreached, WebSeed,
-    Why,
+    LeftOut, Method, NearCore, NotTaken, PolicySays, Role, RowSums, SiteSeed, Uncovered, Unreached,
+    WebSeed, Why,
 };
 use seedbank::shown::counted;
 
@@ -83,28 +83,32 @@ fn no_seed(why: &Why, method: Method, site: &str, alias: Option<&AliasView>) -> 
         } => "no page of another site links to it and it links to none, and this plan looks at links \
               between sites alone"
             .to_owned(),
-        Why::Covered { by, hop } => format!(
-            "seed {}, {} on the same site, leads to it within {}",
-            by.rank,
-            by.url,
-            links(*hop)
-        ),
+        Why::Covered { by, hop } => {
+            format!("{} leads to it within {}", leader(by, " on the same site"), links(*hop))
+        }
         Why::Uncovered(page) => uncovered(page),
         Why::NoSeats { crawled } => format!(
             "its site {site} ({}) got none of the seeds that were shared out",
             counted(*crawled, "crawled page")
         ),
-        Why::Reached { by, hop } => format!(
-            "seed {}, {}, leads to it within {}",
-            by.rank,
-            by.url,
-            links(*hop)
-        ),
+        Why::Reached { by, hop } => format!("{} leads to it within {}", leader(by, ""), links(*hop)),
         Why::Unreached(page) => unreached(page),
         Why::LeftOut { reason } => left_out(*reason, method, alias),
         Why::Later => "the bank did not know it when the plan was refreshed; refresh again".to_owned(),
         // These are seeds.
         Why::CoreSeed(_) | Why::CoverSeed(_) | Why::WebSeed(_) => String::new(),
+    }
+}
+
+/// A pick that leads to a page: a seed, or a page that is held back.
+fn leader(by: &SiteSeed, place: &str) -> String {
+    if by.held_back {
+        format!(
+            "{}{place}, which would be a seed if more of the list might change (--max-changes),",
+            by.url
+        )
+    } else {
+        format!("seed {}, {}{place},", by.rank, by.url)
     }
 }
 
@@ -144,6 +148,9 @@ fn core_seed(seed: &CoreSeed, before: bool) -> String {
 fn core_member(member: &CoreMember) -> String {
     let core = &member.core;
     let seed = &member.seed.url;
+    if !core.gives_seed {
+        return of_no_seed(member);
+    }
     match (&member.hub, &member.authority) {
         (Some(_), None) => format!(
             "it is one of {}, and one of the {} is enough: {seed}",
@@ -170,6 +177,44 @@ fn core_member(member: &CoreMember) -> String {
     }
 }
 
+/// What a page is to a core that gives no seed.
+fn of_no_seed(member: &CoreMember) -> String {
+    let core = &member.core;
+    let seed = &member.seed.url;
+    let targets = counted(core.authorities, "page");
+    let both = if member.authority.is_some() {
+        ", and one of these too"
+    } else {
+        ""
+    };
+    match (&member.hub, core.hubs) {
+        // Its only hub is the page itself.
+        (Some(_), 1) => format!("policies of the plan keep {} off the list", group(core)),
+        (Some(_), _) => format!(
+            "it is one of {}{both}, and policies of the plan keep the one that would stand for them, \
+             {seed}, off the list",
+            group(core)
+        ),
+        (None, 1) => {
+            format!("{seed} links to it, and policies of the plan keep that page off the list")
+        }
+        (None, hubs) => format!(
+            "it is one of {targets} that {} {hubs} pages {}, and policies of the plan keep the one that \
+             would stand for those, {seed}, off the list",
+            if is_complete(core) {
+                "the same"
+            } else {
+                "much the same"
+            },
+            if is_complete(core) {
+                "all link to"
+            } else {
+                "link to"
+            }
+        ),
+    }
+}
+
 fn near_core(near: &NearCore) -> String {
     let core = &near.core;
     let but = match near.reason {
@@ -183,10 +228,10 @@ fn near_core(near: &NearCore) -> String {
             "it links to {} of the {} that {} to together, {but}",
             near.links,
             counted(core.authorities, "page"),
-            if core.hubs == 1 {
-                "a seed alone links".to_owned()
-            } else {
-                format!("a group of {} pages links", core.hubs)
+            match (core.hubs, core.gives_seed) {
+                (1, true) => "a seed alone links".to_owned(),
+                (1, false) => "another page alone links".to_owned(),
+                (hubs, _) => format!("a group of {hubs} pages links"),
             }
         ),
         Role::Authority => format!(

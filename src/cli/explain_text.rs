@@ -3,13 +3,14 @@
 
 use seedbank::engine::{
     AliasBy, AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite,
-    CoverSeed, CoverStop, Explanation, NearCore, NotTaken, PageState, PageToday, PlaceView, Role,
-    RowSums, SiteExplanation, SiteSeed, SiteWhy, Uncovered, Why,
+    CoverSeed, CoverStop, Explanation, NearCore, NotTaken, PageState, PageToday, PlaceView,
+    PolicySays, Role, RowSums, ScoredUrl, SeedByPolicy, SiteExplanation, SiteSeed, SiteWhy,
+    Uncovered, Why,
 };
 use seedbank::shown::{are, counted};
 
 use super::explain_sentence::sentence;
-use super::explain_web::{gain, links, parts, unreached, web_of_site, web_pick, web_seed};
+use super::explain_web::{gain, links, parts, rank, unreached, web_of_site, web_pick, web_seed};
 use super::output::Lines;
 
 /// The refresh that is asked; its plan is named by the sentence.
@@ -81,6 +82,16 @@ fn place(place: &PlaceView, of: u32) -> String {
     )
 }
 
+/// The seed of a core, or the hub that would be.
+fn seed(core: &CoreNumbers, seed: &ScoredUrl) -> String {
+    let what = if core.gives_seed {
+        "the core's seed is"
+    } else {
+        "the core gives no seed, by policies of the plan; it would be"
+    };
+    format!("{what} {} with {:.6}", seed.url, seed.score)
+}
+
 fn core_seed(lines: &mut Lines, seed: &CoreSeed) {
     lines.add(format_args!("since refresh {}", seed.since));
     lines.add(format_args!("the hub chosen from {}", core(&seed.core)));
@@ -114,10 +125,10 @@ fn core_member(lines: &mut Lines, member: &CoreMember) {
         let of = member.core.authorities;
         lines.add(format_args!("authority: {}", place(authority, of)));
     }
-    lines.add(format_args!(
-        "the core's seed is {} with {:.6}; one hub of a core is enough",
-        member.seed.url, member.seed.score
-    ));
+    lines.add(match seed(&member.core, &member.seed) {
+        text if member.core.gives_seed => text + "; one hub of a core is enough",
+        text => text,
+    });
 }
 
 /// Ends with what kept the page out.
@@ -135,10 +146,7 @@ fn near_core(lines: &mut Lines, near: &NearCore) {
         "score {:.6}; the weakest {role} taken is {} with {:.6}",
         near.score, near.weakest.url, near.weakest.score
     ));
-    lines.add(format_args!(
-        "the core's seed is {} with {:.6}",
-        near.seed.url, near.seed.score
-    ));
+    lines.add(seed(core, &near.seed));
     lines.add(sums(near.sums));
     let has = near.links;
     lines.add(match near.reason {
@@ -186,9 +194,9 @@ fn row_sums(lines: &mut Lines, sums: RowSums) {
 
 fn site_seed(seed: &SiteSeed) -> String {
     format!(
-        "{} (seed {}, pick {} of its site, {})",
+        "{} ({}, pick {} of its site, {})",
         seed.url,
-        seed.rank,
+        rank(seed.rank, seed.held_back),
         seed.pick,
         gain(seed.gain)
     )
@@ -305,13 +313,41 @@ pub(super) fn of_site(answer: &SiteExplanation) -> String {
         "today: {} crawled, {} known, {} gone, {} spam",
         answer.crawled, answer.known, answer.gone, answer.spam
     ));
+    for seed in &answer.by_policy {
+        lines.add(by_policy(seed));
+    }
+    if answer.by_policy.is_empty() && !has_picks(&answer.why) {
+        lines.add("no seeds");
+    }
     match &answer.why {
         SiteWhy::CoresOfSite(site) => cores_of_site(&mut lines, site),
         SiteWhy::CoverOfSite(site) => cover_of_site(&mut lines, site),
         SiteWhy::WebOfSite(site) => web_of_site(&mut lines, site),
-        SiteWhy::NothingCrawled => lines.add("it had no crawled page, so no seeds"),
+        SiteWhy::NothingCrawled => lines.add("it had no crawled page"),
     }
     lines.0
+}
+
+fn has_picks(why: &SiteWhy) -> bool {
+    match why {
+        SiteWhy::CoresOfSite(site) => !site.site_seeds.is_empty(),
+        SiteWhy::CoverOfSite(site) => !site.site_seeds.is_empty(),
+        SiteWhy::WebOfSite(site) => !site.site_seeds.is_empty(),
+        SiteWhy::NothingCrawled => false,
+    }
+}
+
+fn by_policy(seed: &SeedByPolicy) -> String {
+    let url = &seed.url;
+    match &seed.says {
+        PolicySays::Pinned { rank } => format!("seed {rank} {url}: pinned"),
+        PolicySays::Stays { rank, last_chosen } => format!(
+            "seed {rank} {url}: stays, since no more of the list may change (--max-changes); refresh \
+             {last_chosen} was the last to choose it"
+        ),
+        // These are no seeds.
+        _ => url.clone(),
+    }
 }
 
 fn cores_of_site(lines: &mut Lines, site: &CoresOfSite) {
@@ -322,9 +358,6 @@ fn cores_of_site(lines: &mut Lines, site: &CoresOfSite) {
             seed.url,
             core(&seed.why.core)
         ));
-    }
-    if site.site_seeds.is_empty() {
-        lines.add("no seeds");
     }
     for of in &site.in_cores {
         lines.add(format_args!(
@@ -346,8 +379,8 @@ fn cores_of_site(lines: &mut Lines, site: &CoresOfSite) {
 fn cover_of_site(lines: &mut Lines, site: &CoverOfSite) {
     for seed in &site.site_seeds {
         lines.add(format_args!(
-            "seed {} {}: pick {}, {}; covers first {}",
-            seed.rank,
+            "{} {}: pick {}, {}; covers first {}",
+            rank(seed.rank, seed.held_back),
             seed.url,
             seed.pick,
             gain(seed.gain),
@@ -355,8 +388,8 @@ fn cover_of_site(lines: &mut Lines, site: &CoverOfSite) {
         ));
     }
     lines.add(format_args!(
-        "{} for {}, picked by refresh {}: {}",
-        counted(site.site_seeds.len(), "seed"),
+        "{} of {} filled, by refresh {}: {}",
+        site.site_seeds.len(),
         counted(site.seats, "seat"),
         site.since,
         stop(site.stop)

@@ -10,6 +10,15 @@ pub(super) fn gain(gain: Option<f64>) -> String {
     gain.map_or_else(|| "drawn".to_owned(), |gain| format!("score {gain}"))
 }
 
+/// The rank of a seed, or of a page that is held back.
+pub(super) fn rank(rank: u32, held_back: bool) -> String {
+    if held_back {
+        format!("no seed, held back by --max-changes as number {rank}")
+    } else {
+        format!("seed {rank}")
+    }
+}
+
 /// Pages and what makes up their value.
 pub(super) fn parts(parts: &Parts) -> String {
     format!(
@@ -33,8 +42,10 @@ pub(super) fn links(hops: u32) -> String {
 pub(super) fn web_pick(seed: &SiteSeed) -> String {
     let score = gain(seed.gain);
     format!(
-        "{} (seed {}, pick {}, {score})",
-        seed.url, seed.rank, seed.pick
+        "{} ({}, pick {}, {score})",
+        seed.url,
+        rank(seed.rank, seed.held_back),
+        seed.pick
     )
 }
 
@@ -116,9 +127,6 @@ pub(super) fn unreached(lines: &mut Lines, page: &Unreached) {
 pub(super) fn web_of_site(lines: &mut Lines, site: &WebOfSite) {
     for seed in &site.site_seeds {
         lines.add(web_pick(seed));
-    }
-    if site.site_seeds.is_empty() {
-        lines.add("no seeds");
     }
     lines.add(format_args!(
         "{} of its pages are reached by seeds, on whatever site these are",

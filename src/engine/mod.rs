@@ -33,9 +33,9 @@ pub use ask::{
     History, InPlan, LeftOut, LinksBySite, NearCore, NotTaken, PageFacts, PageHistory, PageLimits,
     PageToday, PageView, PagesOfCore, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary,
     PlanView, Plans, PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, Role, RowSums, ScoredUrl,
-    Seed, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, Seen, SiteExplanation, SiteLinks,
-    SiteQuota, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Uncovered, Undoable, Unreached,
-    UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
+    Seed, SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, Seen, SiteExplanation,
+    SiteLinks, SiteQuota, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Uncovered, Undoable,
+    Unreached, UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
 };
 pub use bank::Bank;
 pub(crate) use bank::naming;

@@ -31,7 +31,7 @@ const LATER: &str = r#"{"url": "http://later.example/", "outlinks": ["http://www
 {"url": "http://tv.ku.ac.th/", "clicks": 1}
 "#;
 
-const PLANS: [&str; 15] = [
+const PLANS: [&str; 16] = [
     "default --seeds 20",
     "loose --density 50 --seeds 20",
     "stable --pick stable --seeds 20",
@@ -47,10 +47,11 @@ const PLANS: [&str; 15] = [
     "web --method greedy --scope web --seeds 10 --hops 2 --fetch-cost 0.2",
     "budget --method greedy --scope web --seeds 5 --budget 200",
     "web-drawn --method random --scope web --seeds 5",
+    "large --min-hubs 2 --max-per-site 1 --seeds 20",
 ];
 
 /// The kind of page, the plan that is asked, and the page.
-const KINDS: [(&str, &str, &str); 52] = [
+const KINDS: [(&str, &str, &str); 58] = [
     (
         "seed of the first core",
         "default",
@@ -165,6 +166,36 @@ const KINDS: [(&str, &str, &str); 52] = [
     ),
     ("not known at all", "default", "http://nowhere.example/"),
     ("no URL", "default", "ftp://ku.ac.th/"),
+    (
+        "hub of a core that gives no seed",
+        "large",
+        "http://www.ku.ac.th/about/",
+    ),
+    (
+        "only hub of a core that gives no seed",
+        "large",
+        "http://private.ocs.ku.ac.th/archive/images/index2557.html",
+    ),
+    (
+        "authority of a core that gives no seed",
+        "large",
+        "http://calendar.ku.ac.th/",
+    ),
+    (
+        "authority of a core of one hub that gives no seed",
+        "large",
+        "http://www.ku.ac.th/e-magazine/",
+    ),
+    (
+        "near a core that gives no seed, as an authority",
+        "large",
+        "http://ansc.agr.ku.ac.th/",
+    ),
+    (
+        "near a core that gives no seed, as a hub",
+        "large",
+        "http://www.ku.ac.th/e-magazine/index2556.html",
+    ),
     (
         "seed by coverage, with a runner-up",
         "sites",

@@ -198,3 +198,129 @@ fn a_list_that_may_change_by_few_says_who_stays() {
     let told = place.run(&words("refresh bank"));
     assert_eq!(told.status, Some(5));
 }
+
+/// Why a page is a seed, or why not: the text, and the JSON, which fits its schema.
+fn explained(place: &Place, asked: &str) -> (String, serde_json::Value) {
+    let line = format!("explain bank {asked}");
+    let json = place.run(&words(&format!("{line} --format json"))).json();
+    fits("explain", &json);
+    (place.run(&words(&line)).done(), json)
+}
+
+#[test]
+fn a_core_that_gives_no_seed_has_none() {
+    let place = place();
+    let near = record("http://near.test/", &["http://d.test/"]);
+    place.write("near.jsonl", near);
+    place.run(&words("ingest bank near.jsonl")).done();
+    place
+        .run(&words("refresh bank --seeds 2 --min-hubs 3"))
+        .done();
+    // The two pages of the second group, where it gives a seed.
+    for url in [
+        "http://d.test/",
+        "http://near.test/",
+        "http://sub.two.test/x",
+        "http://sub.two.test/y",
+    ] {
+        let (text, json) = explained(&place, url);
+        assert!(!text.contains("is the seed"), "{text}");
+        assert!(!text.contains("the core's seed is"), "{text}");
+        assert!(!text.contains("is enough"), "{text}");
+        assert!(text.contains("the core gives no seed"), "{text}");
+        assert_eq!(json["core"]["gives_seed"], false, "{json}");
+    }
+    let (text, json) = explained(&place, "http://b.test/");
+    assert!(text.contains("the core's seed is http://one.test/1"));
+    assert!(json["core"].get("gives_seed").is_none(), "{json}");
+    let (text, json) = explained(&place, "--site sub.two.test");
+    assert!(text.contains("no seeds"), "{text}");
+    assert_eq!(json["site_seeds"], serde_json::json!([]));
+    let page = place.run(&words("page bank http://d.test/")).done();
+    assert!(!page.contains("is the seed"), "{page}");
+}
+
+#[test]
+fn pins_of_a_site_are_among_its_seeds() {
+    let place = place();
+    place.write(
+        "pins.txt",
+        "http://one.test/2\nhttp://one.test/3\nhttp://a.test/paper.pdf\n",
+    );
+    place
+        .run(&words("refresh bank --seeds 4 --pin pins.txt"))
+        .done();
+    // The first pin of a core is its seed.
+    let (text, json) = explained(&place, "--site one.test");
+    assert!(text.contains("seed 1 http://one.test/2: core 1"), "{text}");
+    assert!(text.contains("seed 2 http://one.test/3: pinned"), "{text}");
+    let pinned = serde_json::json!([{"url": "http://one.test/3", "policy": "pinned", "rank": 2}]);
+    assert_eq!(json["by_policy"], pinned);
+    let (text, json) = explained(&place, "--site a.test");
+    assert!(text.contains("seed 3 http://a.test/paper.pdf: pinned"));
+    assert!(!text.contains("no seeds"), "{text}");
+    assert_eq!(json["by_policy"][0]["rank"], 3);
+    // It was pinned then, whatever became of it.
+    place.write(
+        "gone.jsonl",
+        "{\"url\": \"http://a.test/paper.pdf\", \"gone\": true}\n",
+    );
+    place.run(&words("ingest bank gone.jsonl")).done();
+    let (text, _) = explained(&place, "http://a.test/paper.pdf");
+    assert!(text.contains("Seed 3 of plan default: the plan pins it"));
+}
+
+/// Seeds of two sites, of which none may change; on the second day pages of a third site would come
+/// first.
+#[test]
+fn ranks_are_those_of_the_list() {
+    for method in [
+        "--method greedy --per-site 1 --hops 1",
+        "--method greedy --scope web --seeds 2 --hops 1",
+    ] {
+        let place = Place::with_bank();
+        let site = |site: &str, leads_to: &[&str]| {
+            let to: Vec<String> = leads_to
+                .iter()
+                .map(|path| format!("http://{site}.test/{path}"))
+                .collect();
+            let pages: String = to.iter().map(|to| record(to, &[])).collect();
+            let to: Vec<&str> = to.iter().map(String::as_str).collect();
+            pages + &record(&format!("http://{site}.test/"), &to)
+        };
+        place.write("one.jsonl", site("s", &["1", "2"]) + &site("t", &["1"]));
+        place.run(&words("ingest bank one.jsonl")).done();
+        let refresh = format!("refresh bank {method} --max-changes 0");
+        place.run(&words(&refresh)).done();
+        place.write("two.jsonl", site("u", &["1", "2", "3", "4"]));
+        place.run(&words("ingest bank two.jsonl")).done();
+        place.run(&words("refresh bank")).done();
+        let seeds = place.run(&words("seeds bank")).done();
+        assert_eq!(seeds, "http://s.test/\nhttp://t.test/\n", "{method}");
+        // The method came to it as the second.
+        let (text, json) = explained(&place, "http://s.test/1");
+        assert!(text.contains("seed 1, http://s.test/"), "{text}");
+        assert_eq!(json["by"]["rank"], 1);
+        assert!(json["by"].get("held_back").is_none(), "{json}");
+        let (text, json) = explained(&place, "http://s.test/");
+        assert!(text.contains("Seed 1 of plan default"), "{text}");
+        assert_eq!(json["rank"], 1);
+        // What leads to it is not on the list.
+        let (text, json) = explained(&place, "http://u.test/1");
+        assert!(!text.contains("seed 1, "), "{text}");
+        assert!(text.contains("--max-changes"), "{text}");
+        assert_eq!(json["by"]["held_back"], true);
+        let (_, json) = explained(&place, "http://u.test/");
+        assert_eq!(json["policy"]["by"], "max-changes");
+        assert_eq!(json["held_back"], true);
+        let (text, json) = explained(&place, "--site u.test");
+        assert!(text.contains("no seed, held back"), "{text}");
+        assert_eq!(json["site_seeds"][0]["held_back"], true);
+        // Over the web it stays; of sites it was chosen again.
+        let (text, json) = explained(&place, "--site t.test");
+        assert!(text.contains("seed 2 http://t.test/") || text.contains("(seed 2, "));
+        let of_policy = json.get("by_policy").map(|of| &of[0]["last_chosen"]);
+        let is_web = method.contains("web");
+        assert_eq!(of_policy, is_web.then_some(&serde_json::json!(1)));
+    }
+}

@@ -77,11 +77,11 @@ pub struct Seed {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands the field by reference"
 )]
-fn is_true(field: &bool) -> bool {
+pub(super) fn is_true(field: &bool) -> bool {
     *field
 }
 
-const fn yes() -> bool {
+pub(super) const fn yes() -> bool {
     true
 }
 

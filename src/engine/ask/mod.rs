@@ -23,8 +23,9 @@ pub use events::Event;
 pub use explain::{
     Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
     Explanation, InPlan, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView,
-    PolicySays, ReadCost, Role, RowSums, ScoredUrl, SeedOfCore, SeedOfSite, SiteExplanation,
-    SiteSeed, SiteWhy, Uncovered, Unreached, WebOfSite, WebParts, WebSeed, WebTerms, Why,
+    PolicySays, ReadCost, Role, RowSums, ScoredUrl, SeedByPolicy, SeedOfCore, SeedOfSite,
+    SiteExplanation, SiteSeed, SiteWhy, Uncovered, Unreached, WebOfSite, WebParts, WebSeed,
+    WebTerms, Why,
 };
 pub use page_facts::{Aliases, GivenOf, LinksBySite, PageFacts, PageLimits, Seen, SiteLinks};
 pub use page_history::{Appearance, PageHistory, PlanHistory};

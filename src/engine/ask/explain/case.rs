@@ -1,6 +1,8 @@
 //! A refresh that is asked about, and what can be said of a page without evidence from the refresh.
 
-use super::answers::{Asked, LeftOut, ReadCost, ScoredUrl};
+use super::answers::{Asked, LeftOut, ReadCost};
+use super::core_answers::ScoredUrl;
+use super::places::{Place, Places};
 use crate::engine::ask::views::Views;
 use crate::engine::plan::{Method, Pages, Plan, PlanOptions, Tuned};
 use crate::engine::policy::{Policy, Rules};
@@ -21,6 +23,8 @@ pub(super) struct Case {
     pub(super) method: Method,
     /// The policies of the plan; `None` where it has none.
     pub(super) rules: Option<Rules>,
+    /// Where pages stand on the list; `None` without policies, where the list is what the method came to.
+    pub(super) places: Option<Places>,
     /// How the plan came by hops and price over the web; `None` where they were given.
     pub(super) tuned: Option<Tuned>,
 }
@@ -42,13 +46,18 @@ impl Case {
         };
         let options = PlanOptions::from_kept(&record.settings)?;
         let policy = options.policy()?;
-        let rules = if policy == Policy::default() {
-            None
+        let (rules, places) = if policy == Policy::default() {
+            (None, None)
         } else {
-            Some(Rules::load(&views.reader, policy, options.lists())?)
+            let differs = record.chosen.is_some();
+            (
+                Some(Rules::load(&views.reader, policy, options.lists())?),
+                Some(Places::read(&views.reader, refresh, differs)?),
+            )
         };
         Ok(Self {
             rules,
+            places,
             views,
             refresh,
             plan: options.decide()?,
@@ -72,6 +81,24 @@ impl Case {
     /// How many seeds the method came to.
     pub(super) fn chosen(&self) -> u32 {
         self.record.chosen.unwrap_or(self.record.seeds)
+    }
+
+    /// Where a page stands on the list of a plan with policies.
+    pub(super) fn place(&self, page: PageId) -> Option<Place> {
+        self.places.as_ref()?.of(page)
+    }
+
+    /// The rank of a seed on the list, and `false`; of one that is not on it the rank among those that
+    /// the method came to, and `true`. `chosen` is its rank where there are no policies.
+    pub(super) fn rank(&self, page: PageId, chosen: u32) -> (u32, bool) {
+        if self.places.is_none() {
+            return (chosen, false);
+        }
+        let place = self.place(page);
+        match place.and_then(|place| place.listed) {
+            Some(listed) => (listed, false),
+            None => (place.and_then(|place| place.chosen).unwrap_or(chosen), true),
+        }
     }
 
     pub(super) fn url(&self, page: PageId) -> Result<String, StoreError> {

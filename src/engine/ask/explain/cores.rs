@@ -1,11 +1,10 @@
 //! Why a page is a seed by cores, or why not.
 
-use super::answers::{
-    CoreMember, CoreNumbers, CoreSeed, LeftOut, NearCore, NotTaken, PlaceView, Role, RowSums,
-    ScoredUrl, Why,
-};
+use super::answers::{LeftOut, Why};
 use super::case::Case;
-use super::policy;
+use super::core_answers::{
+    CoreMember, CoreNumbers, CoreSeed, NearCore, NotTaken, PlaceView, Role, RowSums, ScoredUrl,
+};
 use crate::cores::{Growth, Rule};
 use crate::engine::EngineError;
 use crate::engine::plan::CorePlan;
@@ -33,7 +32,7 @@ pub(super) fn why(
             hub: member.hub.map(view),
             authority: member.authority.map(view),
             seed: seed_of(case, &core)?,
-            core: numbers(rank, &core),
+            core: numbers(case, rank, &core),
         })));
     }
     let Some(standing) = standing(case, page)? else {
@@ -113,7 +112,7 @@ fn view(place: SidePlace) -> PlaceView {
     }
 }
 
-fn numbers(rank: u32, core: &CoreEvidence) -> CoreNumbers {
+fn numbers(case: &Case, rank: u32, core: &CoreEvidence) -> CoreNumbers {
     CoreNumbers {
         rank,
         sigma: core.sigma,
@@ -121,7 +120,14 @@ fn numbers(rank: u32, core: &CoreEvidence) -> CoreNumbers {
         authorities: core.authorities,
         authority_sites: core.authority_sites,
         edges: core.edges,
+        gives_seed: is_seed(case, core.seed),
     }
+}
+
+/// Whether a page is on the list; without policies every core's seed is.
+pub(super) fn is_seed(case: &Case, page: PageId) -> bool {
+    let place = case.place(page);
+    case.places.is_none() || place.is_some_and(|place| place.listed.is_some())
 }
 
 fn seed_of(case: &Case, core: &CoreEvidence) -> Result<ScoredUrl, StoreError> {
@@ -133,14 +139,12 @@ pub(super) fn seed(case: &Case, rank: u32, core: &CoreEvidence) -> Result<CoreSe
     let first = core.first.iter().map(|page| case.url(*page));
     let runner_up = core.runner_up.map(|second| case.scored(second));
     // Without policies a seed's rank is that of its core.
-    let of_list = match case.rules {
-        Some(_) => policy::rank(case, core.seed)?,
-        None => Some(rank),
-    };
+    let (of_list, held_back) = case.rank(core.seed, rank);
     Ok(CoreSeed {
-        rank: of_list.unwrap_or(rank),
+        rank: of_list,
+        held_back,
         since: core.since,
-        core: numbers(rank, core),
+        core: numbers(case, rank, core),
         hub: view(core.seed_place),
         leads_to: core.leads_to,
         leads_to_sites: core.leads_to_sites,
@@ -200,6 +204,6 @@ fn near_core(
         needs,
         reason,
         sums,
-        core: numbers(rank, &core),
+        core: numbers(case, rank, &core),
     })
 }

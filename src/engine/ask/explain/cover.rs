@@ -1,7 +1,8 @@
 //! Why a page is a seed of a cover method, or why not.
 
-use super::answers::{CoverSeed, LeftOut, Parts, SiteSeed, Uncovered, Why};
+use super::answers::{LeftOut, Why};
 use super::case::Case;
+use super::cover_answers::{CoverSeed, Parts, SiteSeed, Uncovered};
 use crate::engine::EngineError;
 use crate::page::PageId;
 use crate::storage::blocks::place;
@@ -35,6 +36,7 @@ pub(super) fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why,
         let (seed, evidence) = site_seed(case, site, pick)?;
         return Ok(Why::CoverSeed(Box::new(CoverSeed {
             rank: seed.rank,
+            held_back: seed.held_back,
             since: evidence.since,
             pick,
             seats: site.seats,
@@ -91,8 +93,10 @@ pub(super) fn site_seed(
     let SeedEvidence::Cover(evidence) = seed.evidence else {
         return Err(EngineError::Internal("a pick of a site is a core's seed"));
     };
+    let (rank, held_back) = case.rank(seed.page, rank);
     let seed = SiteSeed {
         rank,
+        held_back,
         url: case.url(seed.page)?,
         pick,
         gain: evidence.gain,

@@ -12,19 +12,24 @@
 
 mod answers;
 mod case;
+mod core_answers;
 mod cores;
 mod cover;
+mod cover_answers;
+mod places;
 mod policy;
 mod says;
 mod site;
 mod web;
 
-pub use answers::{
-    Asked, CoreMember, CoreNumbers, CoreSeed, CoverSeed, Explanation, LeftOut, NearCore, NotTaken,
-    PageToday, Parts, PlaceView, ReadCost, Role, RowSums, ScoredUrl, SiteSeed, Uncovered,
-    Unreached, WebParts, WebSeed, WebTerms, Why,
+pub use answers::{Asked, Explanation, LeftOut, PageToday, ReadCost, Why};
+pub use core_answers::{
+    CoreMember, CoreNumbers, CoreSeed, NearCore, NotTaken, PlaceView, Role, RowSums, ScoredUrl,
 };
-pub use says::PolicySays;
+pub use cover_answers::{
+    CoverSeed, Parts, SiteSeed, Uncovered, Unreached, WebParts, WebSeed, WebTerms,
+};
+pub use says::{PolicySays, SeedByPolicy};
 pub use site::{
     CoresOfSite, CoverOfSite, PagesOfCore, SeedOfCore, SeedOfSite, SiteExplanation, SiteWhy,
     WebOfSite,
@@ -85,7 +90,7 @@ impl Explainer {
     /// knows.
     ///
     /// Cost, opening included: at most 20 point reads, and well below 1 MB, whatever the size of
-    /// the bank; where the plan has policies, its lists and one scan of its seeds more.
+    /// the bank; where the plan has policies, its lists and one scan of its seeds more, with caps two.
     pub fn page(&self, url: &str) -> Result<Explanation, EngineError> {
         let case = &self.case;
         let before = case.cost();

@@ -1,27 +1,20 @@
 //! Finds what the policies of a plan say of a page.
 
-use super::case::Case;
-use super::says::PolicySays;
-use crate::engine::EngineError;
-use crate::engine::policy::{Caps, HeldBy};
-use crate::ingest;
-use crate::page::PageId;
-use crate::storage::evidence::CoreEvidence;
-use crate::storage::records::{PageRecord, RefreshId, SeedEvidence};
-use crate::storage::tables;
+use std::collections::BTreeSet;
 
-/// A refresh's list as far as it matters to one page.
-struct OnList {
-    /// The page's rank; `None` where it is not on the list.
-    rank: Option<u32>,
-    /// Whether the method came to the page.
-    is_chosen: bool,
-    last_chosen: RefreshId,
-}
+use super::case::Case;
+use super::says::{PolicySays, SeedByPolicy};
+use crate::engine::EngineError;
+use crate::engine::policy::{Caps, HeldBy, LeftOutPin};
+use crate::ingest;
+use crate::page::{PageId, SiteId};
+use crate::storage::evidence::CoreEvidence;
+use crate::storage::records::{PageRecord, SeedEvidence};
+use crate::storage::tables;
 
 /// What the policies say of a page; `None` without policies, or where they have nothing to say.
 ///
-/// Cost: with a limit on changes one scan of the list; with caps one of the seeds.
+/// Cost: with caps one scan of the seeds.
 pub(super) fn says(
     case: &Case,
     page: PageId,
@@ -31,25 +24,16 @@ pub(super) fn says(
         return Ok(None);
     };
     let site = case.views.reader.need(&tables::SITES, &page.site())?.name;
-    let on_list = on_list(case, page)?;
-    if rules.pins.place(page).is_some() {
-        return Ok(on_list.rank.map(|rank| PolicySays::Pinned { rank }));
-    }
     let url = ingest::url(&site, &record.local, case.views.naming.sites);
-    let left_out = rules.pins.left_out.iter().find(|pin| {
-        let at = ingest::parse(&pin.url, case.views.naming);
-        at.is_ok_and(|at| at.url(case.views.naming.sites) == url)
-    });
-    if let Some(pin) = left_out {
+    let place = case.place(page);
+    if place.is_some_and(|place| place.listed.is_some()) {
+        return Ok(of_seed(case, page, &url));
+    }
+    if let Some(pin) = left_out_pin(case, &url) {
         return Ok(Some(PolicySays::PinLeftOut { why: pin.why }));
     }
-    if let Some(rank) = on_list.rank {
-        let last_chosen = on_list.last_chosen;
-        let stays = PolicySays::Stays { rank, last_chosen };
-        return Ok((!on_list.is_chosen).then_some(stays));
-    }
     let held = |by: HeldBy| PolicySays::HeldBack { by, line: None };
-    if on_list.is_chosen {
+    if place.is_some() {
         return Ok(Some(held(HeldBy::MaxChanges)));
     }
     if let Some(refusal) = rules.candidates.refusal(&site, record) {
@@ -119,35 +103,44 @@ fn full_at(case: &Case, page: PageId, core: Option<u32>) -> Result<Option<HeldBy
     caps.full(store, page.site())
 }
 
-fn on_list(case: &Case, page: PageId) -> Result<OnList, EngineError> {
-    let store = &case.views.reader;
-    let prefix = case.refresh.to_be_bytes();
-    let mut found = OnList {
-        rank: None,
-        is_chosen: false,
-        last_chosen: case.refresh,
-    };
-    for entry in store.scan_under(&tables::SEEDS, &prefix)? {
-        let ((_, rank), seed) = entry?;
-        if seed.page == page {
-            found.is_chosen = true;
-            found.rank = Some(rank);
-        }
+/// The pin of this URL that was no seed when the lists were read.
+fn left_out_pin<'a>(case: &'a Case, url: &str) -> Option<&'a LeftOutPin> {
+    let naming = case.views.naming;
+    let mut pins = case.rules.as_ref()?.pins.left_out.iter();
+    pins.find(|pin| ingest::parse(&pin.url, naming).is_ok_and(|at| at.url(naming.sites) == url))
+}
+
+/// Which policy has a page on the list; `None` where it is not on it, or by the method alone.
+fn of_seed(case: &Case, page: PageId, url: &str) -> Option<PolicySays> {
+    let place = case.place(page)?;
+    let rank = place.listed?;
+    // A pin may have died since.
+    let is_pinned = case.rules.as_ref()?.pins.place(page).is_some();
+    if is_pinned || left_out_pin(case, url).is_some() {
+        return Some(PolicySays::Pinned { rank });
     }
-    if case.record.chosen.is_some() {
-        found.rank = None;
-        for entry in store.scan_under(&tables::LISTED, &prefix)? {
-            let ((_, rank), listed) = entry?;
-            if listed.page == page {
-                found.rank = Some(rank);
-                found.last_chosen = listed.last_chosen;
-            }
+    let last_chosen = place.last_chosen;
+    let stays = PolicySays::Stays { rank, last_chosen };
+    place.chosen.is_none().then_some(stays)
+}
+
+/// The seeds of a site that policies have on the list, by rank, but for those that are `named` already.
+pub(super) fn of_site(
+    case: &Case,
+    site: SiteId,
+    named: &BTreeSet<&str>,
+) -> Result<Vec<SeedByPolicy>, EngineError> {
+    let mut listed: Vec<(u32, PageId)> = case.places.as_ref().map_or_else(Vec::new, |places| {
+        let all = places.listed();
+        all.filter(|(_, page)| page.site() == site).collect()
+    });
+    listed.sort_unstable();
+    let mut found = Vec::new();
+    for (_, page) in listed {
+        let url = case.url(page)?;
+        if let Some(says) = of_seed(case, page, &url).filter(|_| !named.contains(&*url)) {
+            found.push(SeedByPolicy { url, says });
         }
     }
     Ok(found)
-}
-
-/// The rank of a seed on the list of a refresh with policies; `None` where it is not on it.
-pub(super) fn rank(case: &Case, page: PageId) -> Result<Option<u32>, EngineError> {
-    Ok(on_list(case, page)?.rank)
 }

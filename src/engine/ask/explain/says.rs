@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::policy::{HeldBy, PinFault};
+use crate::ingest::URL_PATTERN;
 use crate::storage::records::RefreshId;
 
 /// What the policies of a plan say of a page; the first of these that holds.
@@ -36,4 +37,16 @@ pub enum PolicySays {
         #[serde(skip_serializing_if = "Option::is_none")]
         line: Option<String>,
     },
+}
+
+/// A seed that policies have on the list.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct SeedByPolicy {
+    /// The page.
+    #[schemars(regex(pattern = URL_PATTERN))]
+    pub url: String,
+    /// Which policy, and the page's rank.
+    #[serde(flatten)]
+    pub says: PolicySays,
 }

@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answers::{Asked, CoreSeed, Parts, ReadCost, ScoredUrl, SiteSeed};
+use super::answers::{Asked, ReadCost};
 use super::case::Case;
-use super::{Explainer, cores, cover, web};
+use super::core_answers::{CoreSeed, ScoredUrl};
+use super::cover_answers::{Parts, SiteSeed};
+use super::says::SeedByPolicy;
+use super::{Explainer, cores, cover, policy, web};
 use crate::engine::plan::{Plan, by_cores, by_cover};
 use crate::engine::{Bank, EngineError, Which};
 use crate::ingest::{self, URL_PATTERN};
@@ -37,6 +40,10 @@ pub struct SiteExplanation {
     pub gone: u32,
     /// Known and crawled pages with the spam mark, today.
     pub spam: u32,
+    /// Its seeds that are on the list by policies alone: pinned, or only stay since no more of the list
+    /// may change. The others are among `site_seeds`. JSON has the field only where there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_policy: Vec<SeedByPolicy>,
     /// The answer.
     #[serde(flatten)]
     pub why: SiteWhy,
@@ -63,6 +70,18 @@ pub enum SiteWhy {
     NothingCrawled,
 }
 
+impl SiteWhy {
+    /// The seeds that it names.
+    fn seeds(&self) -> BTreeSet<&str> {
+        match self {
+            Self::CoresOfSite(of) => of.site_seeds.iter().map(|seed| &*seed.url).collect(),
+            Self::CoverOfSite(of) => of.site_seeds.iter().map(|seed| &*seed.url).collect(),
+            Self::WebOfSite(of) => of.site_seeds.iter().map(|seed| &*seed.url).collect(),
+            Self::NothingCrawled => BTreeSet::new(),
+        }
+    }
+}
+
 /// Pages of a site in a core.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PagesOfCore {
@@ -79,7 +98,7 @@ pub struct PagesOfCore {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoresOfSite {
-    /// Its seeds.
+    /// Its seeds that come from cores, by core.
     pub site_seeds: Vec<SeedOfCore>,
     /// Its pages in cores, by core.
     pub in_cores: Vec<PagesOfCore>,
@@ -98,7 +117,7 @@ pub struct CoresOfSite {
 pub struct WebOfSite {
     /// The refresh that picked the seeds; `null` where it has none.
     pub since: Option<RefreshId>,
-    /// The seeds on the site, by rank.
+    /// What was picked on the site: the seeds by rank, then what is held back.
     pub site_seeds: Vec<SiteSeed>,
     /// How many pages of the site seeds reach, crawled and known ones, on whatever site the seeds
     /// are.
@@ -138,7 +157,7 @@ pub struct CoverOfSite {
     pub crawled_then: u32,
     /// The value of those pages, in units; `null` where it was not read.
     pub value: Option<f64>,
-    /// Its seeds, in the order in which they were picked.
+    /// What was picked on it, in that order; what is held back is no seed.
     pub site_seeds: Vec<SeedOfSite>,
     /// What the seeds cover together.
     pub covers: Parts,
@@ -154,9 +173,14 @@ pub struct CoverOfSite {
 /// A seed of a site.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SeedOfSite {
-    /// Its rank among the seeds.
+    /// Its rank on the list.
     #[schemars(range(min = 1))]
     pub rank: u32,
+    /// Whether no more of the list may change, so that the page is not on it: then its rank is that
+    /// among the seeds that the method came to. JSON has the field only then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("const" = true))]
+    pub held_back: bool,
     /// The page.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub url: String,
@@ -217,6 +241,7 @@ impl Explainer {
             crawled: today.crawled,
             gone: today.gone,
             spam: today.spam,
+            by_policy: policy::of_site(case, id, &why.seeds())?,
             why,
             cost: self.cost_since(before),
         })
@@ -242,7 +267,10 @@ fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {
     let mut site_seeds = Vec::new();
     for &core in in_cores.keys() {
         let evidence = store.need(&tables::CORE_EVIDENCE, &(case.refresh, core))?;
-        if evidence.seed.site() == site {
+        if evidence.seed.site() == site
+            && evidence.gives_seed
+            && cores::is_seed(case, evidence.seed)
+        {
             site_seeds.push(SeedOfCore {
                 url: case.url(evidence.seed)?,
                 why: cores::seed(case, core, &evidence)?,
@@ -290,6 +318,7 @@ fn of_cover(case: &Case, site: SiteId, record: &CoverRecord) -> Result<CoverOfSi
         let (seed, evidence) = cover::site_seed(case, record, pick)?;
         site_seeds.push(SeedOfSite {
             rank: seed.rank,
+            held_back: seed.held_back,
             url: seed.url,
             pick,
             gain: seed.gain,

@@ -1,7 +1,8 @@
 //! Why a page is a seed of a plan over the web, or why not.
 
-use super::answers::{LeftOut, Parts, SiteSeed, Unreached, WebParts, WebSeed, WebTerms, Why};
+use super::answers::{LeftOut, Why};
 use super::case::Case;
+use super::cover_answers::{Parts, SiteSeed, Unreached, WebParts, WebSeed, WebTerms};
 use crate::cover::web::WebChoice;
 use crate::engine::EngineError;
 use crate::page::{PageId, SiteId};
@@ -34,14 +35,16 @@ pub(super) fn why(
     };
     let by = |rank| Ok::<_, EngineError>(view(case, rank, &seed(case, rank)?)?);
     if let Some(rank) = reach.pick {
-        let (_, evidence) = seed(case, rank)?;
+        let (page, evidence) = seed(case, rank)?;
+        let (of_list, held_back) = case.rank(page, rank);
         let reached_by = reach.covered.filter(|covered| covered.pick != rank);
         let reached_by = reached_by
             .map(|covered| Ok::<_, EngineError>((by(covered.pick)?, covered.hop)))
             .transpose()?;
         let runner_up = evidence.next.first().map(|second| case.scored(*second));
         return Ok(Why::WebSeed(Box::new(WebSeed {
-            rank,
+            rank: of_list,
+            held_back,
             since: evidence.since,
             pick: evidence.pick,
             gain: evidence.gain,
@@ -109,8 +112,10 @@ fn view(
     rank: u32,
     (page, evidence): &(PageId, WebEvidence),
 ) -> Result<SiteSeed, StoreError> {
+    let (rank, held_back) = case.rank(*page, rank);
     Ok(SiteSeed {
         rank,
+        held_back,
         url: case.url(*page)?,
         pick: evidence.pick,
         gain: evidence.gain,
@@ -171,6 +176,7 @@ impl OfSite {
                 found.seeds.push(view(case, rank, &seed)?);
             }
         }
+        found.seeds.sort_by_key(|seed| (seed.held_back, seed.rank));
         let Some(since) = found.since else {
             return Ok(found);
         };
