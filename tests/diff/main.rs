@@ -14,6 +14,7 @@
 mod causes;
 mod cover;
 mod days;
+mod policies;
 mod succession;
 #[path = "../support/mod.rs"]
 mod support;

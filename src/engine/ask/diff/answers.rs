@@ -246,7 +246,8 @@ pub struct SeedChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub core: Option<u32>,
-    /// The seed that the cause speaks of.
+    /// The seed that the cause speaks of; under a limit on changes it may be one that the method came to
+    /// and that is not on the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = URL_PATTERN))]
     pub by: Option<String>,

@@ -10,9 +10,9 @@ use crate::engine::EngineError;
 use crate::engine::ask::views::Views;
 use crate::engine::history::past::{Past, Standing};
 use crate::engine::plan::Plan;
-use crate::engine::policy::Caps;
+use crate::engine::policy::{Caps, HeldBy};
 use crate::page::{PageId, PageSet, SiteId};
-use crate::storage::records::{BatchId, PageState};
+use crate::storage::records::{BatchId, CoreRecord, PageState, SeedEvidence};
 use crate::storage::tables::{self, BitmapKey};
 
 /// Two lists, and what lies between them.
@@ -74,7 +74,7 @@ impl<'a> Pair<'a> {
             }
         }
         let settings_differ = match (&from.run, &to.run) {
-            (Some(from), Some(to)) => (from.plan, from.policy) != (to.plan, to.policy),
+            (Some(from), Some(to)) => (from.plan, from.rules.policy) != (to.plan, to.rules.policy),
             _ => false,
         };
         Ok(Self {
@@ -177,7 +177,7 @@ impl<'a> Pair<'a> {
             let by = core.map(|rank| self.core(run, rank)).transpose()?;
             return Ok(Because {
                 core,
-                by: by.map(|core| core.seed),
+                by: by.and_then(|core| seed_of(&core)),
                 ..Because::new(Cause::Settings, None)
             });
         }
@@ -198,24 +198,41 @@ impl<'a> Pair<'a> {
         there: Option<&KeptRefresh>,
         run: &KeptRefresh,
     ) -> Result<bool, EngineError> {
-        let is_kept_on = there.is_some_and(|there| there.stays.contains(&page));
-        if is_kept_on || run.held_back.contains(&page) {
+        let seed = there.and_then(|there| there.seeds.get(&page));
+        let is_kept_on = seed.is_some_and(|seed| seed.evidence == SeedEvidence::ByPolicy);
+        if is_kept_on || run.held_back.contains(&page) || self.is_refused(page, run)? {
             return Ok(true);
         }
-        if !run.policy.has_caps() {
-            return Ok(false);
+        let core = run.in_cores.get(&page).filter(|(_, is_hub)| *is_hub);
+        let core = core.map(|(rank, _)| self.core(run, *rank)).transpose()?;
+        if core.as_ref().is_some_and(|core| !core.gives_seed) {
+            return Ok(true);
         }
         // A cap matters to a page that the method could have come to.
         let is_cores = matches!(run.plan, Plan::Cores(_));
-        if is_cores && !run.in_cores.get(&page).is_some_and(|(_, is_hub)| *is_hub) {
+        if !run.rules.policy.has_caps() || (is_cores && core.is_none()) {
             return Ok(false);
         }
         let store = &self.views.reader;
-        let mut caps = Caps::new(&run.policy);
+        let mut caps = Caps::new(&run.rules.policy);
         for seed in run.seeds.keys() {
             caps.take(store, seed.site())?;
         }
         Ok(caps.full(store, page.site())?.is_some())
+    }
+
+    /// Whether a page was not let be a seed of `run` for its own sake. What a list says of it does not
+    /// change; its quality is known as long as no record of it came in since.
+    fn is_refused(&self, page: PageId, run: &KeptRefresh) -> Result<bool, EngineError> {
+        let candidates = &run.rules.candidates;
+        if candidates.admit_all() {
+            return Ok(false);
+        }
+        let record = self.views.reader.need(&tables::PAGES, &page)?;
+        let site = self.views.reader.need(&tables::SITES, &page.site())?.name;
+        let is_as_it_was = record.last_seen <= Some(run.record.batch);
+        let refusal = candidates.refusal(&site, &record);
+        Ok(refusal.is_some_and(|refusal| is_as_it_was || refusal.by != HeldBy::MinQuality))
     }
 
     /// The last batch between the two that changed one of these pages.
@@ -231,4 +248,9 @@ impl<'a> Pair<'a> {
         let last = changed.find(|(_, set)| set.bitmaps().any(|(high, _)| high == site.0));
         last.map(|(batch, _)| *batch)
     }
+}
+
+/// The hub that a core gave as a seed; `None` where policies let it give none.
+pub(super) fn seed_of(core: &CoreRecord) -> Option<PageId> {
+    core.gives_seed.then_some(core.seed)
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::Cause;
-use super::causes::{Because, Pair};
+use super::causes::{Because, Pair, seed_of};
 use super::side::KeptRefresh;
 use crate::engine::EngineError;
 use crate::engine::history::past::{Standing, TakesPart, Timeline};
@@ -57,7 +57,7 @@ impl Pair<'_> {
             };
             return Ok(Because {
                 core: Some(rank),
-                by: Some(core.seed),
+                by: seed_of(&core),
                 ..Because::new(cause, self.touched(&pages_of(&core)))
             });
         }
@@ -108,7 +108,7 @@ impl Pair<'_> {
                 let taker = self.core(run, rank)?;
                 Ok(Because {
                     core: Some(rank),
-                    by: Some(taker.seed),
+                    by: seed_of(&taker),
                     ..Because::new(
                         Cause::TakenApart,
                         batch.max(self.touched(&pages_of(&taker))),

@@ -31,7 +31,7 @@ impl Pair<'_> {
         }
         if let Some((pick, hop)) = self.covered(page, run, &record)? {
             return Ok(Because {
-                by: self.picked(run, &record, pick),
+                by: self.picked(run, &record, pick)?,
                 hop: Some(hop),
                 ..Because::new(Cause::Covered, batch)
             });
@@ -70,12 +70,14 @@ impl Pair<'_> {
         Ok(None)
     }
 
-    fn picked(&self, run: &KeptRefresh, record: &CoverRecord, pick: u32) -> Option<PageId> {
-        let rank = *record.ranks.get(pick.checked_sub(1)? as usize)?;
-        let sides = [self.from, self.to];
-        let side = sides
-            .into_iter()
-            .find(|side| side.view.refresh == Some(run.refresh))?;
-        side.order.get(rank.checked_sub(1)? as usize).copied()
+    fn picked(
+        &self,
+        run: &KeptRefresh,
+        record: &CoverRecord,
+        pick: u32,
+    ) -> Result<Option<PageId>, EngineError> {
+        let place = pick.checked_sub(1).map(|place| place as usize);
+        let rank = place.and_then(|place| record.ranks.get(place));
+        rank.map_or(Ok(None), |rank| self.chosen(run, *rank))
     }
 }

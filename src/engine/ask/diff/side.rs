@@ -8,7 +8,7 @@ use crate::engine::ask::nearest;
 use crate::engine::ask::views::Views;
 use crate::engine::history::past::TakesPart;
 use crate::engine::plan::{Plan, PlanOptions};
-use crate::engine::policy::Policy;
+use crate::engine::policy::Rules;
 use crate::ingest;
 use crate::page::PageId;
 use crate::storage::records::{RefreshId, RefreshRecord, SeedRecord};
@@ -32,10 +32,8 @@ pub(in crate::engine) struct KeptRefresh {
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
     pub(super) plan: Plan,
-    pub(super) policy: Policy,
-    /// Pages that are on the list only since no more of it may change.
-    pub(super) stays: BTreeSet<PageId>,
-    /// Pages that the method came to and that are not on the list, for the same reason.
+    pub(super) rules: Rules,
+    /// Pages that the method came to and that are not on the list, since no more of it may change.
     pub(super) held_back: BTreeSet<PageId>,
     pub(super) seeds: BTreeMap<PageId, SeedRecord>,
     /// For every page in a core: the core's rank, and whether the page is a hub of it.
@@ -51,7 +49,7 @@ impl KeptRefresh {
 }
 
 impl Side {
-    /// The seeds of a refresh. Cost: one scan of its seeds and cores.
+    /// The seeds of a refresh. Cost: one scan of its seeds and cores, and the lists of its policies.
     pub(in crate::engine) fn of_refresh(
         views: &Views,
         refresh: RefreshId,
@@ -59,7 +57,8 @@ impl Side {
     ) -> Result<Self, EngineError> {
         let store = &views.reader;
         let options = PlanOptions::from_kept(&record.settings)?;
-        let (plan, policy) = (options.decide()?, options.policy()?);
+        let plan = options.decide()?;
+        let rules = Rules::load(store, options.policy()?, options.lists())?;
         let prefix = refresh.to_be_bytes();
         let mut side = Self {
             view: DiffSide {
@@ -80,14 +79,8 @@ impl Side {
             side.order.push(seed.page);
             seeds.insert(seed.page, seed);
         }
-        let (mut stays, mut held_back) = (BTreeSet::new(), BTreeSet::new());
+        let mut held_back = BTreeSet::new();
         if record.chosen.is_some() {
-            for entry in store.scan_under(&tables::LISTED, &prefix)? {
-                let (_, listed) = entry?;
-                if listed.chosen.is_none() {
-                    stays.insert(listed.page);
-                }
-            }
             for entry in store.scan_under(&tables::SEEDS, &prefix)? {
                 let (_, seed) = entry?;
                 if !seeds.contains_key(&seed.page) {
@@ -118,9 +111,8 @@ impl Side {
             refresh,
             record,
             plan,
-            policy,
+            rules,
             seeds,
-            stays,
             held_back,
             in_cores,
             full_down_to: full.then_some(smallest),

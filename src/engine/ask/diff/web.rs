@@ -20,8 +20,8 @@ impl Pair<'_> {
     ) -> Result<Because, EngineError> {
         let batch = self.touched(&[page]);
         let because = |cause| Because::new(cause, batch);
-        let mut seeds = run.seeds.iter();
-        let since = seeds.find_map(|(_, seed)| match &seed.evidence {
+        let first = self.views.reader.get(&tables::SEEDS, &(run.refresh, 1))?;
+        let since = first.and_then(|seed| match seed.evidence {
             SeedEvidence::Web(evidence) => Some(evidence.since),
             SeedEvidence::Core { .. } | SeedEvidence::Cover(_) | SeedEvidence::ByPolicy => None,
         });
@@ -40,24 +40,27 @@ impl Pair<'_> {
         let covered = reach.and_then(|reach| reach.covered);
         if let Some(covered) = covered.filter(|_| !choice.method.is_baseline()) {
             return Ok(Because {
-                by: self.at_rank(run, covered.pick),
+                by: self.chosen(run, covered.pick)?,
                 hop: Some(covered.hop),
                 ..because(Cause::Covered)
             });
         }
-        let is_complete = run.record.seeds == choice.seeds;
+        let chosen = run.record.chosen.unwrap_or(run.record.seeds);
+        let is_complete = chosen == choice.seeds;
         Ok(because(match reach {
             Some(_) if is_complete => Cause::Outweighed,
             _ => Cause::NoValue,
         }))
     }
 
-    /// The seed of this rank.
-    fn at_rank(&self, run: &KeptRefresh, rank: u32) -> Option<PageId> {
-        let sides = [self.from, self.to];
-        let side = sides
-            .into_iter()
-            .find(|side| side.view.refresh == Some(run.refresh))?;
-        side.order.get(rank.checked_sub(1)? as usize).copied()
+    /// What the method came to at this rank, on the list or not.
+    pub(super) fn chosen(
+        &self,
+        run: &KeptRefresh,
+        rank: u32,
+    ) -> Result<Option<PageId>, EngineError> {
+        let key = (run.refresh, rank);
+        let seed = self.views.reader.get(&tables::SEEDS, &key)?;
+        Ok(seed.map(|seed| seed.page))
     }
 }
