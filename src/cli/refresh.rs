@@ -28,6 +28,12 @@ Examples:
   seedbank refresh bank --plan total --method greedy --seeds 500 --share value
   seedbank refresh bank --plan crawl --method greedy --scope web --seeds 20 --budget 5000
                                                   20 seeds for a crawl of 5,000 pages
+  seedbank refresh bank --max-per-site 3 --exclude @media
+                                                  at most 3 seeds of a site, no documents or images
+  seedbank refresh bank --exclude no.txt --min-hubs 2
+                                                  none that a line of no.txt names, none for a lone hub
+  seedbank refresh bank --pin ours.txt --max-changes 10
+                                                  our own pages first; at most 10 seeds change
   seedbank refresh bank --hits classic --iterations 60
   seedbank refresh bank --keep 30                 forget all but the plan's last 30 refreshes
   seedbank refresh bank --explain-cost            which batch and site made it compute cores
