@@ -94,13 +94,13 @@ fn a_page_of_a_list_from_outside_can_be_excluded() {
         ..PlanOptions::default()
     };
     bank.refresh("p", &plan, false);
-    let mut list = UrlList {
+    let mut today = UrlList {
         name: "today".to_owned(),
         ..UrlList::default()
     };
-    list.push_line(1, "http://h1.test/");
-    list.push_line(2, "http://h3.test/");
-    let changes = diff(&bank, &[], Some(list));
+    today.push_line(1, "http://h1.test/");
+    today.push_line(2, "http://h3.test/");
+    let changes = diff(&bank, &[], Some(today));
     let policy = (Change::Lost, Some(Cause::Policy), None);
     assert_eq!(told(&changes, "http://h1.test/"), policy);
     let another = Some("http://h2.test/".to_owned());
