@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use schemars::JsonSchema;
-use seedbank::engine::{Bank, EngineError, Explainer, ReadCost};
+use seedbank::engine::{Bank, EngineError, Explainer};
 use seedbank::shown::{plain, readable};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::failure::CliError;
 use super::output::{Lines, Output, print, print_json};
 use super::session::{Outcome, Session};
 use super::url_list;
-use super::values::{Format, FormatArgs, WhichArgs, human_bytes};
+use super::values::{Format, FormatArgs, WhichArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -74,7 +74,7 @@ pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliEr
         }
         (None, urls) => return many(&bank.explainer(&which)?, urls, format),
     };
-    tell(session, cost);
+    session.note_cost(cost);
     Ok(Outcome::Done)
 }
 
@@ -143,14 +143,4 @@ fn no_answer(answer: &NoAnswer<'_>) -> String {
         lines.add(plain(hint));
     }
     lines.0
-}
-
-fn tell(session: &Session, cost: ReadCost) {
-    if session.is_verbose() {
-        session.note(format_args!(
-            "{} point reads, {} read",
-            cost.reads,
-            human_bytes(cost.bytes)
-        ));
-    }
 }

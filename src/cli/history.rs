@@ -63,6 +63,7 @@ fn page(args: &HistoryArgs, url: &str, session: &Session) -> Result<Outcome, Cli
         Format::Json => print_json(&history)?,
         Format::Text => print(&readable(&page_history::text(&history)))?,
     }
+    session.note_cost(history.cost);
     Ok(Outcome::Done)
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write as _};
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
+use seedbank::engine::ReadCost;
 use seedbank::shown::{plain, readable};
 use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
@@ -13,6 +14,7 @@ use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use super::failure::{CliError, UNACKNOWLEDGED, UNPUBLISHED};
 use super::last_words;
 use super::progress::{Progress, catch_signals};
+use super::values::human_bytes;
 
 /// What every command knows.
 #[derive(Clone, Debug, Args)]
@@ -116,6 +118,17 @@ impl Session {
     pub(super) fn note(&self, text: impl fmt::Display) {
         if !self.quiet {
             say("", &text.to_string());
+        }
+    }
+
+    /// Says what an answer cost to read, where more is to be said.
+    pub(super) fn note_cost(&self, cost: ReadCost) {
+        if self.is_verbose() {
+            self.note(format_args!(
+                "{} point reads, {} read",
+                cost.reads,
+                human_bytes(cost.bytes)
+            ));
         }
     }
 

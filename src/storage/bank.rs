@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::acknowledged::Acknowledged;
+use super::changes::Changes;
 use super::error::StoreError;
 use super::examine::{known_epoch, verify_live};
 use super::folder::{
@@ -42,6 +43,10 @@ use crate::watch::{Unwatched, Watch};
 
 /// How often a process that waits for the writer's lock looks again.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
+
+/// How many bytes a bank of an older format takes to bring up, besides the store's own, before it
+/// sorts on disk.
+const UPGRADE_MEMORY: usize = 64 << 20;
 
 /// How long the writer's lock must be held before that counts as a writer. A probe holds the lock
 /// for a moment, and so does a child process of a former writer between its fork and its exec.
@@ -192,33 +197,48 @@ impl Writer {
             tracing::info!("finishing a bulk load that was interrupted");
             self.finish_load(&intent)?;
         }
-        let mut counters = self.counters()?;
+        // A load may have brought it.
+        let format = self.format()?;
         if format < FORMAT {
             tracing::info!("the bank is brought from format {format} to {FORMAT}");
-            counters.epoch = next(counters.epoch)?;
-            let values = [
-                (MetaKey::Format, Meta::Format(FORMAT)),
-                (MetaKey::Counters, Meta::Counters(counters)),
-            ];
-            write_meta(&self.store, &values, None)?;
+            self.bring_up()?;
         }
+        let counters = self.counters()?;
         if is_published(path, counters.epoch) {
             remove_unread(path, counters.epoch);
         } else {
-            // A damaged table of the live state must not replace a good one of the published state.
-            if let Some(table) = table_unlike_published(path)?
-                && !self.store.check(&Unwatched)?.is_clean()
-            {
-                return Err(StoreError::State {
-                    state: "live",
-                    what: format!("{table} is not what the published state has under this name"),
-                });
-            }
+            self.may_be_published()?;
             acknowledge(path, &counters, false)?;
             publish(path, &self.store, counters.epoch)?;
         }
         // Opening the database began another MANIFEST.
         acknowledge(path, &counters, true)
+    }
+
+    /// Brings a bank of an older format to that of this build, in one commit: what tables are kept of
+    /// that older builds did not have, and the format.
+    ///
+    /// Cost: one scan of all lists of seeds.
+    fn bring_up(&self) -> Result<(), StoreError> {
+        self.may_be_published()?;
+        let mut changes = Changes::new(&self.spill_folder(), UPGRADE_MEMORY);
+        changes.put_ways_back(&self.store)?;
+        changes.put(&META, &MetaKey::Format, &Meta::Format(FORMAT))?;
+        self.commit(changes, self.counters()?)
+    }
+
+    /// Fails where the live state is damaged in a table that the published state has under the same
+    /// name: it must not replace a good one.
+    fn may_be_published(&self) -> Result<(), StoreError> {
+        if let Some(table) = table_unlike_published(&self.bank)?
+            && !self.store.check(&Unwatched)?.is_clean()
+        {
+            return Err(StoreError::State {
+                state: "live",
+                what: format!("{table} is not what the published state has under this name"),
+            });
+        }
+        Ok(())
     }
 
     /// Fails with [`StoreError::Busy`] where another process writes to the bank right now.

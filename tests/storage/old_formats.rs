@@ -69,6 +69,21 @@ fn answers(place: &Place) -> Value {
     })
 }
 
+/// When each page of the last lists was a seed.
+fn pasts(place: &Place) -> Vec<Value> {
+    let plans = place.run(&["status", "bank", "--format", "json"]).json()["plans"].clone();
+    let mut pasts = Vec::new();
+    for plan in plans.as_array().unwrap() {
+        let plan = plan["plan"].as_str().unwrap();
+        let seeds = place.run(&["seeds", "bank", "--plan", plan]).done();
+        for url in seeds.lines().take(3) {
+            let past = place.run(&["history", "bank", url, "--format", "json"]);
+            pasts.push(past.json());
+        }
+    }
+    pasts
+}
+
 fn marker(place: &Place) -> String {
     std::fs::read_to_string(place.path("bank/SEEDBANK")).unwrap()
 }
@@ -77,10 +92,13 @@ fn answers_as_it_did(format: u32) {
     for name in ["batches", "refreshes"] {
         let (place, expected) = unpacked(format, name);
         assert_eq!(answers(&place), expected, "{name}");
+        let past = pasts(&place);
         place.run(&["check", "bank"]).done();
         assert_eq!(answers(&place), expected, "{name}");
         assert_eq!(marker(&place), format!("seedbank bank, format {format}\n"));
         place.run(&["repair", "bank"]).done();
+        // Which lists a page is on is looked up from now on.
+        assert_eq!(pasts(&place), past, "{name}");
         assert_eq!(marker(&place), format!("seedbank bank, format {FORMAT}\n"));
         assert_eq!(answers(&place), expected, "{name}");
         place.run(&["check", "bank"]).done();

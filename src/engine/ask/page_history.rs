@@ -1,16 +1,19 @@
 //! `history URL`: when a page was a seed, at which rank, and why it came and went.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::diff::{Cause, Pair, Side, refreshes_of};
+use super::diff::{Because, Cause, Pair, Side};
+use super::explain::ReadCost;
 use super::nearest;
 use super::views::Views;
 use crate::engine::plan::NAME_PATTERN;
 use crate::engine::{Bank, EngineError};
 use crate::ingest::URL_PATTERN;
 use crate::page::PageId;
-use crate::storage::records::{BatchId, PageState, RefreshId};
+use crate::storage::records::{BatchId, PageState, RefreshId, RefreshRecord};
 use crate::storage::tables;
 use crate::watch::Watch;
 
@@ -34,6 +37,9 @@ pub struct PageHistory {
     pub last_seen: Option<BatchId>,
     /// The plans, by name.
     pub plans: Vec<PlanHistory>,
+    /// What the answer cost to read.
+    #[serde(skip)]
+    pub cost: ReadCost,
 }
 
 /// What a plan's kept refreshes tell of a page.
@@ -78,11 +84,15 @@ pub struct Appearance {
     pub by: Option<String>,
 }
 
+/// The kept refreshes of a plan, in order.
+type Kept = Vec<(RefreshId, RefreshRecord)>;
+
 impl Bank {
     /// When a page was a seed, in the kept refreshes of one plan or of all.
     ///
-    /// The URL may be written in any way that ingest accepts. Cost: one scan of the seeds of these
-    /// refreshes; where the page came or went, what a diff of two refreshes costs for one seed.
+    /// The URL may be written in any way that ingest accepts. Cost: one scan of the records of
+    /// refreshes, without their seeds; an entry for each list that the page is on; where the page came
+    /// or went, what a diff of two refreshes costs for one seed.
     pub fn page_history(
         &self,
         url: &str,
@@ -91,72 +101,115 @@ impl Bank {
     ) -> Result<PageHistory, EngineError> {
         let views = Views::open(self)?;
         let (at, page, record) = nearest::named(&views, url)?;
-        let mut history = PageHistory {
+        let mut kept: BTreeMap<String, Kept> = BTreeMap::new();
+        for entry in views.reader.scan(&tables::PLANS)? {
+            let (name, _) = entry?;
+            if plan.is_none_or(|plan| plan == name) {
+                kept.insert(name, Kept::new());
+            }
+        }
+        if let Some(plan) = plan.filter(|_| kept.is_empty()) {
+            return Err(EngineError::NoPlan(plan.to_owned()));
+        }
+        for entry in views.reader.scan(&tables::REFRESHES)? {
+            let (refresh, record) = entry?;
+            if let Some(kept) = kept.get_mut(&record.plan) {
+                kept.push((refresh, record));
+            }
+        }
+        let ranks = views.reader.lists_with(page)?.into_iter().collect();
+        let of_page = OfPage {
+            views: &views,
+            page,
+            ranks,
+        };
+        let mut plans = Vec::with_capacity(kept.len());
+        for (name, kept) in kept {
+            plans.push(of_page.of_plan(name, &kept, watch)?);
+        }
+        Ok(PageHistory {
             url: at.url(views.naming.sites),
             state: record.state,
             spam: record.spam,
             first_seen: record.first_seen,
             last_seen: record.last_seen,
-            plans: Vec::new(),
-        };
-        for entry in views.reader.scan(&tables::PLANS)? {
-            let (name, _) = entry?;
-            if plan.is_none_or(|plan| plan == name) {
-                history.plans.push(of_plan(&views, &name, page, watch)?);
-            }
-        }
-        match plan {
-            Some(plan) if history.plans.is_empty() => Err(EngineError::NoPlan(plan.to_owned())),
-            _ => Ok(history),
-        }
+            plans,
+            cost: ReadCost {
+                reads: views.reader.reads(),
+                bytes: views.reader.bytes_read(),
+            },
+        })
     }
 }
 
-fn of_plan(
-    views: &Views,
-    plan: &str,
+/// A page and the lists that it is on.
+struct OfPage<'a> {
+    views: &'a Views,
     page: PageId,
-    watch: &dyn Watch,
-) -> Result<PlanHistory, EngineError> {
-    let refreshes = refreshes_of(views, plan)?;
-    let mut history = PlanHistory {
-        plan: plan.to_owned(),
-        refreshes: u32::try_from(refreshes.len()).unwrap_or(u32::MAX),
-        seed_in: 0,
-        appearances: Vec::new(),
-    };
-    watch.stage("refreshes", Some(refreshes.len() as u64));
-    let mut before: Option<Side> = None;
-    for (refresh, record) in refreshes {
-        watch.proceed()?;
-        let state_after = record.batch;
-        let now = Side::of_refresh(views, refresh, record)?;
-        let rank = now.ranks.get(&page).copied();
-        let was = before
-            .as_ref()
-            .map(|before| before.ranks.contains_key(&page));
-        let because = match (&before, was, rank) {
-            (Some(before), Some(false), Some(_)) => {
-                Some(Pair::new(views, before, &now)?.gained(page)?)
-            }
-            (Some(before), Some(true), None) => Some(Pair::new(views, before, &now)?.lost(page)?),
-            _ => None,
+    /// The page's rank on each list.
+    ranks: BTreeMap<RefreshId, u32>,
+}
+
+impl OfPage<'_> {
+    fn of_plan(
+        &self,
+        plan: String,
+        kept: &[(RefreshId, RefreshRecord)],
+        watch: &dyn Watch,
+    ) -> Result<PlanHistory, EngineError> {
+        let mut history = PlanHistory {
+            plan,
+            refreshes: u32::try_from(kept.len()).unwrap_or(u32::MAX),
+            seed_in: 0,
+            appearances: Vec::new(),
         };
-        history.seed_in += u32::from(rank.is_some());
-        if rank.is_some() || because.is_some() {
-            let by = because.as_ref().and_then(|because| because.by);
-            let by = by.map(|page| views.name(page)).transpose()?;
-            history.appearances.push(Appearance {
-                refresh,
-                state_after,
-                rank,
-                cause: because.as_ref().map(|because| because.cause),
-                batch: because.as_ref().and_then(|because| because.batch),
-                by: by.map(|(_, url)| url),
-            });
+        watch.stage("refreshes", Some(kept.len() as u64));
+        let mut before: Option<&(RefreshId, RefreshRecord)> = None;
+        for now in kept {
+            watch.proceed()?;
+            let (refresh, record) = now;
+            let rank = self.ranks.get(refresh).copied();
+            let because = match before {
+                Some(before) if self.ranks.contains_key(&before.0) != rank.is_some() => {
+                    Some(self.because(before, now)?)
+                }
+                _ => None,
+            };
+            history.seed_in += u32::from(rank.is_some());
+            if rank.is_some() || because.is_some() {
+                let by = because.as_ref().and_then(|because| because.by);
+                let by = by.map(|page| self.views.name(page)).transpose()?;
+                history.appearances.push(Appearance {
+                    refresh: *refresh,
+                    state_after: record.batch,
+                    rank,
+                    cause: because.as_ref().map(|because| because.cause),
+                    batch: because.as_ref().and_then(|because| because.batch),
+                    by: by.map(|(_, url)| url),
+                });
+            }
+            before = Some(now);
+            watch.advance(1);
         }
-        before = Some(now);
-        watch.advance(1);
+        Ok(history)
     }
-    Ok(history)
+
+    /// Why the page is on the list of one refresh and not on that of the other.
+    fn because(
+        &self,
+        before: &(RefreshId, RefreshRecord),
+        now: &(RefreshId, RefreshRecord),
+    ) -> Result<Because, EngineError> {
+        let side = |of: &(RefreshId, RefreshRecord)| {
+            let (refresh, record) = of;
+            Side::of_refresh(self.views, *refresh, record.clone())
+        };
+        let (from, to) = (side(before)?, side(now)?);
+        let pair = Pair::new(self.views, &from, &to)?;
+        if self.ranks.contains_key(&now.0) {
+            pair.gained(self.page)
+        } else {
+            pair.lost(self.page)
+        }
+    }
 }

@@ -130,16 +130,11 @@ impl Listing {
         if !self.differs() {
             return Ok(());
         }
-        for (rank, &page) in (1_u32..).zip(&self.seeds) {
-            let chosen = self.chosen.get(&page).map(|place| place + 1);
-            let stayed = self.stayed.get(&page).copied();
-            let listed = ListedSeed {
-                page,
-                chosen,
-                last_chosen: stayed.unwrap_or(refresh),
-            };
-            changes.put(&tables::LISTED, &(refresh, rank), &listed)?;
-        }
-        Ok(())
+        let list = self.seeds.iter().map(|&page| ListedSeed {
+            page,
+            chosen: self.chosen.get(&page).map(|place| place + 1),
+            last_chosen: self.stayed.get(&page).copied().unwrap_or(refresh),
+        });
+        Ok(changes.put_list(refresh, self.chosen.keys().copied(), list)?)
     }
 }

@@ -36,14 +36,14 @@ pub(super) fn prune(
     for entry in store.scan(&tables::REFRESHES)? {
         let (number, record) = entry?;
         if record.plan == plan {
-            old.push(number);
+            old.push((number, record));
         }
     }
     let stay = (keep as usize).saturating_sub(1);
     let oldest = old
         .split_off(old.len().saturating_sub(stay))
         .first()
-        .copied();
+        .map(|(number, _)| *number);
     let picked_by = match oldest {
         Some(refresh) => PickedBy {
             of_sites: cover::records(store, refresh)?
@@ -54,7 +54,8 @@ pub(super) fn prune(
         },
         None => picked_by,
     };
-    for &refresh in &old {
+    for (refresh, record) in &old {
+        let refresh = *refresh;
         let prefix = refresh.to_be_bytes();
         let over_web = web::picked_by(store, refresh)?;
         if let Some(since) = over_web.filter(|_| over_web != picked_by.over_web) {
@@ -64,8 +65,7 @@ pub(super) fn prune(
         changes.delete(&tables::BITMAPS, &BitmapKey::Removed(refresh))?;
         changes.delete_under(store, &tables::CORES, &prefix)?;
         changes.delete_under(store, &tables::VECTORS, &prefix)?;
-        changes.delete_under(store, &tables::SEEDS, &prefix)?;
-        changes.delete_under(store, &tables::LISTED, &prefix)?;
+        changes.delete_list(store, refresh, record)?;
         kept::delete_refresh(store, changes, refresh)?;
         evidence::delete_refresh(store, changes, refresh)?;
         for (site, record) in cover::records(store, refresh)? {
@@ -77,5 +77,5 @@ pub(super) fn prune(
             }
         }
     }
-    Ok(old)
+    Ok(old.into_iter().map(|(number, _)| number).collect())
 }

@@ -26,7 +26,10 @@ pub(super) struct Seeds {
 pub(super) type Picks = BTreeMap<(u32, SiteId, u32), Vec<u32>>;
 
 impl Walk<'_> {
-    pub(super) fn seeds(&mut self) -> Result<Seeds, StoreError> {
+    pub(super) fn seeds(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+    ) -> Result<Seeds, StoreError> {
         let mut seeds = Seeds::default();
         self.walk(&tables::SEEDS, |walk, (refresh, rank), seed| {
             *seeds.by_refresh.entry(refresh).or_default() += 1;
@@ -34,6 +37,10 @@ impl Walk<'_> {
             if !walk.pages.contains(seed.page.0) {
                 walk.report
                     .find("seeds", name(), format!("{} does not exist", seed.page));
+            }
+            let record = refreshes.get(&refresh);
+            if record.is_some_and(|record| record.chosen.is_none()) {
+                walk.has_way_back(seed.page, (refresh, rank));
             }
             let evidence = match seed.evidence {
                 SeedEvidence::Core { .. } | SeedEvidence::ByPolicy => return Ok(()),

@@ -35,9 +35,10 @@ impl Walk<'_> {
         let mut named = self.plans(&refreshes)?;
         named.extend(refreshes.values().flat_map(|record| &record.lists));
         self.lists(named)?;
-        let mut seeds = self.seeds()?;
+        let mut seeds = self.seeds(&refreshes)?;
         let picks = self.covers(&refreshes, &mut seeds)?;
         self.cores(&refreshes, &seeds)?;
+        self.seed_pages(&refreshes)?;
         self.ledger(&refreshes)?;
         self.evidence(&refreshes, &seeds.over_web.picked_by())?;
         self.bitmaps(&batches, &refreshes, picks, seeds.over_web)
@@ -193,34 +194,6 @@ impl Walk<'_> {
             self.report.find("lists", name(hash), what);
         }
         Ok(())
-    }
-
-    /// Every place of a list is a page, and where it says so one that the method came to; gives how
-    /// many there are, by refresh.
-    fn listed(&mut self) -> Result<BTreeMap<u32, u32>, StoreError> {
-        let mut listed: BTreeMap<u32, u32> = BTreeMap::new();
-        self.walk(&tables::LISTED, |walk, (refresh, rank), seed| {
-            *listed.entry(refresh).or_default() += 1;
-            let name = format!("refresh {refresh}, rank {rank}");
-            if !walk.pages.contains(seed.page.0) {
-                let what = format!("{} does not exist", seed.page);
-                walk.report.find("listed", &name, what);
-            }
-            let fits = match seed.chosen {
-                None => (1..refresh).contains(&seed.last_chosen),
-                Some(chosen) => {
-                    let seeds = walk.store.get(&tables::SEEDS, &(refresh, chosen));
-                    let page = seeds.ok().flatten().map(|seed| seed.page);
-                    page == Some(seed.page) && seed.last_chosen == refresh
-                }
-            };
-            if !fits {
-                let what = "it is not what the refresh came to";
-                walk.report.find("listed", name, what);
-            }
-            Ok(())
-        })?;
-        Ok(listed)
     }
 
     fn cores(

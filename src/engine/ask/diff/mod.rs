@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub use answers::{
     Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList,
 };
-pub(super) use causes::Pair;
+pub(super) use causes::{Because, Pair};
 pub(super) use side::Side;
 
 use super::answers::SuccessorView;
@@ -30,7 +30,6 @@ use crate::page::PageId;
 use crate::storage::records::{RefreshId, RefreshRecord, SeedEvidence};
 use crate::storage::tables;
 use crate::watch::Watch;
-use causes::Because;
 
 /// A kept refresh.
 type Found = (RefreshId, RefreshRecord);
@@ -195,7 +194,7 @@ fn last_two(views: &Views, plan: &str) -> Result<(Found, Found), EngineError> {
 }
 
 /// The kept refreshes of a plan, in order.
-pub(super) fn refreshes_of(views: &Views, plan: &str) -> Result<Vec<Found>, EngineError> {
+fn refreshes_of(views: &Views, plan: &str) -> Result<Vec<Found>, EngineError> {
     let mut found = Vec::new();
     for entry in views.reader.scan(&tables::REFRESHES)? {
         let (number, record) = entry?;

@@ -242,7 +242,7 @@ impl CoresRun {
     ) -> Result<Written, EngineError> {
         put_cores(changes, refresh, &self.hubs, &self.selection)?;
         for (rank, seed) in (1_u32..).zip(self.seeds()) {
-            changes.put(&tables::SEEDS, &(refresh, rank), &seed)?;
+            changes.put_seed((refresh, rank), &seed)?;
         }
         let counted = self.findings.counted(self.earlier);
         let written = self
