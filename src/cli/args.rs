@@ -4,8 +4,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use super::session::Everywhere;
 use super::{
-    check, cores, diff, evaluate, explain, history, ingest, init, page, plans, quotas, refresh,
-    repair, report, seeds, shell, status, synth, undo,
+    check, cores, diff, evaluate, explain, forget, history, ingest, init, page, plans, quotas,
+    refresh, repair, report, seeds, shell, status, synth, undo,
 };
 use seedbank::engine::FORMAT;
 
@@ -64,6 +64,7 @@ pub(super) enum Command {
     Check(check::CheckArgs),
     Repair(repair::RepairArgs),
     Undo(undo::UndoArgs),
+    Forget(forget::ForgetArgs),
     Synth(synth::SynthArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),

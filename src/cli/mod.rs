@@ -12,6 +12,7 @@ mod explain_sentence;
 mod explain_text;
 mod explain_web;
 mod failure;
+mod forget;
 mod history;
 mod ingest;
 mod init;
@@ -105,6 +106,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Check(args) => check::run(&args, session),
         Command::Repair(args) => repair::run(&args, session),
         Command::Undo(args) => undo::run(&args, session),
+        Command::Forget(args) => forget::run(args, session),
         Command::Synth(args) => synth::run(&args, session),
         Command::Completions(of) => shell::completions(&of, args::command()),
         Command::Man(of) => shell::man(&of, args::command()),

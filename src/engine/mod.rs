@@ -51,7 +51,8 @@ pub use evaluate::{
     MethodsEvaluation, MethodsRequest, RandomDepth, Recommended, SeedList, StateView, TopPage,
 };
 pub use ingest::{
-    AliasCounts, Format, IngestReport, IngestRequest, PushedBatch, SitesCounts, UndoReport,
+    AliasCounts, BarredCounts, ForgetReport, ForgetRequest, Format, IngestReport, IngestRequest,
+    PushedBatch, SitesCounts, UndoReport,
 };
 pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions, Scope, Tuned};
 pub use policy::{HeldBy, LeftOutPin, Limit, List, PinFault, Policy};

@@ -310,9 +310,17 @@ fn bare(host: &str) -> (&str, char) {
     }
 }
 
-/// The normalised URL of a page, from its site's name and the rest; the inverse of [`parse`].
+/// What stands for the URL of a page that was forgotten, in evidence that has to name something: no
+/// host can have this name.
+pub const FORGOTTEN_URL: &str = "http://forgotten.invalid/";
+
+/// The normalised URL of a page, from its site's name and the rest; the inverse of [`parse`]. Without a
+/// rest it is [`FORGOTTEN_URL`].
 #[must_use]
 pub fn url(site: &str, local: &str, mode: SiteMode) -> String {
+    if local.is_empty() {
+        return FORGOTTEN_URL.to_owned();
+    }
     let scheme = Scheme::of(local).name();
     let rest = local.get(1..).unwrap_or_default();
     let (www, host, rest) = match mode {

@@ -60,7 +60,8 @@ pub use interner::{Interner, UrlNumber};
 pub use json_lines::{JsonLines, RECORD_FIELDS};
 pub use lines::{LineFormat, Lines};
 pub use location::{
-    Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlProblem, UrlRules, parse, url,
+    FORGOTTEN_URL, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlProblem, UrlRules, parse,
+    url,
 };
 pub(crate) use location::{URL_PATTERN, end_of_host, registrable};
 pub use meant::field_meant;

@@ -33,7 +33,7 @@ use super::folder::{
 use super::format::{ACKNOWLEDGING, WITH_UNDO};
 use super::manifest::Manifest;
 use super::options::Merging;
-use super::published::{is_published, publish, remove_unread, table_unlike_published};
+use super::published::{publish, published_in_files, remove_unread, table_unlike_published};
 use super::records::{Counters, Meta};
 use super::rocks::Rocks;
 use super::store::Store;
@@ -204,15 +204,16 @@ impl Writer {
             self.bring_up()?;
         }
         let counters = self.counters()?;
-        if is_published(path, counters.epoch) {
+        let in_files = if let Some(in_files) = published_in_files(path, counters.epoch) {
             remove_unread(path, counters.epoch);
+            in_files
         } else {
             self.may_be_published()?;
             acknowledge(path, &counters, false)?;
-            publish(path, &self.store, counters.epoch)?;
-        }
+            publish(path, &self.store, counters.epoch)?
+        };
         // Opening the database began another MANIFEST.
-        acknowledge(path, &counters, true)
+        acknowledge(path, &counters, in_files)
     }
 
     /// Brings a bank of an older format to that of this build, in one commit: what tables are kept of

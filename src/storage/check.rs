@@ -237,7 +237,14 @@ impl Walk<'_> {
             walk.pages.insert(page.0);
             let name = hash(&[record.local.as_bytes(), &page.index().to_be_bytes()]);
             let site = walk.site(page.site());
-            site.names = site.names.wrapping_add(name);
+            // What was forgotten has no name, and nothing leads to it.
+            if !record.is_nameless() {
+                site.names = site.names.wrapping_add(name);
+            } else if record.state != PageState::Unlinked {
+                walk.report
+                    .find("pages", page, "it has no URL and is a page");
+            }
+            let site = walk.site(page.site());
             site.highest_page = site.highest_page.max(Some(page.index()));
             match record.state {
                 PageState::Known => site.seen.known += 1,
@@ -295,7 +302,9 @@ impl Walk<'_> {
                 walk.report
                     .find("pages", page, "it had a record and is marked as unlinked");
             }
-            walk.inherited(page, &record)?;
+            if !record.is_nameless() {
+                walk.inherited(page, &record)?;
+            }
             if record.first_seen.max(record.last_seen.unwrap_or(0)) > last_batch {
                 walk.report
                     .find("pages", page, "it names a batch that does not exist");

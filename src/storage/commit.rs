@@ -123,7 +123,7 @@ impl Writer {
     fn publish(&self, counters: &Counters) -> Result<(), StoreError> {
         acknowledge(&self.bank, counters, false)
             .and_then(|()| publish(&self.bank, &self.store, counters.epoch))
-            .and_then(|()| acknowledge(&self.bank, counters, true))
+            .and_then(|in_files| acknowledge(&self.bank, counters, in_files))
             .map_err(|e| StoreError::Unpublished(Box::new(e)))
     }
 

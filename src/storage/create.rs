@@ -111,9 +111,9 @@ fn fill(place: &Path, settings: &Settings) -> Result<File, StoreError> {
     ];
     write_meta(&store, &values, None)?;
     acknowledge(place, &Counters::default(), false)?;
-    publish(place, &store, 0)?;
+    let in_files = publish(place, &store, 0)?;
     drop(store);
-    acknowledge(place, &Counters::default(), true)?;
+    acknowledge(place, &Counters::default(), in_files)?;
     write_marker(place)?;
     Ok(lock)
 }

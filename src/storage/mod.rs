@@ -37,6 +37,7 @@ pub mod links;
 mod listed;
 pub mod lists;
 mod load;
+mod logs;
 mod manifest;
 mod older;
 mod open_files;

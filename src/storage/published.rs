@@ -3,12 +3,13 @@
 //! ```text
 //! BANK/published/N/       the checkpoint of epoch N
 //! BANK/published/N.lock   shared by its readers
-//! BANK/published/CURRENT  which one readers open, replaced in one step: 12 MANIFEST-000123 4821 HASH SUM
+//! BANK/published/CURRENT  which one readers open, replaced in one step: 12 MANIFEST-000123 4821 HASH SUM,
+//!                         with a log 12 MANIFEST-000123 4821 HASH log HASH SUM
 //! ```
 //!
 //! A state is removed when a later one is current and nobody holds its lock. The pointer holds a
-//! fingerprint of the state's MANIFEST, so that a reader knows whether what it opened is what was
-//! published; in format 4 the pointer was the epoch alone.
+//! fingerprint of the state's MANIFEST, and another of its log where it has one, so that a reader
+//! knows whether what it opened is what was published; in format 4 the pointer was the epoch alone.
 
 use std::fs::{self, File};
 use std::io;
@@ -24,6 +25,7 @@ use super::folder::{
     read_text, replace_file, sync_folder,
 };
 use super::format::ACKNOWLEDGING;
+use super::logs;
 use super::manifest::{Manifest, structure_fault};
 use super::store::Store;
 
@@ -40,6 +42,8 @@ pub(super) struct Pointer {
     pub(super) epoch: u64,
     /// The state's MANIFEST; `None` in a bank of format 4.
     manifest: Option<Manifest>,
+    /// The hash of the state's log; `None` where it has none.
+    log: Option<blake3::Hash>,
 }
 
 fn damaged(what: impl Into<String>) -> StoreError {
@@ -48,6 +52,9 @@ fn damaged(what: impl Into<String>) -> StoreError {
         what: what.into(),
     }
 }
+
+/// What stands before the hash of a log.
+const LOG: &str = " log ";
 
 fn folder_of(bank: &Path) -> PathBuf {
     bank.join("published")
@@ -59,20 +66,32 @@ impl Pointer {
         let Some(manifest) = &self.manifest else {
             return format!("{}\n", self.epoch);
         };
-        let text = format!("{} {manifest}", self.epoch);
+        let mut text = format!("{} {manifest}", self.epoch);
+        if let Some(log) = &self.log {
+            text.push_str(LOG);
+            text.push_str(&log.to_hex());
+        }
         format!("{text} {}\n", sum(&text))
     }
 
     fn parse(text: &str) -> Option<Self> {
         let line = text.strip_suffix('\n')?;
         if let Ok(epoch) = line.parse() {
-            let manifest = None;
-            return Some(Self { epoch, manifest });
+            return Some(Self {
+                epoch,
+                manifest: None,
+                log: None,
+            });
         }
-        let (epoch, manifest) = summed(line)?.split_once(' ')?;
+        let (epoch, state) = summed(line)?.split_once(' ')?;
+        let (manifest, log) = match state.split_once(LOG) {
+            Some((manifest, log)) => (manifest, Some(blake3::Hash::from_hex(log).ok()?)),
+            None => (state, None),
+        };
         Some(Self {
             epoch: epoch.parse().ok()?,
             manifest: Some(manifest.parse().ok()?),
+            log,
         })
     }
 
@@ -93,9 +112,22 @@ impl Pointer {
     pub(super) fn fault(&self, bank: &Path) -> Result<(), String> {
         let place = folder_of(bank).join(self.epoch.to_string());
         match &self.manifest {
-            Some(manifest) => manifest.fault(&place, true).map(drop),
-            None => structure_fault(&place),
+            Some(manifest) => manifest.fault(&place, true).map(drop)?,
+            None => return structure_fault(&place),
         }
+        let log = logs::fingerprint(&place).map_err(|e| format!("its log: {e}"))?;
+        if log == self.log {
+            Ok(())
+        } else {
+            Err("its log is not what was published".to_owned())
+        }
+    }
+
+    /// Whether the live database, in `bank/live`, has all of this state's log, perhaps with more behind
+    /// it.
+    pub(super) fn has_same_log(&self, bank: &Path) -> io::Result<bool> {
+        let place = folder_of(bank).join(self.epoch.to_string());
+        logs::begins(&bank.join("live"), &place)
     }
 
     /// Opens the state, if it is the one that was published.
@@ -113,8 +145,9 @@ impl Pointer {
     }
 }
 
-/// Makes this state the one that readers open from now on.
-pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<(), StoreError> {
+/// Makes this state the one that readers open from now on. Returns whether all of it is in files of
+/// tables; otherwise some of it is in its log.
+pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<bool, StoreError> {
     let folder = folder_of(bank);
     let place = folder.join(epoch.to_string());
     lock_file(&folder.join(format!("{epoch}.lock")))?;
@@ -125,16 +158,19 @@ pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<(), Stor
         let what = io::Error::new(io::ErrorKind::AlreadyExists, "something else is there");
         return Err(StoreError::io("make", &place)(what));
     }
-    store.rocks.checkpoint(&place)?;
+    let log_bytes = logs::most_bytes(&bank.join("live"));
+    store.rocks.checkpoint(&place, log_bytes)?;
+    let log = logs::fingerprint(&place).map_err(StoreError::io("read the log of", &place))?;
     let pointer = Pointer {
         epoch,
         manifest: Some(Manifest::of(&place)?),
+        log,
     };
     // The state must be there before anything points to it.
     sync_folder(&folder).map_err(StoreError::io("write to", &folder))?;
     replace_file(&folder.join("CURRENT"), pointer.line())?;
     remove_unread(bank, epoch);
-    Ok(())
+    Ok(log.is_none())
 }
 
 /// Removes published states before `current` that nobody reads, and never a later one. Best effort:
@@ -207,15 +243,16 @@ pub(super) fn is_read(bank: &Path, epoch: u64) -> bool {
     lock.is_ok_and(|lock| lock.try_lock().is_err())
 }
 
-/// Whether readers find the state of this epoch: the pointer, the lock and the state's files, any
-/// of which a copy of a bank may lack.
-pub(super) fn is_published(bank: &Path, epoch: u64) -> bool {
+/// Whether all of the state of this epoch is in files of tables, and not in its log; `None` where
+/// readers do not find it: the pointer, the lock and the state's files, any of which a copy of a bank
+/// may lack.
+pub(super) fn published_in_files(bank: &Path, epoch: u64) -> Option<bool> {
     let lock = folder_of(bank).join(format!("{epoch}.lock"));
-    Pointer::read(bank).is_ok_and(|pointer| {
-        // A pointer of format 4 says less than one that this build writes.
-        let is_this = pointer.epoch == epoch && pointer.manifest.is_some();
-        is_this && lock.is_file() && pointer.fault(bank).is_ok()
-    })
+    let pointer = Pointer::read(bank).ok()?;
+    // A pointer of format 4 says less than one that this build writes.
+    let is_this = pointer.epoch == epoch && pointer.manifest.is_some();
+    let is_there = is_this && lock.is_file() && pointer.fault(bank).is_ok();
+    is_there.then_some(pointer.log.is_none())
 }
 
 /// The published state of a bank, as it was at one moment.
@@ -329,18 +366,21 @@ mod tests {
     #[test]
     fn a_pointer_is_read_back_and_every_flipped_bit_is_seen() {
         let hash = blake3::hash(b"x").to_hex();
-        let pointer = Pointer {
-            epoch: 12,
-            manifest: Some(format!("MANIFEST-000007 123 {hash}").parse().unwrap()),
-        };
-        let line = pointer.line();
-        assert_eq!(Pointer::parse(&line), Some(pointer));
-        for at in 0..line.len() {
-            for bit in 0..7 {
-                let mut bytes = line.clone().into_bytes();
-                bytes[at] ^= 1 << bit;
-                let flipped = String::from_utf8(bytes).unwrap();
-                assert_eq!(Pointer::parse(&flipped), None, "{flipped:?}");
+        for log in [None, Some(blake3::hash(b"y"))] {
+            let pointer = Pointer {
+                epoch: 12,
+                manifest: Some(format!("MANIFEST-000007 123 {hash}").parse().unwrap()),
+                log,
+            };
+            let line = pointer.line();
+            assert_eq!(Pointer::parse(&line), Some(pointer));
+            for at in 0..line.len() {
+                for bit in 0..7 {
+                    let mut bytes = line.clone().into_bytes();
+                    bytes[at] ^= 1 << bit;
+                    let flipped = String::from_utf8(bytes).unwrap();
+                    assert_eq!(Pointer::parse(&flipped), None, "{flipped:?}");
+                }
             }
         }
         let old = Pointer::parse("12\n").unwrap();

@@ -224,6 +224,38 @@ pub struct PageRecord {
 }
 
 impl PageRecord {
+    /// What is left of a page that was forgotten: its id, for evidence that names it.
+    #[must_use]
+    pub const fn nameless(first_seen: BatchId) -> Self {
+        Self::unlinked(String::new(), first_seen)
+    }
+
+    /// Whether the page was forgotten, so that it has no URL any more.
+    #[must_use]
+    pub const fn is_nameless(&self) -> bool {
+        self.local.is_empty()
+    }
+
+    /// A page that nobody links to and that never had a record.
+    #[must_use]
+    pub const fn unlinked(local: String, first_seen: BatchId) -> Self {
+        Self {
+            local,
+            state: PageState::Unlinked,
+            spam: false,
+            clicks: 0,
+            uncrawled_given: None,
+            uncrawled_intra: 0,
+            digest: None,
+            row: None,
+            first_seen,
+            last_seen: None,
+            spam_given: None,
+            quality_given: None,
+            quality: None,
+        }
+    }
+
     /// Works out again what the page's own records and those of its site come to.
     pub fn inherit(&mut self, site: &SiteGiven) {
         (self.spam, self.quality) = site.over(self.spam_given, self.quality_given);

@@ -32,7 +32,7 @@ pub(super) struct Rocks {
 impl Rocks {
     /// Makes a new, empty database with these tables.
     pub(super) fn create(path: &Path, tables: &'static [TableInfo]) -> Result<Self, StoreError> {
-        let mut options = database_options();
+        let mut options = database_options()?;
         options.create_if_missing(true);
         options.create_missing_column_families(true);
         options.set_error_if_exists(true);
@@ -47,7 +47,7 @@ impl Rocks {
         merging: Merging,
         may_lack: bool,
     ) -> Result<Self, StoreError> {
-        let mut options = database_options();
+        let mut options = database_options()?;
         options.create_missing_column_families(may_lack);
         Self::open_with(path, tables, &options, merging)
     }
@@ -70,7 +70,7 @@ impl Rocks {
         tables: &'static [TableInfo],
     ) -> Result<Self, StoreError> {
         let cache = Cache::new_lru_cache(DEFAULT_CACHE);
-        let mut options = database_options();
+        let mut options = database_options()?;
         options.set_log_level(rocksdb::LogLevel::Fatal);
         let families = descriptors(tables, &cache, Merging::Never);
         let db = DB::open_cf_descriptors_read_only(&options, path, families, false)
@@ -236,10 +236,12 @@ impl Rocks {
             .map_err(StoreError::rocks("writing a batch"))
     }
 
-    /// Makes a checkpoint of hard links at `path`, which must not exist.
-    pub(super) fn checkpoint(&self, path: &Path) -> Result<(), StoreError> {
+    /// Makes a checkpoint of hard links at `path`, which must not exist. What is in the log alone is
+    /// written to files of tables first, unless there are fewer than `log_bytes` of it: then the log is
+    /// part of the checkpoint.
+    pub(super) fn checkpoint(&self, path: &Path, log_bytes: u64) -> Result<(), StoreError> {
         Checkpoint::new(&self.db)
-            .and_then(|checkpoint| checkpoint.create_checkpoint(path))
+            .and_then(|checkpoint| checkpoint.create_checkpoint_with_log_size(path, log_bytes))
             .map_err(StoreError::rocks("making a checkpoint"))
     }
 

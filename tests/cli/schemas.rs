@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::support::command::{Place, TWO_CORES, names};
 use seedbank::engine::{
     BankCheck, BudgetEvaluation, CoreView, CoverageEvaluation, CrawlEvaluation, DeletedPlan,
-    DiffSummary, DistancesEvaluation, DryRun, Explanation, History, IngestReport,
+    DiffSummary, DistancesEvaluation, DryRun, Explanation, ForgetReport, History, IngestReport,
     MethodsEvaluation, PageFacts, PageHistory, PlanDetail, Plans, Quotas, RefreshReport,
     RepairReport, Seed, SeedChange, SiteExplanation, SiteQuota, Status, UndoReport,
 };
@@ -59,6 +59,7 @@ pub fn fits(name: &str, output: &Value) {
         "report" => reads::<Report>(output),
         "seeds" => reads::<Seed>(output),
         "status" => reads::<Status>(output),
+        "forget" => reads::<ForgetReport>(output),
         "undo" => reads::<UndoReport>(output),
         "record" | "synth" => {}
         other => panic!("{other}"),

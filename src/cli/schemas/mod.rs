@@ -207,6 +207,12 @@ const FILES: &[File] = &[
         &[(None, of::<engine::Status>)],
     ),
     file(
+        "forget",
+        "Seedbank forget",
+        "What `seedbank forget --format json` prints.",
+        &[(None, of::<engine::ForgetReport>)],
+    ),
+    file(
         "undo",
         "Seedbank undo",
         "What `seedbank undo --format json` prints.",

@@ -12,7 +12,7 @@ use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
 use crate::engine::policy::pinned_urls;
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError};
-use crate::ingest::{self, Naming};
+use crate::ingest::{self, FORGOTTEN_URL, Naming};
 use crate::page::PageId;
 use crate::storage::records::{
     BatchId, BatchRecord, CoreRecord, PageRecord, PageState, RefreshId, RefreshRecord,
@@ -117,12 +117,12 @@ impl Bank {
         let pinned = pinned_urls(&views.reader, options.lists(), views.naming)?;
         let mut seeds = Vec::new();
         for (rank, seed) in views.reader.list(refresh)? {
-            seeds.push(seed_view(
-                &views,
-                (&record.plan, method, refresh),
-                &pinned,
-                (rank, &seed),
-            )?);
+            let of_plan = (record.plan.as_str(), method, refresh);
+            let seed = seed_view(&views, of_plan, &pinned, (rank, &seed))?;
+            // Nobody can be sent there.
+            if seed.url != FORGOTTEN_URL {
+                seeds.push(seed);
+            }
         }
         Ok(seeds)
     }

@@ -191,6 +191,11 @@ pub enum EngineError {
     /// The last batch cannot be taken back.
     #[error(transparent)]
     NoUndo(#[from] NoUndo),
+    /// What another bank bars cannot be taken over, since this one bars something by another secret.
+    #[error(
+        "both banks bar pages, each by a secret of its own, so that neither can take over what the other bars"
+    )]
+    OtherSecret,
     /// A core could not be extracted.
     #[error(transparent)]
     Cores(CoresError),
@@ -305,6 +310,7 @@ impl EngineError {
             | Self::NoUrl { .. }
             | Self::NoScheme { .. }
             | Self::NoUndo(_)
+            | Self::OtherSecret
             | Self::OtherPlan { .. } => Failure::Usage,
             Self::NotKnown { .. } | Self::NoSite(_) => Failure::Unknown,
             Self::Cores(_)

@@ -3,9 +3,11 @@
 //! The passes, and what goes between them, are drawn in `passes`.
 
 mod aliases;
+mod barred;
 mod canonical;
 mod claim;
 mod fields;
+mod forget;
 mod intra;
 mod links;
 mod loss;
@@ -38,13 +40,16 @@ use crate::ingest::{
     Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, Source, read_pieces,
     sites_source, within_limit,
 };
-use crate::storage::records::{BatchCounts, BatchId, BatchKind, BatchRecord};
+use crate::storage::records::{BatchCounts, BatchId, BatchKind, BatchRecord, Counters};
 use crate::storage::tables::{self, BitmapKey};
-use crate::storage::{StoreError, Writer};
+use crate::storage::{Changes, StoreError, Writer};
 use crate::watch::Watch;
 pub use aliases::AliasCounts;
 use aliases::Aliases;
+pub use barred::BarredCounts;
+use barred::Bars;
 use canonical::Winners;
+pub use forget::{ForgetReport, ForgetRequest};
 use passes::Passes;
 use portions::Gather;
 pub use push::PushedBatch;
@@ -154,6 +159,9 @@ pub struct IngestReport {
     pub aliases: AliasCounts,
     /// What it said of sites; pages that inherit it count as changed.
     pub sites: SitesCounts,
+    /// What was left out since it was forgotten and is not to come back.
+    #[serde(default, skip_serializing_if = "BarredCounts::is_nothing")]
+    pub barred: BarredCounts,
     /// Where bad records are listed; `None` where there are none.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
@@ -242,57 +250,30 @@ impl Bank {
         let aliases = Aliases::of(&writer)?;
         let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch, aliases);
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
-        let gather = passes.gather();
+        let gather = passes.gather(Bars::of(&writer)?);
         let (gather, read, listed) = read(request, &mut inputs, naming, gather, rejects, watch)?;
         let kind = if request.snapshot {
             BatchKind::Snapshot
         } else {
             BatchKind::Delta
         };
+        let name = request.name.clone().unwrap_or(inputs.name);
         let mut report = IngestReport {
-            batch: None,
-            name: request.name.clone().unwrap_or(inputs.name),
-            kind,
-            same_as: None,
-            repeats: None,
             dry_run: request.dry_run,
-            counts: BatchCounts::default(),
-            aliases: AliasCounts::default(),
-            sites: SitesCounts::default(),
+            barred: gather.barred(),
             rejects_file: listed.file,
             rejects_listed: listed.count,
-            read,
-            seconds: 0.0,
+            ..IngestReport::begun(name, kind, read)
         };
         let digest = work_in(&writer, gather, request, &mut passes, &mut report, watch)?;
         report.seconds = begun.elapsed().as_secs_f64();
         if report.same_as.is_some() || request.dry_run {
             return Ok(report);
         }
-        let record = BatchRecord {
-            name: report.name.clone(),
-            kind,
-            inputs: inputs.names,
-            digest: *digest.as_bytes(),
-            at: now(),
-            seconds: report.seconds,
-            counts: report.counts.clone(),
-        };
+        let of_batch = (*digest.as_bytes(), inputs.names);
+        let (changes, counters) = finished(passes, &report, of_batch)?;
         watch.stage("commit", None);
         watch.proceed()?;
-        let Passes {
-            mut changes,
-            mut counters,
-            changed,
-            former,
-            ..
-        } = passes;
-        changes.put(&tables::BATCHES, &batch, &record)?;
-        changes.put(&tables::BITMAPS, &BitmapKey::Changed(batch), &changed)?;
-        if !former.is_empty() {
-            changes.put(&tables::BITMAPS, &BitmapKey::Former(batch), &former)?;
-        }
-        counters.batch = batch;
         let committed = writer.commit_batch(changes, counters);
         let is_in = matches!(&committed, Ok(()) | Err(StoreError::Unpublished(_)));
         if is_in && request.rejects.is_none() {
@@ -304,6 +285,61 @@ impl Bank {
         report.seconds = begun.elapsed().as_secs_f64();
         Ok(report)
     }
+}
+
+impl IngestReport {
+    /// Of a batch that was read and not worked in yet.
+    fn begun(name: String, kind: BatchKind, read: ReadSummary) -> Self {
+        Self {
+            batch: None,
+            name,
+            kind,
+            same_as: None,
+            repeats: None,
+            dry_run: false,
+            counts: BatchCounts::default(),
+            aliases: AliasCounts::default(),
+            sites: SitesCounts::default(),
+            barred: BarredCounts::default(),
+            rejects_file: None,
+            rejects_listed: 0,
+            read,
+            seconds: 0.0,
+        }
+    }
+}
+
+/// The changes and counters of a batch that all passes have worked in, with its record. `of_batch` are
+/// the digest of its records and the names of its inputs.
+fn finished(
+    passes: Passes<'_>,
+    report: &IngestReport,
+    (digest, inputs): ([u8; 32], Vec<String>),
+) -> Result<(Changes, Counters), EngineError> {
+    let Passes {
+        mut changes,
+        mut counters,
+        changed,
+        former,
+        batch,
+        ..
+    } = passes;
+    let record = BatchRecord {
+        name: report.name.clone(),
+        kind: report.kind,
+        inputs,
+        digest,
+        at: now(),
+        seconds: report.seconds,
+        counts: report.counts.clone(),
+    };
+    changes.put(&tables::BATCHES, &batch, &record)?;
+    changes.put(&tables::BITMAPS, &BitmapKey::Changed(batch), &changed)?;
+    if !former.is_empty() {
+        changes.put(&tables::BITMAPS, &BitmapKey::Former(batch), &former)?;
+    }
+    counters.batch = batch;
+    Ok((changes, counters))
 }
 
 /// What a batch is read from.

@@ -121,7 +121,10 @@ impl PageChange {
             let site = store.get(&tables::SITES, &page.site())?;
             self.site = Some(site.unwrap_or_default().given);
         }
-        let new = self.apply(page, old.as_ref(), local, passes.batch)?;
+        let mut new = self.apply(page, old.as_ref(), local, passes.batch)?;
+        if passes.forgotten.pages.contains(page.0) {
+            new = PageRecord::nameless(new.first_seen);
+        }
         account(page, old.as_ref(), &new, &self, delta, passes)?;
         keep_former(page, old.as_ref(), &new, passes)?;
         if old.as_ref() != Some(&new) {
@@ -144,19 +147,8 @@ impl PageChange {
         batch: u32,
     ) -> Result<PageRecord, EngineError> {
         let mut record = old.cloned().unwrap_or_else(|| PageRecord {
-            local: local.unwrap_or_default(),
             state: PageState::Known,
-            spam: false,
-            clicks: 0,
-            uncrawled_given: None,
-            uncrawled_intra: 0,
-            digest: None,
-            row: None,
-            first_seen: batch,
-            last_seen: None,
-            spam_given: None,
-            quality_given: None,
-            quality: None,
+            ..PageRecord::unlinked(local.unwrap_or_default(), batch)
         });
         if let Some(claim) = &self.claim {
             record.last_seen = Some(batch);
@@ -382,6 +374,10 @@ pub(super) fn sites_pass(
         {
             // P_uniq differs, and with it the values of all pages.
             new.cover_changed = passes.batch;
+        }
+        if passes.forgotten.sites.contains(&site) {
+            new.name = String::new();
+            new.given = SiteGiven::default();
         }
         if old.as_ref() != Some(&new) {
             passes.changes.put(&tables::SITES, &site, &new)?;

@@ -25,12 +25,14 @@
 //! lost, and adds `u_new - u_old` for one that it kept. What the pages or rows of a block have in
 //! common is passed on once, with the places in the block that it holds for.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
 
 use super::aliases::Aliases;
+use super::barred::Bars;
 use super::claim::Claim;
 use super::fields::{Bytes, Fields};
 use super::loss::Loss;
@@ -71,6 +73,8 @@ pub(super) struct Passes<'a> {
     pub(super) changed: RoaringTreemap,
     /// Pages whose state, spam mark or row changed.
     pub(super) former: RoaringTreemap,
+    /// What is left without a name, since it is to be forgotten.
+    pub(super) forgotten: Forgotten,
     /// What the batch takes away; complete after the links pass.
     pub(super) loss: Loss,
     /// What the batch does to aliases; complete before the links pass.
@@ -119,6 +123,7 @@ impl<'a> Passes<'a> {
             batch,
             changed: RoaringTreemap::new(),
             former: RoaringTreemap::new(),
+            forgotten: Forgotten::default(),
             loss: Loss::default(),
             aliases,
             records: large(),
@@ -134,11 +139,11 @@ impl<'a> Passes<'a> {
         }
     }
 
-    /// Collects the input, before anything else has to be held.
-    pub(super) fn gather(&self) -> Gather {
+    /// Collects the input, before anything else has to be held, without what is barred.
+    pub(super) fn gather(&self, bars: Option<Bars>) -> Gather {
         let portion = (self.share * GATHER_SHARES).min(MOST_PORTION);
         let sites = SiteRecords::new(Sorter::new(self.folder, SMALL * self.share));
-        Gather::new(portion, [0; 3].map(|_| self.large_sorter()), sites)
+        Gather::new(portion, [0; 3].map(|_| self.large_sorter()), sites, bars)
     }
 
     /// A sorter for every link of the batch.
@@ -161,6 +166,13 @@ impl<'a> Passes<'a> {
             .sites
             .push(&site.0.to_be_bytes(), &storage::pack(delta)?)?)
     }
+}
+
+/// Pages and sites whose records keep nothing but their numbers.
+#[derive(Default)]
+pub(super) struct Forgotten {
+    pub(super) pages: RoaringTreemap,
+    pub(super) sites: BTreeSet<SiteId>,
 }
 
 /// What happens to a page's record, in the order in which it is applied.

@@ -10,6 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::barred::{BarredCounts, Bars};
 use super::claim::Claim;
 use super::fields::Bytes;
 use super::sites::{SiteClaims, SiteRecords};
@@ -55,6 +56,8 @@ pub(super) struct Gather {
     sources: Sorter,
     sites: SiteRecords,
     overruled: u64,
+    /// What is left out; `None` where that is nothing.
+    bars: Option<Bars>,
 }
 
 /// The input events, collected and ready to be sorted.
@@ -78,6 +81,7 @@ impl Gather {
         memory: usize,
         [by_url, by_portion, sources]: [Sorter; 3],
         sites: SiteRecords,
+        bars: Option<Bars>,
     ) -> Self {
         Self {
             memory,
@@ -91,7 +95,16 @@ impl Gather {
             sources,
             sites,
             overruled: 0,
+            bars,
         }
+    }
+
+    /// What was left out since it is barred.
+    pub(super) fn barred(&self) -> BarredCounts {
+        self.bars
+            .as_ref()
+            .map(|bars| bars.counts)
+            .unwrap_or_default()
     }
 
     /// Adds what a piece of the input says. With `of_links` the piece comes from a list of links,
@@ -100,7 +113,14 @@ impl Gather {
         let urls = self.urls.take();
         let mut urls = urls.unwrap_or_else(|| Urls::new(block.urls.alike()));
         urls.enter(&block.urls);
+        let barred = match &self.bars {
+            Some(bars) => bars.among(&block.urls),
+            None => Vec::new(),
+        };
         for (_, event) in block.events {
+            let Some(event) = self.allowed(event, &barred) else {
+                continue;
+            };
             match event {
                 Event::Record(record) => self.record(record, &block.urls, &mut urls),
                 Event::Link { from, to } => {
@@ -137,6 +157,48 @@ impl Gather {
         }
         self.urls = Some(urls);
         Ok(())
+    }
+
+    /// An event without what is barred of it; `None` where nothing is left. `barred` is by the numbers of
+    /// URLs; empty where none is.
+    fn allowed(
+        &mut self,
+        mut event: Event<UrlNumber>,
+        barred: &[bool],
+    ) -> Option<Event<UrlNumber>> {
+        let Some(bars) = &mut self.bars else {
+            return Some(event);
+        };
+        let is_barred = |url: &UrlNumber| barred.get(*url as usize) == Some(&true);
+        let left_out = match &mut event {
+            Event::Record(record) => {
+                // An alias of what is barred leads nowhere, and is a page without links.
+                if record.alias.as_ref().is_some_and(|(to, _)| is_barred(to)) {
+                    bars.counts.links += 1;
+                    record.alias = None;
+                    record.outlinks = Some(Vec::new());
+                }
+                if let Some(outlinks) = &mut record.outlinks {
+                    let before = outlinks.len();
+                    outlinks.retain(|to| !is_barred(to));
+                    bars.counts.links += (before - outlinks.len()) as u64;
+                }
+                is_barred(&record.url)
+            }
+            Event::Link { from, to } if is_barred(from) || is_barred(to) => {
+                if is_barred(from) {
+                    bars.counts.records += 1;
+                } else {
+                    bars.counts.links += 1;
+                }
+                return None;
+            }
+            Event::Page(page) => is_barred(&page.url),
+            Event::Site(site) => bars.has_site(&site.site),
+            Event::Link { .. } | Event::Rejected(_) => false,
+        };
+        bars.counts.records += u64::from(left_out);
+        (!left_out).then_some(event)
     }
 
     fn record(&mut self, record: PageRecord<UrlNumber>, block: &Interner, urls: &mut Urls) {

@@ -250,21 +250,7 @@ impl<'a> TakingBack<'a> {
             Some(given) => *given,
             None => self.writer.need(&tables::SITES, &site)?.given,
         };
-        let mut record = PageRecord {
-            local: now.local.clone(),
-            state: PageState::Unlinked,
-            spam: false,
-            clicks: 0,
-            uncrawled_given: None,
-            uncrawled_intra: 0,
-            digest: None,
-            row: None,
-            first_seen: now.first_seen,
-            last_seen: None,
-            spam_given: None,
-            quality_given: None,
-            quality: None,
-        };
+        let mut record = PageRecord::unlinked(now.local.clone(), now.first_seen);
         record.inherit(&given);
         Ok(record)
     }

@@ -19,24 +19,8 @@ impl Walk<'_> {
                 walk.report
                     .find("sites", site, "its number was not given out yet");
             }
-            match walk.store.get(&tables::SITE_IDS, &record.name) {
-                Ok(Some(id)) if id == site => {}
-                Ok(_) => walk.report.find(
-                    "site_ids",
-                    &record.name,
-                    format!("it does not lead to {site}, whose name it is"),
-                ),
-                Err(e) if e.is_damage() => {
-                    walk.report.find("site_ids", &record.name, e.to_string());
-                }
-                Err(e) => return Err(e),
-            }
-            if !names.insert(record.name.clone()) {
-                walk.report.find(
-                    "sites",
-                    site,
-                    format!("another site has its name {}", record.name),
-                );
+            if !record.name.is_empty() {
+                walk.name(site, &record, &mut names)?;
             }
             totals.known += u64::from(record.known);
             totals.crawled += u64::from(record.crawled);
@@ -79,6 +63,35 @@ impl Walk<'_> {
                     format!("{what}: the sites have {counted}, the counter says {kept}"),
                 );
             }
+        }
+        Ok(())
+    }
+
+    /// A name leads to its site, and to no other. A site that was forgotten has none.
+    fn name(
+        &mut self,
+        site: SiteId,
+        record: &SiteRecord,
+        names: &mut BTreeSet<String>,
+    ) -> Result<(), StoreError> {
+        match self.store.get(&tables::SITE_IDS, &record.name) {
+            Ok(Some(id)) if id == site => {}
+            Ok(_) => self.report.find(
+                "site_ids",
+                &record.name,
+                format!("it does not lead to {site}, whose name it is"),
+            ),
+            Err(e) if e.is_damage() => {
+                self.report.find("site_ids", &record.name, e.to_string());
+            }
+            Err(e) => return Err(e),
+        }
+        if !names.insert(record.name.clone()) {
+            self.report.find(
+                "sites",
+                site,
+                format!("another site has its name {}", record.name),
+            );
         }
         Ok(())
     }

@@ -1,0 +1,81 @@
+//! The log of a database: what small commits wrote and no file of a table has yet.
+//!
+//! Writing the log to files of tables takes a file and two syncs for each table that a commit changed,
+//! fifteen tables or so; for a batch of a few records that is nearly all of its time. So a small log is
+//! part of a published state, and readers read it into memory. It is written to files once it is
+//! [`MOST_BYTES`] large, or has come to [`MOST_LOGS`] files: each process that writes begins one.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::folder::{names_in, open_regular};
+
+/// A log that has as many bytes is written to files of tables. A reader takes some milliseconds to read
+/// it.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// So is a log of as many files.
+const MOST_LOGS: usize = 16;
+
+/// The files of a database's log, by their names in order.
+pub(super) fn logs_in(database: &Path) -> Vec<String> {
+    let mut names = names_in(database);
+    names.retain(|name| {
+        let number = name.strip_suffix(".log");
+        number.is_some_and(|number| number.parse::<u64>().is_ok())
+    });
+    names.sort_unstable();
+    names
+}
+
+/// How many bytes the log of a database may have to be left as it is; 0 where it has too many files.
+pub(super) fn most_bytes(database: &Path) -> u64 {
+    if logs_in(database).len() < MOST_LOGS {
+        MOST_BYTES
+    } else {
+        0
+    }
+}
+
+/// Whether every file of the log of `other` is one of the log of `database`, which may have more
+/// behind its bytes.
+///
+/// Cost: reads both logs.
+pub(super) fn begins(database: &Path, other: &Path) -> io::Result<bool> {
+    for name in logs_in(other) {
+        let theirs = fs::read(other.join(&name))?;
+        let ours = match open_regular(&database.join(&name)) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+            ours => {
+                let mut first = Vec::new();
+                ours?.take(theirs.len() as u64).read_to_end(&mut first)?;
+                first
+            }
+        };
+        if ours != theirs {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The hash of the names, lengths and bytes of a database's log; `None` where nothing is in it.
+///
+/// Cost: reads the log.
+pub(super) fn fingerprint(database: &Path) -> io::Result<Option<blake3::Hash>> {
+    let mut hasher = blake3::Hasher::new();
+    let mut is_empty = true;
+    for name in logs_in(database) {
+        let path = database.join(&name);
+        let bytes = fs::metadata(&path)?.len();
+        if bytes == 0 {
+            continue;
+        }
+        is_empty = false;
+        hasher.update(name.as_bytes());
+        hasher.update(&bytes.to_be_bytes());
+        hasher.update_reader(open_regular(&path)?)?;
+    }
+    Ok((!is_empty).then(|| hasher.finalize()))
+}
