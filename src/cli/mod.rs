@@ -37,6 +37,7 @@ mod status;
 mod synth;
 mod table;
 mod undo;
+mod time_limit;
 mod url_list;
 mod values;
 

@@ -1,18 +1,22 @@
-//! Progress bars on standard error, and Ctrl-C.
+//! Progress bars on standard error, Ctrl-C, and the time that a command may take.
 
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{
     HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
+use seedbank::engine::{EngineError, Failure};
 use seedbank::watch::Watch;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
+
+use super::failure::CliError;
+use super::time_limit::TimeLimit;
 
 /// Whether the user asked for the work to stop.
 static STOPPED: AtomicBool = AtomicBool::new(false);
@@ -41,10 +45,12 @@ pub(super) fn catch_signals() -> io::Result<()> {
     thread::Builder::new().spawn(wait).map(drop)
 }
 
-/// Shows stages as bars where they are wanted.
+/// Shows stages as bars where they are wanted, and stops the work where its time is over.
 pub(super) struct Progress {
     shown: bool,
     bar: Mutex<Option<ProgressBar>>,
+    /// The end of the time that the work may take, and how long it is; `None` where it may take any.
+    limit: Option<(Instant, TimeLimit)>,
 }
 
 impl Progress {
@@ -52,6 +58,27 @@ impl Progress {
         Self {
             shown,
             bar: Mutex::new(None),
+            limit: None,
+        }
+    }
+
+    /// The work may take so long from now on.
+    pub(super) fn within(mut self, limit: Option<TimeLimit>) -> Self {
+        let end = |limit: TimeLimit| Some((Instant::now().checked_add(limit.duration())?, limit));
+        self.limit = limit.and_then(end);
+        self
+    }
+
+    /// What the work came to, once it has ended: work that was stopped since its time was over has
+    /// an error of its own.
+    pub(super) fn ended<T>(self, work: Result<T, EngineError>) -> Result<T, CliError> {
+        match (work, self.limit) {
+            (Err(e), Some((_, limit)))
+                if e.failure() == Failure::Interrupted && !STOPPED.load(Ordering::SeqCst) =>
+            {
+                Err(CliError::OutOfTime(limit))
+            }
+            (work, _) => Ok(work?),
         }
     }
 
@@ -62,7 +89,7 @@ impl Progress {
 
 impl Watch for Progress {
     fn stopped(&self) -> bool {
-        STOPPED.load(Ordering::Relaxed)
+        STOPPED.load(Ordering::Relaxed) || self.limit.is_some_and(|(end, _)| Instant::now() >= end)
     }
 
     fn stage(&self, name: &str, total: Option<u64>) {

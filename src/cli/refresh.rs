@@ -15,6 +15,7 @@ use super::output::{print, print_json};
 use super::plan_flags::PlanFlags;
 use super::policy_text;
 use super::session::{Outcome, Session};
+use super::time_limit::TimeLimit;
 use super::values::{Format, FormatArgs, human_bytes};
 
 const EXAMPLES: &str = "\
@@ -36,6 +37,7 @@ Examples:
                                                   our own pages first; at most 10 seeds change
   seedbank refresh bank --hits classic --iterations 60
   seedbank refresh bank --keep 30                 forget all but the plan's last 30 refreshes
+  seedbank refresh bank --time-limit 20m          done in 20 minutes, or nothing is stored
   seedbank refresh bank --explain-cost            which batch and site made it compute cores
   seedbank refresh bank --seeds 50 --dry-run      what it would select; nothing is stored
 
@@ -74,6 +76,11 @@ pub(super) struct RefreshArgs {
     #[arg(long, value_parser = BoolishValueParser::new(),
         env = "SEEDBANK_WAIT")]
     wait: bool,
+    /// End with status 1, and store nothing, where it is not done in so long: 90s, 20m, 1h30m
+    ///
+    /// Waiting for another process counts too. A list never depends on the time.
+    #[arg(long, value_name = "DURATION", env = "SEEDBANK_TIME_LIMIT")]
+    time_limit: Option<TimeLimit>,
     #[command(flatten)]
     format: FormatArgs,
     // Last, since its headings would also apply to flags that follow.
@@ -92,15 +99,14 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         wait: args.wait,
         explain_cost: args.explain_cost,
     };
-    let watch = session.watch()?;
+    let watch = session.watch()?.within(args.time_limit);
     if args.dry_run {
         let tried = bank.dry_run(&request, &watch);
-        drop(watch);
-        return show(&tried?, args.format.format, session);
+        let tried = watch.ended(tried)?;
+        return show(&tried, args.format.format, session);
     }
     let report = bank.refresh(&request, &watch);
-    drop(watch);
-    let report = report?;
+    let report = watch.ended(report)?;
     if report.plan_changed {
         session.note(format_args!(
             "plan {} had other parameters before; from now on it has these",

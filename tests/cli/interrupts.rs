@@ -93,6 +93,47 @@ fn a_second_signal_ends_at_once_and_the_bank_survives_it() {
 }
 
 #[test]
+fn a_refresh_that_is_not_done_in_time_is_1_and_stores_nothing() {
+    let place = Place::with_seeds();
+    let crawl = ["synth", "crawl", "--pages", "3000", "--days", "0"];
+    place.run(&crawl).done();
+    let day = ["ingest", "bank", "crawl/day-000.jsonl.zst"];
+    place.run(&day).done();
+    let before = place.state();
+    let error = "error: not done within 1 s; nothing is stored, the bank is as it was\n\
+        hint: give it more time with --time-limit; the lists of earlier refreshes stay as they are\n";
+    // A hundred thousand iterations for each of a hundred cores take minutes.
+    let long = ["--hits", "classic", "--iterations", "100000"];
+    let refresh = ["refresh", "bank", "--time-limit", "1s"];
+    let ended = place.run(&[&refresh[..], &long].concat());
+    assert_eq!(ended.fails(1), error);
+    // Waiting for another process counts too.
+    let lock = std::fs::File::open(place.path("bank/writer.lock")).unwrap();
+    lock.lock().unwrap();
+    let ended = place.run(&[&refresh[..], &["--wait"]].concat());
+    assert_eq!(ended.fails(1), error);
+    drop(lock);
+    assert_eq!(place.state(), before);
+    // Time enough makes no difference.
+    let other = ["--plan", "other", "--seeds", "20"];
+    place
+        .run(&[&refresh[..2], &["--seeds", "20"]].concat())
+        .done();
+    let hour = ["refresh", "bank", "--time-limit", "1h"];
+    place.run(&[&hour[..], &other].concat()).done();
+    let list = place.run(&["seeds", "bank"]).done();
+    assert_eq!(list.lines().count(), 20);
+    let same = place.run(&["seeds", "bank", "--plan", "other"]).done();
+    assert_eq!(same, list);
+    for bad in ["", "20", "0s", "1.5h", "soon"] {
+        let told = place
+            .run(&["refresh", "bank", "--time-limit", bad])
+            .fails(2);
+        assert!(told.contains("1s") || told.contains("90s"), "{bad}: {told}");
+    }
+}
+
+#[test]
 fn synth_leaves_nothing_when_interrupted() {
     let place = Place::new();
     let child = place.spawn(&["synth", "crawl", "--pages", "50000000", "--days", "0"]);

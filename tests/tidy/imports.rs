@@ -272,7 +272,8 @@ const ORDERS: &[Order] = &[
     Order {
         folder: &["cli"],
         lines: &[
-            &["last_words", "failure", "environment"],
+            &["time_limit", "last_words", "environment"],
+            &["failure"],
             &["out_file"],
             &["output", "progress", "table"],
             &["session", "values"],

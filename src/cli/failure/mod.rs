@@ -13,6 +13,8 @@ use seedbank::engine::{EngineError, Failure, PlanError};
 use seedbank::shown::{plain, shortened};
 use seedbank::synth::SynthError;
 
+use super::time_limit::TimeLimit;
+
 pub(super) use hints::{UNACKNOWLEDGED, UNPUBLISHED};
 
 /// Why a command failed.
@@ -48,6 +50,9 @@ pub(super) enum CliError {
         /// The system's error.
         source: io::Error,
     },
+    /// The work was not done in the time that the user gave it.
+    #[error("not done within {0}; nothing is stored, the bank is as it was")]
+    OutOfTime(TimeLimit),
     /// Standard output failed.
     #[error("cannot write to standard output")]
     Output(#[source] io::Error),
@@ -93,7 +98,8 @@ impl CliError {
                 SynthError::Write { .. } => 1,
                 _ => 2,
             },
-            Self::Output(_)
+            Self::OutOfTime(_)
+            | Self::Output(_)
             | Self::File { .. }
             | Self::Json(_)
             | Self::Threads(_)
@@ -105,6 +111,10 @@ impl CliError {
     pub(super) fn hint(&self) -> Option<String> {
         match self {
             Self::Engine(e) => hints::line(&e.hint()?),
+            Self::OutOfTime(_) => Some(
+                "give it more time with --time-limit; the lists of earlier refreshes stay as they are"
+                    .to_owned(),
+            ),
             Self::Threads(_) => Some("give a smaller number of --threads".to_owned()),
             _ => None,
         }

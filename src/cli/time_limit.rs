@@ -1,0 +1,109 @@
+//! How long a command may take, as the user types it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The units, largest first: the letter that is typed, what is shown, and the seconds.
+const UNITS: [(char, &str, u64); 4] = [
+    ('d', "d", 86_400),
+    ('h', "h", 3600),
+    ('m', "min", 60),
+    ('s', "s", 1),
+];
+
+/// The longest time: a year.
+const LONGEST: u64 = 365 * 86_400;
+
+/// How long a command may take: whole seconds, at least one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct TimeLimit(u64);
+
+impl TimeLimit {
+    pub(super) const fn duration(self) -> Duration {
+        Duration::from_secs(self.0)
+    }
+}
+
+impl FromStr for TimeLimit {
+    type Err = &'static str;
+
+    /// Reads numbers with their units: 90s, 20m, 1h30m.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const FORM: &str = "give whole numbers with s, m, h or d behind them, such as 90s or 1h30m";
+        let mut seconds: u64 = 0;
+        let mut rest = text.trim();
+        while !rest.is_empty() {
+            let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or(FORM)?;
+            let number: u64 = rest[..digits].parse().map_err(|_| FORM)?;
+            let typed = rest[digits..].chars().next().ok_or(FORM)?;
+            let unit = UNITS.iter().find(|(unit, ..)| *unit == typed).ok_or(FORM)?;
+            let more = number.checked_mul(unit.2);
+            seconds = more
+                .and_then(|more| seconds.checked_add(more))
+                .ok_or(FORM)?;
+            rest = &rest[digits + 1..];
+        }
+        if text.trim().is_empty() {
+            return Err(FORM);
+        }
+        if (1..=LONGEST).contains(&seconds) {
+            Ok(Self(seconds))
+        } else {
+            Err("give at least 1s and at most 365d")
+        }
+    }
+}
+
+impl fmt::Display for TimeLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0;
+        let mut space = "";
+        for (_, shown, seconds) in UNITS {
+            if rest >= seconds {
+                write!(f, "{space}{} {shown}", rest / seconds)?;
+                rest %= seconds;
+                space = " ";
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        for (typed, seconds, shown) in [
+            ("90s", 90, "1 min 30 s"),
+            ("20m", 1200, "20 min"),
+            (" 2h ", 7200, "2 h"),
+            ("1h30m", 5400, "1 h 30 min"),
+            ("365d", LONGEST, "365 d"),
+        ] {
+            let limit: TimeLimit = typed.parse().unwrap();
+            assert_eq!(limit.duration().as_secs(), seconds, "{typed}");
+            assert_eq!(limit.to_string(), shown);
+        }
+        for bad in [
+            "",
+            " ",
+            "20",
+            "m",
+            "1.5h",
+            "-1s",
+            "20 m",
+            "20min",
+            "20M",
+            "0s",
+            "366d",
+            "1é",
+            "99999999999999999999s",
+            "18446744073709551615d",
+        ] {
+            assert!(bad.parse::<TimeLimit>().is_err(), "{bad}");
+        }
+    }
+}
