@@ -22,8 +22,8 @@ Exit status:
   0  done                      1  failed
   2  wrong usage               3  input refused, the bank is as it was
   4  the bank is busy, damaged, missing or of another version
-  5  nothing to answer with: nothing could be selected (the refresh is recorded, empty), or the
-     bank does not know the page or the site
+  5  nothing to answer with: nothing could be selected (the refresh is recorded, empty), the list
+     is the one before (seeds --if-changed), or the bank does not know the page or the site
   130  interrupted, the bank is as it was
 
 Settings named with [env: ...] are also taken from the environment. A command that does not have the

@@ -1,7 +1,7 @@
 //! A file that a command prints to: it has its name once it is complete, and not before.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -84,6 +84,11 @@ impl OutFile {
         &self.path
     }
 
+    /// Whether a file is written, in whose place others can be put; else a device or a pipe.
+    pub(super) const fn is_file(&self) -> bool {
+        matches!(self.to, Place::Beside(..))
+    }
+
     /// Gives the file its name, once its bytes are on the disk.
     pub(super) fn complete(self) -> io::Result<()> {
         match self.to {
@@ -93,6 +98,18 @@ impl OutFile {
             }
             Place::Device(_) => Ok(()),
         }
+    }
+
+    /// Gives the file its name where the one that has it holds other bytes, or none has it; else
+    /// leaves that one as it is. Returns whether it did.
+    pub(super) fn complete_if_other(self) -> io::Result<bool> {
+        if let Place::Beside(file, place) = &self.to
+            && place.try_exists()?
+            && is_same(file.reopen()?, File::open(place)?)?
+        {
+            return Ok(false);
+        }
+        self.complete().map(|()| true)
     }
 }
 
@@ -108,6 +125,21 @@ impl Write for OutFile {
         match &mut self.to {
             Place::Beside(file, _) => file.flush(),
             Place::Device(file) => file.flush(),
+        }
+    }
+}
+
+/// Whether two files hold the same bytes.
+fn is_same(a: File, b: File) -> io::Result<bool> {
+    if a.metadata()?.len() != b.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut a, mut b) = (BufReader::new(a).bytes(), BufReader::new(b).bytes());
+    loop {
+        match (a.next().transpose()?, b.next().transpose()?) {
+            (None, None) => return Ok(true),
+            (one, other) if one == other => {}
+            _ => return Ok(false),
         }
     }
 }

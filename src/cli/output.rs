@@ -104,11 +104,32 @@ impl Output {
         self.line(&text)
     }
 
-    pub(super) fn finish(mut self) -> Result<(), CliError> {
+    /// Whether it goes to a file, in whose place others can be put; else to standard output, a
+    /// device or a pipe.
+    pub(super) fn is_to_file(&self) -> bool {
+        matches!(self.out.get_ref(), Target::File(file) if file.is_file())
+    }
+
+    pub(super) fn finish(self) -> Result<(), CliError> {
+        self.end(OutFile::complete)
+    }
+
+    /// As [`Output::finish`], but a file that is there and holds the same bytes stays as it is.
+    /// Returns whether anything was put out.
+    pub(super) fn finish_if_other(self) -> Result<bool, CliError> {
+        let mut is_other = true;
+        self.end(|file| {
+            is_other = file.complete_if_other()?;
+            Ok(())
+        })?;
+        Ok(is_other)
+    }
+
+    fn end(mut self, complete: impl FnOnce(OutFile) -> io::Result<()>) -> Result<(), CliError> {
         let failed = self.out.get_ref().failed();
         self.out.flush().map_err(&failed)?;
         match self.out.into_inner() {
-            Ok(Target::File(file)) => file.complete().map_err(failed),
+            Ok(Target::File(file)) => complete(file).map_err(failed),
             Ok(Target::Stdout(_)) => Ok(()),
             Err(e) => Err(failed(e.into_error())),
         }

@@ -20,6 +20,7 @@ Examples:
   seedbank seeds bank --alive                      without those that died since the refresh
   seedbank seeds bank --limit 20                   the best 20
   seedbank seeds bank --format nutch --out urls/seeds.txt
+  seedbank seeds bank --out seeds.txt --if-changed status 5 where seeds.txt has this list already
   seedbank seeds bank --format heritrix > job/seeds.txt";
 
 /// Print the seeds of a refresh, best first
@@ -44,6 +45,14 @@ pub(super) struct SeedsArgs {
     /// Write to a file, which is replaced only once all is written
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Print only where the list is another one; else say so, and end with status 5
+    ///
+    /// With --out it is another one where the file that is there does not hold the very bytes that
+    /// would be written; it stays untouched where it does. (Formats that name the refresh are others
+    /// after every refresh; text is not.) Without --out it is another one where it has not the same
+    /// pages in the same order as the plan's refresh before, or none before is kept.
+    #[arg(long)]
+    if_changed: bool,
     /// How the seeds are printed
     #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
     format: SeedFormat,
@@ -67,7 +76,57 @@ enum SeedFormat {
 }
 
 pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliError> {
-    let mut seeds = Bank::at(&args.bank).seeds(&args.which.into())?;
+    let out = Output::to(args.out.as_deref(), &args.bank)?;
+    let bank = Bank::at(&args.bank);
+    if !args.if_changed {
+        let seeds = bank.seeds(&args.which.clone().into())?;
+        write(seeds, &args, out, session)?.finish()?;
+        return Ok(Outcome::Done);
+    }
+    if out.is_to_file() {
+        let seeds = bank.seeds(&args.which.clone().into())?;
+        if write(seeds, &args, out, session)?.finish_if_other()? {
+            return Ok(Outcome::Done);
+        }
+        let file = args.out.unwrap_or_default();
+        session.note(format_args!(
+            "nothing changed: {} has this list already",
+            file.display()
+        ));
+        return Ok(Outcome::Nothing);
+    }
+    if args.alive {
+        return Err(CliError::Usage(
+            "--if-changed with --alive compares with a file, since nobody keeps which seeds were alive the last time; give --out FILE"
+                .to_owned(),
+        ));
+    }
+    let list = bank.seeds_and_earlier(&args.which.clone().into())?;
+    match &list.earlier {
+        Some(earlier) if list.is_same(args.limit.map(|limit| limit as usize)) => {
+            session.note(format_args!(
+                "nothing changed: refresh {} of plan {} has the list of refresh {}",
+                list.refresh, list.plan, earlier.refresh
+            ));
+            return Ok(Outcome::Nothing);
+        }
+        Some(_) => {}
+        None => session.note(format_args!(
+            "plan {} has no earlier refresh to compare refresh {} with",
+            list.plan, list.refresh
+        )),
+    }
+    write(list.seeds, &args, out, session)?.finish()?;
+    Ok(Outcome::Done)
+}
+
+/// Writes the list as the arguments say; what comes back is still to be finished.
+fn write(
+    mut seeds: Vec<Seed>,
+    args: &SeedsArgs,
+    mut out: Output,
+    session: &Session,
+) -> Result<Output, CliError> {
     let all = seeds.len();
     let dead = seeds.iter().filter(|seed| !seed.alive).count();
     if args.alive {
@@ -88,7 +147,6 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
     if let Some(limit) = args.limit {
         seeds.truncate(limit as usize);
     }
-    let mut out = Output::to(args.out.as_deref(), &args.bank)?;
     if args.format == SeedFormat::Csv {
         out.text(CSV_HEADER)?;
     }
@@ -112,8 +170,7 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
             SeedFormat::Heritrix => out.line(&heritrix_line(seed))?,
         }
     }
-    out.finish()?;
-    Ok(Outcome::Done)
+    Ok(out)
 }
 
 /// The columns, the same for every method, so that a reader need not know which one it was.

@@ -45,7 +45,8 @@ pub(super) enum Outcome {
     Done,
     /// A check found something.
     Findings,
-    /// Nothing could be selected.
+    /// There is nothing to answer with: nothing could be selected, nothing changed, or the bank does
+    /// not know what was asked about.
     Nothing,
 }
 

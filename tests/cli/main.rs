@@ -21,6 +21,7 @@ mod explain;
 mod explain_many;
 mod explain_texts;
 mod failures;
+mod if_changed;
 #[cfg(unix)]
 mod interrupts;
 mod limits;

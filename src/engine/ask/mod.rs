@@ -4,6 +4,7 @@
 pub(crate) mod answers;
 pub(crate) mod diff;
 mod dry_run;
+mod earlier;
 mod events;
 pub(crate) mod explain;
 pub(crate) mod nearest;
@@ -19,6 +20,7 @@ pub use answers::{
 };
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
+pub use earlier::{EarlierList, ListAndEarlier};
 pub use events::Event;
 pub use explain::{
     Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,

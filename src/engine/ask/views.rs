@@ -103,6 +103,27 @@ impl Views {
             _ => Ok((refresh, record)),
         }
     }
+
+    /// The seeds of a refresh, best first.
+    pub(super) fn seeds(
+        &self,
+        refresh: RefreshId,
+        record: &RefreshRecord,
+    ) -> Result<Vec<Seed>, EngineError> {
+        let options = PlanOptions::from_kept(&record.settings)?;
+        let method = options.method.unwrap_or_default();
+        let pinned = pinned_urls(&self.reader, options.lists(), self.naming)?;
+        let of_plan = (record.plan.as_str(), method, refresh);
+        let mut seeds = Vec::new();
+        for (rank, seed) in self.reader.list(refresh)? {
+            let seed = seed_view(self, of_plan, &pinned, (rank, &seed))?;
+            // Nobody can be sent there.
+            if seed.url != FORGOTTEN_URL {
+                seeds.push(seed);
+            }
+        }
+        Ok(seeds)
+    }
 }
 
 impl Bank {
@@ -112,19 +133,7 @@ impl Bank {
     pub fn seeds(&self, which: &Which) -> Result<Vec<Seed>, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
-        let options = PlanOptions::from_kept(&record.settings)?;
-        let method = options.method.unwrap_or_default();
-        let pinned = pinned_urls(&views.reader, options.lists(), views.naming)?;
-        let mut seeds = Vec::new();
-        for (rank, seed) in views.reader.list(refresh)? {
-            let of_plan = (record.plan.as_str(), method, refresh);
-            let seed = seed_view(&views, of_plan, &pinned, (rank, &seed))?;
-            // Nobody can be sent there.
-            if seed.url != FORGOTTEN_URL {
-                seeds.push(seed);
-            }
-        }
-        Ok(seeds)
+        views.seeds(refresh, &record)
     }
 
     /// Hands the cores of a refresh to `each`, in order, one at a time.

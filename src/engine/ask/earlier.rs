@@ -1,0 +1,87 @@
+//! A list beside the one before it: whether a plan's last refresh changed anything for a crawler.
+
+use super::answers::{Seed, Which};
+use super::diff::refreshes_of;
+use super::views::Views;
+use crate::engine::{Bank, EngineError};
+use crate::storage::records::RefreshId;
+
+/// A list and the one of the same plan before it, both of one published state.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct ListAndEarlier {
+    /// The refresh.
+    pub refresh: RefreshId,
+    /// Its plan.
+    pub plan: String,
+    /// Its seeds, best first.
+    pub seeds: Vec<Seed>,
+    /// The plan's refresh before it; `None` where none is kept.
+    pub earlier: Option<EarlierList>,
+}
+
+/// The list of an earlier refresh.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct EarlierList {
+    /// The refresh.
+    pub refresh: RefreshId,
+    /// Its seeds, best first.
+    pub urls: Vec<String>,
+}
+
+impl ListAndEarlier {
+    /// Whether the best `limit` seeds are the same pages in the same order as in the earlier list;
+    /// all of them where `None`. Without an earlier list they are not.
+    #[must_use]
+    pub fn is_same(&self, limit: Option<usize>) -> bool {
+        let limit = limit.unwrap_or(usize::MAX);
+        let Some(earlier) = &self.earlier else {
+            return false;
+        };
+        let before = earlier.urls.iter().take(limit);
+        before.eq(self.seeds.iter().take(limit).map(|seed| &seed.url))
+    }
+}
+
+impl Bank {
+    /// The seeds of a refresh, as [`seeds`](Bank::seeds) gives them, and those of the same plan's
+    /// refresh before it.
+    ///
+    /// Cost: one scan of the records of refreshes, and a read for each seed of both lists.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// use seedbank::engine::Which;
+    ///
+    /// assert_eq!(bank.seeds_and_earlier(&Which::default())?.earlier, None);
+    /// bank.refresh(&RefreshRequest::default(), &Unwatched)?;
+    /// let both = bank.seeds_and_earlier(&Which::default())?;
+    /// assert!(both.is_same(None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn seeds_and_earlier(&self, which: &Which) -> Result<ListAndEarlier, EngineError> {
+        let views = Views::open(self)?;
+        let (refresh, record) = views.find(which)?;
+        let before = refreshes_of(&views, &record.plan)?
+            .into_iter()
+            .rfind(|(number, _)| *number < refresh);
+        let earlier = match before {
+            Some((number, _)) => {
+                let list = views.reader.list(number)?;
+                let urls = list.iter().map(|(_, seed)| Ok(views.name(seed.page)?.1));
+                Some(EarlierList {
+                    refresh: number,
+                    urls: urls.collect::<Result<_, EngineError>>()?,
+                })
+            }
+            None => None,
+        };
+        Ok(ListAndEarlier {
+            seeds: views.seeds(refresh, &record)?,
+            refresh,
+            plan: record.plan,
+            earlier,
+        })
+    }
+}
