@@ -28,7 +28,7 @@ Exit status:
 
 Settings named with [env: ...] are also taken from the environment. A command that does not have the
 format of SEEDBANK_FORMAT prints text and says so. SEEDBANK_LOG takes filters of log messages, such as
-`seedbank=debug`.";
+`seedbank=debug`. With --log-format json every line of standard error is a JSON object.";
 
 /// From which pages a continuous crawl should start, and why those
 ///

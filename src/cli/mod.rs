@@ -17,6 +17,7 @@ mod history;
 mod ingest;
 mod init;
 mod last_words;
+mod log;
 mod out_file;
 mod output;
 mod page;
@@ -47,6 +48,7 @@ use clap::FromArgMatches;
 
 use args::{Cli, Command};
 use failure::CliError;
+use log::LogFormat;
 use session::{Outcome, Session};
 
 /// Runs the command that the process was started with.
@@ -59,9 +61,9 @@ pub(crate) fn run() -> ExitCode {
         Ok(parsed) => parsed,
         Err(mut e) => {
             failure::make_plain(&mut e);
-            // Help and version come as errors too. If printing fails, nobody can be told.
-            let _ = e.print();
-            return ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2));
+            let status = u8::try_from(e.exit_code()).unwrap_or(2);
+            LogFormat::of_process().wrong_usage(&e, status);
+            return ExitCode::from(status);
         }
     };
     let session = Session::new(&cli.everywhere);

@@ -1,18 +1,16 @@
 //! What a command does besides its work: threads, logs, notes on standard error, Ctrl-C.
 
 use std::fmt;
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, IsTerminal};
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
 use seedbank::engine::ReadCost;
-use seedbank::shown::{plain, readable};
-use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
-use super::failure::{CliError, UNACKNOWLEDGED, UNPUBLISHED};
+use super::failure::CliError;
 use super::last_words;
+use super::log::{Level, LogFormat};
 use super::progress::{Progress, catch_signals};
 use super::values::human_bytes;
 
@@ -32,6 +30,18 @@ pub(super) struct Everywhere {
     /// Say nothing on standard error but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
+    /// How standard error is written: log messages, warnings, and why the command failed
+    ///
+    /// There are no progress bars among lines of JSON.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        env = "SEEDBANK_LOG_FORMAT"
+    )]
+    pub(super) log_format: LogFormat,
     /// Show no progress bars, which are shown where standard error is a terminal
     #[arg(long, global = true, value_parser = BoolishValueParser::new(),
         env = "SEEDBANK_NO_PROGRESS")]
@@ -55,6 +65,7 @@ pub(super) struct Session {
     threads: usize,
     verbose: u8,
     quiet: bool,
+    log: LogFormat,
     bars: bool,
 }
 
@@ -65,13 +76,17 @@ impl Session {
             threads: usize::from(everywhere.threads),
             verbose: everywhere.verbose,
             quiet,
-            bars: !quiet && !everywhere.no_progress && io::stderr().is_terminal(),
+            log: everywhere.log_format,
+            bars: !quiet
+                && !everywhere.no_progress
+                && everywhere.log_format == LogFormat::Text
+                && io::stderr().is_terminal(),
         }
     }
 
     /// Starts logs and threads.
     pub(super) fn begin(&self) -> Result<(), CliError> {
-        last_words::prepare().map_err(CliError::Signals)?;
+        last_words::prepare(self.log == LogFormat::Json).map_err(CliError::Signals)?;
         let level = match (self.quiet, self.verbose) {
             (true, _) => "error",
             (false, 0) => "warn",
@@ -84,13 +99,7 @@ impl Session {
                 .map_err(|e| CliError::Usage(format!("SEEDBANK_LOG {text:?}: {e}")))?,
             _ => EnvFilter::new(level),
         };
-        // A log that somebody else has set up is kept.
-        let _ = tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .fmt_fields(debug_fn(field))
-            .with_writer(io::stderr)
-            .with_ansi(io::stderr().is_terminal())
-            .try_init();
+        self.log.begin(filter);
         rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads)
             .build_global()?;
@@ -111,14 +120,14 @@ impl Session {
     /// Warns the user of something to know that was not asked for.
     pub(super) fn warn(&self, text: impl fmt::Display) {
         if !self.quiet {
-            say("warning: ", &text.to_string());
+            self.log.say(Level::Warn, &text.to_string());
         }
     }
 
     /// Says how it went where there is no result to print.
     pub(super) fn note(&self, text: impl fmt::Display) {
         if !self.quiet {
-            say("", &text.to_string());
+            self.log.say(Level::Info, &text.to_string());
         }
     }
 
@@ -133,37 +142,8 @@ impl Session {
         }
     }
 
-    /// Reports an error and what to do about it.
-    #[expect(
-        clippy::unused_self,
-        reason = "errors go the same way as warnings, and quiet does not hide them"
-    )]
+    /// Reports an error and what to do about it. Quiet does not hide it.
     pub(super) fn fail(&self, error: &CliError) {
-        // Its text is plain already, and may have several lines.
-        tell(format_args!("error: {}", readable(&error.text())));
-        if let Some(hint) = error.hint() {
-            say("hint: ", &readable(&hint));
-        }
+        self.log.fail(error);
     }
-}
-
-/// Writes a field of an event in the log. For some the library says what they are about, and here
-/// it is added what to do about them.
-fn field(to: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
-    match field.name() {
-        "message" => write!(to, "{value:?}"),
-        "unpublished" => write!(to, "; {UNPUBLISHED}"),
-        "unacknowledged" => write!(to, "; {UNACKNOWLEDGED}"),
-        name => write!(to, " {name}={value:?}"),
-    }
-}
-
-/// Names and paths in the text are not ours, so it is kept on its line.
-fn say(what: &str, text: &str) {
-    tell(format_args!("{what}{}", plain(text)));
-}
-
-/// If standard error is closed, nobody can be told.
-fn tell(text: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
 }

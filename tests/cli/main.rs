@@ -26,6 +26,7 @@ mod if_changed;
 mod interrupts;
 mod limits;
 mod lists_to_files;
+mod log_lines;
 mod lookups;
 mod made_up_reports;
 mod malformed;

@@ -274,7 +274,7 @@ const ORDERS: &[Order] = &[
         lines: &[
             &["time_limit", "last_words", "environment"],
             &["failure"],
-            &["out_file"],
+            &["log", "out_file"],
             &["output", "progress", "table"],
             &["session", "values"],
             &["policy_flags", "policy_text"],

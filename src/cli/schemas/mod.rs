@@ -21,7 +21,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use seedbank::{engine, report, storage};
 use serde_json::{Value, json};
 
-use super::{check, diff, explain, plans, synth};
+use super::{check, diff, explain, log, plans, synth};
 
 /// The schema of one kind of output.
 type Give = fn(&mut SchemaGenerator) -> Schema;
@@ -145,6 +145,12 @@ const FILES: &[File] = &[
         "Seedbank ingest",
         "What `seedbank ingest --format json` prints.",
         &[(None, of::<engine::IngestReport>)],
+    ),
+    file(
+        "log",
+        "Seedbank log line",
+        "One line of what commands write to standard error with `--log-format json`.",
+        &[(None, of::<log::LogLine>)],
     ),
     file(
         "page",

@@ -1,0 +1,284 @@
+//! What goes to standard error: log messages, and what the command itself has to say; as text for
+//! people, or as lines of JSON.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io::{self, IsTerminal, Write as _};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use seedbank::clock::time;
+use seedbank::shown::{plain, readable};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::FmtContext;
+use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer, debug_fn};
+use tracing_subscriber::registry::LookupSpan;
+
+use super::failure::{CliError, UNACKNOWLEDGED, UNPUBLISHED};
+
+/// The flag for the format, and the environment's name for it.
+const FLAG: &str = "--log-format";
+const SETTING: &str = "SEEDBANK_LOG_FORMAT";
+
+/// How standard error is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(super) enum LogFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object a line, for programs; its JSON Schema is schema/log.schema.json
+    Json,
+}
+
+/// How much a line on standard error matters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Level {
+    /// Every step.
+    Trace,
+    /// What a developer looks for.
+    Debug,
+    /// How it went.
+    Info,
+    /// Something to know that was not asked for.
+    Warn,
+    /// Why the command failed.
+    Error,
+}
+
+/// A line of JSON on standard error.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LogLine {
+    /// When, in UTC (RFC 3339, with milliseconds); left out where the process ended for want of
+    /// memory or threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestamp: Option<String>,
+    /// How much it matters.
+    level: Level,
+    /// What happened.
+    message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    /// The exit status of the command, in the line that says why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    exit_status: Option<u8>,
+    /// The part of the program that says it; left out where it is the command itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<&'static str>,
+    /// Further values of the message, by name.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    fields: Map<String, Value>,
+}
+
+impl LogLine {
+    fn new(level: Level, message: String) -> Self {
+        Self {
+            timestamp: Some(now()),
+            level,
+            message,
+            hint: None,
+            exit_status: None,
+            target: None,
+            fields: Map::new(),
+        }
+    }
+}
+
+impl fmt::Display for LogLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
+}
+
+/// The time of day with milliseconds.
+fn now() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let since = since.unwrap_or_default();
+    let seconds = time(since.as_secs());
+    format!(
+        "{}.{:03}Z",
+        seconds.trim_end_matches('Z'),
+        since.subsec_millis()
+    )
+}
+
+impl LogFormat {
+    /// The format that the arguments or the environment ask for, where they could not be parsed.
+    pub(super) fn of_process() -> Self {
+        let is_json = |text: &OsStr| text == "json";
+        let mut arguments = std::env::args_os().skip(1).peekable();
+        while let Some(argument) = arguments.next() {
+            if argument == FLAG {
+                return Self::of(arguments.peek().is_some_and(|value| is_json(value)));
+            }
+            let joined = argument.to_str().and_then(|text| text.strip_prefix(FLAG));
+            if let Some(value) = joined.and_then(|rest| rest.strip_prefix('=')) {
+                return Self::of(value == "json");
+            }
+        }
+        Self::of(std::env::var_os(SETTING).is_some_and(|value| is_json(&value)))
+    }
+
+    const fn of(is_json: bool) -> Self {
+        if is_json { Self::Json } else { Self::Text }
+    }
+
+    /// Sends log messages that pass the filter to standard error. A log that somebody else has set
+    /// up is kept.
+    pub(super) fn begin(self, filter: EnvFilter) {
+        let log = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(io::stderr);
+        let _ = match self {
+            Self::Text => log
+                .fmt_fields(debug_fn(field))
+                .with_ansi(io::stderr().is_terminal())
+                .try_init(),
+            Self::Json => log.event_format(JsonLines).try_init(),
+        };
+    }
+
+    /// Says how it went, or warns. Names and paths in the text are not ours, so it is kept on its
+    /// line.
+    pub(super) fn say(self, level: Level, text: &str) {
+        match (self, level) {
+            (Self::Json, _) => tell(LogLine::new(level, text.to_owned())),
+            (Self::Text, Level::Warn) => tell(format_args!("warning: {}", plain(text))),
+            (Self::Text, _) => tell(plain(text)),
+        }
+    }
+
+    /// Reports an error and what to do about it.
+    pub(super) fn fail(self, error: &CliError) {
+        match self {
+            Self::Json => tell(LogLine {
+                hint: error.hint(),
+                exit_status: Some(error.exit_status()),
+                ..LogLine::new(Level::Error, error.text())
+            }),
+            // Its text is plain already, and may have several lines.
+            Self::Text => {
+                tell(format_args!("error: {}", readable(&error.text())));
+                if let Some(hint) = error.hint() {
+                    tell(format_args!("hint: {}", plain(&readable(&hint))));
+                }
+            }
+        }
+    }
+
+    /// Reports arguments that could not be parsed; or prints help or the version, which come as
+    /// errors too.
+    pub(super) fn wrong_usage(self, error: &clap::Error, exit_status: u8) {
+        if self == Self::Text || !error.use_stderr() {
+            // If printing fails, nobody can be told.
+            let _ = error.print();
+            return;
+        }
+        let text = error.render().to_string();
+        let (said, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
+        let on_a_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let hint = Some(on_a_line(rest)).filter(|hint| !hint.is_empty());
+        let said = said.strip_prefix("error: ").unwrap_or(said);
+        tell(LogLine {
+            hint,
+            exit_status: Some(exit_status),
+            ..LogLine::new(Level::Error, on_a_line(said))
+        });
+    }
+}
+
+/// If standard error is closed, nobody can be told.
+fn tell(line: impl fmt::Display) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Writes a field of a log message as text. For some the library says what they are about, and here
+/// it is added what to do about them.
+fn field(to: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
+    match (field.name(), advice(field)) {
+        ("message", _) => write!(to, "{value:?}"),
+        (_, Some(advice)) => write!(to, "; {advice}"),
+        (name, None) => write!(to, " {name}={value:?}"),
+    }
+}
+
+/// What to do about a message that has this field.
+fn advice(field: &Field) -> Option<&'static str> {
+    match field.name() {
+        "unpublished" => Some(UNPUBLISHED),
+        "unacknowledged" => Some(UNACKNOWLEDGED),
+        _ => None,
+    }
+}
+
+/// Writes log messages as lines of JSON.
+struct JsonLines;
+
+impl<S, N> FormatEvent<S, N> for JsonLines
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        _: &FmtContext<'_, S, N>,
+        mut to: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let about = event.metadata();
+        let level = match *about.level() {
+            tracing::Level::TRACE => Level::Trace,
+            tracing::Level::DEBUG => Level::Debug,
+            tracing::Level::INFO => Level::Info,
+            tracing::Level::WARN => Level::Warn,
+            tracing::Level::ERROR => Level::Error,
+        };
+        let mut line = LogLine::new(level, String::new());
+        line.target = Some(about.target());
+        event.record(&mut line);
+        writeln!(to, "{line}")
+    }
+}
+
+impl LogLine {
+    fn take(&mut self, field: &Field, value: Value) {
+        match (field.name(), advice(field), value) {
+            (_, Some(advice), _) => self.hint = Some(advice.to_owned()),
+            ("message", None, Value::String(text)) => self.message = text,
+            (name, None, value) => drop(self.fields.insert(name.to_owned(), value)),
+        }
+    }
+}
+
+impl Visit for LogLine {
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.take(field, value.into());
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.take(field, value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.take(field, value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.take(field, value.into());
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.take(field, value.into());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.take(field, format!("{value:?}").into());
+    }
+}
