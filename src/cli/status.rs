@@ -4,15 +4,15 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, Holds, Status, TableSize};
+use seedbank::engine::{Bank, BatchKind, Holds, LastBatch, ListToday, PlanView, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
-use seedbank::shown::counted;
+use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::output::{print, print_json};
 use super::session::Outcome;
 use super::table::aligned;
-use super::values::{Format, FormatArgs, human_bytes};
+use super::values::{Format, FormatArgs, human_age, human_bytes, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,7 +20,9 @@ Examples:
   seedbank status bank --sizes
   seedbank status bank --format json | jq .crawled";
 
-/// Print what a bank holds: sites, pages, links, plans, and what it takes on disk
+/// Print what a bank holds, how old that is, and what it takes on disk
+///
+/// The last batch and the last refresh of each plan with their ages, and what the seeds are today.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct StatusArgs {
@@ -91,21 +93,78 @@ fn text(status: &Status, with_sizes: bool) -> String {
             human_bytes(undo.bytes)
         );
     }
-    for plan in &status.plans {
-        let _ = writeln!(
-            text,
-            "plan {} ({}), last refresh {}",
-            plan.plan,
-            plan.parameters.method.unwrap_or_default().name(),
-            plan.last_refresh
-        );
+    if let Some(batch) = &status.last_batch {
+        text.push_str(&of_batch(batch));
     }
-    let total: u64 = status.tables.iter().map(|table| table.bytes).sum();
-    let _ = writeln!(text, "on disk {}", human_bytes(total));
+    for plan in &status.plans {
+        text.push_str(&of_plan(plan));
+    }
+    let total: u64 = status.groups.iter().map(|group| group.bytes).sum();
+    let _ = writeln!(
+        text,
+        "on disk {}, the bank's whole folder {}",
+        human_bytes(total),
+        human_bytes(status.folder_bytes)
+    );
     if with_sizes {
         text.push_str(&sizes(status, total));
     }
     text
+}
+
+fn of_batch(batch: &LastBatch) -> String {
+    let kind = match batch.kind {
+        BatchKind::Snapshot => "snapshot",
+        BatchKind::Delta => "delta",
+    };
+    let list = batch
+        .rejects_file
+        .as_ref()
+        .map_or_else(String::new, |file| {
+            format!(", listed in {}", plain(&file.to_string_lossy()))
+        });
+    format!(
+        "last batch {}, {} ago ({}): {} ({kind}), {}, {} rejected{list}\n",
+        batch.batch,
+        human_age(batch.age),
+        time(batch.at),
+        plain(&batch.name),
+        counted(batch.records, "record"),
+        batch.rejected
+    )
+}
+
+fn of_plan(plan: &PlanView) -> String {
+    let ListToday {
+        listed,
+        alive,
+        gone,
+        alias,
+        unlinked,
+        ..
+    } = plan.seeds;
+    let mut dead = String::new();
+    for (what, count) in [("gone", gone), ("alias", alias), ("unlinked", unlinked)] {
+        if count > 0 {
+            // Writing to a String cannot fail.
+            let _ = write!(dead, ", {count} {what}");
+        }
+    }
+    format!(
+        "plan {} ({}), last refresh {}, {} ago ({}), after batch {}, {}: {}, {alive} alive{dead}\n",
+        plan.plan,
+        plan.parameters.method.unwrap_or_default().name(),
+        plan.last_refresh,
+        human_age(plan.age),
+        time(plan.at),
+        plan.batch,
+        if plan.certified {
+            "certified"
+        } else {
+            "not certified"
+        },
+        counted(listed, "seed")
+    )
 }
 
 /// Where the bytes are, largest first.
@@ -118,7 +177,7 @@ fn sizes(status: &Status, total: u64) -> String {
         .map(|table| {
             vec![
                 table.table.clone(),
-                name(table.holds).to_owned(),
+                table.holds.name().to_owned(),
                 format!("about {}", table.entries),
                 human_bytes(table.bytes),
                 share(table.bytes),
@@ -126,17 +185,8 @@ fn sizes(status: &Status, total: u64) -> String {
         })
         .collect();
     let mut text = aligned(&["table", "of", "keys", "on disk", "share"], &rows);
-    let all = [
-        Holds::Pages,
-        Holds::Links,
-        Holds::History,
-        Holds::Refreshes,
-        Holds::Bank,
-    ];
-    for holds in all {
-        let of_kind = status.tables.iter().filter(|table| table.holds == holds);
-        let bytes: u64 = of_kind.map(|table| table.bytes).sum();
-        let note = match (holds, status.link_bits) {
+    for group in &status.groups {
+        let note = match (group.holds, status.link_bits) {
             (Holds::Links, Some(bits)) => format!("; {bits:.2} bits a link, both directions"),
             (Holds::History | Holds::Refreshes, _) => {
                 "; `refresh --keep N` deletes what only older refreshes need".to_owned()
@@ -147,9 +197,9 @@ fn sizes(status: &Status, total: u64) -> String {
         let _ = writeln!(
             text,
             "{}: {}, {}{note}",
-            name(holds),
-            human_bytes(bytes),
-            share(bytes)
+            group.holds.name(),
+            human_bytes(group.bytes),
+            share(group.bytes)
         );
     }
     let left: Vec<&str> = status
@@ -169,14 +219,4 @@ fn sizes(status: &Status, total: u64) -> String {
         )
     };
     text
-}
-
-const fn name(holds: Holds) -> &'static str {
-    match holds {
-        Holds::Pages => "pages",
-        Holds::Links => "links",
-        Holds::History => "history",
-        Holds::Refreshes => "refreshes",
-        Holds::Bank => "bank",
-    }
 }

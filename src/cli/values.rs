@@ -142,6 +142,17 @@ pub(super) fn human_bytes(bytes: u64) -> String {
     indicatif::BinaryBytes(bytes).to_string()
 }
 
+/// An age in seconds in a form for people: its two largest units.
+pub(super) fn human_age(seconds: u64) -> String {
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, _) => format!("{minutes} min"),
+        (0, _, _) => format!("{hours} h {minutes} min"),
+        (_, _, _) => format!("{days} d {hours} h"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +192,21 @@ mod tests {
         }
         let error = whole(1..=u64::MAX)("0");
         assert_eq!(error, Err("give a whole number of at least 1".to_owned()));
+    }
+
+    #[test]
+    fn ages_are_round() {
+        for (seconds, shown) in [
+            (0, "0 s"),
+            (59, "59 s"),
+            (60, "1 min"),
+            (3599, "59 min"),
+            (3600, "1 h 0 min"),
+            (86_399, "23 h 59 min"),
+            (200_000, "2 d 7 h"),
+        ] {
+            assert_eq!(human_age(seconds), shown);
+        }
     }
 
     #[test]

@@ -40,6 +40,29 @@ pub enum Holds {
     Bank,
 }
 
+impl Holds {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Pages,
+        Self::Links,
+        Self::History,
+        Self::Refreshes,
+        Self::Bank,
+    ];
+
+    /// The name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pages => "pages",
+            Self::Links => "links",
+            Self::History => "history",
+            Self::Refreshes => "refreshes",
+            Self::Bank => "bank",
+        }
+    }
+}
+
 /// A table of the store: keys of `K` in byte order, each with a value of `V`.
 pub struct Table<K, V> {
     /// The name of its column family.

@@ -42,6 +42,7 @@ mod report_page;
 mod schemas;
 mod seeds;
 mod sites;
+mod status;
 #[path = "../support/mod.rs"]
 mod support;
 mod undo;

@@ -39,13 +39,27 @@ fn unpacked(format: u32, name: &str) -> (Place, Value) {
     (place, answers)
 }
 
-/// Everything that the bank answers, except for what its tables take on disk, and its format.
+/// Everything that the bank answers and that was asked for then, except for what its tables take on
+/// disk, and its format.
 fn answers(place: &Place) -> Value {
     let json = |args: &[&str]| place.run(&[args, &["--format", "json"]].concat()).json();
     let lines = |args: &[&str]| place.run(&[args, &["--format", "jsonl"]].concat());
     let mut status = json(&["status", "bank"]);
-    for physical in ["tables", "compacted", "format", "link_bits"] {
-        status.as_object_mut().unwrap().remove(physical).unwrap();
+    let physical = [
+        "tables",
+        "groups",
+        "folder_bytes",
+        "compacted",
+        "format",
+        "link_bits",
+    ];
+    for other in physical.iter().chain(&["at", "last_batch"]) {
+        status.as_object_mut().unwrap().remove(*other).unwrap();
+    }
+    for plan in status["plans"].as_array_mut().unwrap() {
+        let then = ["plan", "parameters", "last_refresh"];
+        let plan = plan.as_object_mut().unwrap();
+        plan.retain(|name, _| then.contains(&name.as_str()));
     }
     let history = json(&["history", "bank"]);
     let (mut seeds, mut cores, mut explain) = (Map::new(), Map::new(), Map::new());

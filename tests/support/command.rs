@@ -147,11 +147,20 @@ impl Place {
             .unwrap()
     }
 
-    /// What `status` prints, except for what the tables take on disk.
+    /// What `status` prints, except for what is on disk, when it was asked, and ages.
     #[track_caller]
     pub fn status(&self) -> Value {
         let mut status = self.run(&["status", "bank", "--format", "json"]).json();
-        status.as_object_mut().unwrap().remove("tables").unwrap();
+        let fields = status.as_object_mut().unwrap();
+        for other in ["tables", "groups", "folder_bytes", "at"] {
+            fields.remove(other).unwrap();
+        }
+        if let Some(batch) = fields["last_batch"].as_object_mut() {
+            batch.remove("age").unwrap();
+        }
+        for plan in fields["plans"].as_array_mut().unwrap() {
+            plan.as_object_mut().unwrap().remove("age").unwrap();
+        }
         status
     }
 

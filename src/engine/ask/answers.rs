@@ -1,15 +1,14 @@
-//! What a bank answers with: seeds, cores, history, status, pages. As JSON they have schemas in
+//! What a bank answers with: seeds, cores, history, totals, pages. As JSON they have schemas in
 //! `schema/`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cover::Value;
-use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, by_cores, by_cover};
+use crate::engine::plan::{Method, NAME_PATTERN, by_cores, by_cover};
 use crate::engine::refresh::RefreshView;
-use crate::ingest::{Naming, SiteMode, URL_PATTERN, UrlRules};
+use crate::ingest::URL_PATTERN;
 use crate::page::AliasBy;
-use crate::storage::Holds;
 use crate::storage::records::{BatchCounts, BatchId, BatchKind, Counters, PageState, RefreshId};
 
 /// Which refresh is meant: one by number, else a plan's last.
@@ -221,74 +220,6 @@ pub struct History {
     pub refreshes: Vec<RefreshView>,
 }
 
-/// A plan as `status` tells it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct PlanView {
-    /// Its name.
-    #[schemars(regex(pattern = NAME_PATTERN))]
-    pub plan: String,
-    /// Its parameters as far as they were said; the others have their defaults.
-    pub parameters: PlanOptions,
-    /// Its last refresh.
-    #[schemars(range(min = 1))]
-    pub last_refresh: RefreshId,
-}
-
-/// What a bank holds.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct Status {
-    /// The store's format version.
-    #[schemars(range(min = 1))]
-    pub format: u32,
-    /// What a site is.
-    pub site_mode: SiteMode,
-    /// How URLs are normalised.
-    pub url_rules: UrlRules,
-    /// The version of the public suffix list.
-    pub suffix_list: String,
-    /// Sites with at least one page that is known, crawled or gone.
-    pub sites: u64,
-    /// Totals and last numbers.
-    #[serde(flatten)]
-    pub counters: CounterView,
-    /// The last batch, where it can be taken back; `None` where it cannot.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub undo: Option<Undoable>,
-    /// Plans by name.
-    pub plans: Vec<PlanView>,
-    /// Bits on disk for each link, both directions together: the tables of links, their keys,
-    /// indexes and filters, over the links between pages. `None` without links.
-    #[schemars(range(min = 0))]
-    pub link_bits: Option<f64>,
-    /// Whether nothing that was overwritten takes room; tables of what there is one of do not
-    /// count.
-    pub compacted: bool,
-    /// Bytes on disk, by table.
-    pub tables: Vec<TableSize>,
-}
-
-impl Status {
-    /// How the bank tells pages and sites apart.
-    #[must_use]
-    pub const fn naming(&self) -> Naming {
-        self.site_mode.with(self.url_rules)
-    }
-}
-
-/// A batch that can be taken back.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct Undoable {
-    /// The batch.
-    #[schemars(range(min = 1))]
-    pub batch: BatchId,
-    /// How many bytes of what it overwrote are kept for that, before compression; they go with the
-    /// next batch.
-    pub bytes: u64,
-}
-
 /// Totals over the bank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
@@ -330,22 +261,6 @@ impl From<Counters> for CounterView {
             row_links: counters.row_links,
         }
     }
-}
-
-/// How large a table is.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct TableSize {
-    /// The table.
-    pub table: String,
-    /// What the table is there for.
-    pub holds: Holds,
-    /// Bytes of its files and of what is not in files yet.
-    pub bytes: u64,
-    /// An estimate of its entries.
-    pub entries: u64,
-    /// Whether nothing that was overwritten takes room in it.
-    pub compacted: bool,
 }
 
 /// A page as it stands in the bank.

@@ -12,11 +12,12 @@ mod page_facts;
 pub(crate) mod page_history;
 mod plans;
 mod quotas;
+mod status;
 pub(crate) mod views;
 
 pub use answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, History,
-    PageView, PlanView, Seed, Status, SuccessorView, TableSize, Undoable, Which,
+    PageView, Seed, SuccessorView, Which,
 };
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
@@ -33,3 +34,4 @@ pub use page_facts::{Aliases, GivenOf, LinksBySite, PageFacts, PageLimits, Seen,
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plans::{PlanDetail, PlanSummary, Plans};
 pub use quotas::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
+pub use status::{GroupSize, LastBatch, ListToday, PlanView, Status, TableSize, Undoable};

@@ -1,11 +1,11 @@
-//! Answers about the whole bank: seeds, cores, history, status. All come from the published state,
+//! Answers about the whole bank: seeds, cores, history. All come from the published state,
 //! so they can be asked for while another process writes.
 
 use std::collections::HashSet;
 
 use super::answers::{
-    AliasView, BatchSummary, BatchView, ByPolicy, CoreView, Evidence, History, PageView, PlanView,
-    Seed, Status, SuccessorView, TableSize, Undoable, Which,
+    AliasView, BatchSummary, BatchView, ByPolicy, CoreView, Evidence, History, PageView, Seed,
+    SuccessorView, Which,
 };
 use crate::cover::Value;
 use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
@@ -19,9 +19,7 @@ use crate::storage::records::{
     SeedEvidence, SeedRecord, Succession,
 };
 use crate::storage::tables::{self, VectorKey, VectorSide};
-use crate::storage::{
-    self, BankCheck, Holds, Reader, RepairReport, Store, StoreError, TableInfo, Writer, sides,
-};
+use crate::storage::{self, BankCheck, Reader, RepairReport, StoreError, Writer, sides};
 use crate::watch::Watch;
 
 /// The published state, with URLs.
@@ -189,59 +187,6 @@ impl Bank {
             history.refreshes.push(RefreshView::new(refresh, record)?);
         }
         Ok(history)
-    }
-
-    /// What the bank holds.
-    ///
-    /// Cost: one scan of the sites.
-    pub fn status(&self) -> Result<Status, EngineError> {
-        let views = Views::open(self)?;
-        let store: &Store = &views.reader;
-        let settings = store.settings()?;
-        let mut sites = 0;
-        for entry in store.scan(&tables::SITES)? {
-            let (_, site) = entry?;
-            sites += u64::from(site.known + site.crawled + site.gone > 0);
-        }
-        let mut plans = Vec::new();
-        for entry in store.scan(&tables::PLANS)? {
-            let (plan, record) = entry?;
-            plans.push(PlanView {
-                plan,
-                parameters: PlanOptions::from_kept(&record.settings)?,
-                last_refresh: record.last_refresh,
-            });
-        }
-        let size = |(table, size): (&TableInfo, storage::TableSize)| TableSize {
-            table: table.name.to_owned(),
-            holds: table.holds,
-            bytes: size.bytes,
-            entries: size.keys,
-            compacted: size.is_compacted,
-        };
-        let tables: Vec<TableSize> = store.sizes()?.into_iter().map(size).collect();
-        let counters = store.counters()?;
-        let of_links = tables.iter().filter(|table| table.holds == Holds::Links);
-        let link_bytes: u64 = of_links.map(|table| table.bytes).sum();
-        let links = counters.intra_links + counters.inter_links;
-        Ok(Status {
-            format: tables::FORMAT,
-            site_mode: views.naming.sites,
-            url_rules: views.naming.urls,
-            suffix_list: settings.suffix_list,
-            sites,
-            counters: counters.into(),
-            undo: store.undo_record()?.map(|undo| Undoable {
-                batch: undo.batch,
-                bytes: undo.bytes,
-            }),
-            plans,
-            link_bits: (links > 0).then(|| 8.0 * link_bytes as f64 / links as f64),
-            compacted: tables
-                .iter()
-                .all(|table| table.compacted || table.holds == Holds::Bank),
-            tables,
-        })
     }
 
     /// Merges the files of the bank, so that overwritten entries no longer take room. Most of that

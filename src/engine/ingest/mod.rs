@@ -54,6 +54,7 @@ use passes::Passes;
 use portions::Gather;
 pub use push::PushedBatch;
 use refused::bad_records;
+pub(in crate::engine) use rejects::list_of;
 use rejects::{Listed, RejectList};
 pub use sites::SitesCounts;
 pub use undo::UndoReport;
@@ -175,7 +176,10 @@ pub struct IngestReport {
 
 /// A path as text, even where it is not UTF-8: the batch is in, so the report must not fail.
 #[expect(clippy::ref_option, reason = "serde hands the field as it is declared")]
-fn readable<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+pub(in crate::engine) fn readable<S: serde::Serializer>(
+    path: &Option<PathBuf>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
     match path {
         Some(path) => to.serialize_some(&path.to_string_lossy()),
         None => to.serialize_none(),

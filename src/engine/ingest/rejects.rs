@@ -140,11 +140,21 @@ fn attempt(folder: &Path, batch: BatchId) -> Result<(PathBuf, File), EngineError
     })
 }
 
+/// The list of a batch that is in, unless the user named another file; there is one only where
+/// records were bad.
+pub(in crate::engine) fn list_of(bank: &Path, batch: BatchId) -> PathBuf {
+    bank.join("rejects").join(name_of(batch))
+}
+
+fn name_of(batch: BatchId) -> String {
+    format!("batch-{batch:06}.jsonl")
+}
+
 /// Renames the list after its batch, which is in; returns the new path.
 ///
 /// If that is impossible the list keeps its name, which is no reason to fail: the batch is in.
 pub(super) fn name_after(batch: BatchId, attempt: PathBuf) -> PathBuf {
-    let path = attempt.with_file_name(format!("batch-{batch:06}.jsonl"));
+    let path = attempt.with_file_name(name_of(batch));
     // A link that leads nowhere counts as existing too.
     if fs::symlink_metadata(&path).is_ok() || fs::rename(&attempt, &path).is_err() {
         return attempt;
