@@ -12,6 +12,7 @@ use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
 use super::history::kind_name;
+use super::metrics_file::MetricsArgs;
 use super::output::{print, print_json};
 use super::session::{Outcome, Session};
 use super::values::{self, FormatArgs, human_bytes};
@@ -100,6 +101,8 @@ pub(super) struct IngestArgs {
     /// Wait while another process writes to the bank
     #[arg(long, value_parser = BoolishValueParser::new(), env = "SEEDBANK_WAIT")]
     wait: bool,
+    #[command(flatten)]
+    metrics: MetricsArgs,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -226,11 +229,15 @@ fn is_same(a: &Path, b: &Path) -> bool {
 pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliError> {
     let bank = Bank::at(&args.bank);
     let format = args.format.format;
+    let metrics = args.metrics.clone();
+    metrics.check(&args.bank)?;
     let request = request(args)?;
     let watch = session.watch()?;
     let report = bank.ingest(&request, &watch);
     drop(watch);
     let report = report?;
+    // The batch is in: that is told first, and what is wrong with the file after it.
+    let written = metrics.write(&bank);
     if report.read.records == 0 {
         session.warn("the input has no records");
     }
@@ -261,6 +268,7 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
         values::Format::Json => print_json(&report)?,
         values::Format::Text => print(&text(&report))?,
     }
+    written?;
     Ok(Outcome::Done)
 }
 

@@ -18,6 +18,7 @@ mod ingest;
 mod init;
 mod last_words;
 mod log;
+mod metrics_file;
 mod out_file;
 mod output;
 mod page;

@@ -1,6 +1,6 @@
 //! A file that a command prints to: it has its name once it is complete, and not before.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -24,15 +24,25 @@ enum Place {
     Device(File),
 }
 
-impl OutFile {
-    /// Begins a file outside the bank's folder. A file that is there is replaced, with its
-    /// permissions; behind a symbolic link the file that it leads to.
-    pub(super) fn new(path: &Path, bank: &Path) -> Result<Self, CliError> {
+/// Where a file may come to be.
+pub(super) struct Spot {
+    /// The name that the user gave.
+    path: PathBuf,
+    /// The file's own name, behind links.
+    place: PathBuf,
+    /// What is there; `None` where nothing is.
+    there: Option<Metadata>,
+}
+
+impl Spot {
+    /// The place that the user gave with a flag: outside the bank's folder, and no folder. What
+    /// cannot work is told, and nothing is written.
+    pub(super) fn new(flag: &str, path: &Path, bank: &Path) -> Result<Self, CliError> {
         let usage = |text: String| Err(CliError::Usage(text));
         let shown = path.display();
         if path.is_dir() || path.file_name().is_none() {
             return usage(format!(
-                "{shown} is a folder; give --out the name of a file"
+                "{shown} is a folder; give {flag} the name of a file"
             ));
         }
         let there = fs::metadata(path).ok();
@@ -41,14 +51,15 @@ impl OutFile {
             Some(_) => path.canonicalize().map_err(failed(path))?,
             None => path.to_path_buf(),
         };
-        if there.as_ref().is_some_and(|there| !there.is_file()) {
-            let device = File::options().write(true).open(path);
-            return Ok(Self {
-                path: path.to_path_buf(),
-                to: Place::Device(device.map_err(failed(path))?),
-            });
+        let spot = Self {
+            path: path.to_path_buf(),
+            place,
+            there,
+        };
+        if spot.is_device() {
+            return Ok(spot);
         }
-        let folder = folder(&place);
+        let folder = folder(&spot.place);
         if !folder.is_dir() {
             return usage(format!(
                 "there is no folder {}; make it first",
@@ -59,23 +70,44 @@ impl OutFile {
             && folder.starts_with(bank)
         {
             return usage(format!(
-                "{shown} lies in the bank's own folder; give --out a place outside it"
+                "{shown} lies in the bank's own folder; give {flag} a place outside it"
             ));
+        }
+        Ok(spot)
+    }
+
+    /// Whether no file may be put there: a device or a pipe.
+    fn is_device(&self) -> bool {
+        self.there.as_ref().is_some_and(|there| !there.is_file())
+    }
+}
+
+impl OutFile {
+    /// Begins a file. One that is there is replaced, with its permissions; behind a symbolic link
+    /// the file that it leads to.
+    pub(super) fn new(spot: Spot) -> Result<Self, CliError> {
+        let path = &spot.path;
+        if spot.is_device() {
+            let device = File::options().write(true).open(path);
+            return Ok(Self {
+                to: Place::Device(device.map_err(failed(path))?),
+                path: spot.path,
+            });
         }
         let file = Builder::new()
             .prefix(".seedbank-")
             // The same permissions as any file that the user makes; otherwise only the owner could
             // read it.
             .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(folder)
+            .tempfile_in(folder(&spot.place))
             .map_err(failed(path))?;
-        if let Some(there) = there {
+        if let Some(there) = &spot.there {
             let set = file.as_file().set_permissions(there.permissions());
             set.map_err(failed(path))?;
         }
         Ok(Self {
-            path: path.to_path_buf(),
-            to: Place::Beside(file, place),
+            to: Place::Beside(file, spot.place),
+            path: spot.path,
         })
     }
 

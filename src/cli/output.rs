@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::failure::CliError;
-use super::out_file::OutFile;
+use super::out_file::{OutFile, Spot};
 
 /// Lines of text, indented below the first.
 pub(super) struct Lines(pub(super) String);
@@ -71,7 +71,9 @@ impl Output {
     /// before anything is written.
     pub(super) fn to(file: Option<&Path>, bank: &Path) -> Result<Self, CliError> {
         match file.filter(|file| file.as_os_str() != "-") {
-            Some(file) => Ok(Self::with(Target::File(OutFile::new(file, bank)?))),
+            Some(file) => Ok(Self::with(Target::File(OutFile::new(Spot::new(
+                "--out", file, bank,
+            )?)?))),
             None => Ok(Self::new()),
         }
     }

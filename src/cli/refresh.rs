@@ -11,6 +11,7 @@ use seedbank::engine::{
 use seedbank::shown::counted;
 
 use super::failure::CliError;
+use super::metrics_file::MetricsArgs;
 use super::output::{print, print_json};
 use super::plan_flags::PlanFlags;
 use super::policy_text;
@@ -82,6 +83,8 @@ pub(super) struct RefreshArgs {
     #[arg(long, value_name = "DURATION", env = "SEEDBANK_TIME_LIMIT")]
     time_limit: Option<TimeLimit>,
     #[command(flatten)]
+    metrics: MetricsArgs,
+    #[command(flatten)]
     format: FormatArgs,
     // Last, since its headings would also apply to flags that follow.
     #[command(flatten)]
@@ -90,6 +93,7 @@ pub(super) struct RefreshArgs {
 
 pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliError> {
     let bank = Bank::at(&args.bank);
+    args.metrics.check(&args.bank)?;
     let request = RefreshRequest {
         plan: args.plan,
         tune: args.parameters.tune(),
@@ -103,10 +107,14 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
     if args.dry_run {
         let tried = bank.dry_run(&request, &watch);
         let tried = watch.ended(tried)?;
-        return show(&tried, args.format.format, session);
+        let shown = show(&tried, args.format.format, session);
+        args.metrics.write(&bank)?;
+        return shown;
     }
     let report = bank.refresh(&request, &watch);
     let report = watch.ended(report)?;
+    // The refresh is stored: that is told first, and what is wrong with the file after it.
+    let written = args.metrics.write(&bank);
     if report.plan_changed {
         session.note(format_args!(
             "plan {} had other parameters before; from now on it has these",
@@ -120,6 +128,7 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         Format::Json => print_json(&report)?,
         Format::Text => print(&text(&report, true))?,
     }
+    written?;
     if report.view.seeds == 0 {
         session.warn(format_args!(
             "nothing could be selected; refresh {} is recorded, empty",

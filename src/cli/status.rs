@@ -9,6 +9,7 @@ use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
+use super::metrics_file::MetricsArgs;
 use super::output::{print, print_json};
 use super::session::Outcome;
 use super::table::aligned;
@@ -18,7 +19,8 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank status bank
   seedbank status bank --sizes
-  seedbank status bank --format json | jq .crawled";
+  seedbank status bank --format json | jq .crawled
+  seedbank status bank --metrics /var/lib/node_exporter/seedbank.prom";
 
 /// Print what a bank holds, how old that is, and what it takes on disk
 ///
@@ -35,11 +37,15 @@ pub(super) struct StatusArgs {
     #[arg(long)]
     sizes: bool,
     #[command(flatten)]
+    metrics: MetricsArgs,
+    #[command(flatten)]
     format: FormatArgs,
 }
 
 pub(super) fn run(args: &StatusArgs) -> Result<Outcome, CliError> {
+    args.metrics.check(&args.bank)?;
     let status = Bank::at(&args.bank).status()?;
+    args.metrics.write_text(&args.bank, &status.metrics())?;
     match args.format.format {
         Format::Json => print_json(&status)?,
         Format::Text => print(&text(&status, args.sizes))?,

@@ -31,6 +31,7 @@ mod lookups;
 mod made_up_reports;
 mod malformed;
 mod memory;
+mod metrics;
 mod page;
 mod plans;
 mod policies;

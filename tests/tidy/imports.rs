@@ -275,7 +275,7 @@ const ORDERS: &[Order] = &[
             &["time_limit", "last_words", "environment"],
             &["failure"],
             &["log", "out_file"],
-            &["output", "progress", "table"],
+            &["output", "progress", "table", "metrics_file"],
             &["session", "values"],
             &["policy_flags", "policy_text"],
             &["url_list", "plan_flags", "explain_web"],

@@ -7,6 +7,7 @@ mod dry_run;
 mod earlier;
 mod events;
 pub(crate) mod explain;
+mod metrics;
 pub(crate) mod nearest;
 mod page_facts;
 pub(crate) mod page_history;

@@ -194,7 +194,7 @@ fn last_two(views: &Views, plan: &str) -> Result<(Found, Found), EngineError> {
 }
 
 /// The kept refreshes of a plan, in order.
-fn refreshes_of(views: &Views, plan: &str) -> Result<Vec<Found>, EngineError> {
+pub(super) fn refreshes_of(views: &Views, plan: &str) -> Result<Vec<Found>, EngineError> {
     let mut found = Vec::new();
     for entry in views.reader.scan(&tables::REFRESHES)? {
         let (number, record) = entry?;

@@ -1,0 +1,208 @@
+//! The status of a bank as Prometheus reads it: the text format, version 0.0.4.
+//!
+//! ```text
+//! # HELP seedbank_seeds Seeds on the list of a plan's last refresh, by what they are today.
+//! # TYPE seedbank_seeds gauge
+//! seedbank_seeds{plan="default",state="alive"} 19
+//! ```
+//!
+//! Names have base units and times are points in time, not ages, as Prometheus's authors advise: an
+//! age is `time() - seedbank_last_batch_timestamp_seconds` when it is asked for, also where nobody
+//! wrote the text again. A family without samples is left out.
+
+use std::fmt::{Display, Write};
+
+use super::status::{LastBatch, PlanView, Status};
+
+/// What the samples of a family are.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Never falls.
+    Counter,
+    /// Rises and falls.
+    Gauge,
+}
+
+/// The labels of a sample: names with their values.
+type Labels<'a> = Vec<(&'static str, &'a str)>;
+
+/// The text so far.
+struct Text(String);
+
+impl Text {
+    /// A family of one sample without labels.
+    fn one(&mut self, name: &str, kind: Kind, help: &str, value: impl Display) {
+        self.family(name, kind, help, [(Vec::new(), value)]);
+    }
+
+    fn family<'a, V: Display>(
+        &mut self,
+        name: &str,
+        kind: Kind,
+        help: &str,
+        samples: impl IntoIterator<Item = (Labels<'a>, V)>,
+    ) {
+        let kind = match kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+        };
+        let mut head = format!(
+            "# HELP seedbank_{name} {}\n# TYPE seedbank_{name} {kind}\n",
+            help.replace('\\', r"\\").replace('\n', r"\n")
+        );
+        for (labels, value) in samples {
+            self.0.push_str(&std::mem::take(&mut head));
+            let labels: Vec<String> = labels
+                .into_iter()
+                .map(|(label, value)| format!("{label}=\"{}\"", escaped(value)))
+                .collect();
+            let labels = match labels.join(",") {
+                none if none.is_empty() => none,
+                some => format!("{{{some}}}"),
+            };
+            // Writing to a String cannot fail.
+            let _ = writeln!(self.0, "seedbank_{name}{labels} {value}");
+        }
+    }
+}
+
+/// The value of a label, as it stands between quotes.
+fn escaped(value: &str) -> String {
+    value
+        .replace('\\', r"\\")
+        .replace('"', r#"\""#)
+        .replace('\n', r"\n")
+}
+
+impl Status {
+    /// The status in Prometheus's text format: the same families in the same order for every bank,
+    /// but for those that have no samples yet.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// let text = bank.status()?.metrics();
+    /// assert!(text.contains("\nseedbank_pages{state=\"crawled\"} 2\n"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        let mut text = Text(String::new());
+        self.totals(&mut text);
+        if let Some(batch) = &self.last_batch {
+            of_batch(&mut text, batch);
+        }
+        of_plans(&mut text, &self.plans);
+        self.sizes(&mut text);
+        text.0
+    }
+
+    fn totals(&self, text: &mut Text) {
+        use Kind::{Counter, Gauge};
+        let counters = &self.counters;
+        let batches = counters.batches;
+        text.one("batches_total", Counter, "Batches ingested.", batches);
+        let refreshes = counters.refreshes;
+        let help = "Refreshes run, deleted ones included.";
+        text.one("refreshes_total", Counter, help, refreshes);
+        let help = "Sites with at least one page.";
+        text.one("sites", Gauge, help, self.sites);
+        let pages = [
+            ("crawled", counters.crawled),
+            ("known", counters.known),
+            ("gone", counters.gone),
+        ];
+        let help = "Pages, by what they are to the crawler.";
+        let of_state = |(state, pages)| (vec![("state", state)], pages);
+        text.family("pages", Gauge, help, pages.map(of_state));
+        let help = "Known and crawled pages with the spam mark.";
+        text.one("spam_pages", Gauge, help, counters.spam);
+        let links = [
+            ("intra-site", counters.intra_links),
+            ("inter-site", counters.inter_links),
+        ];
+        let help = "Links between pages.";
+        let of_kind = |(kind, links)| (vec![("kind", kind)], links);
+        text.family("links", Gauge, help, links.map(of_kind));
+    }
+
+    fn sizes(&self, text: &mut Text) {
+        let names: Vec<_> = self.groups.iter().map(|group| group.holds.name()).collect();
+        let groups = self.groups.iter().zip(&names);
+        let help = "Bytes on disk of the published tables, by what they are there for.";
+        let of_group = groups.map(|(group, name)| (vec![("group", *name)], group.bytes));
+        text.family("tables_bytes", Kind::Gauge, help, of_group);
+        let help = "Bytes on disk of the bank's folder.";
+        text.one("folder_bytes", Kind::Gauge, help, self.folder_bytes);
+    }
+}
+
+fn of_batch(text: &mut Text, batch: &LastBatch) {
+    let mut one = |name: &str, help: &str, value: &dyn Display| {
+        text.one(&format!("last_batch_{name}"), Kind::Gauge, help, value);
+    };
+    let help = "When the last batch was ingested, in seconds since 1970.";
+    one("timestamp_seconds", help, &batch.at);
+    let help = "How long the last batch took.";
+    one("duration_seconds", help, &batch.seconds);
+    let help = "Records of the last batch, good and bad.";
+    one("records", help, &batch.records);
+    let help = "Records of the last batch that were refused.";
+    one("rejected_records", help, &batch.rejected);
+}
+
+fn of_plans(text: &mut Text, plans: &[PlanView]) {
+    let mut each = |name: &str, help: &str, value: &dyn Fn(&PlanView) -> f64| {
+        let samples = plans
+            .iter()
+            .map(|plan| (vec![("plan", &*plan.plan)], value(plan)));
+        text.family(&format!("last_refresh_{name}"), Kind::Gauge, help, samples);
+    };
+    let help = "When the plan was refreshed last, in seconds since 1970.";
+    each("timestamp_seconds", help, &|plan| plan.at as f64);
+    let help = "How long the plan's last refresh took.";
+    each("duration_seconds", help, &|plan| plan.seconds);
+    let help = "The last batch of the state that the plan's last refresh ran on.";
+    each("batch", help, &|plan| f64::from(plan.batch));
+    let help = "Whether every result of the plan's last refresh was proven: 1 or 0.";
+    each("certified", help, &|plan| {
+        f64::from(u8::from(plan.certified))
+    });
+    let states = |plan: &PlanView| {
+        let seeds = plan.seeds;
+        [
+            ("alive", seeds.alive),
+            ("gone", seeds.gone),
+            ("alias", seeds.alias),
+            ("unlinked", seeds.unlinked),
+        ]
+    };
+    let samples = plans.iter().flat_map(|plan| {
+        let of_state = |(state, seeds)| (vec![("plan", &*plan.plan), ("state", state)], seeds);
+        states(plan).map(of_state)
+    });
+    let help = "Seeds on the list of the plan's last refresh, by what they are today.";
+    text.family("seeds", Kind::Gauge, help, samples);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_and_help_are_escaped() {
+        let mut text = Text(String::new());
+        let labels = vec![("plan", "a\\b\"c\nd"), ("state", "é")];
+        text.family("x", Kind::Gauge, "back\\slash\nend", [(labels, 1.5)]);
+        text.family(
+            "none",
+            Kind::Counter,
+            "nothing",
+            [] as [(Labels<'_>, u8); 0],
+        );
+        assert_eq!(
+            text.0,
+            "# HELP seedbank_x back\\\\slash\\nend\n# TYPE seedbank_x gauge\n\
+             seedbank_x{plan=\"a\\\\b\\\"c\\nd\",state=\"é\"} 1.5\n"
+        );
+    }
+}
