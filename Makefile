@@ -14,6 +14,7 @@ LONG_DAMAGES ?= 5000
 LONG_KILLS ?= 1000
 LONG_STEPS ?= 500
 LONG_POLICIES ?= 200
+LONG_DAILY ?= 30
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny fuzz bench install clean-demo
@@ -23,7 +24,8 @@ help:
 	@echo "make test     everything CI checks"
 	@echo "make test-long  what takes long: LONG_DAMAGES=5000 damages to files of banks, LONG_KILLS=1000 kills,"
 	@echo "              refresh by cores on every day of a large crawl, each beside one from scratch,"
-	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_POLICIES=200 histories of plans with policies"
+	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_POLICIES=200 histories of plans with policies,"
+	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
 	@echo "make bench    measure, in ratios within one run (beside DuckDB too after: pip install duckdb)"
 	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
@@ -118,6 +120,7 @@ test-long: deps
 	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --test storage -- power_cut:: --nocapture
 	LONG_STEPS=$(LONG_STEPS) $(CARGO) test --locked --test refresh -- aliases::long_steps --nocapture
 	LONG_POLICIES=$(LONG_POLICIES) $(CARGO) test --locked --test refresh -- policies::random_histories --nocapture
+	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --test cli -- daily:: --nocapture
 
 # Guided by coverage, on the stable compiler: libFuzzer comes with a crate and is built with g++.
 # Nothing that the package compiled is compiled again, RocksDB above all. Findings are in

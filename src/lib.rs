@@ -55,6 +55,7 @@
 //! [answers]: crate::guide::answers
 //! [evaluation]: crate::guide::evaluation
 //! [operation]: crate::guide::operation
+//! [daily]: crate::guide::daily
 #![doc = include_str!("guide/map.md")]
 #![forbid(unsafe_code)]
 #![cfg_attr(

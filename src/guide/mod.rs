@@ -3,12 +3,13 @@
 //! The pages are the Markdown files of this folder, so they read the same in the repository. They
 //! say what the code does today: whoever changes a rule changes its page in the same commit.
 
-/// A page of the guide is a module without items.
+/// A page of the guide is a module without items. A file behind the page's own stands at its end, as
+/// code.
 ///
 /// The names in brackets lead to modules here and to files in the repository: of several
 /// definitions of a link the first counts, and those of the files stand at their ends.
 macro_rules! pages {
-    ($($page:ident = $file:literal;)+) => {$(
+    ($($page:ident = $file:literal $(with $code:literal)?;)+) => {$(
         #[doc = concat!(
             "[map]: crate::guide::map\n",
             "[design]: crate::guide::design\n",
@@ -18,8 +19,10 @@ macro_rules! pages {
             "[refresh]: crate::guide::refresh\n",
             "[answers]: crate::guide::answers\n",
             "[evaluation]: crate::guide::evaluation\n",
-            "[operation]: crate::guide::operation\n\n",
+            "[operation]: crate::guide::operation\n",
+            "[daily]: crate::guide::daily\n\n",
             include_str!($file),
+            $("\n```sh\n", include_str!($code), "```\n",)?
         )]
         pub mod $page {}
     )+};
@@ -35,4 +38,5 @@ pages! {
     answers = "answers.md";
     evaluation = "evaluation.md";
     operation = "operation.md";
+    daily = "daily.md" with "daily.sh";
 }

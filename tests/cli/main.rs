@@ -14,6 +14,8 @@
 mod bad_inputs;
 mod commands;
 mod cover;
+#[cfg(target_os = "linux")]
+mod daily;
 mod diff;
 mod evaluate;
 mod evaluate_methods;
