@@ -38,8 +38,8 @@ mod shell;
 mod status;
 mod synth;
 mod table;
-mod undo;
 mod time_limit;
+mod undo;
 mod url_list;
 mod values;
 

@@ -4,11 +4,12 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, BatchKind, Holds, LastBatch, ListToday, PlanView, Status, TableSize};
+use seedbank::engine::{Bank, Holds, LastBatch, ListToday, PlanView, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
+use super::history::kind_name;
 use super::metrics_file::MetricsArgs;
 use super::output::{print, print_json};
 use super::session::Outcome;
@@ -119,10 +120,7 @@ fn text(status: &Status, with_sizes: bool) -> String {
 }
 
 fn of_batch(batch: &LastBatch) -> String {
-    let kind = match batch.kind {
-        BatchKind::Snapshot => "snapshot",
-        BatchKind::Delta => "delta",
-    };
+    let kind = kind_name(batch.kind);
     let list = batch
         .rejects_file
         .as_ref()
