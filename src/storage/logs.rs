@@ -7,9 +7,10 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::folder::{names_in, open_regular};
+use super::folder::{names_in, open_regular, sync_folder};
 
 /// A log that has as many bytes is written to files of tables. A reader takes some milliseconds to read
 /// it.
@@ -36,6 +37,39 @@ pub(super) fn most_bytes(database: &Path) -> u64 {
     } else {
         0
     }
+}
+
+/// Gives a published state files of its own for the log, where the checkpoint has linked those of the
+/// live database: damage to one of them must not be damage to both. The former state has most of them
+/// already; these are linked, so that nothing has to be written.
+///
+/// Cost: reads the log; a copy and a sync of what the former state has not.
+pub(super) fn set_apart(place: &Path, live: &Path, former: Option<&Path>) -> io::Result<()> {
+    let mut changed = false;
+    for name in logs_in(place) {
+        let (own, lives) = (place.join(&name), live.join(&name));
+        let node = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+        if node(&lives).ok() != Some(node(&own)?) {
+            continue;
+        }
+        let bytes = fs::read(&own)?;
+        let fresh = own.with_extension("new");
+        let kept = former.map(|former| former.join(&name));
+        let kept = kept.filter(|kept| fs::read(kept).is_ok_and(|kept| kept == bytes));
+        match kept {
+            Some(kept) if fs::hard_link(&kept, &fresh).is_ok() => {}
+            _ => {
+                fs::write(&fresh, &bytes)?;
+                fs::File::open(&fresh)?.sync_all()?;
+            }
+        }
+        fs::rename(&fresh, &own)?;
+        changed = true;
+    }
+    if changed {
+        sync_folder(place)?;
+    }
+    Ok(())
 }
 
 /// Whether every file of the log of `other` is one of the log of `database`, which may have more

@@ -160,6 +160,9 @@ pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<bool, St
     }
     let log_bytes = logs::most_bytes(&bank.join("live"));
     store.rocks.checkpoint(&place, log_bytes)?;
+    let former = Pointer::read(bank).map(|pointer| folder.join(pointer.epoch.to_string()));
+    logs::set_apart(&place, &bank.join("live"), former.ok().as_deref())
+        .map_err(StoreError::io("write", &place))?;
     let log = logs::fingerprint(&place).map_err(StoreError::io("read the log of", &place))?;
     let pointer = Pointer {
         epoch,

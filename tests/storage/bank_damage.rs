@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::support::command::{Place, names, record};
+use seedbank::storage::Writer;
+use seedbank::watch::Unwatched;
 use serde_json::Value;
 
 /// A bank with three batches, the last two small, and two refreshes.
@@ -229,10 +231,22 @@ fn init_does_not_wipe_a_bank_whose_marker_is_lost() {
 
 /// A bank whose third batch is stored but not published, and what `status` said before that batch.
 fn unpublished() -> (Place, Value) {
+    unpublished_in(Place::with_seeds(), 3)
+}
+
+/// The same, where what came before is in files of tables, not in the log.
+fn unpublished_beside_tables() -> (Place, Value) {
     let place = Place::with_seeds();
+    let writer = Writer::open(&place.path("bank"), false, &Unwatched).unwrap();
+    writer.compact().unwrap();
+    drop(writer);
+    unpublished_in(place, 4)
+}
+
+fn unpublished_in(place: Place, epoch: u64) -> (Place, Value) {
     let before = place.status();
     // A file is in the place of the state's folder.
-    let obstacle = place.path("bank/published/3");
+    let obstacle = place.path(&format!("bank/published/{epoch}"));
     fs::write(&obstacle, "").unwrap();
     place.write(
         "day1.jsonl",
@@ -317,7 +331,7 @@ fn flip_table_of(place: &Place, state: &Path) {
 /// In a copy of a bank no table has two names, so damage may hit one of the states alone.
 #[test]
 fn a_damaged_table_is_not_published_over_a_good_one() {
-    let (place, before) = unpublished();
+    let (place, before) = unpublished_beside_tables();
     flip_table_of(&place, &place.path("bank/live"));
     let error = place.run(&["ingest", "bank", "day1.jsonl"]).fails(4);
     assert!(error.contains("is not what the published"), "{error}");
@@ -331,7 +345,7 @@ fn a_damaged_table_is_not_published_over_a_good_one() {
 
 #[test]
 fn a_good_state_is_published_over_a_damaged_table() {
-    let (place, _) = unpublished();
+    let (place, _) = unpublished_beside_tables();
     flip_table_of(&place, &published(&place));
     place.write("day2.jsonl", record("http://later.example/", &[]));
     place.run(&["ingest", "bank", "day2.jsonl"]).done();

@@ -13,7 +13,7 @@ use crate::support::records::{Batch, PAGES, Record, SiteLine, Uncrawled};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use seedbank::engine::{
-    Bank, CoverMethod, EngineError, Method, PlanOptions, RefreshRequest, Which,
+    Bank, CoverMethod, EngineError, ForgetRequest, Method, PlanOptions, RefreshRequest, Which,
 };
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::storage::records::{Counters, Meta};
@@ -57,6 +57,16 @@ fn bank() -> (TempDir, Bank) {
     )
     .unwrap();
     for round in 1..=2 {
+        // What is barred, and a log beside files of tables.
+        let barred = ForgetRequest {
+            what: vec!["http://barred.example/".to_owned()],
+            bar: true,
+            ..ForgetRequest::default()
+        };
+        bank.forget(&barred, &Unwatched).unwrap();
+        let writer = Writer::open(bank.path(), false, &Unwatched).unwrap();
+        writer.compact().unwrap();
+        drop(writer);
         let pages = (0..PAGES).filter(|page| page % 3 != round);
         let records = pages.map(|page| record(page, round)).collect();
         let sites = vec![SiteLine {
@@ -136,7 +146,7 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "undo" => &["undo"],
         "barred" => &["barred"],
         "seed_pages" => &["seed_pages"],
-        "meta" => &["meta"],
+        "meta" => &["meta", "undo"],
         other => panic!("a table that this test does not know: {other}"),
     }
 }
@@ -370,7 +380,8 @@ fn files(bank: &Path) -> Vec<PathBuf> {
         .filter(|path| {
             let name = path.file_name().unwrap().to_str().unwrap();
             let is_table = path.extension().is_some_and(|end| end == "sst");
-            (is_table || name == "CURRENT" || name.starts_with("MANIFEST"))
+            let is_log = path.extension().is_some_and(|end| end == "log");
+            (is_table || is_log || name == "CURRENT" || name.starts_with("MANIFEST"))
                 && fs::metadata(path).unwrap().len() > 0
         })
         .collect();
