@@ -4,8 +4,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use super::session::Everywhere;
 use super::{
-    check, cores, diff, evaluate, explain, forget, history, ingest, init, page, plans, quotas,
-    refresh, repair, report, seeds, shell, status, synth, undo,
+    check, cores, diff, evaluate, explain, export, forget, history, ingest, init, page, plans,
+    quotas, refresh, repair, report, seeds, shell, status, synth, undo,
 };
 use seedbank::engine::FORMAT;
 
@@ -60,6 +60,7 @@ pub(super) enum Command {
     Plans(plans::PlansArgs),
     Quotas(quotas::QuotasArgs),
     Report(report::ReportArgs),
+    Export(export::ExportArgs),
     Status(status::StatusArgs),
     Check(check::CheckArgs),
     Repair(repair::RepairArgs),

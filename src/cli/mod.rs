@@ -3,6 +3,7 @@
 
 mod args;
 mod check;
+mod compressed;
 mod cores;
 mod diff;
 mod environment;
@@ -11,6 +12,7 @@ mod explain;
 mod explain_sentence;
 mod explain_text;
 mod explain_web;
+mod export;
 mod failure;
 mod forget;
 mod history;
@@ -106,6 +108,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Page(args) => page::run(&args),
         Command::Plans(args) => plans::run(&args, session),
         Command::Quotas(args) => quotas::run(args, session),
+        Command::Export(args) => export::run(&args, session),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),
         Command::Repair(args) => repair::run(&args, session),

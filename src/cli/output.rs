@@ -78,6 +78,11 @@ impl Output {
         }
     }
 
+    /// The error of the command for one of writing.
+    pub(super) fn failed(&self) -> impl Fn(io::Error) -> CliError + use<> {
+        self.out.get_ref().failed()
+    }
+
     fn with(target: Target) -> Self {
         Self {
             out: BufWriter::with_capacity(1 << 16, target),
@@ -85,8 +90,7 @@ impl Output {
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<(), CliError> {
-        let written = self.out.write_all(bytes);
-        written.map_err(self.out.get_ref().failed())
+        self.out.write_all(bytes).map_err(self.failed())
     }
 
     /// Writes a text as it is.
@@ -128,13 +132,23 @@ impl Output {
     }
 
     fn end(mut self, complete: impl FnOnce(OutFile) -> io::Result<()>) -> Result<(), CliError> {
-        let failed = self.out.get_ref().failed();
+        let failed = self.failed();
         self.out.flush().map_err(&failed)?;
         match self.out.into_inner() {
             Ok(Target::File(file)) => complete(file).map_err(failed),
             Ok(Target::Stdout(_)) => Ok(()),
             Err(e) => Err(failed(e.into_error())),
         }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 

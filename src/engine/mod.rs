@@ -12,6 +12,7 @@
 //! | `ingest` | a batch of records worked into the bank |
 //! | `refresh` | one run of a plan, by `cores`, by `cover` of sites or over the `web` |
 //! | `ask` | seeds, cores, history, status; why a page is a seed; what changed |
+//! | `export` | the whole state as records that make another bank |
 //! | `evaluate` | the papers' experiments |
 
 mod ask;
@@ -19,6 +20,7 @@ mod bank;
 mod clock;
 mod error;
 mod evaluate;
+mod export;
 mod history;
 mod ingest;
 mod plan;
@@ -41,7 +43,7 @@ pub use ask::{
 pub use bank::Bank;
 pub(crate) use bank::naming;
 pub use error::{
-    BadRecords, EngineError, ExperimentError, Failure, Family, Hint, NoUndo, PlanError,
+    BadRecords, EngineError, ExperimentError, Exported, Failure, Family, Hint, NoUndo, PlanError,
     RequestError,
 };
 pub use evaluate::{
@@ -51,6 +53,7 @@ pub use evaluate::{
     DistancesEvaluation, DistancesRequest, GatheredView, GraphDistance, ListKind, ListView,
     MethodsEvaluation, MethodsRequest, RandomDepth, Recommended, SeedList, StateView, TopPage,
 };
+pub use export::ExportReport;
 pub use ingest::{
     AliasCounts, BarredCounts, ForgetReport, ForgetRequest, Format, IngestReport, IngestRequest,
     PushedBatch, SitesCounts, UndoReport,

@@ -27,6 +27,7 @@
 mod blocks;
 mod bvgraph;
 mod decimal;
+mod digest;
 mod escapes;
 mod foreign;
 mod formats;
@@ -54,6 +55,7 @@ mod tsv;
 
 pub use blocks::MAX_LINE;
 pub use bvgraph::bv_graph_file;
+pub(crate) use digest::digest_of;
 pub use foreign::Foreign;
 pub use formats::Format;
 pub use interner::{Interner, UrlNumber};

@@ -42,6 +42,7 @@ mod manifest;
 mod older;
 mod open_files;
 mod options;
+mod page_reads;
 mod published;
 mod raw;
 pub mod records;

@@ -14,6 +14,7 @@ fn a_broken_pipe_ends_quietly() {
         &["status", "bank"],
         &["history", "bank", "--format", "json"],
         &["check", "bank"],
+        &["export", "bank"],
         &["refresh", "bank"],
         &["evaluate", "bank", "crawl"],
         &["completions", "bash"],

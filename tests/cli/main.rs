@@ -22,6 +22,7 @@ mod evaluate_methods;
 mod explain;
 mod explain_many;
 mod explain_texts;
+mod export;
 mod failures;
 mod if_changed;
 #[cfg(unix)]

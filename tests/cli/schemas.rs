@@ -61,7 +61,7 @@ pub fn fits(name: &str, output: &Value) {
         "status" => reads::<Status>(output),
         "forget" => reads::<ForgetReport>(output),
         "undo" => reads::<UndoReport>(output),
-        "log" | "record" | "synth" => {}
+        "log" | "record" | "site" | "synth" => {}
         other => panic!("{other}"),
     }
 }

@@ -12,6 +12,7 @@
 
 mod bvgraph;
 mod deltas;
+mod export;
 mod loss;
 mod model;
 mod pushed;

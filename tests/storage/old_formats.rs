@@ -194,3 +194,34 @@ fn a_bank_of_format_5_goes_on() {
 fn a_bank_of_format_6_goes_on() {
     goes_on(6);
 }
+
+/// What was written of a bank of an earlier format makes one of today's that holds the same.
+#[test]
+fn banks_of_earlier_formats_are_exported() {
+    let held = |place: &Place, bank: &str| {
+        let status = place.run(&["status", bank, "--format", "json"]).json();
+        let mut counters = status["counters"].clone();
+        counters["batches"].take();
+        serde_json::json!([status["sites"], counters])
+    };
+    for format in 4..FORMAT {
+        let (place, _) = unpacked(format, "batches");
+        let export = ["export", "bank", "--out", "all.jsonl"];
+        let told = place.run(&export).err;
+        let init = told
+            .lines()
+            .find_map(|l| l.strip_prefix("  seedbank init NEWBANK "));
+        let init: Vec<&str> = init.unwrap().split(' ').collect();
+        place.run(&[&["init", "new"], &init[..]].concat()).done();
+        place
+            .run(&["ingest", "new", "all.jsonl", "--snapshot"])
+            .done();
+        assert_eq!(held(&place, "new"), held(&place, "bank"), "{format}");
+        let again = place.run(&["export", "new", "-q"]).done();
+        assert_eq!(
+            again,
+            std::fs::read_to_string(place.path("all.jsonl")).unwrap()
+        );
+        assert_eq!(marker(&place), format!("seedbank bank, format {format}\n"));
+    }
+}

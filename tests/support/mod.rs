@@ -11,6 +11,7 @@ pub mod command;
 pub mod days;
 pub mod folders;
 pub mod graphs;
+pub mod histories;
 pub mod model;
 pub mod over_web;
 pub mod records;

@@ -14,6 +14,7 @@ use seedbank::shown::{plain, shortened};
 use seedbank::synth::SynthError;
 
 use super::time_limit::TimeLimit;
+pub(super) use foreign::quoted as for_shell;
 
 pub(super) use hints::{UNACKNOWLEDGED, UNPUBLISHED};
 

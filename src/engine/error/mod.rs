@@ -1,5 +1,6 @@
 //! What can go wrong in the engine.
 
+mod exported;
 mod graph;
 mod hint;
 mod plan;
@@ -8,6 +9,7 @@ mod undo;
 
 use std::path::PathBuf;
 
+pub use exported::Exported;
 pub(crate) use graph::{no_rows, no_site, no_web, no_whole};
 pub use hint::{BadRecords, Hint};
 pub use plan::{Family, PlanError};
@@ -229,6 +231,14 @@ pub enum EngineError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// What is exported could not be written to where the caller wants it.
+    #[error("cannot write {what}")]
+    Export {
+        /// The part that could not be written.
+        what: Exported,
+        /// The system's error.
+        source: std::io::Error,
+    },
     /// The threads of a batch could not be started.
     #[error("cannot start the threads of a batch")]
     Threads(#[source] std::io::Error),
@@ -317,6 +327,7 @@ impl EngineError {
             | Self::RejectsLink { .. }
             | Self::RejectsFull { .. }
             | Self::Write { .. }
+            | Self::Export { .. }
             | Self::Threads(_)
             | Self::Internal(_) => Failure::Failed,
             Self::Interrupted(_) => Failure::Interrupted,

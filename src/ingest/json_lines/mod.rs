@@ -9,6 +9,7 @@ mod fields;
 mod outlinks;
 mod strings;
 
+use super::digest::digest_hash;
 use super::interner::UrlNumber;
 use super::lines::{LineFormat, each};
 use super::number::quality;
@@ -58,7 +59,8 @@ pub(super) fn sources(inputs: &[Input]) -> Sources {
 ///   the record;
 /// * a `redirect` or `canonical` is a string as `url` is; one that is no page's URL is dropped and
 ///   counted with the outlinks, and one that is the page itself is none;
-/// * an empty `digest` is a digest like any other.
+/// * an empty `digest` is a digest like any other, and one that is the hash of a digest, as an export
+///   writes it, is taken as that hash.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonLines;
 
@@ -85,7 +87,7 @@ impl LineFormat for JsonLines {
         record.clicks = fields.count("clicks", MAX_CLICKS)?;
         record.uncrawled_outlinks = fields.uncrawled_outlinks()?;
         record.quality = fields.attribute("quality", quality)?;
-        record.digest = fields.text("digest")?.map(|digest| short_hash(&digest));
+        record.digest = fields.text("digest")?.map(|digest| digest_hash(&digest));
         let fetched = fields.fetched()?;
         let leads = [
             (fields.text("redirect")?, AliasBy::Redirect),
@@ -105,18 +107,6 @@ impl LineFormat for JsonLines {
         record.fetched = fetched.map(|time| reading.time(time));
         Ok(Event::Record(record))
     }
-}
-
-/// The first 128 bits of the BLAKE3 hash.
-fn short_hash(text: &str) -> [u8; 16] {
-    let mut short = [0; 16];
-    for (to, from) in short
-        .iter_mut()
-        .zip(blake3::hash(text.as_bytes()).as_bytes())
-    {
-        *to = *from;
-    }
-    short
 }
 
 /// Fields that only records of pages have.

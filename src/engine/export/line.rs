@@ -1,0 +1,135 @@
+//! What is known of one page, as its record.
+
+use std::ops::Range;
+
+use super::report::{Counts, quality};
+use crate::engine::EngineError;
+use crate::ingest::{Record, digest_of};
+use crate::page::{AliasBy, PageId};
+use crate::storage::aliases::Alias;
+use crate::storage::records::{PageRecord, PageState};
+
+/// A page of a chunk.
+pub(super) struct Page {
+    /// Its place in the chunk.
+    pub(super) place: usize,
+    pub(super) record: PageRecord,
+    /// Its outlinks among those of the chunk, without those of its row.
+    pub(super) links: Range<usize>,
+    /// The row whose targets are outlinks too.
+    pub(super) row: Option<u32>,
+    pub(super) alias: Option<Alias>,
+}
+
+impl Page {
+    pub(super) const fn new(place: usize, record: PageRecord) -> Self {
+        Self {
+            place,
+            record,
+            links: 0..0,
+            row: None,
+            alias: None,
+        }
+    }
+}
+
+/// The record of a page; `None` where it has none.
+pub(super) fn record(
+    url: String,
+    page: &Page,
+    outlinks: Vec<&str>,
+    urls: &Urls,
+    counts: &mut Counts,
+) -> Result<Option<Record>, EngineError> {
+    let of = &page.record;
+    let has_attributes = of.clicks > 0
+        || of.spam_given.is_some()
+        || of.quality_given.is_some()
+        || of.uncrawled_given.is_some();
+    let mut record = Record::new(url);
+    match of.state {
+        PageState::Unlinked => return Ok(None),
+        PageState::Known if of.last_seen.is_none() => {
+            counts.only_linked += 1;
+            return Ok(None);
+        }
+        PageState::Gone => {
+            counts.gone += 1;
+            counts.beside_gone += u64::from(has_attributes || of.digest.is_some());
+            return Ok(Some(record.gone()));
+        }
+        PageState::Known => {
+            counts.known += 1;
+            counts.beside_gone += u64::from(of.digest.is_some());
+        }
+        PageState::Alias => counts.aliases += 1,
+        PageState::Crawled => {
+            counts.crawled += 1;
+            counts.links += outlinks.len() as u64;
+            record = record.outlinks(outlinks);
+        }
+    }
+    if let Some(spam) = of.spam_given {
+        record = record.spam(spam);
+    }
+    if of.clicks > 0 {
+        record = record.clicks(of.clicks);
+    }
+    if let Some(count) = of.uncrawled_given {
+        record = record.uncrawled_outlinks(count.into());
+    }
+    if let Some(steps) = of.quality_given {
+        record = record.quality(quality(steps));
+    }
+    // A digest would make a page crawled that is only known.
+    if let Some(digest) = of.digest.filter(|_| of.state != PageState::Known) {
+        counts.digests += 1;
+        record = record.digest(digest_of(digest));
+    }
+    if let Some(alias) = page.alias {
+        let to = urls.of(alias.to)?;
+        record = match alias.by {
+            AliasBy::Redirect => record.redirect(to),
+            AliasBy::Canonical => record.canonical(to),
+        };
+    }
+    Ok(Some(record))
+}
+
+pub(super) const fn lost() -> EngineError {
+    EngineError::Internal("a link lost its URL while it was exported")
+}
+
+/// URLs by page.
+#[derive(Default)]
+pub(super) struct Urls {
+    /// Ascending.
+    pages: Vec<PageId>,
+    /// Where each one's URL ends in the text.
+    ends: Vec<usize>,
+    text: String,
+}
+
+impl Urls {
+    /// Adds a page, which comes after all so far.
+    pub(super) fn push(&mut self, page: PageId, url: &str) {
+        self.text.push_str(url);
+        self.pages.push(page);
+        self.ends.push(self.text.len());
+    }
+
+    pub(super) fn of(&self, page: PageId) -> Result<&str, EngineError> {
+        let at = self.pages.binary_search(&page).map_err(|_| lost())?;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.text.get(start..self.ends[at]).ok_or_else(lost)
+    }
+
+    /// The URLs of these pages, sorted.
+    pub(super) fn of_all(&self, pages: &[PageId]) -> Result<Vec<&str>, EngineError> {
+        let urls: Result<Vec<&str>, EngineError> =
+            pages.iter().map(|page| self.of(*page)).collect();
+        let mut urls = urls?;
+        urls.sort_unstable();
+        Ok(urls)
+    }
+}

@@ -1,0 +1,192 @@
+//! A bank is written as records, and another one is made of them: the same pages, links, attributes,
+//! counts and seeds, and the same bytes when it is written in its turn.
+//!
+//! Families of cases, and what they catch:
+//! * random histories of every naming: a state that no record says or that a record says otherwise
+//!   (aliases, chains and circles of them, pages that are gone and known again, attributes of sites
+//!   and of their pages); ids, batches or the way to a state that show in the bytes;
+//! * the same batch after that, in both banks: links that were given and are not those that count;
+//! * a generated crawl after some days, under plans of every kind: seeds, cores and reasons.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use crate::support::banks::TestBank;
+use crate::support::histories::{PLENTY, exported, for_each_history, made_of, parts};
+use crate::support::model::{assert_clean, digests_of, given_of, ingest, pages_of, totals_of};
+use crate::support::over_web::over_web;
+use seedbank::cores::{Growth, Hits};
+use seedbank::engine::{
+    Bank, CoverMethod, EngineError, Method, PageState, PageView, PlanOptions, RefreshRequest, Which,
+};
+use seedbank::storage::Reader;
+use seedbank::storage::tables;
+use seedbank::synth::{SynthOptions, day_text};
+use seedbank::watch::Unwatched;
+use serde_json::Value;
+
+/// How many pages are aliases, and how many link to some.
+fn aliases_of(bank: &Bank) -> [usize; 2] {
+    let reader = Reader::open(bank.path()).unwrap();
+    let aliases = reader.scan(&tables::ALIASES).unwrap().count();
+    [aliases, reader.scan(&tables::ALIAS_IN).unwrap().count()]
+}
+
+/// All pages by URL; of gone ones without attributes, which their records cannot say.
+fn live_pages_of(bank: &Bank) -> BTreeMap<String, PageView> {
+    let mut pages = pages_of(bank);
+    for page in pages.values_mut() {
+        if page.state == PageState::Gone {
+            (page.clicks, page.spam, page.quality) = (0, false, None);
+            (page.uncrawled_outlinks, page.uncrawled_given) = (0, false);
+        }
+    }
+    pages
+}
+
+#[track_caller]
+fn assert_same_state(one: &Bank, other: &Bank) {
+    assert_eq!(exported(one), exported(other));
+    assert_eq!(live_pages_of(one), live_pages_of(other));
+    assert_eq!(totals_of(one), totals_of(other));
+    assert_eq!(digests_of(one), digests_of(other));
+    assert_eq!(given_of(one), given_of(other));
+    assert_eq!(aliases_of(one), aliases_of(other));
+}
+
+/// Without what says when and in which batch or refresh something was.
+fn timeless(told: Value) -> Value {
+    match told {
+        Value::Object(fields) => {
+            let times = [
+                "at",
+                "batch",
+                "first_seen",
+                "last_seen",
+                "refresh",
+                "since",
+                "state_after",
+            ];
+            let kept = fields
+                .into_iter()
+                .filter(|(name, _)| !times.contains(&&**name));
+            Value::Object(kept.map(|(name, value)| (name, timeless(value))).collect())
+        }
+        Value::Array(items) => items.into_iter().map(timeless).collect(),
+        other => other,
+    }
+}
+
+fn plans() -> Vec<(&'static str, PlanOptions)> {
+    let seeds = Some(8);
+    let cover = |method| PlanOptions {
+        method: Some(Method::Cover(method)),
+        per_site: Some(2),
+        ..PlanOptions::default()
+    };
+    vec![
+        (
+            "cores",
+            PlanOptions {
+                seeds,
+                ..PlanOptions::default()
+            },
+        ),
+        (
+            "classic",
+            PlanOptions {
+                seeds,
+                hits: Some(Hits::Classic),
+                growth: Some(Growth::Literal),
+                ..PlanOptions::default()
+            },
+        ),
+        ("weight", cover(CoverMethod::MaxWeight)),
+        ("random", cover(CoverMethod::Random)),
+        ("web", over_web(CoverMethod::Greedy, 8)),
+        ("web-pagerank", over_web(CoverMethod::Pagerank, 8)),
+    ]
+}
+
+/// What plans without a past select, and why, as text.
+fn selected(bank: &Bank, urls: &[String]) -> Vec<String> {
+    let mut told = Vec::new();
+    let mut tell = |plan: &str, what: Value| told.push(format!("{plan}: {}", timeless(what)));
+    for (plan, options) in plans() {
+        let request = RefreshRequest {
+            plan: Some(plan.to_owned()),
+            options,
+            cold: true,
+            ..RefreshRequest::default()
+        };
+        bank.refresh(&request, &Unwatched).unwrap();
+        let which = Which {
+            plan: Some(plan.to_owned()),
+            refresh: None,
+        };
+        for seed in bank.seeds(&which).unwrap() {
+            tell(plan, serde_json::to_value(seed).unwrap());
+        }
+        bank.cores::<EngineError>(&which, |core| {
+            tell(plan, serde_json::to_value(core).unwrap());
+            Ok(())
+        })
+        .unwrap();
+        let explainer = bank.explainer(&which).unwrap();
+        for url in urls {
+            let why = explainer.page(url).unwrap();
+            tell(plan, serde_json::to_value(why).unwrap());
+        }
+    }
+    told
+}
+
+#[test]
+fn random_histories_come_back() {
+    let compared = Cell::new(0);
+    for_each_history(24, 1, |bank, more| {
+        let (_folder, new) = made_of(bank);
+        assert_same_state(bank, &new);
+        assert_clean(&new);
+        // Records cannot say what gone pages had, which is there again when the pages are.
+        let (_, _, report) = parts(bank);
+        if report.beside_gone == 0 {
+            compared.set(compared.get() + 1);
+            for bank in [bank, &new] {
+                ingest(bank, &more[0], PLENTY);
+            }
+            assert_same_state(bank, &new);
+        }
+    });
+    assert!(compared.get() > 4, "{}", compared.get());
+}
+
+#[test]
+fn random_histories_give_the_same_seeds() {
+    for_each_history(6, 0, |bank, _| {
+        let (_folder, new) = made_of(bank);
+        assert_eq!(selected(bank, &[]), selected(&new, &[]));
+    });
+}
+
+#[test]
+fn days_of_a_crawl_come_back() {
+    let crawl = SynthOptions {
+        days: 3,
+        rng_seed: 3,
+        ..SynthOptions::new(300)
+    };
+    let old = TestBank::new();
+    for day in 0..=3 {
+        old.delta(&day_text(&crawl, day).unwrap());
+    }
+    let (_folder, new) = made_of(&old.bank);
+    assert_same_state(&old.bank, &new);
+    assert_clean(&new);
+    let urls: Vec<String> = pages_of(&new).into_keys().step_by(97).collect();
+    let (ours, theirs) = (selected(&old.bank, &urls), selected(&new, &urls));
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        assert_eq!(ours, theirs);
+    }
+    assert_eq!(ours.len(), theirs.len());
+}

@@ -1,0 +1,101 @@
+//! Random histories of a bank, and the state that a bank has come to, as bytes.
+//!
+//! ```ignore
+//! for_each_history(100, 1, |bank, more| {
+//!     let before = exported(bank);
+//!     ingest(bank, &more[0], PLENTY);
+//!     undo(bank);
+//!     assert_eq!(exported(bank), before);
+//! });
+//! ```
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::TestRunner;
+use seedbank::engine::{Bank, ExportReport, IngestRequest};
+use seedbank::ingest::{Input, Naming};
+use seedbank::watch::Unwatched;
+
+use super::model::ingest;
+use super::records::{Batch, batch};
+
+/// Enough memory for all that these banks come to.
+pub const PLENTY: usize = 64 << 20;
+
+/// How a bank tells pages and sites apart, and what came into it, batch by batch: snapshots and deltas,
+/// aliases that come and go, pages that go and come back, attributes of pages and of sites.
+pub type History = (Naming, Vec<Batch>);
+
+/// A random history of up to so many batches, perhaps none.
+pub fn history(most: usize) -> impl Strategy<Value = History> {
+    let batches = proptest::collection::vec(batch(14), 0..=most);
+    (select(&Naming::ALL[..]), batches)
+}
+
+/// A bank that has lived through a history; it is gone when the folder is dropped.
+pub fn lived((naming, batches): &History) -> (tempfile::TempDir, Bank) {
+    let folder = super::scratch();
+    let bank = Bank::create(&folder.path().join("bank"), *naming).unwrap();
+    for batch in batches {
+        ingest(&bank, batch, PLENTY);
+    }
+    (folder, bank)
+}
+
+/// Hands a bank with a random history to `each`, so many times, with so many batches more.
+pub fn for_each_history(cases: u32, more: usize, each: impl Fn(&Bank, &[Batch])) {
+    let mut runner = TestRunner::new(ProptestConfig {
+        cases,
+        max_shrink_iters: 200,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let more = proptest::collection::vec(batch(14), more);
+    let outcome = runner.run(&(history(5), more), |(history, more)| {
+        let (_folder, bank) = lived(&history);
+        each(&bank, &more);
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+}
+
+/// Everything of a bank's state that an export has: the records of pages, and then those of sites.
+pub fn exported(bank: &Bank) -> Vec<u8> {
+    let (records, sites, _) = parts(bank);
+    [records, sites].concat()
+}
+
+/// The records of pages and of sites that an export of a bank has, and what it says of them.
+pub fn parts(bank: &Bank) -> (Vec<u8>, Vec<u8>, ExportReport) {
+    let (mut records, mut sites) = (Vec::new(), Vec::new());
+    let report = bank.export(&mut records, Some(&mut sites), &Unwatched);
+    (records, sites, report.unwrap())
+}
+
+/// A bank made of the export of another one.
+pub fn made_of(bank: &Bank) -> (tempfile::TempDir, Bank) {
+    let (records, sites, report) = parts(bank);
+    let folder = super::scratch();
+    let new = Bank::create(&folder.path().join("bank"), report.naming()).unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, bytes).unwrap();
+        Input::File(file)
+    };
+    let request = IngestRequest {
+        inputs: vec![file("export.jsonl", &records)],
+        sites: Some(file("sites.jsonl", &sites)),
+        // One without records is refused.
+        snapshot: !records.is_empty(),
+        max_rejects: 0.0,
+        ..IngestRequest::default()
+    };
+    let ingested = new.ingest(&request, &Unwatched).unwrap();
+    assert_eq!(ingested.read.rejected(), 0);
+    assert_eq!(ingested.read.records, report.records + report.sites);
+    assert!(ingested.read.dropped_outlinks.is_empty());
+    assert_eq!(ingested.counts.overruled, 0);
+    (folder, new)
+}
