@@ -7,7 +7,7 @@ use clap::Args;
 use seedbank::engine::Bank;
 
 use super::failure::CliError;
-use super::out_file::{OutFile, Spot};
+use super::out_file::{OutFile, Spot, complete};
 
 /// The flag of commands after which a bank is another one, or is looked at.
 #[derive(Clone, Debug, Args)]
@@ -38,24 +38,20 @@ impl MetricsArgs {
         let Some(spot) = self.spot(bank.path())? else {
             return Ok(());
         };
-        self.put(spot, &bank.status()?.metrics())
+        Self::put(spot, &bank.status()?.metrics())
     }
 
     /// Writes the file, where one is asked for.
     pub(super) fn write_text(&self, bank: &Path, text: &str) -> Result<(), CliError> {
         match self.spot(bank)? {
-            Some(spot) => self.put(spot, text),
+            Some(spot) => Self::put(spot, text),
             None => Ok(()),
         }
     }
 
-    fn put(&self, spot: Spot, text: &str) -> Result<(), CliError> {
+    fn put(spot: Spot, text: &str) -> Result<(), CliError> {
         let mut file = OutFile::new(spot)?;
-        let written = file.write_all(text.as_bytes());
-        let written = written.and_then(|()| file.complete());
-        written.map_err(|source| CliError::File {
-            path: self.metrics.clone().unwrap_or_default(),
-            source,
-        })
+        file.write_all(text.as_bytes()).map_err(file.failed())?;
+        complete([file])
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::failure::CliError;
-use super::out_file::{OutFile, Spot};
+use super::out_file::{OutFile, Spot, complete};
 
 /// Lines of text, indented below the first.
 pub(super) struct Lines(pub(super) String);
@@ -48,16 +48,13 @@ impl Write for Target {
 
 impl Target {
     fn failed(&self) -> impl Fn(io::Error) -> CliError + use<> {
-        let path = match self {
+        let of_file = match self {
             Self::Stdout(_) => None,
-            Self::File(file) => Some(file.path().to_path_buf()),
+            Self::File(file) => Some(file.failed()),
         };
-        move |source| match &path {
+        move |source| match &of_file {
             None => CliError::Output(source),
-            Some(path) => CliError::File {
-                path: path.clone(),
-                source,
-            },
+            Some(failed) => failed(source),
         }
     }
 }
@@ -117,7 +114,7 @@ impl Output {
     }
 
     pub(super) fn finish(self) -> Result<(), CliError> {
-        self.end(OutFile::complete)
+        self.end(|file| complete([file]))
     }
 
     /// As [`Output::finish`], but a file that is there and holds the same bytes stays as it is.
@@ -131,11 +128,14 @@ impl Output {
         Ok(is_other)
     }
 
-    fn end(mut self, complete: impl FnOnce(OutFile) -> io::Result<()>) -> Result<(), CliError> {
+    fn end(
+        mut self,
+        complete: impl FnOnce(OutFile) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let failed = self.failed();
         self.out.flush().map_err(&failed)?;
         match self.out.into_inner() {
-            Ok(Target::File(file)) => complete(file).map_err(failed),
+            Ok(Target::File(file)) => complete(file),
             Ok(Target::Stdout(_)) => Ok(()),
             Err(e) => Err(failed(e.into_error())),
         }

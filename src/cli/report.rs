@@ -1,8 +1,6 @@
 //! `report`: a refresh as one page for people.
 
-use std::fs::Permissions;
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,6 +10,7 @@ use seedbank::report::{Commands, Report, ReportRequest, page};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
+use super::out_file::{OutFile, Spot, complete};
 use super::output::{print, print_json};
 use super::session::{Outcome, Session};
 use super::values::{Format, FormatArgs, WhichArgs, whole};
@@ -72,7 +71,7 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
     };
     let report = Bank::at(&args.bank).report(&request, &watch)?;
     drop(watch);
-    write(&report, &args.out, &beside)?;
+    write(&report, &args.bank, [&args.out, &beside])?;
     match args.format.format {
         Format::Json => print_json(&report)?,
         Format::Text => print(&format!(
@@ -120,28 +119,14 @@ fn places(bank: &Path, out: &Path) -> Result<PathBuf, CliError> {
             ));
         }
     }
-    let folder = folder(out);
-    if !folder.is_dir() {
-        return usage(format!(
-            "there is no folder {}; make it first",
-            folder.display()
-        ));
-    }
-    if let (Ok(folder), Ok(bank)) = (folder.canonicalize(), bank.canonicalize())
-        && folder.starts_with(bank)
-    {
-        return usage(format!(
-            "{shown} lies in the bank's own folder; give --out a place outside it"
-        ));
-    }
+    // Whether files can be made in the folder at all.
+    OutFile::new(Spot::new("--out", out, bank)?)?;
     if beside.exists() && !is_report(&beside) {
         return usage(format!(
             "{} is there and is no report, and a report's data would take its place; give --out another name",
             beside.display()
         ));
     }
-    // Whether files can be made in the folder at all.
-    staged(out, b"")?;
     Ok(beside)
 }
 
@@ -153,13 +138,6 @@ fn is_report(file: &Path) -> bool {
     let parts = ["bank", "refresh", "seeds", "cores", "left_out", "changes"];
     serde_json::from_slice(&bytes)
         .is_ok_and(|json: serde_json::Value| parts.iter().all(|part| json.get(part).is_some()))
-}
-
-fn folder(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    }
 }
 
 /// What the page speaks of, as it is typed.
@@ -178,38 +156,21 @@ fn commands(report: &Report) -> Commands {
     }
 }
 
-/// Writes both files beside their places and moves them there, so that nobody ever sees half a
-/// file; the page goes last, since it refers to the other.
-fn write(report: &Report, out: &Path, beside: &Path) -> Result<(), CliError> {
+/// Writes both files, which get their places together: nobody ever sees half a file, or one of two
+/// reports. The page goes last, since it refers to the other.
+fn write(report: &Report, bank: &Path, [out, beside]: [&Path; 2]) -> Result<(), CliError> {
     let mut json = serde_json::to_vec(report).map_err(CliError::Json)?;
     json.push(b'\n');
     let name = beside.file_name().unwrap_or_default().to_string_lossy();
     let page = page(report, &name, &commands(report));
-    let json = staged(beside, &json)?;
-    let page = staged(out, page.as_bytes())?;
-    for (staged, place) in [(json, beside), (page, out)] {
-        staged.persist(place).map_err(|e| failed(place)(e.error))?;
-    }
-    Ok(())
+    complete([
+        written(beside, &json, bank)?,
+        written(out, page.as_bytes(), bank)?,
+    ])
 }
 
-/// A file that is not in its place yet, and that is removed unless it gets there.
-fn staged(place: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, CliError> {
-    let mut file = tempfile::Builder::new()
-        .prefix(".report-")
-        // The same permissions as any file that the user makes; otherwise only the owner could read
-        // it.
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder(place))
-        .map_err(failed(place))?;
-    file.write_all(bytes).map_err(failed(place))?;
+fn written(place: &Path, bytes: &[u8], bank: &Path) -> Result<OutFile, CliError> {
+    let mut file = OutFile::new(Spot::new("--out", place, bank)?)?;
+    file.write_all(bytes).map_err(file.failed())?;
     Ok(file)
-}
-
-fn failed(place: &Path) -> impl Fn(io::Error) -> CliError {
-    let path = place.to_path_buf();
-    move |source| CliError::File {
-        path: path.clone(),
-        source,
-    }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::support::command::{Place, TWO_CORES, names, record};
+use crate::support::command::{Place, TWO_CORES, clean, names, record};
 use seedbank::engine::{Bank, Failure};
 use seedbank::report::ReportRequest;
 use seedbank::watch::Watch;
@@ -253,6 +253,25 @@ fn nothing_but_an_earlier_report_is_replaced() {
     assert!(told.contains("is no ordinary file"), "{told}");
     report("again.html").done();
     report("again.html").done();
+}
+
+/// Files may grow to four kilobytes: the system kills the command while it writes.
+#[test]
+fn a_report_that_is_killed_leaves_the_earlier_one() {
+    let place = Place::with_seeds();
+    let report = ["report", "bank", "--no-evaluate", "--out", "r.html"];
+    place.run(&report).done();
+    let before = (read(&place, "r.html"), read(&place, "r.json"));
+    place.write("day1.jsonl", record("http://h9.example/", &[]));
+    place.run(&["ingest", "bank", "day1.jsonl"]).done();
+    let limited = "ulimit -f 8; exec \"$0\" \"$@\"";
+    let mut command = clean("sh");
+    command.args(["-c", limited, env!("CARGO_BIN_EXE_seedbank")]);
+    let ended = place.run_command(command.args(report));
+    assert_ne!(ended.status, Some(0), "{ended:?}");
+    assert_eq!((read(&place, "r.html"), read(&place, "r.json")), before);
+    place.run(&report).done();
+    assert_ne!((read(&place, "r.html"), read(&place, "r.json")), before);
 }
 
 #[test]

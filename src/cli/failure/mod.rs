@@ -65,6 +65,16 @@ pub(super) enum CliError {
         /// The system's error.
         source: io::Error,
     },
+    /// Of files that belong together one was replaced, and another could not be.
+    #[error("{} is the new one, and {} is not; write both again", new.display(), old.display())]
+    Halfway {
+        /// The file that was replaced.
+        new: PathBuf,
+        /// The file that was not.
+        old: PathBuf,
+        /// Why not.
+        source: Box<CliError>,
+    },
     /// What came back cannot be written as JSON.
     #[error("cannot write the result as JSON")]
     Json(#[source] serde_json::Error),
@@ -102,6 +112,7 @@ impl CliError {
             Self::OutOfTime(_)
             | Self::Output(_)
             | Self::File { .. }
+            | Self::Halfway { .. }
             | Self::Json(_)
             | Self::Threads(_)
             | Self::Signals(_) => 1,
