@@ -255,9 +255,9 @@ fn nothing_but_an_earlier_report_is_replaced() {
     report("again.html").done();
 }
 
-/// Files may grow to four kilobytes: the system kills the command while it writes.
+/// No file may grow beyond four kilobytes.
 #[test]
-fn a_report_that_is_killed_leaves_the_earlier_one() {
+fn a_report_that_cannot_be_written_leaves_the_earlier_one() {
     let place = Place::with_seeds();
     let report = ["report", "bank", "--no-evaluate", "--out", "r.html"];
     place.run(&report).done();
