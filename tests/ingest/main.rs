@@ -13,6 +13,7 @@
 mod bvgraph;
 mod deltas;
 mod export;
+mod forget;
 mod loss;
 mod model;
 mod pushed;

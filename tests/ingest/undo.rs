@@ -8,6 +8,7 @@
 //! * refused undos: a second one in a row, none to take back.
 
 use crate::support;
+use crate::support::histories::{PLENTY, exported, for_each_history};
 use crate::support::model::{
     Model, assert_clean, digests_of, given_of, ingest, of_batch, pages_of, totals_of,
 };
@@ -77,7 +78,7 @@ fn live(turns: &[Turn], memory: usize) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 24,
+        cases: 12,
         max_shrink_iters: 200,
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -90,6 +91,16 @@ proptest! {
     ) {
         live(&turns, if bulk { 0 } else { 512 << 20 });
     }
+}
+
+#[test]
+fn an_export_has_the_same_bytes_before_and_after() {
+    for_each_history(100, 1, |bank, more| {
+        let before = exported(bank);
+        ingest(bank, &more[0], PLENTY);
+        bank.undo(false, PLENTY, &Unwatched).unwrap();
+        assert_eq!(exported(bank), before);
+    });
 }
 
 #[test]

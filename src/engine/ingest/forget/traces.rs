@@ -49,7 +49,7 @@ pub(super) fn of_lists(
     needles: &[String],
 ) -> Result<u64, EngineError> {
     let mut left_out = 0;
-    let mut instead: BTreeMap<Hash128, Hash128> = BTreeMap::new();
+    let mut instead: BTreeMap<Hash128, Shorter> = BTreeMap::new();
     for entry in store.scan(&tables::LISTS)? {
         let (hash, ListText(text)) = entry?;
         let mut kept = String::with_capacity(text.len());
@@ -62,8 +62,13 @@ pub(super) fn of_lists(
             }
         }
         if kept.len() < text.len() {
+            let lines = (text.lines().count(), kept.lines().count());
             let list = ListText(kept);
-            instead.insert(hash, list.hash());
+            let shorter = Shorter {
+                hash: list.hash(),
+                lines,
+            };
+            instead.insert(hash, shorter);
             changes.delete(&tables::LISTS, &hash)?;
             changes.put(&tables::LISTS, &list.hash(), &list)?;
         }
@@ -94,17 +99,29 @@ fn hexadecimal(hash: &Hash128) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Settings, as JSON, that name the new lists.
-fn renamed(settings: &str, instead: &BTreeMap<Hash128, Hash128>) -> String {
+/// What a list is now.
+struct Shorter {
+    hash: Hash128,
+    /// How many lines it had, and has.
+    lines: (usize, usize),
+}
+
+/// Settings, as JSON, that name the new lists, with how many lines they have.
+fn renamed(settings: &str, instead: &BTreeMap<Hash128, Shorter>) -> String {
     let mut settings = settings.to_owned();
     for (old, new) in instead {
-        settings = settings.replace(&hexadecimal(old), &hexadecimal(new));
+        let (old, hash) = (hexadecimal(old), hexadecimal(&new.hash));
+        let of = |lines: usize, hash: &str| format!("\"lines\":{lines},\"hash\":\"{hash}\"");
+        settings = settings.replace(&of(new.lines.0, &old), &of(new.lines.1, &hash));
+        settings = settings.replace(&old, &hash);
     }
     settings
 }
 
-fn relisted(lists: &[Hash128], instead: &BTreeMap<Hash128, Hash128>) -> Vec<Hash128> {
-    let new = lists.iter().map(|list| *instead.get(list).unwrap_or(list));
+fn relisted(lists: &[Hash128], instead: &BTreeMap<Hash128, Shorter>) -> Vec<Hash128> {
+    let new = lists
+        .iter()
+        .map(|list| instead.get(list).map_or(*list, |new| new.hash));
     let mut new: Vec<Hash128> = new.collect();
     new.sort_unstable();
     new.dedup();
