@@ -14,6 +14,7 @@ LONG_DAMAGES ?= 5000
 LONG_KILLS ?= 1000
 LONG_STEPS ?= 500
 LONG_POLICIES ?= 200
+LONG_UNDOS ?= 300
 LONG_DAILY ?= 30
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
@@ -119,6 +120,7 @@ test-long: deps
 	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) $(CARGO) test --locked --test refresh -- long:: --nocapture
 	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --test storage -- power_cut:: --nocapture
 	LONG_STEPS=$(LONG_STEPS) $(CARGO) test --locked --test refresh -- aliases::long_steps --nocapture
+	LONG_UNDOS=$(LONG_UNDOS) $(CARGO) test --locked --test ingest -- undo::an_export --nocapture
 	LONG_POLICIES=$(LONG_POLICIES) $(CARGO) test --locked --test refresh -- policies::random_histories --nocapture
 	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --test cli -- daily:: --nocapture
 

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, BatchKind, BatchView, Event, History, RefreshView};
+use seedbank::engine::{Bank, BatchView, Event, History, RefreshView};
 use seedbank::shown::{counted, plain, readable};
 
 use super::failure::CliError;
 use super::output::{print, print_json};
 use super::page_history;
 use super::session::{Outcome, Session};
-use super::values::{Format, FormatArgs, time};
+use super::values::{Format, FormatArgs, kind_name, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -89,16 +89,6 @@ fn text(history: &History) -> String {
         });
     }
     text
-}
-
-/// What a batch is called by its kind.
-pub(super) fn kind_name(kind: BatchKind) -> &'static str {
-    match kind {
-        BatchKind::Snapshot => "snapshot",
-        BatchKind::Delta => "delta",
-        BatchKind::Undo => "undo",
-        BatchKind::Forget => "forget",
-    }
 }
 
 fn of_batch(batch: &BatchView) -> String {

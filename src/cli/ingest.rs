@@ -11,11 +11,10 @@ use seedbank::ingest::{Input, bv_graph_file, field_meant};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
-use super::history::kind_name;
 use super::metrics_file::MetricsArgs;
 use super::output::{print, print_json};
 use super::session::{Outcome, Session};
-use super::values::{self, FormatArgs, human_bytes};
+use super::values::{self, FormatArgs, human_bytes, kind_name};
 
 const EXAMPLES: &str = r#"Examples:
   seedbank ingest bank --snapshot part-1.jsonl.gz part-2.jsonl.gz

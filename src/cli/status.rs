@@ -9,12 +9,11 @@ use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
-use super::history::kind_name;
 use super::metrics_file::MetricsArgs;
 use super::output::{print, print_json};
 use super::session::Outcome;
 use super::table::aligned;
-use super::values::{Format, FormatArgs, human_age, human_bytes, time};
+use super::values::{Format, FormatArgs, human_age, human_bytes, kind_name, time};
 
 const EXAMPLES: &str = "\
 Examples:

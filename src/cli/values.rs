@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
-use seedbank::engine::{RefreshId, Which};
+use seedbank::engine::{BatchKind, RefreshId, Which};
 
 /// How one result is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
@@ -68,6 +68,16 @@ pub(super) fn size(text: &str) -> Result<usize, String> {
         .and_then(|bytes| usize::try_from(bytes).ok())
         .filter(|bytes| *bytes >= 1 << 20)
         .ok_or_else(|| "give at least 1M, and no more than this machine can address".to_owned())
+}
+
+/// What a batch is called by its kind.
+pub(super) const fn kind_name(kind: BatchKind) -> &'static str {
+    match kind {
+        BatchKind::Snapshot => "snapshot",
+        BatchKind::Delta => "delta",
+        BatchKind::Undo => "undo",
+        BatchKind::Forget => "forget",
+    }
 }
 
 /// Reads a size of memory, which the machine must have.

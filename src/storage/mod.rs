@@ -49,6 +49,7 @@ pub mod records;
 mod repair;
 mod rocks;
 mod room;
+mod seeds;
 pub mod sides;
 mod sorter;
 mod store;

@@ -272,11 +272,11 @@ const ORDERS: &[Order] = &[
     Order {
         folder: &["cli"],
         lines: &[
-            &["time_limit", "last_words", "environment"],
+            &["time_limit", "last_words", "environment", "values"],
             &["failure"],
             &["log", "out_file"],
             &["output", "progress", "table", "metrics_file"],
-            &["session", "values", "compressed"],
+            &["session", "compressed"],
             &["policy_flags", "policy_text"],
             &["url_list", "plan_flags", "explain_web"],
             &["explain_sentence"],
@@ -284,9 +284,9 @@ const ORDERS: &[Order] = &[
             &["check", "diff"],
             &["page_history"],
             &[
-                "cores", "evaluate", "explain", "export", "history", "ingest", "init", "page",
-                "plans", "quotas", "refresh", "repair", "report", "seeds", "shell", "status",
-                "synth",
+                "cores", "evaluate", "explain", "export", "forget", "history", "ingest", "init",
+                "page", "plans", "quotas", "refresh", "repair", "report", "seeds", "shell",
+                "status", "synth", "undo",
             ],
             // The types that are printed, as schemas.
             &["schemas"],

@@ -181,7 +181,7 @@ fn piped(input: &SeenInput, program: &str, rest: &str) -> String {
 const STDIN: &str = "standard input";
 
 /// A name as a shell takes it.
-pub(in crate::cli) fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || "._-/+:@%".contains(c);
     if !name.is_empty() && !name.starts_with('-') && name.chars().all(is_bare) {
         name.to_owned()
