@@ -56,6 +56,7 @@
 //! [evaluation]: crate::guide::evaluation
 //! [operation]: crate::guide::operation
 //! [daily]: crate::guide::daily
+//! [upkeep]: crate::guide::upkeep
 #![doc = include_str!("guide/map.md")]
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -4,8 +4,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use super::session::Everywhere;
 use super::{
-    check, cores, diff, evaluate, explain, export, forget, history, ingest, init, page, plans,
-    quotas, refresh, repair, report, seeds, shell, status, synth, undo,
+    backup, check, compact, cores, diff, evaluate, explain, export, forget, history, ingest, init,
+    migrate, page, plans, quotas, refresh, repair, report, restore, seeds, shell, status, synth,
+    undo,
 };
 use seedbank::engine::FORMAT;
 
@@ -66,6 +67,10 @@ pub(super) enum Command {
     Repair(repair::RepairArgs),
     Undo(undo::UndoArgs),
     Forget(forget::ForgetArgs),
+    Backup(backup::BackupArgs),
+    Restore(restore::RestoreArgs),
+    Compact(compact::CompactArgs),
+    Migrate(migrate::MigrateArgs),
     Synth(synth::SynthArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),

@@ -74,7 +74,7 @@ fn hint(check: &BankCheck) -> &'static str {
             "hint: run it again when nobody writes to the bank; then `seedbank repair` mends what can be mended"
         }
         (Verdict::Damaged, Verdict::Damaged) => {
-            "hint: restore the bank from a copy, or make a new one and ingest a snapshot into it"
+            "hint: `seedbank restore` makes a bank of a backup; without one, make a new bank and ingest a snapshot into it"
         }
         (Verdict::Damaged, _) => {
             "hint: `seedbank repair` makes the live state anew from the published one, and moves the damaged one aside"

@@ -2,7 +2,9 @@
 //! prints what came back. Data go to standard output, everything else to standard error.
 
 mod args;
+mod backup;
 mod check;
+mod compact;
 mod compressed;
 mod cores;
 mod diff;
@@ -21,6 +23,7 @@ mod init;
 mod last_words;
 mod log;
 mod metrics_file;
+mod migrate;
 mod out_file;
 mod output;
 mod page;
@@ -34,6 +37,7 @@ mod quotas;
 mod refresh;
 mod repair;
 mod report;
+mod restore;
 mod seeds;
 mod session;
 mod shell;
@@ -114,6 +118,10 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Repair(args) => repair::run(&args, session),
         Command::Undo(args) => undo::run(&args, session),
         Command::Forget(args) => forget::run(args, session),
+        Command::Backup(args) => backup::run(&args, session),
+        Command::Restore(args) => restore::run(&args, session),
+        Command::Compact(args) => compact::run(&args, session),
+        Command::Migrate(args) => migrate::run(&args, session),
         Command::Synth(args) => synth::run(&args, session),
         Command::Completions(of) => shell::completions(&of, args::command()),
         Command::Man(of) => shell::man(&of, args::command()),

@@ -97,8 +97,8 @@ impl Watch for Progress {
         if !self.shown {
             return;
         }
-        // Inputs are counted in bytes, everything else in pieces.
-        let in_bytes = name == "read";
+        // Files are counted in bytes, everything else in pieces.
+        let in_bytes = name == "copy" || name.starts_with("read");
         let amount = move |amount: u64| {
             if in_bytes {
                 HumanBytes(amount).to_string()

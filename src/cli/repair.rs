@@ -51,7 +51,7 @@ pub(super) fn run(args: &RepairArgs, session: &Session) -> Result<Outcome, CliEr
     }
     if !report.usable {
         session.note(
-            "hint: restore the bank from a copy, or make a new one and ingest a snapshot into it",
+            "hint: `seedbank restore` makes a bank of a backup; without one, make a new bank and ingest a snapshot into it",
         );
     }
     Ok(Outcome::Findings)

@@ -6,6 +6,7 @@
 //! | wing | purpose |
 //! | --- | --- |
 //! | `bank`, `error`, `clock`, `whole` | the folder; what can go wrong; the time of day; the whole graph in memory |
+//! | `upkeep` | backups, restoring, compaction, the format |
 //! | `policy` | which pages may be seeds, and how many of them together |
 //! | `plan` | a method and its parameters under a name |
 //! | `history` | what batches kept of the past; who succeeds a dead seed |
@@ -26,6 +27,7 @@ mod ingest;
 mod plan;
 mod policy;
 mod refresh;
+mod upkeep;
 mod whole;
 
 pub use ask::{
@@ -65,6 +67,8 @@ pub use refresh::{
     Short, Shortage, SiteChange, Stars, TrialView, TuningView,
 };
 
+pub use upkeep::{RestoreRequest, backups, restore};
+
 // Parts of requests and answers that a room below declares.
 pub use crate::cores::{Density, Growth, Hits, Pick};
 pub use crate::cover::web::{ValueBy, WebChoice};
@@ -75,5 +79,7 @@ pub use crate::page::AliasBy;
 pub use crate::storage::records::{BatchId, BatchKind, CoverStop, PageState, RefreshId};
 pub use crate::storage::tables::FORMAT;
 pub use crate::storage::{
-    BankCheck, Holds, Lost, Mended, RepairReport, StateCheck, StoreError, StoreHint, Verdict,
+    BackupError, BackupReport, BackupRequest, BackupSummary, BackupView, Backups, BankCheck,
+    CompactReport, DamagedBackup, Holds, Lost, Mended, MigrateReport, RepairReport, RestoreReport,
+    StateCheck, StoreError, StoreHint, Verdict,
 };

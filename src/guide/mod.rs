@@ -20,7 +20,8 @@ macro_rules! pages {
             "[answers]: crate::guide::answers\n",
             "[evaluation]: crate::guide::evaluation\n",
             "[operation]: crate::guide::operation\n",
-            "[daily]: crate::guide::daily\n\n",
+            "[daily]: crate::guide::daily\n",
+            "[upkeep]: crate::guide::upkeep\n\n",
             include_str!($file),
             $("\n```sh\n", include_str!($code), "```\n",)?
         )]
@@ -39,4 +40,5 @@ pages! {
     evaluation = "evaluation.md";
     operation = "operation.md";
     daily = "daily.md" with "daily.sh";
+    upkeep = "upkeep.md";
 }

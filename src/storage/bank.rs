@@ -17,20 +17,20 @@
 //! takes a damaged end of its own files for their regular end, and removes files that the older
 //! state does not name.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use super::acknowledged::Acknowledged;
 use super::changes::Changes;
 use super::error::StoreError;
 use super::examine::{known_epoch, verify_live};
 use super::folder::{
-    ACKNOWLEDGED, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, lock_file, make_folders,
-    marker_format, write_marker,
+    ACKNOWLEDGED, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, end_copy, lock_file,
+    make_folders, marker_format, write_marker,
 };
 use super::format::{ACKNOWLEDGING, WITH_UNDO};
+use super::lock::take_lock;
 use super::manifest::Manifest;
 use super::options::Merging;
 use super::published::{publish, published_in_files, remove_unread, table_unlike_published};
@@ -41,16 +41,9 @@ use super::table::{Key, Value};
 use super::tables::{ALL, FORMAT, META, MetaKey, UNDO};
 use crate::watch::{Unwatched, Watch};
 
-/// How often a process that waits for the writer's lock looks again.
-const LOCK_PAUSE: Duration = Duration::from_millis(100);
-
 /// How many bytes a bank of an older format takes to bring up, besides the store's own, before it
 /// sorts on disk.
 const UPGRADE_MEMORY: usize = 64 << 20;
-
-/// How long the writer's lock must be held before that counts as a writer. A probe holds the lock
-/// for a moment, and so does a child process of a former writer between its fork and its exec.
-pub(super) const LOCK_GRACE: Duration = Duration::from_millis(100);
 
 /// Acknowledges the state of the live database that has these counters.
 pub(super) fn acknowledge(
@@ -95,21 +88,10 @@ pub(super) fn write_meta(
 /// `wait` it waits.
 pub(super) fn writer_lock(path: &Path, wait: bool, watch: &dyn Watch) -> Result<File, StoreError> {
     let lock = lock_file(&path.join(WRITER_LOCK))?;
-    let begun = Instant::now();
-    loop {
-        match lock.try_lock() {
-            Ok(()) => return Ok(lock),
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", path)(e)),
-        }
-        watch.proceed()?;
-        if begun.elapsed() < LOCK_GRACE {
-            std::thread::sleep(LOCK_GRACE / 50);
-        } else if wait {
-            std::thread::sleep(LOCK_PAUSE);
-        } else {
-            return Err(StoreError::Busy(path.to_path_buf()));
-        }
+    if take_lock(&lock, path, wait, watch)? {
+        Ok(lock)
+    } else {
+        Err(StoreError::Busy(path.to_path_buf()))
     }
 }
 
@@ -174,8 +156,9 @@ impl Writer {
         writer.is_not_older(known)?;
         writer.finish()?;
         if format < FORMAT {
-            write_marker(path)?;
+            write_marker(path, FORMAT)?;
         }
+        end_copy(path);
         clear_loads(path)?;
         clear_spill(path)?;
         Ok(writer)

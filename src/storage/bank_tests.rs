@@ -11,8 +11,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::page::SiteId;
-use crate::storage::bank::LOCK_GRACE;
 use crate::storage::folder::{WRITER_LOCK, lock_file};
+use crate::storage::lock::LOCK_GRACE;
 use crate::storage::records::Settings;
 use crate::storage::rocks::Rocks;
 use crate::storage::tables::{DIGESTS, PAGE_IDS, SITE_IDS};

@@ -120,25 +120,11 @@ impl Writer {
     }
 
     /// Acknowledges the stored state and publishes it.
-    fn publish(&self, counters: &Counters) -> Result<(), StoreError> {
+    pub(super) fn publish(&self, counters: &Counters) -> Result<(), StoreError> {
         acknowledge(&self.bank, counters, false)
             .and_then(|()| publish(&self.bank, &self.store, counters.epoch))
             .and_then(|in_files| acknowledge(&self.bank, counters, in_files))
             .map_err(|e| StoreError::Unpublished(Box::new(e)))
-    }
-
-    /// Merges the files of all tables, so that overwritten entries no longer take room, and
-    /// publishes the result; readers of earlier states keep the old files as long as they read.
-    pub fn compact(&self) -> Result<(), StoreError> {
-        let mut counters = self.counters()?;
-        counters.epoch = next(counters.epoch)?;
-        write_meta(
-            &self.store,
-            &[(MetaKey::Counters, Meta::Counters(counters))],
-            None,
-        )?;
-        self.store.rocks.compact()?;
-        self.publish(&counters)
     }
 
     /// Writes the changes as sorted files and describes them.

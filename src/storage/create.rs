@@ -1,4 +1,9 @@
-//! Makes a bank: all of it, or nothing.
+//! Making a bank's folder: whole, or not at all.
+//!
+//! A folder that does not exist is made beside its place and moved there, so that there is never
+//! half a bank. One that exists may be the current folder, a symbolic link or a mount, which
+//! nothing can be moved onto: it is filled in place, the marker last. What a process that died had
+//! begun is removed by the next one.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,8 +13,8 @@ use super::acknowledged::Acknowledged;
 use super::bank::{acknowledge, write_meta};
 use super::error::StoreError;
 use super::folder::{
-    FOLDERS, WRITER_LOCK, begin_marker, has_begun_marker, is_folder, is_own, lock_file,
-    make_folders, marker_format, names_in, sync_folder, write_marker,
+    FOLDERS, WRITER_LOCK, begin_marker, copied_epoch, has_begun_marker, is_folder, is_own,
+    lock_file, make_folders, marker_format, names_in, sync_folder, write_marker,
 };
 use super::published::{Pointer, publish};
 use super::records::{Counters, Meta, Settings};
@@ -20,31 +25,22 @@ use super::tables::{ALL, FORMAT, MetaKey};
 /// A bank is made under a name that begins so, beside the place that it is moved to.
 const UNFINISHED: &str = ".seedbank-init-";
 
-/// Removes everything in a folder, but not the folder.
-fn clear_folder(folder: &Path) -> Result<(), StoreError> {
-    let entries = fs::read_dir(folder).map_err(StoreError::io("read", folder))?;
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let removed = if is_folder(&path) {
-            fs::remove_dir_all(&path)
-        } else {
-            fs::remove_file(&path)
-        };
-        removed.map_err(StoreError::io("remove", &path))?;
-    }
-    Ok(())
+/// Makes an empty bank in a folder that does not exist or is empty.
+pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
+    make_at(path, |place| fill(place, settings))
 }
 
-/// Makes an empty bank in a folder that does not exist or is empty.
-///
-/// A folder that does not exist is made beside its place and moved there whole, so that there is
-/// never half a bank. One that exists may be the current folder, a symbolic link or a mount, which
-/// nothing can be moved onto: it is filled in place, the marker last.
-pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
+/// Makes a bank in a folder that does not exist or is empty. `fill` makes it in the empty folder
+/// that it is given, the lock first and the marker last, and returns the lock, which tells others
+/// that somebody is at work. Where it fails, nothing is left.
+pub(super) fn make_at(
+    path: &Path,
+    fill: impl FnOnce(&Path) -> Result<File, StoreError>,
+) -> Result<(), StoreError> {
     match fs::read_dir(path) {
         Ok(mut entries) => {
             if entries.next().is_some() {
-                if !is_unfinished(path) {
+                if !is_unfinished(path) && !is_unfinished_copy(path) {
                     return Err(match marker_format(path) {
                         Err(e @ StoreError::NoMarker(_)) => e,
                         _ => StoreError::Occupied(path.to_path_buf()),
@@ -52,7 +48,7 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
                 }
                 clear_folder(path)?;
             }
-            let filled = fill(path, settings).map(drop);
+            let filled = fill(path).map(drop);
             if filled.is_err() {
                 // Best effort: the user needs to see the first error. The folder was empty before.
                 let _ = clear_folder(path);
@@ -79,7 +75,7 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
         .prefix(UNFINISHED)
         .tempdir_in(parent)
         .map_err(StoreError::io("write to", parent))?;
-    let lock = fill(fresh.path(), settings)?;
+    let lock = fill(fresh.path())?;
     let place = fresh.keep();
     let moved = fs::rename(&place, path);
     if moved.is_err() {
@@ -92,11 +88,9 @@ pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
 }
 
 /// Makes an empty bank in an empty folder; the marker that makes it one comes last. Returns the
-/// lock, which tells others that somebody is at work.
+/// lock.
 fn fill(place: &Path, settings: &Settings) -> Result<File, StoreError> {
-    let lock = lock_file(&place.join(WRITER_LOCK))?;
-    lock.lock()
-        .map_err(StoreError::io("lock", place.join(WRITER_LOCK)))?;
+    let lock = first_lock(place)?;
     begin_marker(place)?;
     for folder in FOLDERS {
         fs::create_dir(place.join(folder)).map_err(StoreError::io("make", place.join(folder)))?;
@@ -114,21 +108,65 @@ fn fill(place: &Path, settings: &Settings) -> Result<File, StoreError> {
     let in_files = publish(place, &store, 0)?;
     drop(store);
     acknowledge(place, &Counters::default(), in_files)?;
-    write_marker(place)?;
+    write_marker(place, FORMAT)?;
     Ok(lock)
+}
+
+/// Makes and takes the writer's lock of a bank that is being made.
+pub(super) fn first_lock(place: &Path) -> Result<File, StoreError> {
+    let path = place.join(WRITER_LOCK);
+    let lock = lock_file(&path)?;
+    lock.lock().map_err(StoreError::io("lock", path))?;
+    Ok(lock)
+}
+
+/// Removes everything in a folder, but not the folder.
+fn clear_folder(folder: &Path) -> Result<(), StoreError> {
+    let entries = fs::read_dir(folder).map_err(StoreError::io("read", folder))?;
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let removed = if is_folder(&path) {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
+        removed.map_err(StoreError::io("remove", &path))?;
+    }
+    Ok(())
 }
 
 /// Whether a folder holds a bank that was being made in place by a process that died: nothing but
 /// a bank's own entries, no marker, a lock that nobody holds, and nothing that was ever stored.
 fn is_unfinished(path: &Path) -> bool {
     marker_format(path).is_err()
-        && names_in(path).iter().all(|name| is_own(name))
+        && has_only_own(path)
         && match File::open(path.join(WRITER_LOCK)) {
             Ok(lock) => lock.try_lock().is_ok(),
             // A power cut may lose the lock's name and keep the marker's.
             Err(_) => has_begun_marker(path),
         }
         && never_stored(path)
+}
+
+/// Whether a folder holds a bank that was being copied there by a process that died: as above, and
+/// nothing in it is later than what was being copied, which is still where it came from.
+fn is_unfinished_copy(path: &Path) -> bool {
+    let Some(copied) = copied_epoch(path) else {
+        return false;
+    };
+    let said = Acknowledged::read(path).map_or(true, |said| match said {
+        Some(said) => said.epoch <= copied,
+        None => true,
+    });
+    let pointed = Pointer::read(path).map_or(true, |pointer| pointer.epoch <= copied);
+    let lock = File::open(path.join(WRITER_LOCK));
+    has_only_own(path) && lock.is_ok_and(|lock| lock.try_lock().is_ok()) && said && pointed
+}
+
+/// Whether every entry has a name that a bank gives; the folder may be named by a link to it.
+fn has_only_own(path: &Path) -> bool {
+    let names = path.canonicalize().map(|path| names_in(&path));
+    names.is_ok_and(|names| names.iter().all(|name| is_own(name)))
 }
 
 /// Whether a bank without a marker never had a batch, as far as its contents can tell.

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::backup_error::BackupError;
 use super::format::OLDEST_FORMAT;
 use super::hint::StoreHint;
 use crate::watch::Interrupted;
@@ -69,6 +70,19 @@ pub enum StoreError {
         /// The system's error.
         source: io::Error,
     },
+    /// The disk has less room than what is to be written takes.
+    #[error("what is to be written to {} takes {needed} bytes, and {free} are free", path.display())]
+    NoRoom {
+        /// A folder on that disk.
+        path: PathBuf,
+        /// The bytes that are needed.
+        needed: u64,
+        /// The bytes that are free.
+        free: u64,
+    },
+    /// A backup could not be made, found or restored.
+    #[error(transparent)]
+    Backup(#[from] BackupError),
     /// Something that is numbered with 32 bits ran out of numbers; the field says what.
     #[error("no number is left for another {0}")]
     Full(&'static str),
@@ -110,6 +124,18 @@ impl StoreError {
             e if e.is_damage() => StoreHint::CheckAndRepair,
             Self::Unpublished(_) => StoreHint::Publish,
             Self::Full(_) => StoreHint::SeveralBanks,
+            Self::NoRoom { .. } => StoreHint::MakeRoom,
+            Self::Backup(e) => match e {
+                BackupError::NoBackups(_) => StoreHint::CheckPathOfBackups,
+                BackupError::Foreign(_)
+                | BackupError::Nested { .. }
+                | BackupError::OtherBank(_) => StoreHint::OtherFolderForBackups,
+                BackupError::Busy(_) => StoreHint::Wait,
+                BackupError::OtherLayout { .. } => StoreHint::NewerBuild,
+                BackupError::NoSuch { .. } => StoreHint::ListBackups,
+                BackupError::Damaged { whole: Some(_), .. } => StoreHint::OtherBackup,
+                BackupError::Damaged { .. } => StoreHint::BackUpAgain,
+            },
             Self::Io { source, .. }
                 if matches!(
                     source.kind(),

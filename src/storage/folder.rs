@@ -23,6 +23,10 @@ pub(super) const WRITER_LOCK: &str = "writer.lock";
 /// The file that says what was acknowledged.
 pub(super) const ACKNOWLEDGED: &str = "ACKNOWLEDGED";
 
+/// Lies in the folder of a bank that is being copied there, and says of which state the copy is:
+/// `epoch 12`.
+pub(super) const COPYING: &str = "UNFINISHED-COPY";
+
 /// Where `repair` puts what it replaces.
 pub(super) const DAMAGED: &str = "damaged";
 
@@ -39,7 +43,7 @@ fn fresh_name(path: &Path) -> std::path::PathBuf {
 
 /// Whether a name in a bank's folder is one that the bank gives.
 pub(super) fn is_own(name: &str) -> bool {
-    let fixed = [MARKER, WRITER_LOCK, ACKNOWLEDGED, DAMAGED, "live"];
+    let fixed = [MARKER, WRITER_LOCK, ACKNOWLEDGED, COPYING, DAMAGED, "live"];
     let name = name.strip_suffix(".new").unwrap_or(name);
     fixed.contains(&name) || FOLDERS.contains(&name)
 }
@@ -125,9 +129,34 @@ pub(super) fn has_begun_marker(bank: &Path) -> bool {
     fresh_name(&bank.join(MARKER)).is_file() && !bank.join(MARKER).exists()
 }
 
-/// Makes the folder a bank of this build's format.
-pub(super) fn write_marker(bank: &Path) -> Result<(), StoreError> {
-    replace_file(&bank.join(MARKER), format!("{MARKER_TEXT}{FORMAT}\n"))
+/// Makes the folder a bank of this format.
+pub(super) fn write_marker(bank: &Path, format: u32) -> Result<(), StoreError> {
+    replace_file(&bank.join(MARKER), format!("{MARKER_TEXT}{format}\n"))
+}
+
+/// Notes, durably, that the state of this epoch is being copied into the folder to make a bank;
+/// [`end_copy`] takes the note away after the marker is written.
+pub(super) fn begin_copy(bank: &Path, epoch: u64) -> Result<(), StoreError> {
+    replace_file(&bank.join(COPYING), format!("epoch {epoch}\n"))
+}
+
+/// The state of which the folder holds a part of a copy; `None` where it is something else, such
+/// as a bank with its marker.
+pub(super) fn copied_epoch(bank: &Path) -> Option<u64> {
+    if fs::symlink_metadata(bank.join(MARKER)).is_ok() {
+        return None;
+    }
+    let text = read_text(&bank.join(COPYING)).ok()?;
+    text.strip_prefix("epoch ")?.trim_end().parse().ok()
+}
+
+/// Takes away the note of [`begin_copy`], which says nothing more once there is a marker. Best
+/// effort: the next writer tries again.
+pub(super) fn end_copy(bank: &Path) {
+    let note = bank.join(COPYING);
+    if fs::symlink_metadata(&note).is_ok_and(|found| found.is_file()) {
+        let _ = fs::remove_file(note).and_then(|()| sync_folder(bank));
+    }
 }
 
 /// Replaces a small file in one step that survives a crash.

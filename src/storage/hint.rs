@@ -29,4 +29,16 @@ pub enum StoreHint {
     MakeRoom,
     /// Make room on the disk and try again; readers see nothing that is half done.
     MakeRoomInStore,
+    /// Check that the path is that of a folder that backups were made in.
+    CheckPathOfBackups,
+    /// Name a folder for the backups of this bank alone, outside the bank, that does not exist yet
+    /// or is empty.
+    OtherFolderForBackups,
+    /// Look at the list of backups, and name one that is there.
+    ListBackups,
+    /// Restore the backup that is whole.
+    OtherBackup,
+    /// If the bank is still there, back it up anew, verifying what the folder has: that writes again
+    /// what the bank still has of it.
+    BackUpAgain,
 }

@@ -12,13 +12,17 @@
 mod acknowledged;
 mod alias_reads;
 pub mod aliases;
+mod backup;
+mod backup_error;
 mod bank;
 mod bits;
 pub mod blocks;
 mod changes;
 mod check;
+mod checksums;
 mod codec;
 mod commit;
+mod compact;
 mod create;
 mod error;
 pub mod evidence;
@@ -27,6 +31,8 @@ mod files;
 mod folder;
 mod format;
 mod former;
+mod free_room;
+mod from_state;
 mod gains;
 mod given;
 mod hint;
@@ -37,8 +43,10 @@ pub mod links;
 mod listed;
 pub mod lists;
 mod load;
+mod lock;
 mod logs;
 mod manifest;
+mod migrate;
 mod older;
 mod open_files;
 mod options;
@@ -57,15 +65,22 @@ mod table;
 pub mod tables;
 pub mod undo;
 
+pub use backup::{
+    BackupReport, BackupRequest, BackupSummary, BackupView, Backups, DamagedBackup, RestoreReport,
+    backup, backups, restore,
+};
+pub use backup_error::BackupError;
 pub use bank::Writer;
 pub use changes::Changes;
 pub(crate) use changes::encode;
 pub use check::{CheckReport, Finding};
 pub use codec::Malformed;
+pub use compact::CompactReport;
 pub use create::create;
 pub use error::StoreError;
 pub use examine::{BankCheck, FileFinding, StateCheck, Verdict, check as check_bank};
 pub use hint::StoreHint;
+pub use migrate::{MigrateReport, migrate, migrate_to};
 pub use published::Reader;
 #[doc(hidden)]
 pub use raw::{RawEntry, RawState, raw_entries, raw_state, raw_write};

@@ -24,7 +24,7 @@ use super::folder::{
     ACKNOWLEDGED, WRITER_LOCK, is_folder, lock_file, marker_format, names_in, open_regular,
     read_text, replace_file, sync_folder,
 };
-use super::format::ACKNOWLEDGING;
+use super::format::{ACKNOWLEDGING, FORMAT};
 use super::logs;
 use super::manifest::{Manifest, structure_fault};
 use super::store::Store;
@@ -163,16 +163,30 @@ pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<bool, St
     let former = Pointer::read(bank).map(|pointer| folder.join(pointer.epoch.to_string()));
     logs::set_apart(&place, &bank.join("live"), former.ok().as_deref())
         .map_err(StoreError::io("write", &place))?;
+    let in_files = point_to(bank, epoch, FORMAT)?;
+    remove_unread(bank, epoch);
+    Ok(in_files)
+}
+
+/// Points the readers of a bank of this format to a state whose files and lock are there. Returns
+/// whether all of it is in files of tables; otherwise some of it is in its log.
+pub(super) fn point_to(bank: &Path, epoch: u64, format: u32) -> Result<bool, StoreError> {
+    let folder = folder_of(bank);
+    let place = folder.join(epoch.to_string());
     let log = logs::fingerprint(&place).map_err(StoreError::io("read the log of", &place))?;
+    let manifest = if format >= ACKNOWLEDGING {
+        Some(Manifest::of(&place)?)
+    } else {
+        None
+    };
     let pointer = Pointer {
         epoch,
-        manifest: Some(Manifest::of(&place)?),
+        manifest,
         log,
     };
     // The state must be there before anything points to it.
     sync_folder(&folder).map_err(StoreError::io("write to", &folder))?;
     replace_file(&folder.join("CURRENT"), pointer.line())?;
-    remove_unread(bank, epoch);
     Ok(log.is_none())
 }
 

@@ -9,7 +9,6 @@
 //! the acknowledgement is lowered last.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -23,6 +22,7 @@ use super::folder::{
     ACKNOWLEDGED, DAMAGED, FOLDERS, MARKER, is_folder, marker_format, names_in, sync_folder,
     write_marker,
 };
+use super::from_state::link_or_copy;
 use super::options::Merging;
 use super::published::{Pointer, Reader, is_read};
 use super::records::{BatchId, RefreshId};
@@ -200,7 +200,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     // merged: those that were there stay, in case the state is to be looked at by other means.
     drop(Writer::open_locked(bank, lock, format, Merging::Never)?);
     if !is_marked {
-        write_marker(bank)?;
+        write_marker(bank, FORMAT)?;
     }
     report.moved_to = aside.folder;
     Ok(report)
@@ -288,16 +288,6 @@ fn restore_live(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreError> {
     fs::rename(&fresh, &live)
         .and_then(|()| sync_folder(bank))
         .map_err(StoreError::io("write", &live))
-}
-
-/// Links table files, which never change and can belong to both states; copies all others.
-fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
-    let is_table = from.extension().is_some_and(|end| end == "sst");
-    if is_table && fs::hard_link(from, to).is_ok() {
-        return Ok(());
-    }
-    fs::copy(from, to)?;
-    fs::File::open(to)?.sync_all()
 }
 
 /// Acknowledges the live state as it stands.

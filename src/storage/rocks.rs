@@ -348,6 +348,13 @@ impl Rocks {
         Ok(files.and_then(|files| files.parse().ok()).unwrap_or(0))
     }
 
+    /// What tells the database, its checkpoints and copies from others; empty where it has nothing
+    /// that does.
+    pub(super) fn identity(&self) -> String {
+        let identity = self.db.get_db_identity().unwrap_or_default();
+        String::from_utf8_lossy(&identity).into_owned()
+    }
+
     /// Waits until the merges that RocksDB has begun, or means to, are done.
     pub(super) fn finish_merges(&self) -> Result<(), StoreError> {
         self.db
@@ -355,19 +362,23 @@ impl Rocks {
             .map_err(StoreError::rocks("merging files of tables"))
     }
 
-    /// Merges the files of all tables, so that overwritten entries no longer take room.
-    pub(super) fn compact(&self) -> Result<(), StoreError> {
+    /// Merges the files of a table, so that overwritten entries no longer take room.
+    pub(super) fn compact(&self, table: &'static str) -> Result<(), StoreError> {
         let mut options = CompactOptions::default();
         options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
-        for table in self.tables {
-            let handle = self.table(table.name)?;
-            self.db
-                .flush_cf(handle)
-                .map_err(StoreError::rocks("writing a table's files"))?;
-            self.db
-                .compact_range_cf_opt(handle, None::<&[u8]>, None::<&[u8]>, &options);
-        }
-        Ok(())
+        let handle = self.table(table)?;
+        self.db
+            .flush_cf(handle)
+            .map_err(StoreError::rocks("writing a table's files"))?;
+        self.db
+            .compact_range_cf_opt(handle, None::<&[u8]>, None::<&[u8]>, &options);
+        self.finish_merges()
+    }
+
+    /// Ends the merge that RocksDB is at, whose files it removes. It merges nothing from then on, and
+    /// nothing more can be written.
+    pub(super) fn stop_merging(&self) {
+        self.db.cancel_all_background_work(false);
     }
 }
 

@@ -188,7 +188,7 @@ impl Store {
     }
 
     /// The format version.
-    pub(super) fn format(&self) -> Result<u32, StoreError> {
+    pub fn format(&self) -> Result<u32, StoreError> {
         match self.meta(MetaKey::Format)? {
             Meta::Format(format) => Ok(format),
             _ => Err(unreadable(

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 
 use crate::support::command::{Place, TWO_CORES, names, record};
+use seedbank::engine::FORMAT;
 use serde_json::{Value, json};
 
 #[test]
@@ -369,7 +370,7 @@ fn shells_and_man_know_the_commands() {
         pages.contains(&"seedbank-refresh.1".to_owned()),
         "{pages:?}"
     );
-    assert_eq!(pages.len(), 31, "{pages:?}");
+    assert_eq!(pages.len(), 35, "{pages:?}");
 }
 
 #[test]
@@ -378,7 +379,10 @@ fn version_and_help_are_output() {
     let version = place.run(&["--version"]).done();
     assert_eq!(
         version,
-        format!("seedbank {} (store format 7)\n", env!("CARGO_PKG_VERSION"))
+        format!(
+            "seedbank {} (store format {FORMAT})\n",
+            env!("CARGO_PKG_VERSION")
+        )
     );
     let help = place.run(&["--help"]).done();
     assert!(help.contains("Exit status:"), "{help}");

@@ -1,8 +1,11 @@
 //! What goes wrong is told in one sentence, with the promised exit status, and nothing is changed.
 
 use std::fs::{self, File};
+use std::path::PathBuf;
 
 use crate::support::command::{Place, names, wait};
+use crate::support::folders::{changes, contents};
+use seedbank::engine::FORMAT;
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is a table")]
@@ -211,29 +214,45 @@ fn a_missing_bank_is_4() {
 #[test]
 fn a_bank_of_another_format_is_4_and_left_alone() {
     let place = Place::with_seeds();
+    place.run(&["backup", "bank", "b"]).done();
     place.write("bank/SEEDBANK", "seedbank bank, format 99\n");
-    let before = names(&place.path("bank/live"));
+    let before = contents(&place.path(""));
+    let page = "http://h1.example/";
     for args in [
         &["status", "bank"][..],
         &["check", "bank"],
         &["refresh", "bank"],
         &["ingest", "bank", "day0.jsonl"],
+        &["undo", "bank"],
+        &["forget", "bank", page],
+        &["seeds", "bank"],
+        &["cores", "bank"],
+        &["diff", "bank"],
+        &["explain", "bank", page],
+        &["page", "bank", page],
+        &["history", "bank"],
+        &["plans", "bank"],
+        &["quotas", "bank", "--pages", "5"],
+        &["evaluate", "bank", "crawl"],
+        &["report", "bank", "--out", "r.html"],
+        &["backup", "bank", "b"],
+        &["backup", "bank", "c"],
+        &["compact", "bank"],
+        &["migrate", "bank"],
+        &["migrate", "bank", "--to", "new"],
     ] {
         let error = place.run(args).fails(4);
-        assert!(
-            error.contains("format version 99, this build reads versions 4 to 7"),
-            "{error}"
-        );
+        let versions = format!("format version 99, this build reads versions 4 to {FORMAT}");
+        assert!(error.contains(&versions), "{args:?}: {error}");
         assert!(error.contains("hint: use a newer seedbank"), "{error}");
     }
     place.write("bank/SEEDBANK", "seedbank bank, format 1\n");
     let error = place.run(&["status", "bank"]).fails(4);
-    assert!(
-        error.contains("format version 1, this build reads versions 4 to 7"),
-        "{error}"
-    );
+    let versions = format!("format version 1, this build reads versions 4 to {FORMAT}");
+    assert!(error.contains(&versions), "{error}");
     assert!(error.contains("hint: make a new bank"), "{error}");
-    assert_eq!(names(&place.path("bank/live")), before);
+    place.write("bank/SEEDBANK", "seedbank bank, format 99\n");
+    assert_eq!(changes(&before, &place.path("")), [PathBuf::new(); 0]);
 }
 
 #[test]

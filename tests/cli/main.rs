@@ -11,6 +11,8 @@
     reason = "what is shared here is reachable by nobody outside"
 )]
 
+#[cfg(unix)]
+mod backups;
 mod bad_inputs;
 mod commands;
 mod cover;
@@ -50,4 +52,6 @@ mod status;
 #[path = "../support/mod.rs"]
 mod support;
 mod undo;
+#[cfg(unix)]
+mod upkeep;
 mod wrong_formats;

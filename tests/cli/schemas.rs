@@ -5,10 +5,11 @@ use std::path::Path;
 
 use crate::support::command::{Place, TWO_CORES, names};
 use seedbank::engine::{
-    BankCheck, BudgetEvaluation, CoreView, CoverageEvaluation, CrawlEvaluation, DeletedPlan,
-    DiffSummary, DistancesEvaluation, DryRun, Explanation, ForgetReport, History, IngestReport,
-    MethodsEvaluation, PageFacts, PageHistory, PlanDetail, Plans, Quotas, RefreshReport,
-    RepairReport, Seed, SeedChange, SiteExplanation, SiteQuota, Status, UndoReport,
+    BackupReport, Backups, BankCheck, BudgetEvaluation, CompactReport, CoreView,
+    CoverageEvaluation, CrawlEvaluation, DeletedPlan, DiffSummary, DistancesEvaluation, DryRun,
+    Explanation, ForgetReport, History, IngestReport, MethodsEvaluation, MigrateReport, PageFacts,
+    PageHistory, PlanDetail, Plans, Quotas, RefreshReport, RepairReport, RestoreReport, Seed,
+    SeedChange, SiteExplanation, SiteQuota, Status, UndoReport,
 };
 use seedbank::report::Report;
 use serde::Serialize;
@@ -30,7 +31,9 @@ pub fn fits(name: &str, output: &Value) {
         .collect();
     assert!(faults.is_empty(), "{name}: {faults:?}\n{output}");
     match name {
+        "backup" => reads::<BackupReport>(output),
         "check" => reads::<BankCheck>(&without(output, &["clean", "count"])),
+        "compact" => reads::<CompactReport>(output),
         "cores" => reads::<CoreView>(output),
         "diff" if output["summary"].is_object() => reads::<DiffSummary>(&output["summary"]),
         "diff" => reads::<SeedChange>(output),
@@ -45,6 +48,7 @@ pub fn fits(name: &str, output: &Value) {
         "history" if output["url"].is_string() => reads::<PageHistory>(output),
         "history" => reads::<History>(output),
         "ingest" => reads::<IngestReport>(output),
+        "migrate" => reads::<MigrateReport>(output),
         "page" => reads::<PageFacts>(output),
         "plans" if output["plans"].is_array() => reads::<Plans>(output),
         "plans" if output["plan"].is_string() => {
@@ -57,6 +61,8 @@ pub fn fits(name: &str, output: &Value) {
         "refresh" => reads::<RefreshReport>(output),
         "repair" => reads::<RepairReport>(output),
         "report" => reads::<Report>(output),
+        "restore" if output["backups"].is_array() => reads::<Backups>(output),
+        "restore" => reads::<RestoreReport>(output),
         "seeds" => reads::<Seed>(output),
         "status" => reads::<Status>(output),
         "forget" => reads::<ForgetReport>(output),

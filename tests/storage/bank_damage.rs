@@ -238,7 +238,7 @@ fn unpublished() -> (Place, Value) {
 fn unpublished_beside_tables() -> (Place, Value) {
     let place = Place::with_seeds();
     let writer = Writer::open(&place.path("bank"), false, &Unwatched).unwrap();
-    writer.compact().unwrap();
+    writer.compact(&Unwatched).unwrap();
     drop(writer);
     unpublished_in(place, 4)
 }

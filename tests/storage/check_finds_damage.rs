@@ -65,7 +65,7 @@ fn bank() -> (TempDir, Bank) {
         };
         bank.forget(&barred, &Unwatched).unwrap();
         let writer = Writer::open(bank.path(), false, &Unwatched).unwrap();
-        writer.compact().unwrap();
+        writer.compact(&Unwatched).unwrap();
         drop(writer);
         let pages = (0..PAGES).filter(|page| page % 3 != round);
         let records = pages.map(|page| record(page, round)).collect();

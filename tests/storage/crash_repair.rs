@@ -65,7 +65,7 @@ fn ask(bank: &Path, whole: &Seen) {
 
 #[test]
 fn a_killed_repair_is_finished_by_the_next() {
-    let quota = quota(12);
+    let quota = quota(8);
     let place = Place::new();
     let options = SynthOptions {
         days: 1,

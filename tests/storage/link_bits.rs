@@ -31,7 +31,7 @@ fn bits(options: &SynthOptions) -> Vec<f64> {
         let text = day_text(options, day).unwrap();
         ingest(&bank, &folder.path().join("day.jsonl"), &text);
         let before = bank.status().unwrap();
-        bank.compact(&Unwatched).unwrap();
+        bank.compact(false, &Unwatched).unwrap();
         let status = bank.status().unwrap();
         assert!(status.compacted);
         assert_eq!(status.counters, before.counters);

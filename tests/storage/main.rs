@@ -18,6 +18,8 @@ mod check_finds_damage;
 mod crash;
 #[cfg(unix)]
 mod crash_repair;
+#[cfg(unix)]
+mod crash_upkeep;
 mod damages;
 mod fuzz_inputs;
 #[cfg(unix)]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::command::Place;
+use crate::support::folders::{changes, contents};
 use seedbank::engine::FORMAT;
 use serde_json::{Map, Value};
 
@@ -18,7 +19,7 @@ fn fixture(format: u32, name: &str) -> PathBuf {
 
 /// A bank of an earlier format, unpacked as `bank`, and what the build that wrote it answered. What
 /// has become part of the answers since is added: the only URL rules there were.
-fn unpacked(format: u32, name: &str) -> (Place, Value) {
+pub fn unpacked(format: u32, name: &str) -> (Place, Value) {
     let place = Place::new();
     let packed = fixture(format, &format!("{name}.tar.gz"));
     let status = Command::new("tar")
@@ -152,8 +153,15 @@ fn goes_on(format: u32) {
         .json();
     assert_eq!(why["page"]["state"], "alias");
 
+    // As a new bank, and the old one stays as it is.
     let (place, before) = unpacked(format, "refreshes");
+    std::fs::rename(place.path("bank"), place.path("old")).unwrap();
+    let old = contents(&place.path("old"));
+    place.run(&["migrate", "old", "--to", "bank"]).done();
+    assert_eq!(marker(&place), format!("seedbank bank, format {FORMAT}\n"));
+    assert_eq!(answers(&place), before);
     place.run(&["refresh", "bank"]).done();
+    assert_eq!(changes(&old, &place.path("old")), [PathBuf::new(); 0]);
     place.run(&["check", "bank"]).done();
     let seeds = answers(&place)["seeds"].clone();
     // The state is the one that refresh 5 ran on.
@@ -178,6 +186,11 @@ fn a_bank_of_format_5_answers_as_it_did() {
 #[test]
 fn a_bank_of_format_6_answers_as_it_did() {
     answers_as_it_did(6);
+}
+
+#[test]
+fn a_bank_of_format_7_answers_as_it_did() {
+    answers_as_it_did(7);
 }
 
 #[test]
@@ -224,4 +237,9 @@ fn banks_of_earlier_formats_are_exported() {
         );
         assert_eq!(marker(&place), format!("seedbank bank, format {format}\n"));
     }
+}
+
+#[test]
+fn a_bank_of_format_7_goes_on() {
+    goes_on(7);
 }

@@ -259,6 +259,7 @@ const ORDERS: &[Order] = &[
         lines: &[
             &["error", "clock"],
             &["bank", "whole"],
+            &["upkeep"],
             &["policy"],
             &["plan"],
             &["history"],
@@ -284,9 +285,9 @@ const ORDERS: &[Order] = &[
             &["check", "diff"],
             &["page_history"],
             &[
-                "cores", "evaluate", "explain", "export", "forget", "history", "ingest", "init",
-                "page", "plans", "quotas", "refresh", "repair", "report", "seeds", "shell",
-                "status", "synth", "undo",
+                "backup", "compact", "cores", "evaluate", "explain", "export", "forget", "history",
+                "ingest", "init", "migrate", "page", "plans", "quotas", "refresh", "repair",
+                "report", "restore", "seeds", "shell", "status", "synth", "undo",
             ],
             // The types that are printed, as schemas.
             &["schemas"],

@@ -12,7 +12,7 @@ pub(crate) const UNPUBLISHED: &str =
 /// What to do where nothing says which state is the latest.
 pub(crate) const UNACKNOWLEDGED: &str = "`seedbank repair` mends it";
 
-const DAMAGE: &str = "run `seedbank check`; `seedbank repair` mends it if another copy in the bank is good, else restore the bank from a copy or ingest a snapshot into a new one";
+const DAMAGE: &str = "run `seedbank check`; `seedbank repair` mends it if another copy in the bank is good, else restore a backup, or ingest a snapshot into a new bank";
 
 /// A hint that stands on the error's own line.
 pub(super) const fn beside(hint: &Hint) -> Option<&'static str> {
@@ -106,6 +106,17 @@ const fn of_store(hint: StoreHint) -> Option<&'static str> {
         StoreHint::MakeRoom => "make room and run the same command again; the bank is as it was",
         StoreHint::MakeRoomInStore => {
             "make room and run the same command again; nothing half done is visible"
+        }
+        StoreHint::CheckPathOfBackups => {
+            "check the path; `seedbank backup` makes a folder of backups"
+        }
+        StoreHint::OtherFolderForBackups => {
+            "name a folder for the backups of this bank alone, outside the bank, that does not exist yet or is empty"
+        }
+        StoreHint::ListBackups => "`seedbank restore --list` prints them",
+        StoreHint::OtherBackup => "`seedbank restore --at` takes the one that is whole",
+        StoreHint::BackUpAgain => {
+            "if the bank is still there, `seedbank backup --verify` makes another and mends what it can; `seedbank restore --list --verify` tells what is wrong"
         }
         _ => return None,
     })

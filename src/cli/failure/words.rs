@@ -1,6 +1,7 @@
 //! Errors of the library that name parameters, in terms of the command line: by their flags.
 
-use seedbank::engine::{BadCover, EngineError, Family, PlanError, RequestError};
+use indicatif::BinaryBytes;
+use seedbank::engine::{BadCover, EngineError, Family, PlanError, RequestError, StoreError};
 use seedbank::shown::shortened;
 
 /// The whole text of an error; `None` where the library's own words, with those of its causes, will
@@ -11,6 +12,12 @@ pub(super) fn engine(error: &EngineError) -> Option<String> {
         EngineError::Request(RequestError::KeepsNothing) => {
             Some("--keep 0 would delete the refresh itself; keep at least 1".to_owned())
         }
+        EngineError::Store(StoreError::NoRoom { path, needed, free }) => Some(format!(
+            "what is to be written to {} takes {}, and {} are free",
+            path.display(),
+            BinaryBytes(*needed),
+            BinaryBytes(*free)
+        )),
         EngineError::NoScheme { url, meant } => Some(match meant {
             Some(meant) => format!(
                 "{} has no scheme: did you mean {}?",

@@ -56,10 +56,22 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 
 const FILES: &[File] = &[
     file(
+        "backup",
+        "Seedbank backup",
+        "What `seedbank backup --format json` prints.",
+        &[(None, of::<engine::BackupReport>)],
+    ),
+    file(
         "check",
         "Seedbank check",
         "What `seedbank check --format json` prints.",
         &[(None, of::<check::CheckResult<'_>>)],
+    ),
+    file(
+        "compact",
+        "Seedbank compact",
+        "What `seedbank compact --format json` prints.",
+        &[(None, of::<engine::CompactReport>)],
     ),
     file(
         "cores",
@@ -153,6 +165,12 @@ const FILES: &[File] = &[
         &[(None, of::<log::LogLine>)],
     ),
     file(
+        "migrate",
+        "Seedbank migrate",
+        "What `seedbank migrate --format json` prints.",
+        &[(None, of::<engine::MigrateReport>)],
+    ),
+    file(
         "page",
         "Seedbank page",
         "What `seedbank page --format json` prints: what the bank knows of a page.",
@@ -199,6 +217,15 @@ const FILES: &[File] = &[
         "The JSON file that `seedbank report` writes beside the page, and what `seedbank report \
          --format json` prints.",
         &[(None, of::<report::Report>)],
+    ),
+    file(
+        "restore",
+        "Seedbank restore",
+        "What `seedbank restore --format json` prints; with --list, the backups of a folder.",
+        &[
+            (Some("what was restored"), of::<engine::RestoreReport>),
+            (Some("the backups of a folder"), of::<engine::Backups>),
+        ],
     ),
     file(
         "seeds",

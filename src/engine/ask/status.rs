@@ -20,7 +20,7 @@ use crate::storage::{self, Holds, Store, TableInfo};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Status {
-    /// The store's format version.
+    /// The format version of the bank, which may be older than the one that this build writes.
     #[schemars(range(min = 1))]
     pub format: u32,
     /// What a site is.
@@ -217,7 +217,7 @@ impl Bank {
         let link_bytes = of_links.map_or(0, |group| group.bytes);
         let links = counters.intra_links + counters.inter_links;
         Ok(Status {
-            format: tables::FORMAT,
+            format: store.format()?,
             site_mode: views.naming.sites,
             url_rules: views.naming.urls,
             suffix_list: settings.suffix_list,

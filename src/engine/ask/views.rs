@@ -19,7 +19,7 @@ use crate::storage::records::{
     SeedEvidence, SeedRecord, Succession,
 };
 use crate::storage::tables::{self, VectorKey, VectorSide};
-use crate::storage::{self, BankCheck, Reader, RepairReport, StoreError, Writer, sides};
+use crate::storage::{self, BankCheck, Reader, RepairReport, StoreError, sides};
 use crate::watch::Watch;
 
 /// The published state, with URLs.
@@ -187,14 +187,6 @@ impl Bank {
             history.refreshes.push(RefreshView::new(refresh, record)?);
         }
         Ok(history)
-    }
-
-    /// Merges the files of the bank, so that overwritten entries no longer take room. Most of that
-    /// happens by itself as batches come in; this does the rest of it now.
-    ///
-    /// Cost: reads and writes the whole bank once; meanwhile it takes its room a second time.
-    pub fn compact(&self, watch: &dyn Watch) -> Result<(), EngineError> {
-        Ok(Writer::open(self.path(), false, watch)?.compact()?)
     }
 
     /// Walks every table of the live and of the published state against its mirrors, and changes

@@ -19,7 +19,7 @@ pub use undo::NoUndo;
 use crate::cores::CoresError;
 use crate::ingest::{InputError, UrlProblem};
 use crate::shown::{are, counted, shortened};
-use crate::storage::StoreError;
+use crate::storage::{BackupError, StoreError};
 use crate::watch::Interrupted;
 
 /// An error of the engine; its text says what is wrong, [`EngineError::hint`] what to do about it.
@@ -297,6 +297,7 @@ impl EngineError {
                 StoreError::NoBank(_) | StoreError::OtherFormat { .. } | StoreError::Busy(_) => {
                     Failure::Unavailable
                 }
+                StoreError::Backup(e) => of_backup(e),
                 e if e.is_damage() => Failure::Unavailable,
                 StoreError::Interrupted(_) => Failure::Interrupted,
                 _ => Failure::Failed,
@@ -379,5 +380,19 @@ impl EngineError {
             Self::Internal(_) => Hint::Report,
             _ => return None,
         })
+    }
+}
+
+/// The kind of failure that an error of a folder of backups is.
+const fn of_backup(error: &BackupError) -> Failure {
+    match error {
+        BackupError::Foreign(_)
+        | BackupError::Nested { .. }
+        | BackupError::OtherBank(_)
+        | BackupError::NoSuch { .. } => Failure::Usage,
+        BackupError::NoBackups(_)
+        | BackupError::Busy(_)
+        | BackupError::OtherLayout { .. }
+        | BackupError::Damaged { .. } => Failure::Unavailable,
     }
 }

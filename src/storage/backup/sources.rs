@@ -1,0 +1,111 @@
+//! The files of a bank that a backup holds.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::list::{REJECTS, STATE};
+use crate::storage::error::StoreError;
+use crate::storage::folder::names_in;
+
+/// A file of the bank.
+pub(in crate::storage) struct Source {
+    /// Its name in the list.
+    pub(in crate::storage) name: String,
+    pub(in crate::storage) path: PathBuf,
+    pub(in crate::storage) bytes: u64,
+    /// When it was last modified, in nanoseconds since 1970.
+    pub(in crate::storage) modified: i64,
+    /// Its permissions.
+    pub(in crate::storage) mode: u32,
+}
+
+impl Source {
+    fn new(folder: &str, name: &str, path: PathBuf, about: &Metadata) -> Self {
+        let seconds = about.mtime().saturating_mul(1_000_000_000);
+        Self {
+            name: format!("{folder}/{name}"),
+            path,
+            bytes: about.len(),
+            modified: seconds.saturating_add(about.mtime_nsec()),
+            mode: mode(about),
+        }
+    }
+
+    /// The name of the table file that it is, which never changes; `None` where it is another.
+    pub(in crate::storage) fn table_file(&self) -> Option<&str> {
+        let name = self.name.strip_prefix(STATE)?.strip_prefix('/')?;
+        name.ends_with(".sst").then_some(name)
+    }
+
+    /// Where it belongs in a bank whose published state is in the folder `state`.
+    pub(in crate::storage) fn place_in(&self, bank: &Path, state: &Path) -> PathBuf {
+        match self.name.split_once('/') {
+            Some((STATE, name)) => state.join(name),
+            _ => bank.join(&self.name),
+        }
+    }
+
+    /// Whether an error says that the file is not there any more, which is as it should be: a list of
+    /// bad records gets another name when its batch is in.
+    pub(in crate::storage) fn has_gone(&self, error: &StoreError) -> bool {
+        let StoreError::Io { source, path, .. } = error else {
+            return false;
+        };
+        self.name.starts_with(REJECTS)
+            && *path == self.path
+            && source.kind() == io::ErrorKind::NotFound
+    }
+}
+
+/// The permissions of a file or folder.
+pub(super) fn mode(about: &Metadata) -> u32 {
+    about.permissions().mode() & 0o7777
+}
+
+/// What RocksDB writes for people, and its lock.
+fn is_told(name: &str) -> bool {
+    name == "LOG" || name.starts_with("LOG.old") || name == "LOCK"
+}
+
+/// The files of a published state, which the caller keeps from being removed, and of the lists of
+/// bad records, by name.
+pub(in crate::storage) fn sources(bank: &Path, epoch: u64) -> Result<Vec<Source>, StoreError> {
+    let mut sources = Vec::new();
+    let folder = bank.join("published").join(epoch.to_string());
+    let entries = fs::read_dir(&folder).map_err(StoreError::io("read", &folder))?;
+    for entry in entries {
+        let entry = entry.map_err(StoreError::io("read", &folder))?;
+        let path = entry.path();
+        let about = fs::metadata(&path).map_err(StoreError::io("look at", &path))?;
+        let name = entry.file_name().into_string().ok();
+        let Some(name) = name.filter(|_| about.is_file()) else {
+            return Err(StoreError::State {
+                state: "published",
+                what: format!("{} is no file of a state", path.display()),
+            });
+        };
+        if !is_told(&name) {
+            sources.push(Source::new(STATE, &name, path, &about));
+        }
+    }
+    let folder = bank.join(REJECTS);
+    for name in names_in(&folder) {
+        if !name.starts_with("batch-") || !name.ends_with(".jsonl") {
+            continue;
+        }
+        let path = folder.join(&name);
+        match fs::symlink_metadata(&path) {
+            Ok(about) if about.is_file() => {
+                sources.push(Source::new(REJECTS, &name, path, &about));
+            }
+            Ok(_) => {}
+            // A list gets another name when its batch is in.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(StoreError::io("look at", path)(e)),
+        }
+    }
+    sources.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    Ok(sources)
+}

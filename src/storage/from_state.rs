@@ -1,0 +1,66 @@
+//! Making a bank of a copy of a published state: the state's files become both the published state
+//! and the live database, which are the same files in any bank.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::bank::acknowledge;
+use super::create::first_lock;
+use super::error::StoreError;
+use super::folder::{FOLDERS, begin_copy, lock_file, names_in, sync_folder};
+use super::format::ACKNOWLEDGING;
+use super::published::{Reader, point_to};
+
+/// Begins a bank in an empty folder. Returns its lock, and the folder that the files of the state go
+/// into.
+pub(super) fn begin(place: &Path, epoch: u64) -> Result<(File, PathBuf), StoreError> {
+    let lock = first_lock(place)?;
+    begin_copy(place, epoch)?;
+    for folder in FOLDERS {
+        let folder = place.join(folder);
+        fs::create_dir(&folder).map_err(StoreError::io("make", &folder))?;
+    }
+    let state = place.join("published").join(epoch.to_string());
+    fs::create_dir(&state).map_err(StoreError::io("make", &state))?;
+    Ok((lock, state))
+}
+
+/// Makes everything but the marker of a bank whose published state has its files, and opens it.
+/// Returns the state as readers see it.
+pub(super) fn surround(place: &Path, epoch: u64, format: u32) -> Result<Reader, StoreError> {
+    let published = place.join("published");
+    let state = published.join(epoch.to_string());
+    sync_folder(&state).map_err(StoreError::io("write to", &state))?;
+    let live = place.join("live");
+    fs::create_dir(&live).map_err(StoreError::io("make", &live))?;
+    for name in names_in(&state) {
+        let (from, to) = (state.join(&name), live.join(&name));
+        link_or_copy(&from, &to).map_err(StoreError::io("write", &to))?;
+    }
+    sync_folder(&live).map_err(StoreError::io("write to", &live))?;
+    lock_file(&published.join(format!("{epoch}.lock")))?;
+    let in_files = point_to(place, epoch, format)?;
+    let reader = Reader::of_published(place)?;
+    let found = reader.format()?;
+    if found != format {
+        return Err(StoreError::State {
+            state: "published",
+            what: format!("it has format {found} in place of {format}"),
+        });
+    }
+    if format >= ACKNOWLEDGING {
+        acknowledge(place, &reader.counters()?, in_files)?;
+    }
+    Ok(reader)
+}
+
+/// Links table files, which never change and can belong to both states; copies all others.
+pub(super) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
+    let is_table = from.extension().is_some_and(|end| end == "sst");
+    if is_table && fs::hard_link(from, to).is_ok() {
+        return Ok(());
+    }
+    fs::copy(from, to)?;
+    File::open(to)?.sync_all()
+}

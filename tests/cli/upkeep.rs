@@ -1,0 +1,174 @@
+//! `compact` and `migrate` as a user types them: what they say, what stays as it was, what is refused.
+
+use std::fs::File;
+
+use crate::schemas::fits;
+use crate::support::command::{Place, clean, names, record, wait};
+use crate::support::folders::{changes, contents};
+
+/// A bank of several batches, of which some files are not merged.
+fn with_batches() -> Place {
+    let place = Place::with_seeds();
+    for day in 0..3 {
+        let url = format!("http://new{day}.example/");
+        let text = record(&url, &["http://a1.example/", "http://a2.example/"]);
+        place.write("day.jsonl", text);
+        place.run(&["ingest", "bank", "day.jsonl"]).done();
+        place.run(&["refresh", "bank"]).done();
+    }
+    place
+}
+
+fn compacted(place: &Place) -> bool {
+    let status = place.run(&["status", "bank", "--format", "json"]).json();
+    status["compacted"].as_bool().unwrap()
+}
+
+/// What can be asked of the bank, whether compacted or not.
+fn answers(place: &Place) -> Vec<serde_json::Value> {
+    let mut status = place.run(&["status", "bank", "--format", "json"]).json();
+    for physical in [
+        "tables",
+        "groups",
+        "compacted",
+        "link_bits",
+        "room",
+        "at",
+        "undo",
+    ] {
+        status.as_object_mut().unwrap().remove(physical);
+    }
+    let mut all = place
+        .run(&["seeds", "bank", "--format", "jsonl"])
+        .json_lines();
+    all.push(place.run(&["history", "bank", "--format", "json"]).json());
+    all.push(place.run(&["check", "bank", "--format", "json"]).json());
+    assert_eq!(all.last().unwrap()["clean"], true);
+    all
+}
+
+#[test]
+fn files_are_merged_and_readers_keep_theirs() {
+    let place = with_batches();
+    assert!(!compacted(&place));
+    let before = answers(&place);
+    let lock = names(&place.path("bank/published"));
+    let lock = lock.iter().find(|name| name.ends_with(".lock")).unwrap();
+    let reader = File::open(place.path("bank/published").join(lock)).unwrap();
+    reader.lock_shared().unwrap();
+    let report = place.run(&["compact", "bank", "--format", "json"]).json();
+    fits("compact", &report);
+    let count = |name: &str| report[name].as_u64().unwrap();
+    assert!(count("files") < count("files_before"), "{report}");
+    assert!(count("bytes") < count("bytes_before"), "{report}");
+    assert!(count("held_bytes") > 0, "{report}");
+    assert!(compacted(&place));
+    assert_eq!(answers(&place), before);
+    assert_eq!(names(&place.path("bank/published")).len(), 5);
+    drop(reader);
+    // The same again: the states that nobody reads are gone, and the answers are the same.
+    let text = place.run(&["compact", "bank"]).done();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(
+        text.contains(" files, ") && text.contains("; there were "),
+        "{text}"
+    );
+    assert_eq!(names(&place.path("bank/published")).len(), 3);
+    assert_eq!(answers(&place), before);
+    place
+        .run(&["ingest", "bank", "day0.jsonl", "--again"])
+        .done();
+    place.run(&["check", "bank"]).done();
+}
+
+#[test]
+fn a_compact_waits_or_says_that_the_bank_is_busy() {
+    let place = with_batches();
+    let lock = File::options()
+        .write(true)
+        .open(place.path("bank/writer.lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    for command in ["compact", "migrate"] {
+        if command == "migrate" {
+            place.write("bank/SEEDBANK", "seedbank bank, format 7\n");
+        }
+        let error = place.run(&[command, "bank"]).fails(4);
+        assert!(
+            error.contains("being written by another process"),
+            "{error}"
+        );
+        assert!(error.contains("or add --wait"), "{error}");
+    }
+    let child = place.spawn(&["compact", "bank", "--wait"]);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(!compacted(&place));
+    drop(lock);
+    wait(child).done();
+    assert!(compacted(&place));
+}
+
+/// A file size limit comes closest to a full disk without being root.
+#[test]
+fn a_full_disk_leaves_the_bank_as_it_was() {
+    let place = with_batches();
+    let records: String = (0..4_000)
+        .map(|page| record(&format!("http://n{page}.example/"), &["http://a1.example/"]))
+        .collect();
+    place.write("big.jsonl", records);
+    place.run(&["ingest", "bank", "big.jsonl"]).done();
+    let before = answers(&place);
+    let program = env!("CARGO_BIN_EXE_seedbank");
+    // In KiB.
+    for limit in ["1", "4", "16", "64", "128"] {
+        let script = format!("ulimit -f {limit}; exec '{program}' compact bank");
+        let error = place
+            .run_command(clean("bash").args(["-c", &script]))
+            .fails(1);
+        assert!(error.contains("File too large"), "{limit}: {error}");
+        assert!(error.contains("hint: make room"), "{limit}: {error}");
+        assert_eq!(answers(&place), before, "{limit}");
+    }
+    place.run(&["compact", "bank"]).done();
+    assert!(compacted(&place));
+    assert_eq!(answers(&place), before);
+}
+
+#[test]
+fn a_bank_of_this_format_needs_no_migration() {
+    let place = with_batches();
+    let before = contents(&place.path("bank"));
+    let text = place.run(&["migrate", "bank"]).done();
+    assert!(
+        text.starts_with("nothing to do: the bank has format "),
+        "{text}"
+    );
+    let report = place.run(&["migrate", "bank", "--format", "json"]).json();
+    fits("migrate", &report);
+    assert_eq!(report["from"], report["to"]);
+    let seeds = place.run(&["seeds", "bank"]).done();
+    place.run(&["migrate", "bank", "--to", "new"]).done();
+    assert_eq!(place.run(&["seeds", "new"]).done(), seeds);
+    // Table files have names in both, and writing to the one does nothing to the other.
+    place
+        .run(&["ingest", "new", "day0.jsonl", "--again"])
+        .done();
+    place.run(&["refresh", "new"]).done();
+    place.run(&["compact", "new"]).done();
+    place.run(&["check", "new"]).done();
+    assert_eq!(
+        changes(&before, &place.path("bank")),
+        [std::path::PathBuf::new(); 0]
+    );
+    for (to, words) in [
+        ("new", "new exists and is not empty"),
+        ("bank/new", "bank and bank/new lie one in the other"),
+    ] {
+        let error = place.run(&["migrate", "bank", "--to", to]).fails(2);
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(
+        changes(&before, &place.path("bank")),
+        [std::path::PathBuf::new(); 0]
+    );
+}
