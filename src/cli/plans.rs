@@ -172,16 +172,11 @@ fn numbers(of: &[u32]) -> String {
 
 /// A plan on one line.
 fn line(plan: &PlanSummary) -> String {
-    let last = &plan.last;
     format!(
-        "{} ({}{}): refresh {} of {}, after batch {}, {}; {}\n",
-        plan.plan,
-        plan.method,
-        over(&plan.parameters),
-        last.refresh,
-        time(last.at),
-        last.batch,
-        counted(last.seeds, "seed"),
+        "{}: {}, {}; {}\n",
+        named(plan),
+        last(plan),
+        counted(plan.last.seeds, "seed"),
         flags(&plan.parameters).map_or_else(
             || "a plan file".to_owned(),
             |flags| {
@@ -195,25 +190,32 @@ fn line(plan: &PlanSummary) -> String {
     )
 }
 
-fn over(parameters: &PlanOptions) -> &'static str {
-    match parameters.scope {
+/// A plan's name and its method.
+fn named(plan: &PlanSummary) -> String {
+    let over = match plan.parameters.scope {
         Some(seedbank::engine::Scope::Web) => " over the web",
         _ => "",
-    }
+    };
+    format!("{} ({}{over})", plan.plan, plan.method)
+}
+
+/// A plan's last refresh.
+fn last(plan: &PlanSummary) -> String {
+    let last = &plan.last;
+    let at = time(last.at);
+    format!(
+        "refresh {} of {at}, after batch {}",
+        last.refresh, last.batch
+    )
 }
 
 fn text(shown: &ShownPlan<'_>) -> String {
     let plan = &shown.detail.summary;
-    let last = &plan.last;
     let mut text = format!(
-        "plan {} ({}{})\n  last refresh {} of {}, after batch {}: {}\n  {} kept: {}\n",
-        plan.plan,
-        plan.method,
-        over(&plan.parameters),
-        last.refresh,
-        time(last.at),
-        last.batch,
-        counted(last.seeds, "seed"),
+        "plan {}\n  last {}: {}\n  {} kept: {}\n",
+        named(plan),
+        last(plan),
+        counted(plan.last.seeds, "seed"),
         counted(plan.refreshes, "refresh"),
         numbers(&shown.detail.kept)
     );

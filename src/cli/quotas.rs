@@ -10,7 +10,7 @@ use seedbank::shown::{are, counted};
 use super::failure::CliError;
 use super::output::{Output, print, print_json};
 use super::session::{Outcome, Session};
-use super::table::{aligned, comma_separated, or_nothing};
+use super::table::{aligned, comma_separated};
 use super::values::whole;
 
 const EXAMPLES: &str = "\
@@ -148,56 +148,44 @@ fn text(quotas: &Quotas) -> String {
         counted(quotas.sites.len(), "site"),
         quotas.batch
     );
-    let rows: Vec<Vec<String>> = quotas
-        .sites
-        .iter()
-        .map(|site| {
-            vec![
-                site.site.clone(),
-                site.quota.to_string(),
-                site.pages.to_string(),
-                site.crawled.to_string(),
-                site.uncrawled.to_string(),
-                format!("{:.2}", 100.0 * site.share),
-                site.given
-                    .map_or_else(|| "-".to_owned(), |most| most.to_string()),
-            ]
-        })
+    let rows = quotas.sites.iter();
+    let rows: Vec<Vec<String>> = rows
+        .map(|site| cells(site, format!("{:.2}", 100.0 * site.share), "-"))
         .collect();
-    let header = [
-        "site",
-        "quota",
-        "pages",
-        "crawled",
-        "uncrawled",
-        "share, %",
-        "given",
-    ];
-    text.push_str(&aligned(&header, &rows));
+    text.push_str(&aligned(&columns("share, %"), &rows));
     text
 }
 
 fn csv(quotas: &Quotas) -> String {
-    let header = [
+    let rows = quotas.sites.iter();
+    let rows: Vec<Vec<String>> = rows
+        .map(|site| cells(site, site.share.to_string(), ""))
+        .collect();
+    comma_separated(&columns("share"), &rows)
+}
+
+const fn columns(share: &str) -> [&str; 7] {
+    [
         "site",
         "quota",
         "pages",
         "crawled",
         "uncrawled",
-        "share",
+        share,
         "given",
-    ];
-    let row = |site: &SiteQuota| {
-        vec![
-            site.site.clone(),
-            site.quota.to_string(),
-            site.pages.to_string(),
-            site.crawled.to_string(),
-            site.uncrawled.to_string(),
-            site.share.to_string(),
-            or_nothing(site.given),
-        ]
-    };
-    let rows: Vec<Vec<String>> = quotas.sites.iter().map(row).collect();
-    comma_separated(&header, &rows)
+    ]
+}
+
+/// A site under these columns; `none` stands for a quota that is not given.
+fn cells(site: &SiteQuota, share: String, none: &str) -> Vec<String> {
+    let given = site.given.map(|most| most.to_string());
+    vec![
+        site.site.clone(),
+        site.quota.to_string(),
+        site.pages.to_string(),
+        site.crawled.to_string(),
+        site.uncrawled.to_string(),
+        share,
+        given.unwrap_or_else(|| none.to_owned()),
+    ]
 }

@@ -4,11 +4,22 @@ use super::decimal::{Decimal, decimal};
 use super::record::MAX_QUALITY;
 use super::reject::{Fault, RejectReason};
 
-fn not_a_number(field: &str) -> Fault {
-    Fault::new(
-        RejectReason::WrongType,
-        format!("{field}: must be a number"),
-    )
+fn fault(reason: RejectReason, field: &str, what: &str) -> Fault {
+    Fault::new(reason, format!("{field}: {what}"))
+}
+
+/// A number that is not negative; `None` for 0.
+fn not_negative(text: &str, field: &str) -> Result<Option<Decimal>, Fault> {
+    let number = decimal(text);
+    let number = number.ok_or_else(|| fault(RejectReason::WrongType, field, "must be a number"))?;
+    if number.digits.is_empty() {
+        return Ok(None);
+    }
+    if number.negative {
+        let negative = RejectReason::NegativeNumber;
+        return Err(fault(negative, field, "must not be negative"));
+    }
+    Ok(Some(number))
 }
 
 /// The value of a JSON number that must be whole, from 0 to `max` (below 10^17).
@@ -16,21 +27,13 @@ fn not_a_number(field: &str) -> Fault {
 /// The value counts, not its spelling (as in JSON Schema): `3.0` and `30e-1` are 3. It is decided
 /// on the decimal digits, so that no rounding makes a number whole or lets it pass the limit.
 pub(super) fn whole_number(text: &str, field: &str, max: u64) -> Result<u64, Fault> {
-    let Decimal {
-        negative,
-        digits,
-        point,
-    } = decimal(text).ok_or_else(|| not_a_number(field))?;
-    let fault = |reason, what: &str| Err(Fault::new(reason, format!("{field}: {what}")));
-    if digits.is_empty() {
+    let Some(Decimal { digits, point, .. }) = not_negative(text, field)? else {
         return Ok(0);
-    }
-    if negative {
-        return fault(RejectReason::NegativeNumber, "must not be negative");
-    }
+    };
     let length = i64::try_from(digits.len()).unwrap_or(i64::MAX);
     if length > point {
-        return fault(RejectReason::FractionalNumber, "must be a whole number");
+        let fractional = RejectReason::FractionalNumber;
+        return Err(fault(fractional, field, "must be a whole number"));
     }
     // Here 1 <= length <= point; a value of 17 digits or fewer fits in a u64.
     let value = (point <= 17).then(|| {
@@ -43,34 +46,27 @@ pub(super) fn whole_number(text: &str, field: &str, max: u64) -> Result<u64, Fau
     });
     match value {
         Some(value) if value <= max => Ok(value),
-        _ => fault(
+        _ => Err(fault(
             RejectReason::NumberTooLarge,
+            field,
             &format!("must be at most {max}"),
-        ),
+        )),
     }
 }
 
 /// A number from 0 to 1 in ten-thousandths, rounded to the nearest, halves up. Whether it is in the
 /// range is decided before it is rounded.
 pub(super) fn quality(text: &str, field: &str) -> Result<u16, Fault> {
-    let Decimal {
-        negative,
-        digits,
-        point,
-    } = decimal(text).ok_or_else(|| not_a_number(field))?;
-    let fault = |reason, what: &str| Err(Fault::new(reason, format!("{field}: {what}")));
-    if digits.is_empty() {
+    let Some(Decimal { digits, point, .. }) = not_negative(text, field)? else {
         return Ok(0);
-    }
-    if negative {
-        return fault(RejectReason::NegativeNumber, "must not be negative");
-    }
+    };
     if point > 0 {
         // 1 is 0.1 times ten.
         if point == 1 && digits == "1" {
             return Ok(MAX_QUALITY);
         }
-        return fault(RejectReason::NumberTooLarge, "must be at most 1");
+        let too_large = RejectReason::NumberTooLarge;
+        return Err(fault(too_large, field, "must be at most 1"));
     }
     // The first five decimals, of which the last only rounds.
     let zeros = usize::try_from(point.unsigned_abs()).unwrap_or(usize::MAX);

@@ -69,16 +69,10 @@ impl Store {
     /// The pages that link to a page, whatever it is now.
     pub fn linking(&self, page: PageId) -> Result<Vec<PageId>, StoreError> {
         let (key, place) = LinkKey::of_page(page);
-        let mut linking = Vec::new();
-        for &block in self.links(&tables::INTRA_IN, key)?.at(place) {
-            let of_block = LinkKey {
-                site: page.site(),
-                block,
-            };
-            let targets = self.links(&tables::INTRA, of_block)?;
-            let places = targets.places_of(page.index());
-            linking.extend(places.map(|at| PageId::new(page.site(), of_block.index(at))));
-        }
+        let inside = self.linking_inside(page)?.into_iter();
+        let mut linking: Vec<PageId> = inside
+            .map(|index| PageId::new(page.site(), index))
+            .collect();
         let citers = self.links(&tables::CITERS, key)?;
         for row in self.citing_rows(page, citers.at(place))? {
             let members = self.need(&tables::ROW_MEMBERS, &row)?;

@@ -69,23 +69,11 @@ mod tests {
     }
 
     fn refresh(refresh: u32, batch: u32, at: u64) -> RefreshView {
+        let plan = "default".to_owned();
         RefreshView {
             refresh,
-            plan: "default".to_owned(),
-            parameters: PlanOptions::default(),
-            batch,
             at,
-            seconds: 0.0,
-            seeds: 0,
-            cores: 0,
-            cold: true,
-            steps_reused: 0,
-            steps_recomputed: 0,
-            certified: true,
-            doubt: None,
-            policy: None,
-            link_visits: 0,
-            page_visits: 0,
+            ..RefreshView::begun(plan, PlanOptions::default(), batch)
         }
     }
 

@@ -250,6 +250,28 @@ pub struct RefreshView {
 }
 
 impl RefreshView {
+    /// A refresh of which nothing has been computed.
+    pub(crate) fn begun(plan: String, parameters: PlanOptions, batch: BatchId) -> Self {
+        Self {
+            refresh: 0,
+            plan,
+            parameters,
+            batch,
+            at: 0,
+            seconds: 0.0,
+            seeds: 0,
+            cores: 0,
+            cold: true,
+            steps_reused: 0,
+            steps_recomputed: 0,
+            certified: true,
+            doubt: None,
+            link_visits: 0,
+            page_visits: 0,
+            policy: None,
+        }
+    }
+
     pub(crate) fn new(refresh: RefreshId, record: RefreshRecord) -> Result<Self, EngineError> {
         let policy = record.policy.as_deref().map(serde_json::from_str);
         Ok(Self {
@@ -284,24 +306,7 @@ impl RefreshReport {
     pub(super) fn begun(plan: String, parameters: PlanOptions, batch: BatchId) -> Self {
         Self {
             method: parameters.method.unwrap_or_default(),
-            view: RefreshView {
-                refresh: 0,
-                plan,
-                parameters,
-                batch,
-                at: 0,
-                seconds: 0.0,
-                seeds: 0,
-                cores: 0,
-                cold: true,
-                steps_reused: 0,
-                steps_recomputed: 0,
-                certified: true,
-                doubt: None,
-                link_visits: 0,
-                page_visits: 0,
-                policy: None,
-            },
+            view: RefreshView::begun(plan, parameters, batch),
             plan_changed: false,
             components: 0,
             components_verified: 0,
