@@ -3,6 +3,10 @@
 //! The text is read by the rules of the format, strictly; where `promtool` is installed it judges
 //! too. Bug classes: a label or a number that does not parse, a family in two pieces, a name
 //! without its unit, a file in half, one that is written where the command failed.
+#![expect(
+    clippy::float_cmp,
+    reason = "numbers are read as they were written, to the bit"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
