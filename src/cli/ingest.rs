@@ -314,6 +314,15 @@ fn text(report: &IngestReport) -> String {
             counted(counts.overruled, "record")
         );
     }
+    let barred = &report.barred;
+    if barred.records + barred.links > 0 {
+        let _ = writeln!(
+            text,
+            "blocked, since it was forgotten: {}, {} of other pages",
+            counted(barred.records, "record"),
+            counted(barred.links, "link")
+        );
+    }
     if read.rejected() > 0 {
         let _ = write!(
             text,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Backups, RestoreRequest, backups, restore};
+use seedbank::engine::{Backups, Bank, ForgetRequest, RestoreRequest, backups, restore};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
@@ -17,6 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank restore /backups/bank newbank           the latest backup
   seedbank restore /backups/bank newbank --at 3    backup 3
+  seedbank restore /backups/bank newbank --blocks-of bank   without what `forget --block` keeps out
   seedbank restore /backups/bank --list            what is there; exit status 4: one is damaged
   seedbank restore /backups/bank --list --verify   the same, with every byte read
 
@@ -40,6 +41,9 @@ pub(super) struct RestoreArgs {
     /// The number of the backup; the latest unless said otherwise
     #[arg(long, value_name = "N", value_parser = whole(1..=u32::MAX), conflicts_with = "list")]
     at: Option<u32>,
+    /// Leave out what this bank blocks (`forget --block`), and block it in the new one too
+    #[arg(long, value_name = "BANK", conflicts_with = "list")]
+    blocks_of: Option<PathBuf>,
     /// List the backups, and whether their files are there in full size
     #[arg(long)]
     list: bool,
@@ -59,10 +63,37 @@ pub(super) fn run(args: &RestoreArgs, session: &Session) -> Result<Outcome, CliE
 
 fn one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Outcome, CliError> {
     let request = RestoreRequest { backup: args.at };
+    let blocking = args.blocks_of.as_deref().map(Bank::at);
+    // What cannot be read is told before anything is made.
+    if let Some(blocking) = &blocking {
+        blocking.status()?;
+    }
     let watch = session.watch()?;
     let restored = restore(&args.folder, bank, &request, &watch);
+    let forgotten = match (&restored, &blocking) {
+        (Ok(_), Some(blocking)) => {
+            let ours = ForgetRequest::default();
+            Bank::at(bank).forget_as(blocking, &ours, &watch)
+        }
+        _ => Ok(None),
+    };
     drop(watch);
     let report = restored?;
+    match forgotten {
+        Ok(Some(forgotten)) => session.note(format_args!(
+            "{} and {} that {} blocks were forgotten; `seedbank compact` takes them out of the files",
+            counted(forgotten.pages, "page"),
+            counted(forgotten.sites, "whole site"),
+            plain(&blocking_name(args))
+        )),
+        Ok(None) => {}
+        Err(e) => {
+            session.warn(format_args!(
+                "the bank is restored, with all that should have been left out"
+            ));
+            return Err(e.into());
+        }
+    }
     match args.format.format {
         Format::Json => print_json(&report)?,
         Format::Text => print(&format!(
@@ -77,6 +108,11 @@ fn one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Outcome, Cl
         ))?,
     }
     Ok(Outcome::Done)
+}
+
+fn blocking_name(args: &RestoreArgs) -> String {
+    let name = args.blocks_of.as_ref();
+    name.map_or_else(String::new, |bank| bank.display().to_string())
 }
 
 fn list(args: &RestoreArgs, session: &Session) -> Result<Outcome, CliError> {

@@ -64,7 +64,10 @@ impl Bank {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn compact(&self, wait: bool, watch: &dyn Watch) -> Result<CompactReport, EngineError> {
-        Ok(Writer::open(self.path(), wait, watch)?.compact(watch)?)
+        let report = Writer::open(self.path(), wait, watch)?.compact(watch)?;
+        // The database begins another MANIFEST, without the bounds of the files that are gone.
+        Writer::open(self.path(), true, watch)?.publish_anew()?;
+        Ok(report)
     }
 
     /// Brings the bank to this build's format, as the next writer would; where it has it, nothing is

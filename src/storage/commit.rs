@@ -127,6 +127,18 @@ impl Writer {
             .map_err(|e| StoreError::Unpublished(Box::new(e)))
     }
 
+    /// Publishes the state once more, as a new one, with the MANIFEST that the database has now.
+    pub fn publish_anew(&self) -> Result<(), StoreError> {
+        let mut counters = self.counters()?;
+        counters.epoch = next(counters.epoch)?;
+        write_meta(
+            &self.store,
+            &[(MetaKey::Counters, Meta::Counters(counters))],
+            None,
+        )?;
+        self.publish(&counters)
+    }
+
     /// Writes the changes as sorted files and describes them.
     fn write_load(
         &self,

@@ -26,6 +26,7 @@ mod explain_many;
 mod explain_texts;
 mod export;
 mod failures;
+mod forget;
 mod if_changed;
 #[cfg(unix)]
 mod interrupts;
