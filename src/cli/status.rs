@@ -150,10 +150,16 @@ fn of_plan(plan: &PlanView) -> String {
         gone,
         alias,
         unlinked,
+        forgotten,
         ..
     } = plan.seeds;
     let mut dead = String::new();
-    for (what, count) in [("gone", gone), ("alias", alias), ("unlinked", unlinked)] {
+    for (what, count) in [
+        ("gone", gone),
+        ("alias", alias),
+        ("unlinked", unlinked),
+        ("forgotten", forgotten),
+    ] {
         if count > 0 {
             // Writing to a String cannot fail.
             let _ = write!(dead, ", {count} {what}");

@@ -75,25 +75,22 @@ fn ages_are_of_the_last_batch_and_of_each_plan() {
         [json!("other"), json!(3), json!(1), json!(true)]
     );
     let text = place.run(&["status", "bank"]).done();
-    let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[5].starts_with("last batch 2, "), "{text}");
+    let line = |begins: &str| {
+        let mut lines = text.lines();
+        let line = lines.find(|line| line.starts_with(begins));
+        line.unwrap_or_else(|| panic!("{begins}: {text}"))
+    };
+    let batch = line("last batch 2, ");
+    assert!(batch.contains("s ago (20"), "{text}");
     assert!(
-        lines[5].contains("s ago (20")
-            && lines[5].ends_with("): stdin (delta), 1 record, 0 rejected"),
+        batch.ends_with("): stdin (delta), 1 record, 0 rejected"),
         "{text}"
     );
-    assert!(
-        lines[6].starts_with("plan default (cores), last refresh 1, "),
-        "{text}"
-    );
-    assert!(
-        lines[6].ends_with("), after batch 1, certified: 2 seeds, 2 alive"),
-        "{text}"
-    );
-    assert!(
-        lines[7].ends_with("), after batch 1, certified: 1 seed, 1 alive"),
-        "{text}"
-    );
+    let plan = line("plan default (cores), last refresh 1, ");
+    let ends = "), after batch 1, certified: 2 seeds, 2 alive";
+    assert!(plan.ends_with(ends), "{text}");
+    let plan = line("plan other (cores), last refresh 3, ");
+    assert!(plan.ends_with(", certified: 1 seed, 1 alive"), "{text}");
 }
 
 #[test]
@@ -119,7 +116,7 @@ fn seeds_are_counted_by_what_they_are_today() {
     let seeds = |plan: usize| status(&place)["plans"][plan]["seeds"].clone();
     assert_eq!(
         seeds(0),
-        json!({"listed": 5, "alive": 5, "gone": 0, "alias": 0, "unlinked": 0})
+        json!({"listed": 5, "alive": 5, "gone": 0, "alias": 0, "unlinked": 0, "forgotten": 0})
     );
     ingest(
         &place,
@@ -130,14 +127,15 @@ fn seeds_are_counted_by_what_they_are_today() {
     // Spam is still a page; the pinned page has lost its only link.
     assert_eq!(
         seeds(0),
-        json!({"listed": 5, "alive": 3, "gone": 1, "alias": 1, "unlinked": 0})
+        json!({"listed": 5, "alive": 3, "gone": 1, "alias": 1, "unlinked": 0, "forgotten": 0})
     );
     let pinned = seeds(1);
     assert_eq!(
         ["gone", "alias", "unlinked"].map(|state| &pinned[state]),
         [&json!(1), &json!(1), &json!(1)]
     );
-    let counted = ["alive", "gone", "alias", "unlinked"].map(|state| pinned[state].as_u64());
+    let states = ["alive", "gone", "alias", "unlinked", "forgotten"];
+    let counted = states.map(|state| pinned[state].as_u64());
     let sum: u64 = counted.into_iter().flatten().sum();
     assert_eq!(pinned["listed"], sum);
     let text = place.run(&["status", "bank"]).done();
@@ -149,6 +147,17 @@ fn seeds_are_counted_by_what_they_are_today() {
         text.contains("alive, 1 gone, 1 alias, 1 unlinked\n"),
         "{text}"
     );
+    // A list that had a forgotten page is another one without it, whatever the refresh says.
+    let forget = ["forget", "bank", "http://h3.example/"];
+    place.run(&forget).done();
+    assert_eq!(
+        seeds(0),
+        json!({"listed": 5, "alive": 2, "gone": 1, "alias": 1, "unlinked": 0, "forgotten": 1})
+    );
+    place.run(&["refresh", "bank"]).done();
+    let list = place.run(&["seeds", "bank", "--if-changed"]);
+    assert_eq!(list.err, "");
+    assert!(!list.done().contains("h3.example"));
 }
 
 #[test]

@@ -26,7 +26,8 @@ pub struct ListAndEarlier {
 pub struct EarlierList {
     /// The refresh.
     pub refresh: RefreshId,
-    /// Its seeds, best first.
+    /// Its seeds, best first; those that were forgotten since under a name that no page has, so that
+    /// a list without them is another one.
     pub urls: Vec<String>,
 }
 

@@ -174,6 +174,7 @@ fn of_plans(text: &mut Text, plans: &[PlanView]) {
             ("gone", seeds.gone),
             ("alias", seeds.alias),
             ("unlinked", seeds.unlinked),
+            ("forgotten", seeds.forgotten),
         ]
     };
     let samples = plans.iter().flat_map(|plan| {

@@ -148,6 +148,8 @@ pub struct ListToday {
     pub alias: u64,
     /// Those that nobody links to any more, and that have no record.
     pub unlinked: u64,
+    /// Those that were forgotten on demand; no list names them any more.
+    pub forgotten: u64,
 }
 
 /// How much room the tables of one kind take.
@@ -275,8 +277,9 @@ fn plan_view(
     let mut seeds = ListToday::default();
     for (_, seed) in store.list(record.last_refresh)? {
         seeds.listed += 1;
-        let state = store.need(&tables::PAGES, &seed.page)?.state;
-        *match state {
+        let page = store.need(&tables::PAGES, &seed.page)?;
+        *match page.state {
+            _ if page.is_nameless() => &mut seeds.forgotten,
             PageState::Known | PageState::Crawled => &mut seeds.alive,
             PageState::Gone => &mut seeds.gone,
             PageState::Alias => &mut seeds.alias,
