@@ -60,7 +60,13 @@ pub(super) fn run(args: &ExportArgs, session: &Session) -> Result<Outcome, CliEr
     let exported = Bank::at(&args.bank).export(&mut records, to_sites, &watch);
     drop(watch);
     let exported = match (exported, &sites) {
-        (Err(EngineError::Export { what, source }), Some(sites)) if what == Exported::Sites => {
+        (
+            Err(EngineError::Export {
+                what: Exported::Sites,
+                source,
+            }),
+            Some(sites),
+        ) => {
             return Err(sites.failed(source));
         }
         (Err(EngineError::Export { source, .. }), _) => return Err(records.failed(source)),

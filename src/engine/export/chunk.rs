@@ -95,25 +95,24 @@ impl<'a> Of<'a> {
 
     /// The records of a chunk's pages, or of the first of them.
     pub(super) fn text(&self, mut chunk: Chunk) -> Result<Text, EngineError> {
-        let mut rest: Option<Chunk> = None;
+        let mut rest = Vec::new();
         let gathered = loop {
-            match self.gather(&chunk)? {
-                Some(gathered) => break gathered,
-                None => {
-                    let mut second = Chunk::new(chunk.site, Arc::clone(&chunk.name));
-                    second.pages = chunk.pages.split_off(chunk.pages.len() / 2);
-                    second
-                        .pages
-                        .extend(rest.into_iter().flat_map(|rest| rest.pages));
-                    rest = Some(second);
-                }
+            if let Some(gathered) = self.gather(&chunk)? {
+                break gathered;
             }
+            let mut second = chunk.pages.split_off(chunk.pages.len() / 2);
+            second.append(&mut rest);
+            rest = second;
         };
         let urls = self.urls(&chunk, &gathered)?;
         let mut text = Text {
             bytes: Vec::new(),
             counts: Counts::default(),
-            rest,
+            rest: (!rest.is_empty()).then(|| Chunk {
+                site: chunk.site,
+                name: Arc::clone(&chunk.name),
+                pages: rest,
+            }),
         };
         let rows: Result<BTreeMap<u32, Vec<&str>>, EngineError> = gathered
             .rows
@@ -127,8 +126,7 @@ impl<'a> Of<'a> {
             if let Some(row) = page.row {
                 outlinks.extend(rows.get(&row).into_iter().flatten());
             }
-            // Two runs that are sorted already, mostly.
-            outlinks.sort();
+            outlinks.sort_unstable();
             let url = ingest::url(&chunk.name, &chunk.pages[page.place].1, self.mode);
             if let Some(record) = record(url, page, outlinks, &urls, &mut text.counts)? {
                 let line = record.to_json();

@@ -124,12 +124,8 @@ impl Urls {
         self.text.get(start..self.ends[at]).ok_or_else(lost)
     }
 
-    /// The URLs of these pages, sorted.
+    /// The URLs of these pages, in their order.
     pub(super) fn of_all(&self, pages: &[PageId]) -> Result<Vec<&str>, EngineError> {
-        let urls: Result<Vec<&str>, EngineError> =
-            pages.iter().map(|page| self.of(*page)).collect();
-        let mut urls = urls?;
-        urls.sort_unstable();
-        Ok(urls)
+        pages.iter().map(|page| self.of(*page)).collect()
     }
 }
