@@ -142,7 +142,8 @@ fn held(bank: &Path, current: u64) -> u64 {
     let published = bank.join("published");
     let tables = |folder: &Path| {
         let names = names_in(folder).into_iter();
-        let tables = names.filter(|name| name.ends_with(".sst"));
+        let tables =
+            names.filter(|name| Path::new(name).extension().is_some_and(|end| end == "sst"));
         let found = tables.filter_map(|name| fs::metadata(folder.join(name)).ok());
         found.collect::<Vec<_>>()
     };

@@ -16,6 +16,9 @@ pub(super) fn is_kept(table: &TableInfo) -> bool {
     of_the_web && !is_name || table.name == FORMER_ROWS.name
 }
 
+/// The key and the value of an entry of `undo`.
+type KeptEntry<'a> = (&'a [u8], &'a [u8]);
+
 /// Reads what the changes of a batch overwrite, entry by entry.
 pub(super) struct Keeper<'a> {
     rocks: &'a Rocks,
@@ -49,7 +52,7 @@ impl<'a> Keeper<'a> {
         &mut self,
         table: &'static str,
         key: &[u8],
-    ) -> Result<Option<(&[u8], &[u8])>, StoreError> {
+    ) -> Result<Option<KeptEntry<'_>>, StoreError> {
         let found = ALL.iter().position(|info| info.name == table);
         let Some(number) = found.filter(|number| is_kept(&ALL[*number])) else {
             return Ok(None);

@@ -321,6 +321,7 @@ fn damage_is_4_and_the_published_state_can_still_be_read() {
     ];
     for (name, wound) in wounds {
         let place = Place::with_seeds();
+        place.merge();
         wound(&place);
         let check = place.run(&["check", "bank"]);
         assert_eq!(check.status, Some(4), "{name}: {check:?}");

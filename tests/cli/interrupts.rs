@@ -167,8 +167,8 @@ fn no_space_left_is_1_and_the_bank_is_as_it_was() {
     // In KiB: while the bank is opened, outside memory, in one write.
     for (limit, memory, places) in [
         ("16", "512M", ["opening", "opening"]),
-        ("208", "1M", ["spill", "loads"]),
-        ("208", "512M", ["", ""]),
+        ("228", "1M", ["spill", "loads"]),
+        ("228", "512M", ["", ""]),
     ] {
         let script = format!(
             "ulimit -f {limit}; exec '{}' ingest bank big.jsonl --memory {memory}",

@@ -9,6 +9,7 @@ use crate::support::folders::{changes, contents};
 /// A bank of several batches, of which some files are not merged.
 fn with_batches() -> Place {
     let place = Place::with_seeds();
+    place.merge();
     for day in 0..3 {
         let url = format!("http://new{day}.example/");
         let text = record(&url, &["http://a1.example/", "http://a2.example/"]);

@@ -321,7 +321,7 @@ fn a_lost_name_of_a_manifest_loses_nothing_that_is_not_published() {
 fn flip_table_of(place: &Place, state: &Path) {
     let of_both = names(&published(place));
     let of_both = of_both.iter().filter(|name| name.ends_with("sst"));
-    let table = state.join(of_both.max().unwrap());
+    let table = state.join(of_both.min().unwrap());
     let mut bytes = fs::read(&table).unwrap();
     bytes[9] ^= 1;
     fs::remove_file(&table).unwrap();

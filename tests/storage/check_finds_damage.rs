@@ -146,7 +146,7 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "undo" => &["undo"],
         "barred" => &["barred"],
         "seed_pages" => &["seed_pages"],
-        "meta" => &["meta", "undo"],
+        "meta" => &["meta", "undo", "barred"],
         other => panic!("a table that this test does not know: {other}"),
     }
 }

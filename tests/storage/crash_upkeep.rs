@@ -1,4 +1,4 @@
-//! `backup`, `restore`, `compact` and `migrate` are killed (SIGKILL) at any moment: the bank is what it
+//! `backup`, `restore`, `compact`, `migrate`, `undo` and `forget` are killed (SIGKILL) at any moment: the bank is what it
 //! was, with readers beside, and the same command finishes the job.
 //!
 //! Bug classes: a list of a backup whose files are not all there, files that no list names and nobody
@@ -249,6 +249,63 @@ fn a_killed_compact_loses_nothing() {
     }
     eprintln!("compact: {tally:?}");
     assert!(tally.kills >= quota && tally.undone > 0, "{tally:?}");
+}
+
+/// Kills a command that changes what the bank has: all of it is done, or nothing, and the same command
+/// does it or says that it is done.
+fn killed_is_done_or_not(place: &Place, args: &[&str], quota: usize) {
+    let bank = place.path("bank");
+    copy(&bank, &place.path("before"));
+    let (before, epoch) = (seen(&bank), published(&bank).unwrap());
+    let mut moments = timed(place, args);
+    let after = seen(&bank);
+    assert!(before != after);
+    let mut tally = Tally::default();
+    for _ in 0..4 * quota {
+        if tally.kills >= quota && tally.undone > 0 {
+            break;
+        }
+        put_back(&place.path("before"), &bank);
+        let moment = moments.next();
+        let Some(stage) = kill(place, args, epoch + 1, moment) else {
+            moments.came_late(moment);
+            continue;
+        };
+        tally.count(stage);
+        // The next writer finishes what was begun for certain, and changes nothing else.
+        place.run(&["repair", "bank"]).done();
+        let found = seen(&bank);
+        assert!(found == before || found == after);
+        check(&bank);
+        let again = place.run(args).status;
+        if found == before {
+            tally.undone += 1;
+            assert_eq!(again, Some(0));
+        } else {
+            assert!(again == Some(2) || again == Some(5), "{again:?}");
+        }
+        assert!(seen(&bank) == after);
+        check(&bank);
+        assert_tidy(&bank, published(&bank).unwrap());
+    }
+    eprintln!("{}: {tally:?}", args[0]);
+    assert!(tally.kills >= quota && tally.undone > 0, "{tally:?}");
+    fs::remove_dir_all(place.path("before")).unwrap();
+}
+
+#[test]
+fn a_killed_undo_or_forget_is_done_or_not() {
+    let place = with_crawl(2);
+    for day in 0..=1 {
+        ingest(&place, "bank", day);
+    }
+    place.run(&["refresh", "bank", "--seeds", "5"]).done();
+    let seeds = place.run(&["seeds", "bank"]).done();
+    killed_is_done_or_not(&place, &["undo", "bank"], quota(5));
+    ingest(&place, "bank", 2);
+    let first = seeds.lines().next().unwrap();
+    let url = first.split_whitespace().last().unwrap();
+    killed_is_done_or_not(&place, &["forget", "bank", url], quota(5));
 }
 
 /// Stops a work when so much of it is done.

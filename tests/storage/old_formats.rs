@@ -233,7 +233,8 @@ fn banks_of_earlier_formats_are_exported() {
     };
     for format in 4..FORMAT {
         let (place, _) = unpacked(format, "batches");
-        let export = ["export", "bank", "--out", "all.jsonl"];
+        let sites = ["--sites-out", "sites.jsonl"];
+        let export = [&["export", "bank", "--out", "all.jsonl"], &sites[..]].concat();
         let told = place.run(&export).err;
         let init = told
             .lines()
@@ -241,7 +242,14 @@ fn banks_of_earlier_formats_are_exported() {
         let init: Vec<&str> = init.unwrap().split(' ').collect();
         place.run(&[&["init", "new"], &init[..]].concat()).done();
         place
-            .run(&["ingest", "new", "all.jsonl", "--snapshot"])
+            .run(&[
+                "ingest",
+                "new",
+                "all.jsonl",
+                "--snapshot",
+                "--sites",
+                "sites.jsonl",
+            ])
             .done();
         assert_eq!(held(&place, "new"), held(&place, "bank"), "{format}");
         let again = place.run(&["export", "new", "-q"]).done();

@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use seedbank::storage::Writer;
+use seedbank::watch::Unwatched;
 use serde_json::Value;
 
 /// A folder for one test; the command runs in it.
@@ -147,10 +149,23 @@ impl Place {
             .unwrap()
     }
 
+    /// Has all of the bank in files of tables, merged, and nothing in the log, where small batches
+    /// stay.
+    pub fn merge(&self) {
+        let writer = Writer::open(&self.path("bank"), false, &Unwatched).unwrap();
+        writer.compact(&Unwatched).unwrap();
+    }
+
     /// What `status` prints, except for what is on disk, when it was asked, and ages.
     #[track_caller]
     pub fn status(&self) -> Value {
-        let mut status = self.run(&["status", "bank", "--format", "json"]).json();
+        self.status_of("bank")
+    }
+
+    /// The same of a bank of another name.
+    #[track_caller]
+    pub fn status_of(&self, bank: &str) -> Value {
+        let mut status = self.run(&["status", bank, "--format", "json"]).json();
         let fields = status.as_object_mut().unwrap();
         for other in ["tables", "groups", "folder_bytes", "at"] {
             fields.remove(other).unwrap();

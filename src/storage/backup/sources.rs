@@ -36,7 +36,10 @@ impl Source {
     /// The name of the table file that it is, which never changes; `None` where it is another.
     pub(in crate::storage) fn table_file(&self) -> Option<&str> {
         let name = self.name.strip_prefix(STATE)?.strip_prefix('/')?;
-        name.ends_with(".sst").then_some(name)
+        Path::new(&name)
+            .extension()
+            .is_some_and(|end| end == "sst")
+            .then_some(name)
     }
 
     /// Where it belongs in a bank whose published state is in the folder `state`.
@@ -92,7 +95,11 @@ pub(in crate::storage) fn sources(bank: &Path, epoch: u64) -> Result<Vec<Source>
     }
     let folder = bank.join(REJECTS);
     for name in names_in(&folder) {
-        if !name.starts_with("batch-") || !name.ends_with(".jsonl") {
+        if !name.starts_with("batch-")
+            || Path::new(&name)
+                .extension()
+                .is_none_or(|end| end != "jsonl")
+        {
             continue;
         }
         let path = folder.join(&name);

@@ -105,6 +105,10 @@ struct Written {
 ///
 /// Cost: the blocks of tables between the first and the last key of each table file that is new are
 /// read; every new file is read twice more, once back from the copy, and written once.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "a request, as those of other commands are, and may get more fields"
+)]
 pub fn backup(
     bank: &Path,
     folder: &Path,
@@ -143,7 +147,7 @@ pub fn backup(
     copied?;
     let last = before.lists.last().map_or(0, |(number, _)| *number);
     let counters = reader.counters()?;
-    let list = List {
+    let entry = List {
         made: BackupSummary {
             backup: last.checked_add(1).ok_or(StoreError::Full("backup"))?,
             at,
@@ -158,11 +162,11 @@ pub fn backup(
         mode: mode(&about),
         files: written.files,
     };
-    shelf.write_list(&list)?;
+    shelf.write_list(&entry)?;
     drop(reader);
-    let made = list.made.clone();
+    let made = entry.made.clone();
     let (written_files, written_bytes) = (written.fresh.len() as u64, written.fresh.values().sum());
-    let old = forget(&shelf, before, list, &written.fresh, request.keep)?;
+    let old = forget(&shelf, before, entry, &written.fresh, request.keep)?;
     Ok(BackupReport {
         made,
         written_files,

@@ -4,7 +4,7 @@ use super::Walk;
 use crate::storage::error::StoreError;
 use crate::storage::keep::is_kept;
 use crate::storage::records::{Counters, UndoRecord};
-use crate::storage::tables::{self, ALL};
+use crate::storage::tables::{self, ALL, MetaKey};
 use crate::storage::undo::Overwritten;
 
 impl Walk<'_> {
@@ -39,6 +39,13 @@ impl Walk<'_> {
     }
 
     pub(super) fn barred(&mut self, counters: &Counters) -> Result<(), StoreError> {
+        // Another record in its place is reported where records are walked.
+        let secret = self.store.has(&tables::META, &MetaKey::Secret)?;
+        let first = self.store.scan(&tables::BARRED)?.next();
+        if first.is_some() && !secret {
+            let what = "the secret by which they are hashed is missing";
+            self.report.find("barred", "(all)", what);
+        }
         self.walk(&tables::BARRED, |walk, _, barred| {
             if barred.batch > counters.batch {
                 let what = format!("batch {} forgot it, which does not exist", barred.batch);

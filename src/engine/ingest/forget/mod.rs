@@ -170,7 +170,7 @@ impl Bank {
         let spill = writer.spill_folder();
         let of_aliases = Aliases::of(writer)?;
         let mut passes = Passes::new(&spill, request.memory, counters, batch, of_aliases);
-        passes.forgotten.pages = found.pages.clone();
+        passes.forgotten.pages.clone_from(&found.pages);
         passes.forgotten.sites = found.sites.keys().copied().collect();
         let ours = IngestRequest {
             format: Format::JsonLines,
@@ -203,9 +203,10 @@ impl Bank {
         found.delete_names(&mut passes.changes)?;
         let needles = found.needles(naming.sites);
         let list_lines = traces::of_lists(writer, &mut passes.changes, &needles)?;
-        let barred = match request.bar {
-            true => names.bar(writer, &mut passes.changes)?,
-            false => Vec::new(),
+        let barred = if request.bar {
+            names.bar(writer, &mut passes.changes)?
+        } else {
+            Vec::new()
         };
         for (hash, site) in &barred {
             let site = *site;

@@ -2,6 +2,7 @@
 //! lists of bad records.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
@@ -96,7 +97,11 @@ pub(super) fn of_lists(
 }
 
 fn hexadecimal(hash: &Hash128) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// What a list is now.
@@ -136,10 +141,14 @@ fn without(json: &str, needles: &[String]) -> String {
                 *text = format!("http://{FORGOTTEN}/");
             }
             serde_json::Value::Array(values) => {
-                values.iter_mut().for_each(|value| clean(value, needles));
+                for value in values {
+                    clean(value, needles);
+                }
             }
             serde_json::Value::Object(fields) => {
-                fields.values_mut().for_each(|value| clean(value, needles));
+                for value in fields.values_mut() {
+                    clean(value, needles);
+                }
             }
             _ => {}
         }
