@@ -5,6 +5,7 @@ use std::fs::File;
 use crate::schemas::fits;
 use crate::support::command::{Place, clean, names, record, wait};
 use crate::support::folders::{changes, contents};
+use seedbank::storage::tables::ALL;
 
 /// A bank of several batches, of which some files are not merged.
 fn with_batches() -> Place {
@@ -60,8 +61,9 @@ fn files_are_merged_and_readers_keep_theirs() {
     let report = place.run(&["compact", "bank", "--format", "json"]).json();
     fits("compact", &report);
     let count = |name: &str| report[name].as_u64().unwrap();
-    assert!(count("files") < count("files_before"), "{report}");
-    assert!(count("bytes") < count("bytes_before"), "{report}");
+    // One file for each table; what was in the log is in them now, and was in none before.
+    assert!(count("files") <= ALL.len() as u64, "{report}");
+    assert!(count("bytes") > 0, "{report}");
     assert!(count("held_bytes") > 0, "{report}");
     assert!(compacted(&place));
     assert_eq!(answers(&place), before);
