@@ -269,7 +269,9 @@ pub(super) fn published_in_files(bank: &Path, epoch: u64) -> Option<bool> {
     // A pointer of format 4 says less than one that this build writes.
     let is_this = pointer.epoch == epoch && pointer.manifest.is_some();
     let is_there = is_this && lock.is_file() && pointer.fault(bank).is_ok();
-    is_there.then_some(pointer.log.is_none())
+    // The live database may have written its log to files since, as when the merging of files was
+    // stopped: then its log is not to be compared with this one.
+    is_there.then(|| pointer.log.is_none() || !pointer.has_same_log(bank).unwrap_or(false))
 }
 
 /// The published state of a bank, as it was at one moment.
