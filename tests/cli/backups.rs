@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::schemas::fits;
 use crate::support::command::{Place, clean, names, record};
-use crate::support::folders::{changes, contents, files};
+use crate::support::folders::{NO_FILES, changes, contents, files};
 use serde_json::Value;
 
 /// A place whose bank has three states: after the first batch, after a refresh, after the next
@@ -265,7 +265,7 @@ fn what_makes_no_sense_is_refused() {
         let error = place.run(args).fails(*status);
         assert!(error.contains(words), "{args:?}: {error}");
         let changed = changes(&before, &place.path(""));
-        assert_eq!(changed, [PathBuf::new(); 0], "{args:?}");
+        assert_eq!(changed, NO_FILES, "{args:?}");
     }
     // Newer than this build.
     fs::create_dir(place.path("later")).unwrap();
@@ -323,7 +323,8 @@ fn a_damaged_state_is_not_backed_up() {
     let old = files(&place.path("b/files"));
     let is_new = |name: &String| {
         let hash = blake3::hash(&fs::read(state.join(name)).unwrap()).to_hex();
-        name.ends_with(".sst") && !old.contains(&PathBuf::from(hash.as_str()))
+        Path::new(name).extension().is_some_and(|end| end == "sst")
+            && !old.contains(&PathBuf::from(hash.as_str()))
     };
     let new: Vec<String> = names(&state).into_iter().filter(is_new).collect();
     assert!(new.len() > 3, "{new:?}");
@@ -337,7 +338,7 @@ fn a_damaged_state_is_not_backed_up() {
         fs::write(&file, &bytes).unwrap();
         let error = place.run(&["backup", "bank", "b"]).fails(4);
         assert!(error.contains("seedbank check"), "{name}: {error}");
-        assert_eq!(changes(&before, &place.path("b")), [PathBuf::new(); 0]);
+        assert_eq!(changes(&before, &place.path("b")), NO_FILES);
         fs::write(&file, &good).unwrap();
     }
     place.run(&["backup", "bank", "b"]).done();
@@ -464,7 +465,7 @@ fn a_full_disk_leaves_all_as_it_was() {
         }
         let mut changed = changes(&before, &place.path(""));
         changed.retain(|path| !path.starts_with("c"));
-        assert_eq!(changed, [PathBuf::new(); 0], "{limit}");
+        assert_eq!(changed, NO_FILES, "{limit}");
     }
     // With a limit of nothing not even the marker is there; what is there holds no backup.
     assert!(!place.path("c/backups").exists() || names(&place.path("c/backups")).is_empty());
@@ -474,11 +475,7 @@ fn a_full_disk_leaves_all_as_it_was() {
     for limit in ["0", "1", "2", "8", "64"] {
         let error = limited(limit, "restore b new").fails(1);
         assert!(error.contains("File too large"), "{limit}: {error}");
-        assert_eq!(
-            changes(&before, &place.path("")),
-            [PathBuf::new(); 0],
-            "{limit}"
-        );
+        assert_eq!(changes(&before, &place.path("")), NO_FILES, "{limit}");
     }
     place.run(&["restore", "b", "new"]).done();
     assert_eq!(state(&place, "new"), state(&place, "bank"));

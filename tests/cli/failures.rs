@@ -1,10 +1,9 @@
 //! What goes wrong is told in one sentence, with the promised exit status, and nothing is changed.
 
 use std::fs::{self, File};
-use std::path::PathBuf;
 
 use crate::support::command::{Place, names, wait};
-use crate::support::folders::{changes, contents};
+use crate::support::folders::{NO_FILES, changes, contents};
 use seedbank::engine::FORMAT;
 
 #[test]
@@ -252,7 +251,7 @@ fn a_bank_of_another_format_is_4_and_left_alone() {
     assert!(error.contains(&versions), "{error}");
     assert!(error.contains("hint: make a new bank"), "{error}");
     place.write("bank/SEEDBANK", "seedbank bank, format 99\n");
-    assert_eq!(changes(&before, &place.path("")), [PathBuf::new(); 0]);
+    assert_eq!(changes(&before, &place.path("")), NO_FILES);
 }
 
 #[test]

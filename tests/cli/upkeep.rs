@@ -1,10 +1,11 @@
 //! `compact` and `migrate` as a user types them: what they say, what stays as it was, what is refused.
 
 use std::fs::File;
+use std::path::Path;
 
 use crate::schemas::fits;
 use crate::support::command::{Place, clean, names, record, wait};
-use crate::support::folders::{changes, contents};
+use crate::support::folders::{NO_FILES, changes, contents};
 use seedbank::storage::tables::ALL;
 
 /// A bank of several batches, of which some files are not merged.
@@ -55,7 +56,8 @@ fn files_are_merged_and_readers_keep_theirs() {
     assert!(!compacted(&place));
     let before = answers(&place);
     let lock = names(&place.path("bank/published"));
-    let lock = lock.iter().find(|name| name.ends_with(".lock")).unwrap();
+    let is_lock = |name: &&String| Path::new(name).extension().is_some_and(|end| end == "lock");
+    let lock = lock.iter().find(is_lock).unwrap();
     let reader = File::open(place.path("bank/published").join(lock)).unwrap();
     reader.lock_shared().unwrap();
     let report = place.run(&["compact", "bank", "--format", "json"]).json();
@@ -159,10 +161,7 @@ fn a_bank_of_this_format_needs_no_migration() {
     place.run(&["refresh", "new"]).done();
     place.run(&["compact", "new"]).done();
     place.run(&["check", "new"]).done();
-    assert_eq!(
-        changes(&before, &place.path("bank")),
-        [std::path::PathBuf::new(); 0]
-    );
+    assert_eq!(changes(&before, &place.path("bank")), NO_FILES);
     for (to, words) in [
         ("new", "new exists and is not empty"),
         ("bank/new", "bank and bank/new lie one in the other"),
@@ -170,8 +169,5 @@ fn a_bank_of_this_format_needs_no_migration() {
         let error = place.run(&["migrate", "bank", "--to", to]).fails(2);
         assert!(error.contains(words), "{error}");
     }
-    assert_eq!(
-        changes(&before, &place.path("bank")),
-        [std::path::PathBuf::new(); 0]
-    );
+    assert_eq!(changes(&before, &place.path("bank")), NO_FILES);
 }

@@ -230,7 +230,7 @@ fn a_killed_compact_loses_nothing() {
             assert_eq!(
                 Bank::at(&bank).status().unwrap().counters,
                 expected.counters
-            )
+            );
         };
         let Some(stage) = beside(ask, || kill(&place, &args, epoch + 1, moment)) else {
             moments.came_late(moment);
@@ -370,7 +370,7 @@ fn a_killed_migrate_leaves_a_bank_of_one_format() {
             assert_eq!(
                 Bank::at(&bank).status().unwrap().counters,
                 expected.counters
-            )
+            );
         };
         if beside(ask, || kill(&place, args, 0, moment)).is_none() {
             moments.came_late(moment);

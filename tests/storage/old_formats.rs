@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::command::Place;
-use crate::support::folders::{changes, contents};
+use crate::support::folders::{NO_FILES, changes, contents};
 use seedbank::engine::FORMAT;
 use serde_json::{Map, Value};
 
@@ -161,7 +161,7 @@ fn goes_on(format: u32) {
     assert_eq!(marker(&place), format!("seedbank bank, format {FORMAT}\n"));
     assert_eq!(answers(&place), before);
     place.run(&["refresh", "bank"]).done();
-    assert_eq!(changes(&old, &place.path("old")), [PathBuf::new(); 0]);
+    assert_eq!(changes(&old, &place.path("old")), NO_FILES);
     place.run(&["check", "bank"]).done();
     let seeds = answers(&place)["seeds"].clone();
     // The state is the one that refresh 5 ran on.

@@ -59,6 +59,9 @@ pub fn contents(folder: &Path) -> BTreeMap<PathBuf, blake3::Hash> {
     hashed.collect()
 }
 
+/// What `changes` gives where nothing changed.
+pub const NO_FILES: [&Path; 0] = [];
+
 /// The files that are not what they were before: changed, added and gone.
 pub fn changes(before: &BTreeMap<PathBuf, blake3::Hash>, folder: &Path) -> Vec<PathBuf> {
     let after = contents(folder);

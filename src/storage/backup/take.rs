@@ -105,10 +105,6 @@ struct Written {
 ///
 /// Cost: the blocks of tables between the first and the last key of each table file that is new are
 /// read; every new file is read twice more, once back from the copy, and written once.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "a request, as those of other commands are, and may get more fields"
-)]
 pub fn backup(
     bank: &Path,
     folder: &Path,
