@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::banks::TestBank;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use seedbank::cover::Share;
 use seedbank::engine::{
     ByPolicy, CoverMethod, Limit, List, Method, PlanOptions, RefreshRequest, Scope, Seed, Value,
@@ -207,6 +207,49 @@ fn bare(bank: &TestBank) -> Vec<(String, Option<ByPolicy>, String)> {
         .collect()
 }
 
+/// A refresh after each day beside one from scratch, and its list against the policies.
+fn as_from_scratch(
+    days: impl IntoIterator<Item = Vec<Event>>,
+    options: &PlanOptions,
+) -> Result<(), TestCaseError> {
+    let (warm, cold) = (TestBank::new(), TestBank::new());
+    let mut last: Vec<Seed> = Vec::new();
+    for events in days {
+        let text: String = events.iter().map(line).collect();
+        warm.delta(&text);
+        cold.delta(&text);
+        let request = |cold| RefreshRequest {
+            plan: Some("p".to_owned()),
+            options: options.clone(),
+            cold,
+            ..RefreshRequest::default()
+        };
+        let ours = warm.bank.refresh(&request(false), &Unwatched);
+        let theirs = cold.bank.refresh(&request(true), &Unwatched);
+        let (ours, theirs) = match (ours, theirs) {
+            (Ok(ours), Ok(theirs)) => (ours, theirs),
+            (ours, theirs) => {
+                // More pins than seeds.
+                prop_assert_eq!(
+                    ours.unwrap_err().to_string(),
+                    theirs.unwrap_err().to_string()
+                );
+                return Ok(());
+            }
+        };
+        prop_assert_eq!(bare(&warm), bare(&cold));
+        prop_assert_eq!(&ours.view.policy, &theirs.view.policy);
+        prop_assert_eq!(ours.short, theirs.short);
+        let seeds = warm.seeds("p");
+        prop_assert_eq!(ours.view.seeds as usize, seeds.len());
+        keeps_to(options, &seeds, &last);
+        last = seeds;
+    }
+    warm.is_sound();
+    cold.is_sound();
+    Ok(())
+}
+
 #[test]
 fn random_histories() {
     let days = prop::collection::vec(prop::collection::vec(event(), 1..12), 2..6);
@@ -221,43 +264,31 @@ fn random_histories() {
     });
     runner
         .run(&(first, days, options()), |(first, days, options)| {
-            let (warm, cold) = (TestBank::new(), TestBank::new());
-            let mut last: Vec<Seed> = Vec::new();
-            for events in std::iter::once(first).chain(days) {
-                let text: String = events.iter().map(line).collect();
-                let alive = |bank: &TestBank| bank.delta(&text);
-                alive(&warm);
-                alive(&cold);
-                let request = |cold| RefreshRequest {
-                    plan: Some("p".to_owned()),
-                    options: options.clone(),
-                    cold,
-                    ..RefreshRequest::default()
-                };
-                let ours = warm.bank.refresh(&request(false), &Unwatched);
-                let theirs = cold.bank.refresh(&request(true), &Unwatched);
-                let (ours, theirs) = match (ours, theirs) {
-                    (Ok(ours), Ok(theirs)) => (ours, theirs),
-                    (ours, theirs) => {
-                        // More pins than seeds.
-                        prop_assert_eq!(
-                            ours.unwrap_err().to_string(),
-                            theirs.unwrap_err().to_string()
-                        );
-                        return Ok(());
-                    }
-                };
-                prop_assert_eq!(bare(&warm), bare(&cold));
-                prop_assert_eq!(&ours.view.policy, &theirs.view.policy);
-                prop_assert_eq!(ours.short, theirs.short);
-                let seeds = warm.seeds("p");
-                prop_assert_eq!(ours.view.seeds as usize, seeds.len());
-                keeps_to(&options, &seeds, &last);
-                last = seeds;
-            }
-            warm.is_sound();
-            cold.is_sound();
-            Ok(())
+            as_from_scratch(std::iter::once(first).chain(days), &options)
         })
         .unwrap();
+}
+
+/// A pin on a site without any crawled page counts for its domain's cap.
+#[test]
+fn a_pin_that_was_only_linked_to_counts_for_its_domain() {
+    let first = vec![
+        Event::Links((0, 0, 0), vec![(0, 1, 1), (0, 2, 2)]),
+        Event::Links((1, 0, 0), vec![]),
+    ];
+    for (per_site, share) in [(Some(2), None), (None, Some(Share::Pages))] {
+        let options = PlanOptions {
+            method: Some(Method::Cover(CoverMethod::Greedy)),
+            per_site,
+            share,
+            seeds: share.map(|_| 5),
+            max_per_domain: Some(Limit::At(2)),
+            pin: Some(List::of_text(
+                "pins",
+                "http://h1.d0.test/1\nhttp://h2.d0.test/2\n",
+            )),
+            ..PlanOptions::default()
+        };
+        as_from_scratch(vec![first.clone(), vec![]], &options).unwrap();
+    }
 }

@@ -5,7 +5,7 @@
 //! others; those are selected on again. By pages or quality that costs nothing. By value, the sites that
 //! changed are read twice. By PageRank, the whole graph is read and ranked anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::sites::{CoverSite, in_groups};
 use crate::cover::{Choice, Seats, Share, pagerank_weight, share_out, shares_within, value_weight};
@@ -54,7 +54,7 @@ pub(crate) fn seats(
             assigned.of_sites = if is_free {
                 vec![seats; sites.len()]
             } else {
-                Room::new(sites, &assigned.allowed, rules).each(seats)
+                Room::new(store, sites, &assigned.allowed, rules)?.each(seats)
             };
             return Ok(assigned);
         }
@@ -86,7 +86,7 @@ pub(crate) fn seats(
         share_out(total, &weights)
     } else {
         let left = total.saturating_sub(rules.pins.count());
-        Room::new(sites, &assigned.allowed, rules).share(left, &weights)
+        Room::new(store, sites, &assigned.allowed, rules)?.share(left, &weights)
     };
     Ok(assigned)
 }
@@ -137,7 +137,12 @@ struct Room<'a> {
 }
 
 impl<'a> Room<'a> {
-    fn new(sites: &'a [CoverSite], allowed: &[Option<u32>], rules: &Rules) -> Self {
+    fn new(
+        store: &Store,
+        sites: &'a [CoverSite],
+        allowed: &[Option<u32>],
+        rules: &Rules,
+    ) -> Result<Self, EngineError> {
         let policy = &rules.policy;
         let mut of_sites: BTreeMap<SiteId, u32> = BTreeMap::new();
         for pin in &rules.pins.pages {
@@ -159,6 +164,14 @@ impl<'a> Room<'a> {
                 places.push(at);
                 *left = left.saturating_sub(all_pins(site));
             }
+            // A site whose pages were only linked to is none of these, and counts for its domain.
+            let on_list: BTreeSet<SiteId> = sites.iter().map(|site| site.id).collect();
+            for (site, pins) in of_sites.iter().filter(|(site, _)| !on_list.contains(site)) {
+                let name = store.need(&tables::SITES, site)?.name;
+                if let Some((_, left)) = domains.get_mut(ingest::registrable(&name)) {
+                    *left = left.saturating_sub(*pins);
+                }
+            }
         }
         let pins: Vec<u32> = sites.iter().map(all_pins).collect();
         let mut on_graph: BTreeMap<SiteId, u32> = BTreeMap::new();
@@ -172,12 +185,12 @@ impl<'a> Room<'a> {
             *on_graph.entry(pin.site()).or_default() += 1;
         }
         let on_graph = sites.iter().map(|site| on_graph.get(&site.id).copied());
-        Self {
+        Ok(Self {
             on_graph: on_graph.map(Option::unwrap_or_default).collect(),
             pins,
             most,
             domains,
-        }
+        })
     }
 
     /// So many seats for each site, pins included.
