@@ -117,6 +117,7 @@ test-long: deps
 	LONG_DAMAGES=$(LONG_DAMAGES) $(CARGO) test --locked --test storage -- damages:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_repair:: --nocapture
+	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_upkeep:: --nocapture
 	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) $(CARGO) test --locked --test refresh -- long:: --nocapture
 	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --test storage -- power_cut:: --nocapture
 	LONG_STEPS=$(LONG_STEPS) $(CARGO) test --locked --test refresh -- aliases::long_steps --nocapture

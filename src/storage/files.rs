@@ -95,7 +95,7 @@ mod tests {
             rocks.write(std::iter::once(change), None).unwrap();
             // Ends as a commit does; a process that lived longer would see the merges end.
             let published = folder.path().join("published");
-            rocks.checkpoint(&published, 0).unwrap();
+            rocks.checkpoint(&published, false).unwrap();
             fs::remove_dir_all(published).unwrap();
             rocks.finish_merges().unwrap();
             let files = rocks.table_files().unwrap().len();

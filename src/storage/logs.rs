@@ -30,13 +30,13 @@ pub(super) fn logs_in(database: &Path) -> Vec<String> {
     names
 }
 
-/// How many bytes the log of a database may have to be left as it is; 0 where it has too many files.
-pub(super) fn most_bytes(database: &Path) -> u64 {
-    if logs_in(database).len() < MOST_LOGS {
-        MOST_BYTES
-    } else {
-        0
-    }
+/// Whether the log of a database is small enough to stay one. Everything that was written with a sync
+/// counts.
+pub(super) fn is_small(database: &Path) -> bool {
+    let logs = logs_in(database);
+    let sizes = logs.iter().map(|name| fs::metadata(database.join(name)));
+    let bytes = sizes.map(|about| about.map_or(MOST_BYTES, |about| about.len()));
+    logs.len() < MOST_LOGS && bytes.fold(0, u64::saturating_add) < MOST_BYTES
 }
 
 /// Gives a published state files of its own for the log, where the checkpoint has linked those of the

@@ -158,8 +158,8 @@ pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<bool, St
         let what = io::Error::new(io::ErrorKind::AlreadyExists, "something else is there");
         return Err(StoreError::io("make", &place)(what));
     }
-    let log_bytes = logs::most_bytes(&bank.join("live"));
-    store.rocks.checkpoint(&place, log_bytes)?;
+    let keep_log = logs::is_small(&bank.join("live"));
+    store.rocks.checkpoint(&place, keep_log)?;
     let former = Pointer::read(bank).map(|pointer| folder.join(pointer.epoch.to_string()));
     logs::set_apart(&place, &bank.join("live"), former.ok().as_deref())
         .map_err(StoreError::io("write", &place))?;

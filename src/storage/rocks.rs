@@ -237,9 +237,11 @@ impl Rocks {
     }
 
     /// Makes a checkpoint of hard links at `path`, which must not exist. What is in the log alone is
-    /// written to files of tables first, unless there are fewer than `log_bytes` of it: then the log is
-    /// part of the checkpoint.
-    pub(super) fn checkpoint(&self, path: &Path, log_bytes: u64) -> Result<(), StoreError> {
+    /// written to files of tables first; with `keep_log` the log is part of the checkpoint.
+    pub(super) fn checkpoint(&self, path: &Path, keep_log: bool) -> Result<(), StoreError> {
+        // A log of so many bytes is written to files. RocksDB 11 does not count them (its list of logs is
+        // empty there), so that all or nothing can be asked for, and no number in between.
+        let log_bytes = if keep_log { u64::MAX } else { 0 };
         Checkpoint::new(&self.db)
             .and_then(|checkpoint| checkpoint.create_checkpoint_with_log_size(path, log_bytes))
             .map_err(StoreError::rocks("making a checkpoint"))

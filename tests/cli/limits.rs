@@ -359,7 +359,12 @@ fn damage_is_4_whichever_step_meets_it() {
             assert!(error.contains("seedbank check"), "{file}: {error}");
         }
     }
-    assert!(met * 2 > files.len(), "{met} of {} were met", files.len());
+    // Some bytes say what is not asked, as those of a filter.
+    assert!(
+        met * 5 > files.len() * 4,
+        "{met} of {} were met",
+        files.len()
+    );
 }
 
 /// A copy of a bank, held in memory if there is a place for it.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support;
-use crate::support::command::{clean, record};
+use crate::support::command::{clean, names, record};
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
@@ -39,6 +39,45 @@ fn fill(folder: &Path, batches: u32) -> Bank {
         bank.ingest(&request, &Unwatched).unwrap();
     }
     bank
+}
+
+/// The bytes of the logs in a folder.
+fn log_bytes(folder: &Path) -> u64 {
+    let files = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let logs = files.filter(|file| file.path().extension().is_some_and(|end| end == "log"));
+    logs.map(|file| file.metadata().unwrap().len()).sum()
+}
+
+/// What readers would have to read into memory stays small, whatever the batches are.
+#[test]
+fn the_log_stays_below_a_mebibyte() {
+    let folder = support::scratch();
+    let bank = fill(folder.path(), 1);
+    let file = folder.path().join("delta.jsonl");
+    let mut most = 0;
+    for batch in 0..8 {
+        // From 200 KiB of log to 1.6 MiB.
+        let lines: String = (0..1_000 * (batch + 1))
+            .map(|page| {
+                let to = format!("http://t{}.example/{batch}", page % 50);
+                record(&format!("http://n{page}.example/"), &[&to])
+            })
+            .collect();
+        fs::write(&file, lines).unwrap();
+        let request = IngestRequest {
+            inputs: vec![Input::File(file.clone())],
+            ..IngestRequest::default()
+        };
+        bank.ingest(&request, &Unwatched).unwrap();
+        let published = folder.path().join("bank/published");
+        let live = log_bytes(&folder.path().join("bank/live"));
+        let names = names(&published);
+        let epochs = names.iter().filter_map(|name| name.parse::<u64>().ok());
+        let read = log_bytes(&published.join(epochs.max().unwrap().to_string()));
+        assert!(live.max(read) < 1 << 20, "{batch}: {live} and {read}");
+        most = most.max(read);
+    }
+    assert!(most > 100_000, "{most}");
 }
 
 #[test]

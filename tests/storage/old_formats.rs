@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::command::Place;
+use crate::support::command::{Place, clean};
 use crate::support::folders::{NO_FILES, changes, contents};
 use seedbank::engine::FORMAT;
 use serde_json::{Map, Value};
@@ -171,6 +171,35 @@ fn goes_on(format: u32) {
     };
     assert_eq!(urls(&seeds["6"]), urls(&before["seeds"]["5"]));
     assert_eq!(seeds["4"], before["seeds"]["4"]);
+}
+
+/// A file size limit comes closest to a full disk without being root.
+#[test]
+fn a_full_disk_leaves_a_bank_of_the_older_format() {
+    let (place, expected) = unpacked(5, "refreshes");
+    // In KiB.
+    for limit in ["0", "1", "4", "16", "64", "128"] {
+        for args in ["migrate bank", "migrate bank --to new"] {
+            let script = format!(
+                "ulimit -f {limit}; exec '{}' {args}",
+                env!("CARGO_BIN_EXE_seedbank")
+            );
+            let error = place
+                .run_command(clean("bash").args(["-c", &script]))
+                .fails(1);
+            assert!(error.contains("File too large"), "{args}, {limit}: {error}");
+            assert!(
+                error.contains("hint: make room"),
+                "{args}, {limit}: {error}"
+            );
+            assert_eq!(marker(&place), "seedbank bank, format 5\n");
+            assert_eq!(answers(&place), expected, "{args}, {limit}");
+            assert!(!place.path("new").exists(), "{args}, {limit}");
+        }
+    }
+    place.run(&["migrate", "bank"]).done();
+    assert_eq!(answers(&place), expected);
+    place.run(&["check", "bank"]).done();
 }
 
 #[test]
