@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use seedbank::engine::{Bank, ForgetReport, ForgetRequest};
+use seedbank::engine::{Bank, EngineError, ForgetReport, ForgetRequest, PageLimits};
 use seedbank::shown::counted;
 
 use super::failure::CliError;
@@ -58,9 +58,14 @@ pub(super) fn run(args: ForgetArgs, session: &Session) -> Result<Outcome, CliErr
         wait: args.wait,
         memory: args.memory,
     };
+    let bank = Bank::at(&args.bank);
     let watch = session.watch()?;
-    let forgotten = Bank::at(&args.bank).forget(&request, &watch);
+    let forgotten = bank.forget(&request, &watch);
     drop(watch);
+    if let Err(EngineError::NotKnown { url, .. }) = &forgotten {
+        // Its error has the pages that may have been meant.
+        bank.page(url, PageLimits::default())?;
+    }
     let report = forgotten?;
     match args.format.format {
         Format::Json => print_json(&report)?,

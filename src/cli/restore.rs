@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::{Backups, Bank, ForgetRequest, RestoreRequest, backups, restore};
+use seedbank::engine::{Backups, Bank, RestoreRequest, backups, restore, restore_without};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
@@ -69,30 +69,19 @@ fn one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Outcome, Cl
         blocking.status()?;
     }
     let watch = session.watch()?;
-    let restored = restore(&args.folder, bank, &request, &watch);
-    let forgotten = match (&restored, &blocking) {
-        (Ok(_), Some(blocking)) => {
-            let ours = ForgetRequest::default();
-            Bank::at(bank).forget_as(blocking, &ours, &watch)
-        }
-        _ => Ok(None),
+    let restored = match &blocking {
+        None => restore(&args.folder, bank, &request, &watch).map(|report| (report, None)),
+        Some(blocking) => restore_without(&args.folder, bank, &request, blocking, &watch),
     };
     drop(watch);
-    let report = restored?;
-    match forgotten {
-        Ok(Some(forgotten)) => session.note(format_args!(
+    let (report, forgotten) = restored?;
+    if let Some(forgotten) = forgotten {
+        session.note(format_args!(
             "{} and {} that {} blocks were forgotten; `seedbank compact` takes them out of the files",
             counted(forgotten.pages, "page"),
             counted(forgotten.sites, "whole site"),
             plain(&blocking_name(args))
-        )),
-        Ok(None) => {}
-        Err(e) => {
-            session.warn(format_args!(
-                "the bank is restored, with all that should have been left out"
-            ));
-            return Err(e.into());
-        }
+        ));
     }
     match args.format.format {
         Format::Json => print_json(&report)?,

@@ -67,7 +67,7 @@ pub use refresh::{
     Short, Shortage, SiteChange, Stars, TrialView, TuningView,
 };
 
-pub use upkeep::{RestoreRequest, backups, restore};
+pub use upkeep::{RestoreRequest, backups, restore, restore_without};
 
 // Parts of requests and answers that a room below declares.
 pub use crate::cores::{Density, Growth, Hits, Pick};

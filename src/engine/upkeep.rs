@@ -5,6 +5,7 @@ use std::path::Path;
 use super::bank::Bank;
 use super::clock::now;
 use super::error::EngineError;
+use super::ingest::{ForgetReport, ForgetRequest};
 use crate::storage::{
     self, BackupReport, BackupRequest, Backups, CompactReport, MigrateReport, RestoreReport, Writer,
 };
@@ -118,6 +119,30 @@ pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups
 pub struct RestoreRequest {
     /// The number of the backup; `None` is the latest.
     pub backup: Option<u32>,
+}
+
+/// Makes a bank of a backup, as [`restore`] does, without what another bank bars, which the new one then
+/// bars too: whole and without it, or not at all. Of what was forgotten nothing is told where the other
+/// bank bars nothing.
+///
+/// # Errors
+///
+/// [`EngineError::OtherSecret`] where the backup bars something by another secret.
+///
+/// Cost: that of [`restore`], and a look at the URL of each page.
+pub fn restore_without(
+    folder: &Path,
+    bank: &Path,
+    request: &RestoreRequest,
+    barring: &Bank,
+    watch: &dyn Watch,
+) -> Result<(RestoreReport, Option<ForgetReport>), EngineError> {
+    storage::make_beside(bank, |place| {
+        let report = storage::restore(folder, place, request.backup, watch)?;
+        let forget = ForgetRequest::default();
+        let forgotten = Bank::at(place).forget_as(barring, &forget, watch)?;
+        Ok((report, forgotten))
+    })
 }
 
 /// Makes a bank of a backup in a folder that does not exist or is empty: whole or not at all.

@@ -76,6 +76,6 @@ case $status in
 esac
 
 if [ -n "$BACKUPS" ]; then
-  seedbank backup "$BANK" "$BACKUPS" --keep 7 || finish $?
+  seedbank backup "$BANK" "$BACKUPS" --keep 7 --wait || finish $?
 fi
 finish "$worst"

@@ -104,6 +104,15 @@ pub(super) fn read_line(
     if line.len() > MAX_LINE {
         return Err(line_too_long(line.len() as u64));
     }
+    read_any(format, line, reading)
+}
+
+/// The same of a line of any length.
+pub(super) fn read_any(
+    format: &impl LineFormat,
+    line: &[u8],
+    reading: &mut Reading,
+) -> Result<Event<UrlNumber>, Fault> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
     format.read(line, reading)

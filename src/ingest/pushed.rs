@@ -10,7 +10,7 @@ use serde_json::{Number, Value};
 
 use super::blocks::lines;
 use super::json_lines::JsonLines;
-use super::lines::read_line;
+use super::lines::{read_any, read_line};
 use super::progress::Progress;
 use super::reading::Reading;
 use super::reject::Position;
@@ -220,19 +220,31 @@ impl Portion {
     }
 
     /// The piece of these records, the first of which has this number.
-    fn piece<'a>(self, first: u64) -> Piece<'a> {
+    fn piece<'a>(self, first: u64, length: Length) -> Piece<'a> {
         Piece {
             bytes: self.text.len() as u64,
             records: self.records,
             memory: self.text.len(),
-            read: Box::new(move |reading| read(&self.text, first, reading)),
+            read: Box::new(move |reading| read(&self.text, (first, length), reading)),
         }
     }
 }
 
-fn read(text: &[u8], first: u64, reading: &mut Reading) {
+/// How long the line of a record may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Length {
+    /// As long as that of a file.
+    OfLine,
+    /// As long as it is: a page of the bank may have more links than a line has room for.
+    Any,
+}
+
+fn read(text: &[u8], (first, length): (u64, Length), reading: &mut Reading) {
     for (line, number) in lines(text).zip(first..) {
-        let said = read_line(&JsonLines, line, reading);
+        let said = match length {
+            Length::OfLine => read_line(&JsonLines, line, reading),
+            Length::Any => read_any(&JsonLines, line, reading),
+        };
         reading.add(Position::Record(number), said, line);
     }
 }
@@ -241,12 +253,26 @@ fn read(text: &[u8], first: u64, reading: &mut Reading) {
 pub(crate) struct Pushed<I> {
     name: String,
     portions: I,
+    length: Length,
 }
 
 impl<I: Iterator<Item = Result<Portion, Stop>> + Send> Pushed<I> {
     /// A source of this name.
     pub(crate) const fn new(name: String, portions: I) -> Self {
-        Self { name, portions }
+        Self {
+            name,
+            portions,
+            length: Length::OfLine,
+        }
+    }
+
+    /// A source of what the bank itself says of its pages.
+    pub(crate) const fn of_bank(name: String, portions: I) -> Self {
+        Self {
+            name,
+            portions,
+            length: Length::Any,
+        }
     }
 }
 
@@ -258,12 +284,13 @@ impl<I: Iterator<Item = Result<Portion, Stop>> + Send> Source for Pushed<I> {
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut next = 1;
         let progress = progress.clone();
+        let length = self.length;
         let pieces = self.portions.by_ref().map(move |portion| {
             progress.proceed()?;
             let portion = portion?;
             let first = next;
             next += portion.records as u64;
-            Ok(portion.piece(first))
+            Ok(portion.piece(first, length))
         });
         Ok(Box::new(pieces))
     }

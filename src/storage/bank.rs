@@ -31,9 +31,12 @@ use super::folder::{
 };
 use super::format::{ACKNOWLEDGING, WITH_UNDO};
 use super::lock::take_lock;
+use super::logs;
 use super::manifest::Manifest;
 use super::options::Merging;
-use super::published::{publish, published_in_files, remove_unread, table_unlike_published};
+use super::published::{
+    Pointer, publish, published_in_files, remove_unread, table_unlike_published,
+};
 use super::records::{Counters, Meta};
 use super::rocks::Rocks;
 use super::store::Store;
@@ -144,6 +147,10 @@ impl Writer {
             });
         }
         verify_live(path, said.as_ref())?;
+        // What a killed process wrote to the log may be in memory alone, and is about to be relied on.
+        if !Pointer::read(path).is_ok_and(|pointer| pointer.is_synced(path)) {
+            logs::sync(&path.join("live")).map_err(StoreError::io("sync", path.join("live")))?;
+        }
         let lacks = format < WITH_UNDO;
         let writer = Self {
             store: Store {

@@ -126,14 +126,18 @@ fn stoppable(
             thread::park_timeout(PAUSE);
         }
     };
-    thread::scope(|scope| {
+    let worked = thread::scope(|scope| {
         let looking = thread::Builder::new().spawn_scoped(scope, look);
         let looking = looking.map_err(StoreError::io("watch over", "the merging of files"))?;
         let worked = work();
         is_done.store(true, Ordering::Release);
         looking.thread().unpark();
         worked
-    })
+    });
+    // RocksDB may have been told after the work had looked for the last time, and then writes no
+    // more.
+    worked?;
+    Ok(watch.proceed()?)
 }
 
 /// The bytes of table files that only published states before `current` have. Best effort: what

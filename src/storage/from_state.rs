@@ -6,16 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::bank::acknowledge;
-use super::create::first_lock;
 use super::error::StoreError;
 use super::folder::{FOLDERS, begin_copy, lock_file, names_in, sync_folder};
 use super::format::ACKNOWLEDGING;
 use super::published::{Reader, point_to};
 
-/// Begins a bank in an empty folder. Returns its lock, and the folder that the files of the state go
-/// into.
-pub(super) fn begin(place: &Path, epoch: u64) -> Result<(File, PathBuf), StoreError> {
-    let lock = first_lock(place)?;
+/// Begins a bank in a folder that holds nothing but its lock, which the caller holds. Returns the
+/// folder that the files of the state go into.
+pub(super) fn begin(place: &Path, epoch: u64) -> Result<PathBuf, StoreError> {
     begin_copy(place, epoch)?;
     for folder in FOLDERS {
         let folder = place.join(folder);
@@ -23,7 +21,7 @@ pub(super) fn begin(place: &Path, epoch: u64) -> Result<(File, PathBuf), StoreEr
     }
     let state = place.join("published").join(epoch.to_string());
     fs::create_dir(&state).map_err(StoreError::io("make", &state))?;
-    Ok((lock, state))
+    Ok(state)
 }
 
 /// Makes everything but the marker of a bank whose published state has its files, and opens it.

@@ -52,10 +52,10 @@ pub(super) fn set_apart(place: &Path, live: &Path, former: Option<&Path>) -> io:
         if node(&lives).ok() != Some(node(&own)?) {
             continue;
         }
-        let bytes = fs::read(&own)?;
+        let bytes = read(&own)?;
         let fresh = own.with_extension("new");
         let kept = former.map(|former| former.join(&name));
-        let kept = kept.filter(|kept| fs::read(kept).is_ok_and(|kept| kept == bytes));
+        let kept = kept.filter(|kept| read(kept).is_ok_and(|kept| kept == bytes));
         match kept {
             Some(kept) if fs::hard_link(&kept, &fresh).is_ok() => {}
             _ => {
@@ -72,13 +72,28 @@ pub(super) fn set_apart(place: &Path, live: &Path, former: Option<&Path>) -> io:
     Ok(())
 }
 
+/// Brings a database's log to the disk, as far as it is written.
+pub(super) fn sync(database: &Path) -> io::Result<()> {
+    for name in logs_in(database) {
+        open_regular(&database.join(name))?.sync_all()?;
+    }
+    sync_folder(database)
+}
+
+/// All bytes of a log.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Whether every file of the log of `other` is one of the log of `database`, which may have more
 /// behind its bytes.
 ///
 /// Cost: reads both logs.
 pub(super) fn begins(database: &Path, other: &Path) -> io::Result<bool> {
     for name in logs_in(other) {
-        let theirs = fs::read(other.join(&name))?;
+        let theirs = read(&other.join(&name))?;
         let ours = match open_regular(&database.join(&name)) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
             ours => {

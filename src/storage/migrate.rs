@@ -9,11 +9,11 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::backup::{Source, are_apart, copy, sources};
-use super::bank::Writer;
+use super::backup::{Source, are_apart, copy, mode, set_mode, sources};
+use super::bank::{Writer, next};
 use super::create::make_at;
 use super::error::StoreError;
-use super::folder::{end_copy, marker_format, write_marker};
+use super::folder::{begin_copy, end_copy, marker_format, write_marker};
 use super::free_room::has_room;
 use super::from_state::{begin, surround};
 use super::options::Merging;
@@ -65,9 +65,20 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
     let reader = Reader::open(bank)?;
     are_apart(bank, new)?;
     let (epoch, from) = (reader.epoch(), reader.format()?);
-    let sources = sources(bank, epoch)?;
-    make_at(new, |place| {
-        let (lock, state) = begin(place, epoch)?;
+    let sources = sources(bank, epoch, reader.counters()?.batch)?;
+    let mode = mode(&fs::metadata(bank).map_err(StoreError::io("look at", bank))?);
+    make_at(new, |place, lock| {
+        let state = begin(place, epoch)?;
+        // A folder that was there keeps the permissions that its owner gave it.
+        let is_new = place != new;
+        if is_new {
+            // Whatever the bank's are, its files are still to be written.
+            set_mode(place, mode | 0o700)?;
+        }
+        if from != FORMAT {
+            // It is brought to this build's format by one commit.
+            begin_copy(place, next(epoch)?)?;
+        }
         let device = |path| fs::metadata(path).map(|found| found.dev()).ok();
         let links = device(bank) == device(place);
         let is_copied = |source: &&Source| !links || source.table_file().is_none();
@@ -95,7 +106,10 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
             let held = lock.try_clone().map_err(StoreError::io("lock", place))?;
             drop(Writer::open_locked(place, held, from, Merging::Never)?);
         }
-        Ok(lock)
+        if is_new {
+            set_mode(place, mode)?;
+        }
+        Ok(())
     })?;
     Ok(report(from, begun))
 }

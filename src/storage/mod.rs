@@ -15,6 +15,7 @@ pub mod aliases;
 mod backup;
 mod backup_error;
 mod bank;
+mod beside;
 mod bits;
 pub mod blocks;
 mod changes;
@@ -71,6 +72,7 @@ pub use backup::{
 };
 pub use backup_error::BackupError;
 pub use bank::Writer;
+pub use beside::make_beside;
 pub use changes::Changes;
 pub(crate) use changes::encode;
 pub use check::{CheckReport, Finding};

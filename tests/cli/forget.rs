@@ -143,3 +143,192 @@ fn a_site_goes_with_all_its_pages() {
             .contains("nothing is wrong")
     );
 }
+
+#[test]
+fn only_what_was_named_goes() {
+    let place = place();
+    let before = place.status();
+    for name in [
+        "taken.example\\x",
+        "taken.example#x",
+        "taken.example:8080",
+        "user@taken.example",
+        "mailto:user@taken.example",
+    ] {
+        let error = place.run(&["forget", "bank", name]).fails(2);
+        assert!(error.contains("is not the name of a site"), "{error}");
+        assert!(
+            error.contains("hint: name the whole site, taken.example, or pages by their URLs"),
+            "{error}"
+        );
+        assert_eq!(place.status(), before, "{name}");
+    }
+    let near = place
+        .run(&["forget", "bank", "http://taken.example/"])
+        .fails(5);
+    assert!(
+        near.contains(&format!("http://taken.example/{SECRET}")),
+        "{near}"
+    );
+    // A site that is a domain has more hosts than the one that is named.
+    place.run(&["init", "domains", "--site", "domain"]).done();
+    place.write(
+        "hosts.jsonl",
+        [
+            record("http://sub.taken.com/", &["http://taken.com/x"]),
+            record("http://taken.com/", &["http://a.com/"]),
+        ]
+        .concat(),
+    );
+    place.run(&["ingest", "domains", "hosts.jsonl"]).done();
+    let error = place.run(&["forget", "domains", "sub.taken.com"]).fails(2);
+    assert!(
+        error.contains("what it names is on site taken.com"),
+        "{error}"
+    );
+    let report = place
+        .run(&["forget", "domains", "Taken.com.", "--format", "json"])
+        .json();
+    assert_eq!((&report["pages"], &report["sites"]), (&3.into(), &1.into()));
+}
+
+#[test]
+fn lists_lose_what_was_named_however_it_is_spelled_and_nothing_else() {
+    let place = Place::with_bank();
+    place.write("day0.jsonl", TWO_CORES);
+    place.run(&["ingest", "bank", "day0.jsonl"]).done();
+    let pages = [
+        "http://www.unique.test/",
+        "http://m\u{fc}nchen.test/zq-geheim",
+        "http://sub.unique.test/kept",
+        "http://other.test/kept",
+    ];
+    let lines = pages.map(|page| record(page, &["http://x.example/"]));
+    let bad = |url: &str| format!("{{\"url\": \"{url}\", \"clicks\": -1}}\n");
+    place.write(
+        "day1.jsonl",
+        lines.concat()
+            + &bad("http://xn--mnchen-3ya.test:80/a/../zq-geheim")
+            + &bad("http:\\/\\/www.unique.test\\/")
+            + &bad("http://sub.unique.test/bad")
+            + &bad("http://nowhere.test/zq-lost"),
+    );
+    place
+        .run(&["ingest", "bank", "day1.jsonl", "--max-rejects", "90"])
+        .done();
+    place.write("pins.txt", "HTTP://www.unique.test\nhttp://m\u{fc}nchen.test/%7Aq-geheim\nhttp://sub.unique.test/kept\n");
+    place.write("no.txt", "sub.unique.test/x*\nother.test\n");
+    place
+        .run(&[
+            "refresh",
+            "bank",
+            "--seeds",
+            "5",
+            "--pin",
+            "pins.txt",
+            "--exclude",
+            "no.txt",
+        ])
+        .done();
+    let report = place
+        .run(&[
+            "forget",
+            "bank",
+            "unique.test",
+            "http://m\u{fc}nchen.test/zq-geheim",
+            "--format",
+            "json",
+        ])
+        .json();
+    assert_eq!(report["pages"], 2, "{report}");
+    assert_eq!(report["list_lines"], 2, "{report}");
+    assert_eq!(report["reject_lines"], 2, "{report}");
+    // What stands in a list of bad records alone is known there.
+    let report = place
+        .run(&[
+            "forget",
+            "bank",
+            "http://nowhere.test/zq-lost",
+            "--format",
+            "json",
+        ])
+        .json();
+    assert_eq!(
+        (&report["pages"], &report["reject_lines"]),
+        (&0.into(), &1.into())
+    );
+    place.run(&["refresh", "bank"]).done();
+    place.run(&["compact", "bank"]).done();
+    let bank = place.path("bank");
+    for text in ["zq-", "www.unique", "m\u{fc}nchen"] {
+        assert_eq!(with_text(&bank, text), [""; 0], "{text}");
+    }
+    let plan = place.run(&["plans", "bank", "--format", "json"]).done();
+    assert!(!with_text(&bank, "sub.unique.test").is_empty(), "{plan}");
+    let seeds = place.run(&["seeds", "bank"]).done();
+    assert!(seeds.contains("http://sub.unique.test/kept"), "{seeds}");
+}
+
+/// Sixteen MiB are the most that a line of a file may have, and links come otherwise, too.
+#[test]
+fn a_page_of_very_many_links_loses_one() {
+    let place = Place::with_bank();
+    let mut links = String::new();
+    for n in 0..240_000 {
+        use std::fmt::Write;
+        writeln!(
+            links,
+            "http://hub.test/\thttp://t{}.test/{n:060}",
+            n % 20_000
+        )
+        .unwrap();
+    }
+    place.write("links.tsv", links);
+    place
+        .run(&["ingest", "bank", "links.tsv", "--input", "links"])
+        .done();
+    let report = place
+        .run(&["forget", "bank", "t7.test", "--format", "json"])
+        .json();
+    assert_eq!(report["pages"], 12, "{report}");
+    assert_eq!(
+        place.status()["counters"]["inter_links"]
+            .as_u64()
+            .or(place.status()["inter_links"].as_u64()),
+        Some(239_988)
+    );
+}
+
+#[test]
+fn what_is_restored_without_what_is_blocked_is_there_whole_or_not_at_all() {
+    let place = place();
+    place.run(&["backup", "bank", "backups"]).done();
+    place
+        .run(&["forget", "bank", "taken.example", "--block"])
+        .done();
+    // Another bank, whose backup has a secret of its own.
+    place.run(&["init", "other"]).done();
+    place.run(&["ingest", "other", "day0.jsonl"]).done();
+    place
+        .run(&["forget", "other", "gone.example", "--block"])
+        .done();
+    place.run(&["backup", "other", "theirs"]).done();
+    let restore = ["restore", "theirs", "new", "--blocks-of", "bank"];
+    let error = place.run(&restore).fails(2);
+    assert!(error.contains("by a secret of its own"), "{error}");
+    assert!(
+        error.contains("hint: restore without --blocks-of"),
+        "{error}"
+    );
+    assert!(!place.path("new").exists());
+    // What a killed one leaves is nothing that anybody takes for a bank, and the next one removes it.
+    fs::create_dir(place.path(".seedbank-making-new")).unwrap();
+    fs::write(place.path(".seedbank-making-new/writer.lock"), "").unwrap();
+    place
+        .run(&["restore", "backups", "new", "--blocks-of", "bank"])
+        .done();
+    assert!(!place.path(".seedbank-making-new").exists());
+    let site = place.run(&["explain", "new", "--site", "taken.example"]);
+    assert_eq!(site.status, Some(5), "{site:?}");
+    place.run(&["check", "new"]).done();
+}

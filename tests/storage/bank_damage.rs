@@ -15,7 +15,7 @@ use seedbank::watch::Unwatched;
 use serde_json::Value;
 
 /// A bank with three batches, the last two small, and two refreshes.
-fn place() -> Place {
+pub fn place() -> Place {
     let place = Place::with_seeds();
     for day in ["day1", "day2"] {
         let target = format!("http://{day}.example/");
@@ -41,7 +41,7 @@ fn manifest(database: &Path) -> PathBuf {
     database.join(name)
 }
 
-fn published(place: &Place) -> PathBuf {
+pub fn published(place: &Place) -> PathBuf {
     let folder = place.path("bank/published");
     let mut states = names(&folder).into_iter();
     folder.join(states.find(|name| name.parse::<u64>().is_ok()).unwrap())
@@ -61,7 +61,7 @@ fn flip(file: &Path, at: usize, bit: u8) {
 
 /// What `check` says of the two states, which must come with this exit status.
 #[track_caller]
-fn verdicts(place: &Place, status: i32) -> (String, String) {
+pub fn verdicts(place: &Place, status: i32) -> (String, String) {
     let ended = place.run(&["check", "bank", "--format", "json"]);
     assert_eq!(ended.status, Some(status), "{ended:?}");
     let check: Value = serde_json::from_str(&ended.out).unwrap();

@@ -81,7 +81,7 @@ fn nothing_is_left_over(folder: &Path) {
 
 #[test]
 fn a_killed_backup_leaves_the_earlier_ones() {
-    let quota = quota(5);
+    let quota = quota(10);
     let place = with_crawl(2);
     let (bank, folder) = (place.path("bank"), place.path("b"));
     let mut states = Vec::new();
@@ -160,7 +160,7 @@ fn a_backup_beside_a_writer_is_one_of_its_states() {
 
 #[test]
 fn a_killed_restore_makes_a_whole_bank_or_none() {
-    let quota = quota(5);
+    let quota = quota(10);
     let place = with_crawl(0);
     ingest(&place, "bank", 0);
     place.run(&["refresh", "bank", "--seeds", "5"]).done();
@@ -206,7 +206,7 @@ fn a_killed_restore_makes_a_whole_bank_or_none() {
 
 #[test]
 fn a_killed_compact_loses_nothing() {
-    let quota = quota(5);
+    let quota = quota(10);
     let place = with_crawl(4);
     let bank = place.path("bank");
     for day in 0..=4 {
@@ -301,11 +301,11 @@ fn a_killed_undo_or_forget_is_done_or_not() {
     }
     place.run(&["refresh", "bank", "--seeds", "5"]).done();
     let seeds = place.run(&["seeds", "bank"]).done();
-    killed_is_done_or_not(&place, &["undo", "bank"], quota(5));
+    killed_is_done_or_not(&place, &["undo", "bank"], quota(10));
     ingest(&place, "bank", 2);
     let first = seeds.lines().next().unwrap();
     let url = first.split_whitespace().last().unwrap();
-    killed_is_done_or_not(&place, &["forget", "bank", url], quota(5));
+    killed_is_done_or_not(&place, &["forget", "bank", url], quota(10));
 }
 
 /// Stops a work when so much of it is done.
@@ -347,7 +347,7 @@ fn a_compact_that_is_stopped_leaves_the_state() {
 
 #[test]
 fn a_killed_migrate_leaves_a_bank_of_one_format() {
-    let quota = quota(5);
+    let quota = quota(10);
     let (place, _) = unpacked(5, "refreshes");
     let bank = place.path("bank");
     copy(&bank, &place.path("before"));

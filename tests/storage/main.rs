@@ -25,6 +25,7 @@ mod fuzz_inputs;
 #[cfg(unix)]
 mod kills;
 mod link_bits;
+mod log_damage;
 mod many_batches;
 mod old_formats;
 #[cfg(target_os = "linux")]

@@ -259,11 +259,11 @@ const ORDERS: &[Order] = &[
         lines: &[
             &["error", "clock"],
             &["bank", "whole"],
-            &["upkeep"],
             &["policy"],
             &["plan"],
             &["history"],
             &["ingest"],
+            &["upkeep"],
             &["refresh"],
             &["ask", "export"],
             &["evaluate"],

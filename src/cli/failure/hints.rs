@@ -69,6 +69,15 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
         Hint::NameSite => {
             "give the name of a host (of a registrable domain where the bank was made with --site domain)"
         }
+        Hint::SiteOrUrl(site) => {
+            return Some(format!(
+                "name the whole site, {}, or pages by their URLs, http://...",
+                shortened(site)
+            ));
+        }
+        Hint::ForgetWithoutBlocks => {
+            "restore without --blocks-of, and name again what has to go: `seedbank forget --block`"
+        }
         Hint::ListPlans => {
             "`seedbank plans` lists them; where there is none, `seedbank ingest` and then `seedbank refresh` make one"
         }
@@ -111,7 +120,7 @@ const fn of_store(hint: StoreHint) -> Option<&'static str> {
             "check the path; `seedbank backup` makes a folder of backups"
         }
         StoreHint::OtherFolderForBackups => {
-            "name a folder for the backups of this bank alone, outside the bank, that does not exist yet or is empty"
+            "name a folder for this alone, outside the bank, that does not exist yet or is empty"
         }
         StoreHint::ListBackups => "`seedbank restore --list` prints them",
         StoreHint::OtherBackup => "`seedbank restore --at` takes the one that is whole",

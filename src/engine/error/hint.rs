@@ -48,6 +48,10 @@ pub enum Hint {
     UnknownSite,
     /// Give the name of a host; of a registrable domain where the bank's sites are domains.
     NameSite,
+    /// Name the site, or a page by its URL.
+    SiteOrUrl(String),
+    /// Have the bank that is to take over forget what the other one bars, by name.
+    ForgetWithoutBlocks,
     /// [`plans`](crate::engine::Bank::plans) lists the plans; where there is none, ingest a batch and
     /// refresh.
     ListPlans,

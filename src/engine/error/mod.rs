@@ -180,6 +180,17 @@ pub enum EngineError {
     /// The bank does not know the site.
     #[error("the bank knows no page of site {:?}", shortened(.0))]
     NoSite(String),
+    /// What was given as the name of a site is something on a site.
+    #[error(
+        "{:?} is not the name of a site: what it names is on site {site}",
+        shortened(name)
+    )]
+    OtherSite {
+        /// The text that was given.
+        name: String,
+        /// The site.
+        site: String,
+    },
     /// The refresh asked for belongs to another plan than the one asked for.
     #[error("refresh {refresh} is one of plan {found:?}, not of {asked:?}")]
     OtherPlan {
@@ -320,6 +331,7 @@ impl EngineError {
             | Self::OneRefresh { .. }
             | Self::NoUrl { .. }
             | Self::NoScheme { .. }
+            | Self::OtherSite { .. }
             | Self::NoUndo(_)
             | Self::OtherSecret
             | Self::OtherPlan { .. } => Failure::Usage,
@@ -363,6 +375,8 @@ impl EngineError {
             Self::NotKnown { nearest, .. } if nearest.is_empty() => Hint::UnknownSite,
             Self::NotKnown { nearest, .. } => Hint::NearestPages(nearest.clone()),
             Self::NoSite(_) => Hint::NameSite,
+            Self::OtherSite { site, .. } => Hint::SiteOrUrl(site.clone()),
+            Self::OtherSecret => Hint::ForgetWithoutBlocks,
             Self::NoPlan(_) => Hint::ListPlans,
             Self::NewPlan { .. } => Hint::SayWhatPlan,
             Self::NoRefresh(_) | Self::Forgotten(_) => Hint::ListRefreshes,

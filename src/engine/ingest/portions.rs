@@ -172,11 +172,10 @@ impl Gather {
         let is_barred = |url: &UrlNumber| barred.get(*url as usize) == Some(&true);
         let left_out = match &mut event {
             Event::Record(record) => {
-                // An alias of what is barred leads nowhere, and is a page without links.
+                // Nothing is said of where it leads, as of a redirect to what is no page.
                 if record.alias.as_ref().is_some_and(|(to, _)| is_barred(to)) {
                     bars.counts.links += 1;
                     record.alias = None;
-                    record.outlinks = Some(Vec::new());
                 }
                 if let Some(outlinks) = &mut record.outlinks {
                     let before = outlinks.len();

@@ -1,6 +1,5 @@
 //! Making a bank of a backup.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -55,7 +54,7 @@ pub fn restore(
     let lists = shelf.lists()?;
     let restored = chosen(&shelf, &lists, number).and_then(|list| {
         is_complete(&shelf, list, watch)?;
-        make_at(bank, |place| fill(place, bank, &shelf, list, watch))?;
+        make_at(bank, |place, _| fill(place, bank, &shelf, list, watch))?;
         Ok(list)
     });
     match restored {
@@ -139,14 +138,14 @@ fn other_whole(
     Ok(None)
 }
 
-/// Makes the bank in an empty folder, the marker last. Returns its lock.
+/// Makes the bank in a folder that holds nothing but its lock, the marker last.
 fn fill(
     place: &Path,
     bank: &Path,
     shelf: &Shelf,
     list: &List,
     watch: &dyn Watch,
-) -> Result<File, StoreError> {
+) -> Result<(), StoreError> {
     let BackupSummary {
         epoch,
         format,
@@ -155,7 +154,13 @@ fn fill(
         ..
     } = list.made;
     has_room(place, files, bytes)?;
-    let (lock, state) = begin(place, epoch)?;
+    let state = begin(place, epoch)?;
+    // A folder that was there keeps the permissions that its owner gave it.
+    let is_new = place != bank;
+    if is_new {
+        // Whatever the bank's were, its files are still to be written.
+        set_mode(place, list.mode | 0o700)?;
+    }
     watch.stage("copy", Some(bytes));
     for file in &list.files {
         let (folder, name) = file.place().unwrap_or((STATE, &file.name));
@@ -174,13 +179,12 @@ fn fill(
         let what = format!("it is not the state after batch {batch} and refresh {refresh}");
         return Err(damaged(list.made.backup, what, None));
     }
-    // A folder that was there keeps the permissions that its owner gave it.
-    if place != bank {
-        set_mode(place, list.mode)?;
-    }
     write_marker(place, format)?;
     end_copy(place);
-    Ok(lock)
+    if is_new {
+        set_mode(place, list.mode)?;
+    }
+    Ok(())
 }
 
 /// Copies a file of the backup, and compares it with what was backed up.

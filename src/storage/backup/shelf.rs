@@ -239,7 +239,7 @@ fn remove_if_there(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Gives a folder these permissions.
-pub(super) fn set_mode(folder: &Path, mode: u32) -> Result<(), StoreError> {
+pub(in crate::storage) fn set_mode(folder: &Path, mode: u32) -> Result<(), StoreError> {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
     fs::set_permissions(folder, mode).map_err(StoreError::io("set the permissions of", folder))
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::list::{REJECTS, STATE};
 use crate::storage::error::StoreError;
 use crate::storage::folder::names_in;
+use crate::storage::records::BatchId;
 
 /// A file of the bank.
 pub(in crate::storage) struct Source {
@@ -63,7 +64,7 @@ impl Source {
 }
 
 /// The permissions of a file or folder.
-pub(super) fn mode(about: &Metadata) -> u32 {
+pub(in crate::storage) fn mode(about: &Metadata) -> u32 {
     about.permissions().mode() & 0o7777
 }
 
@@ -72,9 +73,28 @@ fn is_told(name: &str) -> bool {
     name == "LOG" || name.starts_with("LOG.old") || name == "LOCK"
 }
 
+/// Whether a name is that of a list of bad records that belongs to a state with this last batch: a
+/// list of a batch that is in it, or of an attempt at one of them or at the next.
+fn is_list(name: &str, last: BatchId) -> bool {
+    let name = name.strip_prefix("batch-");
+    let Some(name) = name.and_then(|name| name.strip_suffix(".jsonl")) else {
+        return false;
+    };
+    let (number, most) = match name.split_once("-attempt-") {
+        Some((number, _)) => (number, last.saturating_add(1)),
+        None => (name, last),
+    };
+    let number: Option<BatchId> = number.parse().ok();
+    number.is_none_or(|number| number <= most)
+}
+
 /// The files of a published state, which the caller keeps from being removed, and of the lists of
-/// bad records, by name.
-pub(in crate::storage) fn sources(bank: &Path, epoch: u64) -> Result<Vec<Source>, StoreError> {
+/// bad records that belong to it, by name. `last` is the last batch in the state.
+pub(in crate::storage) fn sources(
+    bank: &Path,
+    epoch: u64,
+    last: BatchId,
+) -> Result<Vec<Source>, StoreError> {
     let mut sources = Vec::new();
     let folder = bank.join("published").join(epoch.to_string());
     let entries = fs::read_dir(&folder).map_err(StoreError::io("read", &folder))?;
@@ -95,11 +115,7 @@ pub(in crate::storage) fn sources(bank: &Path, epoch: u64) -> Result<Vec<Source>
     }
     let folder = bank.join(REJECTS);
     for name in names_in(&folder) {
-        if !name.starts_with("batch-")
-            || Path::new(&name)
-                .extension()
-                .is_none_or(|end| end != "jsonl")
-        {
+        if !is_list(&name, last) {
             continue;
         }
         let path = folder.join(&name);
@@ -115,4 +131,28 @@ pub(in crate::storage) fn sources(bank: &Path, epoch: u64) -> Result<Vec<Source>
     }
     sources.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     Ok(sources)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_list;
+
+    #[test]
+    fn lists_of_later_batches_belong_to_later_states() {
+        for name in [
+            "batch-000003.jsonl",
+            "batch-000003-attempt-1.jsonl",
+            "batch-000004-attempt-12.jsonl",
+        ] {
+            assert!(is_list(name, 3), "{name}");
+        }
+        for name in [
+            "batch-000004.jsonl",
+            "batch-000005-attempt-1.jsonl",
+            "batch-000003.txt",
+            "000003.jsonl",
+        ] {
+            assert!(!is_list(name, 3), "{name}");
+        }
+    }
 }

@@ -17,6 +17,7 @@ use super::sources::{Source, mode, sources};
 use super::verdict::{DamagedBackup, Faults, fault_of, faults};
 use crate::storage::backup_error::BackupError;
 use crate::storage::error::StoreError;
+use crate::storage::folder::marker_format;
 use crate::storage::free_room::has_room;
 use crate::storage::published::Reader;
 use crate::watch::{Quiet, Watch};
@@ -28,7 +29,8 @@ pub struct BackupRequest {
     /// deletes none.
     pub keep: Option<NonZeroU32>,
     /// Read every byte of the folder and compare it with what was backed up; what is not, and the
-    /// bank still has, is written again. If `false`, only names and sizes of files are looked at.
+    /// bank still has, is written again, and so is what no backup there names: a backup that was
+    /// killed left it. If `false`, only names and sizes of files are looked at.
     pub verify: bool,
     /// Wait while the folder is used by another backup or restore.
     pub wait: bool,
@@ -113,14 +115,21 @@ pub fn backup(
     watch: &dyn Watch,
 ) -> Result<BackupReport, StoreError> {
     let begun = Instant::now();
-    let reader = Reader::open(bank)?;
+    // What is no bank, or cannot be read, is told before a folder is made.
+    marker_format(bank)?;
+    drop(Reader::of_published(bank)?);
     are_apart(bank, folder)?;
     let about = fs::metadata(bank).map_err(StoreError::io("look at", bank))?;
     let shelf = Shelf::open_or_make(folder, mode(&about))?;
     let _lock = shelf.take(request.wait, watch)?;
+    // Another backup may have had the folder until now, so an earlier state may not be the latest.
+    let reader = Reader::open(bank)?;
     shelf.tidy()?;
     let (lists, present) = (shelf.lists()?, shelf.present()?);
-    let faults = faults(&shelf, &lists, &present, request.verify, watch)?;
+    let mut faults = faults(&shelf, &lists, &present, request.verify, watch)?;
+    if request.verify {
+        distrust_unnamed(&lists, &present, &mut faults);
+    }
     let before = Before {
         lists,
         present,
@@ -174,6 +183,15 @@ pub fn backup(
     })
 }
 
+/// Counts files that no list names as bad: nobody has read them.
+fn distrust_unnamed(lists: &[Found], present: &HashMap<blake3::Hash, u64>, faults: &mut Faults) {
+    let readable = lists.iter().filter_map(|(_, list)| list.as_ref().ok());
+    let named: HashSet<blake3::Hash> = readable.flat_map(hashes).collect();
+    for hash in present.keys().filter(|hash| !named.contains(hash)) {
+        faults.insert(*hash, "was not read".to_owned());
+    }
+}
+
 /// Copies what the folder does not have of the state.
 fn copy_all(
     bank: &Path,
@@ -183,7 +201,7 @@ fn copy_all(
     written: &mut Written,
     watch: &dyn Watch,
 ) -> Result<(), StoreError> {
-    let sources = sources(bank, reader.epoch())?;
+    let sources = sources(bank, reader.epoch(), reader.counters()?.batch)?;
     let known: Vec<Option<Listed>> = sources.iter().map(|source| before.known(source)).collect();
     let new = || {
         sources

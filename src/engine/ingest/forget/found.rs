@@ -18,8 +18,8 @@ use crate::watch::Watch;
 #[derive(Default)]
 pub(super) struct Names {
     /// Sites and the rest of the URLs.
-    pages: BTreeSet<(String, String)>,
-    sites: BTreeSet<String>,
+    pub(super) pages: BTreeSet<(String, String)>,
+    pub(super) sites: BTreeSet<String>,
     /// What another bank bars, and its secret; `None` where the names were given.
     theirs: Option<(Secret, Vec<(Hash128, bool)>)>,
 }
@@ -45,6 +45,12 @@ impl Names {
                 });
             } else {
                 let location = located(&format!("http://{text}/"), text)?;
+                if !is_site(text, &location.site, naming) {
+                    return Err(EngineError::OtherSite {
+                        name: text.clone(),
+                        site: location.site,
+                    });
+                }
                 names.sites.insert(location.site);
             }
         }
@@ -99,6 +105,18 @@ impl Names {
         let sites = self.sites.iter().map(|site| (secret.of_site(site), true));
         Ok(pages.chain(sites).collect())
     }
+}
+
+/// Whether a text is the name of a site, and not of a host on it, say, or of a page.
+fn is_site(text: &str, site: &str, naming: Naming) -> bool {
+    let hosts = SiteMode::Host.with(naming.urls);
+    let is_plain = !text.contains(['\\', '#', '@', ':']) || text == site;
+    let host = ingest::parse(&format!("http://{text}/"), hosts).map(|location| location.site);
+    is_plain
+        && host.is_ok_and(|host| {
+            let bare = host.strip_prefix("www.").unwrap_or(&host);
+            host == site || naming.sites == SiteMode::BareHost && bare == site
+        })
 }
 
 /// What the bank has of the names.
@@ -236,17 +254,5 @@ impl Found {
             changes.delete(&tables::SITE_IDS, name)?;
         }
         Ok(())
-    }
-
-    /// Texts of which each trace of a name has one: URLs without their schemes, names of sites.
-    pub(super) fn needles(&self, mode: SiteMode) -> Vec<String> {
-        let of_pages = self.locations.iter();
-        let of_pages = of_pages.filter(|(page, _)| !self.sites.contains_key(&page.site()));
-        let of_pages = of_pages.map(|(_, (site, local))| {
-            let url = ingest::url(site, local, mode);
-            let (_, rest) = url.split_once("://").unwrap_or(("", &url));
-            rest.to_owned()
-        });
-        of_pages.chain(self.sites.values().cloned()).collect()
     }
 }

@@ -34,6 +34,7 @@ use crate::storage::records::{Barred, BatchId, BatchKind};
 use crate::storage::{StoreError, Writer, tables};
 use crate::watch::Watch;
 use found::{Found, Names};
+use traces::{Traces, are_in_rejects, of_lists, of_rejects};
 
 /// What is to be forgotten, and how.
 ///
@@ -161,7 +162,16 @@ impl Bank {
     ) -> Result<ForgetReport, EngineError> {
         let begun = Instant::now();
         let naming = writable_naming(writer)?;
-        let found = Found::find(writer, names, naming.sites, request.bar)?;
+        let traces = Traces::new(names, naming);
+        let found = match Found::find(writer, names, naming.sites, request.bar) {
+            // What is in a list of bad records is known there.
+            Err(EngineError::NotKnown { .. } | EngineError::NoSite(_))
+                if are_in_rejects(self.path(), &traces, watch)? =>
+            {
+                Found::find(writer, names, naming.sites, true)?
+            }
+            found => found?,
+        };
         watch.stage("forget", None);
         let without = found.records(writer, naming.sites, watch)?;
         let counters = writer.counters()?;
@@ -180,7 +190,7 @@ impl Bank {
             memory: request.memory,
             ..IngestRequest::default()
         };
-        let source = Pushed::new("records".to_owned(), Portions(without.records.into_iter()));
+        let source = Pushed::of_bank("records".to_owned(), Portions(without.records.into_iter()));
         let mut inputs = Inputs {
             sources: &mut [Box::new(source)],
             of_links: 1,
@@ -201,8 +211,7 @@ impl Bank {
         }
         work_in(writer, gather, &ours, &mut passes, &mut report, watch)?;
         found.delete_names(&mut passes.changes)?;
-        let needles = found.needles(naming.sites);
-        let list_lines = traces::of_lists(writer, &mut passes.changes, &needles)?;
+        let list_lines = of_lists(writer, &mut passes.changes, &traces, watch)?;
         let barred = if request.bar {
             names.bar(writer, &mut passes.changes)?
         } else {
@@ -214,7 +223,7 @@ impl Bank {
             passes.changes.put(&tables::BARRED, hash, &record)?;
         }
         // Before the names go: if this ends here, the same command finds them again.
-        let reject_lines = traces::of_rejects(self.path(), &needles)?;
+        let reject_lines = of_rejects(self.path(), &traces, watch)?;
         report.counts.records = 0;
         report.seconds = begun.elapsed().as_secs_f64();
         let links = report.counts.links_removed;
