@@ -44,19 +44,18 @@ pub fn make_beside<T, E: From<StoreError>>(
     let place = parent.join(begun);
     // Whoever is at work holds the folder's own lock.
     let lock = begin(&place)?;
-    let made = make(&place);
-    let moved = made.and_then(|made| {
+    let moved = make(&place).and_then(|report| {
         fs::rename(&place, path).map_err(StoreError::io("make", path))?;
-        Ok(made)
+        Ok(report)
     });
     if moved.is_err() {
         // Best effort: the user needs to see the first error.
         let _ = fs::remove_dir_all(&place);
     }
-    let made = moved?;
+    let report = moved?;
     drop(lock);
     sync_folder(parent).map_err(StoreError::io("write to", parent))?;
-    Ok(made)
+    Ok(report)
 }
 
 /// Makes an empty folder, and takes its lock.

@@ -10,8 +10,8 @@ use crate::support::command::{names, record};
 fn log(folder: &Path) -> PathBuf {
     let logs = names(folder).into_iter().map(|name| folder.join(name));
     let logs = logs.filter(|path| path.extension().is_some_and(|end| end == "log"));
-    let logs = logs.filter(|path| fs::metadata(path).unwrap().len() > 0);
-    logs.last().unwrap()
+    let mut logs = logs.filter(|path| fs::metadata(path).unwrap().len() > 0);
+    logs.next_back().unwrap()
 }
 
 #[test]
