@@ -111,7 +111,8 @@ fn text(status: &Status, with_sizes: bool) -> String {
     for plan in &status.plans {
         text.push_str(&of_plan(plan));
     }
-    let total: u64 = status.groups.iter().map(|group| group.bytes).sum();
+    let tables: u64 = status.groups.iter().map(|group| group.bytes).sum();
+    let total = tables + status.log_bytes;
     let _ = writeln!(
         text,
         "on disk {}, the bank's whole folder {}",
@@ -215,6 +216,14 @@ fn sizes(status: &Status, total: u64) -> String {
             group.holds.name(),
             human_bytes(group.bytes),
             share(group.bytes)
+        );
+    }
+    if status.log_bytes > 0 {
+        let _ = writeln!(
+            text,
+            "log: {}, {}; what small batches wrote, and no table has in its files yet",
+            human_bytes(status.log_bytes),
+            share(status.log_bytes)
         );
     }
     let left: Vec<&str> = status

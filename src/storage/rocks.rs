@@ -3,6 +3,7 @@
 //! One writer opens the live database; readers open published checkpoints read-only. Merge
 //! operators are not used: one failure in a compaction would leave the database read-only.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,6 +15,7 @@ use rocksdb::{
 };
 
 use super::error::StoreError;
+use super::logs::logs_in;
 use super::options::{DEFAULT_CACHE, Merging, database_options, descriptors, table_options};
 use super::table::{Access, TableInfo};
 
@@ -306,10 +308,18 @@ impl Rocks {
             runs += if level == 0 { files } else { files.min(1) };
         }
         Ok(TableSize {
-            bytes: read("rocksdb.total-sst-files-size")? + read("rocksdb.size-all-mem-tables")?,
+            bytes: read("rocksdb.total-sst-files-size")?,
             keys: read("rocksdb.estimate-num-keys")?,
             is_compacted: runs <= 1,
         })
+    }
+
+    /// The bytes of the log. Best effort: a file that cannot be looked at is not counted.
+    pub(super) fn log_bytes(&self) -> u64 {
+        let place = self.db.path();
+        let logs = logs_in(place).into_iter();
+        let sizes = logs.filter_map(|name| fs::metadata(place.join(name)).ok());
+        sizes.map(|about| about.len()).sum()
     }
 
     /// The files of all tables, with their levels and key ranges.

@@ -232,6 +232,12 @@ impl Store {
             .collect()
     }
 
+    /// The bytes of the log, which no table has in its files.
+    #[must_use]
+    pub fn log_bytes(&self) -> u64 {
+        self.rocks.log_bytes()
+    }
+
     /// How many reads there were since the store was opened: gets, and entries that scans returned.
     #[must_use]
     pub fn reads(&self) -> u64 {

@@ -50,6 +50,7 @@ fn answers(place: &Place) -> Value {
         "tables",
         "groups",
         "folder_bytes",
+        "log_bytes",
         "compacted",
         "format",
         "link_bits",

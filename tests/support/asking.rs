@@ -131,6 +131,7 @@ fn without_times(answer: Value) -> Value {
                     "tables",
                     "groups",
                     "folder_bytes",
+                    "log_bytes",
                     "rejects_file",
                     "link_bits",
                     "compacted",

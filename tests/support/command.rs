@@ -167,7 +167,14 @@ impl Place {
     pub fn status_of(&self, bank: &str) -> Value {
         let mut status = self.run(&["status", bank, "--format", "json"]).json();
         let fields = status.as_object_mut().unwrap();
-        for other in ["tables", "groups", "folder_bytes", "at"] {
+        for other in [
+            "tables",
+            "groups",
+            "folder_bytes",
+            "log_bytes",
+            "link_bits",
+            "at",
+        ] {
             fields.remove(other).unwrap();
         }
         if let Some(batch) = fields["last_batch"].as_object_mut() {

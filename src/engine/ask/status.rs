@@ -44,7 +44,8 @@ pub struct Status {
     /// Plans by name.
     pub plans: Vec<PlanView>,
     /// Bits on disk for each link, both directions together: the tables of links, their keys,
-    /// indexes and filters, over the links between pages. `None` without links.
+    /// indexes and filters, over the links between pages. `None` where no
+    /// file of theirs is there yet.
     #[schemars(range(min = 0))]
     pub link_bits: Option<f64>,
     /// Whether nothing that was overwritten takes room; tables of what there is one of do not
@@ -55,6 +56,8 @@ pub struct Status {
     /// Bytes on disk of the bank's folder: the live and the published state, which share most of
     /// their files, lists of bad records, and what commands at work or earlier ones left there.
     pub folder_bytes: u64,
+    /// Bytes of the published state's log: what small batches wrote, and no table has in its files yet.
+    pub log_bytes: u64,
     /// Bytes on disk, by table.
     pub tables: Vec<TableSize>,
 }
@@ -158,7 +161,7 @@ pub struct ListToday {
 pub struct GroupSize {
     /// What the tables are there for.
     pub holds: Holds,
-    /// Bytes on disk, of the published state.
+    /// Bytes of the tables' files, of the published state.
     pub bytes: u64,
 }
 
@@ -170,7 +173,7 @@ pub struct TableSize {
     pub table: String,
     /// What the table is there for.
     pub holds: Holds,
-    /// Bytes of its files and of what is not in files yet.
+    /// Bytes of its files; what small batches wrote may be in the log alone.
     pub bytes: u64,
     /// An estimate of its entries.
     pub entries: u64,
@@ -232,7 +235,9 @@ impl Bank {
                 bytes: undo.bytes,
             }),
             plans,
-            link_bits: (links > 0).then(|| 8.0 * link_bytes as f64 / links as f64),
+            log_bytes: store.log_bytes(),
+            link_bits: (links > 0 && link_bytes > 0)
+                .then(|| 8.0 * link_bytes as f64 / links as f64),
             compacted: tables
                 .iter()
                 .all(|table| table.compacted || table.holds == Holds::Bank),
