@@ -129,6 +129,12 @@ impl Writer {
 
     /// Publishes the state once more, as a new one, with the MANIFEST that the database has now.
     pub fn publish_anew(&self) -> Result<(), StoreError> {
+        let counters = self.begin_epoch()?;
+        self.publish(&counters)
+    }
+
+    /// Stores that another state begins, of the same contents; it is still to be published.
+    pub(super) fn begin_epoch(&self) -> Result<Counters, StoreError> {
         let mut counters = self.counters()?;
         counters.epoch = next(counters.epoch)?;
         write_meta(
@@ -136,7 +142,7 @@ impl Writer {
             &[(MetaKey::Counters, Meta::Counters(counters))],
             None,
         )?;
-        self.publish(&counters)
+        Ok(counters)
     }
 
     /// Writes the changes as sorted files and describes them.

@@ -14,13 +14,12 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bank::{Writer, next, write_meta};
+use super::bank::Writer;
 use super::error::StoreError;
 use super::folder::names_in;
 use super::free_room::has_room;
-use super::records::Meta;
 use super::rocks::Rocks;
-use super::tables::{ALL, META, MetaKey};
+use super::tables::{ALL, META};
 use crate::watch::Watch;
 
 /// How often it is looked whether the work should stop.
@@ -74,13 +73,7 @@ impl Writer {
         has_room(&self.bank, before.files, before.bytes)?;
         watch.stage("merge files", Some(before.bytes));
         stoppable(rocks, watch, || merge_all(rocks, watch))?;
-        let mut counters = self.counters()?;
-        counters.epoch = next(counters.epoch)?;
-        write_meta(
-            &self.store,
-            &[(MetaKey::Counters, Meta::Counters(counters))],
-            None,
-        )?;
+        let counters = self.begin_epoch()?;
         rocks.compact(META.name)?;
         self.publish(&counters)?;
         let after = Extent::of(rocks)?;

@@ -1,8 +1,9 @@
 //! Reads of links: what a page or a row links to, and who links to it.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use roaring::RoaringBitmap;
+use roaring::{RoaringBitmap, RoaringTreemap};
 
 use super::error::StoreError;
 use super::links::{CarriedRow, Link, LinkBlock, LinkKey};
@@ -10,6 +11,7 @@ use super::store::Store;
 use super::table::Table;
 use super::tables;
 use crate::page::{PageId, RowId, SiteId};
+use crate::watch::Watch;
 
 impl Store {
     /// The lists of a block; empty where none are kept.
@@ -78,6 +80,51 @@ impl Store {
             let members = self.need(&tables::ROW_MEMBERS, &row)?;
             let pages = members.pages.iter();
             linking.extend(pages.map(|index| PageId::new(row.site(), index)));
+        }
+        Ok(linking)
+    }
+
+    /// The pages that link to any of these, whatever they are now.
+    ///
+    /// Cost: each block of links that has a link to one of them is read once, however many it has.
+    pub fn linking_any(
+        &self,
+        pages: &RoaringTreemap,
+        watch: &dyn Watch,
+    ) -> Result<RoaringTreemap, StoreError> {
+        let mut inside = BTreeSet::new();
+        let mut blocks = BTreeSet::new();
+        for page in pages.iter().map(PageId) {
+            watch.proceed()?;
+            let (key, place) = LinkKey::of_page(page);
+            let of_site = |&block: &u32| LinkKey {
+                site: page.site(),
+                block,
+            };
+            let own = self.links(&tables::INTRA_IN, key)?;
+            inside.extend(own.at(place).iter().map(of_site));
+            blocks.extend(self.links(&tables::CITERS, key)?.at(place));
+        }
+        let mut linking = RoaringTreemap::new();
+        for key in inside {
+            watch.proceed()?;
+            for (place, targets) in self.links(&tables::INTRA, key)?.lists() {
+                let mut targets = targets.iter().map(|&index| PageId::new(key.site, index));
+                if targets.any(|target| pages.contains(target.0)) {
+                    linking.insert(PageId::new(key.site, key.index(place)).0);
+                }
+            }
+        }
+        for key in blocks {
+            watch.proceed()?;
+            for (place, targets) in self.links(&tables::ROWS, key)?.lists() {
+                if !targets.iter().any(|target| pages.contains(target.0)) {
+                    continue;
+                }
+                let row = RowId::new(key.site, key.index(place));
+                let members = self.need(&tables::ROW_MEMBERS, &row)?.pages;
+                linking.extend(members.iter().map(|index| PageId::new(key.site, index).0));
+            }
         }
         Ok(linking)
     }

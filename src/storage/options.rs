@@ -13,7 +13,7 @@ pub(super) const DEFAULT_CACHE: usize = 256 << 20;
 
 /// What the binding has no function for. The log stays a log when a database is opened: by default it
 /// is written to a file for each table, with two syncs each. And no room is set aside for a log: by
-/// default every opening for writing takes 35 MiB of the disk and gives them back.
+/// default every opening for writing takes tens of MiB of the disk and gives them back.
 const BY_NAME: &str = "avoid_flush_during_recovery=true;allow_fallocate=false";
 
 pub(super) fn database_options() -> Result<Options, StoreError> {

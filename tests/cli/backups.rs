@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::schemas::fits;
-use crate::support::command::{Place, clean, names, record};
+use crate::support::command::{Place, names, record};
 use crate::support::folders::{NO_FILES, changes, contents, files};
 use serde_json::Value;
 
@@ -450,18 +450,11 @@ fn a_full_disk_leaves_all_as_it_was() {
         .collect();
     place.write("big.jsonl", records);
     place.run(&["ingest", "bank", "big.jsonl"]).done();
-    let limited = |limit: &str, args: &str| {
-        let program = env!("CARGO_BIN_EXE_seedbank");
-        let script = format!("ulimit -f {limit}; exec '{program}' {args}");
-        place.run_command(clean("bash").args(["-c", &script]))
-    };
     let before = contents(&place.path(""));
     // In KiB.
     for limit in ["0", "1", "2", "8", "64"] {
         for folder in ["b", "c"] {
-            let error = limited(limit, &format!("backup bank {folder}")).fails(1);
-            assert!(error.contains("File too large"), "{limit}: {error}");
-            assert!(error.contains("hint: make room"), "{limit}: {error}");
+            place.fails_when_full(limit, &format!("backup bank {folder}"));
         }
         let mut changed = changes(&before, &place.path(""));
         changed.retain(|path| !path.starts_with("c"));
@@ -473,8 +466,7 @@ fn a_full_disk_leaves_all_as_it_was() {
     place.run(&["backup", "bank", "b"]).done();
     let before = contents(&place.path(""));
     for limit in ["0", "1", "2", "8", "64"] {
-        let error = limited(limit, "restore b new").fails(1);
-        assert!(error.contains("File too large"), "{limit}: {error}");
+        place.fails_when_full(limit, "restore b new");
         assert_eq!(changes(&before, &place.path("")), NO_FILES, "{limit}");
     }
     place.run(&["restore", "b", "new"]).done();

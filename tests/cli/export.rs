@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::schemas::fits;
 use crate::support::command::{Place, names, wait};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Some of everything: crawled and known pages, gone ones, aliases, attributes of pages and of sites, a
 /// site of which only those are known.
@@ -39,30 +39,6 @@ fn place(flags: &[&str]) -> Place {
     place
 }
 
-/// What `status` prints of what a bank holds.
-fn holds(place: &Place, bank: &str) -> Value {
-    let status = place.status_of(bank);
-    [
-        "site_mode",
-        "url_rules",
-        "sites",
-        "known",
-        "crawled",
-        "gone",
-        "spam",
-        "intra_links",
-        "inter_links",
-        "rows",
-        "row_links",
-    ]
-    .into_iter()
-    .map(|field| {
-        assert!(!status[field].is_null(), "{field}");
-        status[field].clone()
-    })
-    .collect()
-}
-
 /// The commands that an export says make a bank of it, with this name for the bank.
 fn commands(err: &str, bank: &str) -> Vec<String> {
     let commands = err.lines().filter_map(|l| l.strip_prefix("  seedbank "));
@@ -90,11 +66,7 @@ fn the_commands_that_it_names_make_the_bank_anew() {
                 .run_command(crate::support::command::clean("bash").args(["-c", &script]))
                 .done();
         }
-        assert_eq!(
-            holds(&place, "new bank"),
-            holds(&place, "bank"),
-            "{flags:?}"
-        );
+        assert_eq!(place.holds("new bank"), place.holds("bank"), "{flags:?}");
         let records = place.run(&["export", "bank", "-q"]).done();
         assert_eq!(place.run(&["export", "new bank", "-q"]).done(), records);
         let plain = zstd::decode_all(fs::File::open(place.path(out)).unwrap()).unwrap();
@@ -187,7 +159,7 @@ fn an_empty_bank_and_one_of_sites_alone() {
         let words: Vec<&str> = command.split(' ').collect();
         place.run(&words).done();
     }
-    assert_eq!(holds(&place, "new"), holds(&place, "bank"));
+    assert_eq!(place.holds("new"), place.holds("bank"));
 }
 
 #[test]

@@ -276,12 +276,7 @@ fn a_page_of_very_many_links_loses_one() {
     let mut links = String::new();
     for n in 0..240_000 {
         use std::fmt::Write;
-        writeln!(
-            links,
-            "http://hub.test/\thttp://t{}.test/{n:060}",
-            n % 20_000
-        )
-        .unwrap();
+        writeln!(links, "http://hub.test/\thttp://t{}.test/{n:060}", n % 20).unwrap();
     }
     place.write("links.tsv", links);
     place
@@ -290,13 +285,8 @@ fn a_page_of_very_many_links_loses_one() {
     let report = place
         .run(&["forget", "bank", "t7.test", "--format", "json"])
         .json();
-    assert_eq!(report["pages"], 12, "{report}");
-    assert_eq!(
-        place.status()["counters"]["inter_links"]
-            .as_u64()
-            .or(place.status()["inter_links"].as_u64()),
-        Some(239_988)
-    );
+    assert_eq!(report["pages"], 12_000, "{report}");
+    assert_eq!(place.status()["inter_links"], 228_000);
 }
 
 #[test]

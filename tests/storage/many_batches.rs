@@ -19,10 +19,20 @@ fn tables(folder: &Path) -> usize {
         .count()
 }
 
+/// A batch of these lines.
+fn take(bank: &Bank, folder: &Path, lines: &str) {
+    let file = folder.join("delta.jsonl");
+    fs::write(&file, lines).unwrap();
+    let request = IngestRequest {
+        inputs: vec![Input::File(file)],
+        ..IngestRequest::default()
+    };
+    bank.ingest(&request, &Unwatched).unwrap();
+}
+
 /// A bank with many batches of three records, each of which is changed again and again.
 fn fill(folder: &Path, batches: u32) -> Bank {
     let bank = Bank::create(&folder.join("bank"), SiteMode::Host.with(UrlRules::Whatwg)).unwrap();
-    let file = folder.join("delta.jsonl");
     for batch in 0..batches {
         let lines: String = (0..3)
             .map(|at| {
@@ -31,12 +41,7 @@ fn fill(folder: &Path, batches: u32) -> Bank {
                 record(&page, &[&to, "http://t.example/"])
             })
             .collect();
-        fs::write(&file, lines).unwrap();
-        let request = IngestRequest {
-            inputs: vec![Input::File(file.clone())],
-            ..IngestRequest::default()
-        };
-        bank.ingest(&request, &Unwatched).unwrap();
+        take(&bank, folder, &lines);
     }
     bank
 }
@@ -53,7 +58,6 @@ fn log_bytes(folder: &Path) -> u64 {
 fn the_log_stays_below_a_mebibyte() {
     let folder = support::scratch();
     let bank = fill(folder.path(), 1);
-    let file = folder.path().join("delta.jsonl");
     let mut most = 0;
     for batch in 0..8 {
         // From 200 KiB of log to 1.6 MiB.
@@ -63,12 +67,7 @@ fn the_log_stays_below_a_mebibyte() {
                 record(&format!("http://n{page}.example/"), &[&to])
             })
             .collect();
-        fs::write(&file, lines).unwrap();
-        let request = IngestRequest {
-            inputs: vec![Input::File(file.clone())],
-            ..IngestRequest::default()
-        };
-        bank.ingest(&request, &Unwatched).unwrap();
+        take(&bank, folder.path(), &lines);
         let published = folder.path().join("bank/published");
         let live = log_bytes(&folder.path().join("bank/live"));
         let names = names(&published);

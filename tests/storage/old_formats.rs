@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::command::{Place, clean};
+use crate::support::command::Place;
 use crate::support::folders::{NO_FILES, changes, contents};
 use seedbank::engine::FORMAT;
 use serde_json::{Map, Value};
@@ -174,25 +174,13 @@ fn goes_on(format: u32) {
     assert_eq!(seeds["4"], before["seeds"]["4"]);
 }
 
-/// A file size limit comes closest to a full disk without being root.
 #[test]
 fn a_full_disk_leaves_a_bank_of_the_older_format() {
     let (place, expected) = unpacked(5, "refreshes");
     // In KiB.
     for limit in ["0", "1", "4", "16", "64", "128"] {
         for args in ["migrate bank", "migrate bank --to new"] {
-            let script = format!(
-                "ulimit -f {limit}; exec '{}' {args}",
-                env!("CARGO_BIN_EXE_seedbank")
-            );
-            let error = place
-                .run_command(clean("bash").args(["-c", &script]))
-                .fails(1);
-            assert!(error.contains("File too large"), "{args}, {limit}: {error}");
-            assert!(
-                error.contains("hint: make room"),
-                "{args}, {limit}: {error}"
-            );
+            place.fails_when_full(limit, args);
             assert_eq!(marker(&place), "seedbank bank, format 5\n");
             assert_eq!(answers(&place), expected, "{args}, {limit}");
             assert!(!place.path("new").exists(), "{args}, {limit}");
@@ -241,26 +229,6 @@ fn a_bank_of_format_6_goes_on() {
 /// What was written of a bank of an earlier format makes one of today's that holds the same.
 #[test]
 fn banks_of_earlier_formats_are_exported() {
-    let held = |place: &Place, bank: &str| {
-        let status = place.run(&["status", bank, "--format", "json"]).json();
-        [
-            "site_mode",
-            "url_rules",
-            "sites",
-            "known",
-            "crawled",
-            "gone",
-            "spam",
-            "intra_links",
-            "inter_links",
-            "rows",
-            "row_links",
-        ]
-        .map(|field| {
-            assert!(!status[field].is_null(), "{field}");
-            status[field].clone()
-        })
-    };
     for format in 4..FORMAT {
         let (place, _) = unpacked(format, "batches");
         let sites = ["--sites-out", "sites.jsonl"];
@@ -281,7 +249,7 @@ fn banks_of_earlier_formats_are_exported() {
                 "sites.jsonl",
             ])
             .done();
-        assert_eq!(held(&place, "new"), held(&place, "bank"), "{format}");
+        assert_eq!(place.holds("new"), place.holds("bank"), "{format}");
         let again = place.run(&["export", "new", "-q"]).done();
         assert_eq!(
             again,

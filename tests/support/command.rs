@@ -139,6 +139,51 @@ impl Place {
         Ended::new(command.current_dir(self.folder.path()).output().unwrap())
     }
 
+    /// Runs with files of at most so many KiB: what comes closest to a full disk without being root.
+    pub fn run_limited(&self, limit: &str, args: &str) -> Ended {
+        let program = env!("CARGO_BIN_EXE_seedbank");
+        let script = format!("ulimit -f {limit}; exec '{program}' {args}");
+        self.run_command(clean("bash").args(["-c", &script]))
+    }
+
+    /// Fails as on a full disk, which is told with what to do about it; returns what is told.
+    #[track_caller]
+    pub fn fails_when_full(&self, limit: &str, args: &str) -> String {
+        let error = self.run_limited(limit, args).fails(1);
+        assert!(error.contains("File too large"), "{args}, {limit}: {error}");
+        assert!(
+            error.contains("hint: make room"),
+            "{args}, {limit}: {error}"
+        );
+        error
+    }
+
+    /// What `status` prints of what a bank holds.
+    #[track_caller]
+    pub fn holds(&self, bank: &str) -> Value {
+        let status = self.status_of(bank);
+        [
+            "site_mode",
+            "url_rules",
+            "sites",
+            "known",
+            "crawled",
+            "gone",
+            "spam",
+            "intra_links",
+            "inter_links",
+            "rows",
+            "row_links",
+        ]
+        .into_iter()
+        .map(|field| {
+            assert!(!status[field].is_null(), "{field}");
+            (field.to_owned(), status[field].clone())
+        })
+        .collect::<serde_json::Map<String, Value>>()
+        .into()
+    }
+
     /// Starts the command with pipes.
     pub fn spawn(&self, args: &[&str]) -> Child {
         self.command(args)

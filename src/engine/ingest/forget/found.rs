@@ -208,12 +208,11 @@ impl Found {
             records: Vec::new(),
             aliases: 0,
         };
-        let mut linking = RoaringTreemap::new();
+        let mut linking = store.linking_any(&self.pages, watch)?;
         let mut leading = RoaringTreemap::new();
         for page in self.pages.iter().map(PageId) {
             watch.proceed()?;
             without.records.push(Record::new(url(page)?).gone());
-            linking.extend(store.linking(page)?.iter().map(|page| page.0));
             for (other, why) in store.alias_in(page)? {
                 match why {
                     AliasIn::Leads => leading.insert(other.0),
