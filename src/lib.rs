@@ -76,6 +76,7 @@ pub mod ingest;
 pub mod report;
 pub mod shown;
 pub mod synth;
+pub mod told;
 pub mod watch;
 
 // Rooms that callers do not need: the engine re-exports those of their types that appear in
@@ -88,6 +89,7 @@ mod cover;
 mod evaluate;
 #[cfg(not(feature = "internals"))]
 mod graph;
+mod html;
 #[cfg(not(feature = "internals"))]
 mod page;
 #[cfg(not(feature = "internals"))]

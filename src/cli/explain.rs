@@ -6,11 +6,11 @@ use clap::Args;
 use schemars::JsonSchema;
 use seedbank::engine::{Bank, EngineError, Explainer};
 use seedbank::shown::{plain, readable};
+use seedbank::told::{Lines, of_page, of_site};
 use serde::Serialize;
 
-use super::explain_text::{of_page, of_site};
 use super::failure::CliError;
-use super::output::{Lines, Output, print, print_json};
+use super::output::{Output, print, print_json};
 use super::session::{Outcome, Session};
 use super::url_list;
 use super::values::{Format, FormatArgs, WhichArgs};

@@ -8,16 +8,6 @@ use serde::Serialize;
 use super::failure::CliError;
 use super::out_file::{OutFile, Spot, complete};
 
-/// Lines of text, indented below the first.
-pub(super) struct Lines(pub(super) String);
-
-impl Lines {
-    pub(super) fn add(&mut self, line: impl std::fmt::Display) {
-        // Writing to a String cannot fail.
-        let _ = std::fmt::Write::write_fmt(&mut self.0, format_args!("  {line}\n"));
-    }
-}
-
 /// Buffered output, to standard output or to a file; [`Output::finish`] writes what is left in the
 /// buffer, and only then does a file have its name.
 pub(super) struct Output {

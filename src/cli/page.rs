@@ -8,10 +8,10 @@ use seedbank::engine::{
     AliasBy, AliasView, Bank, GivenOf, LinksBySite, PageFacts, PageLimits, PageState, Seen,
 };
 use seedbank::shown::{counted, readable};
+use seedbank::told::{Lines, sentence};
 
-use super::explain_sentence::sentence;
 use super::failure::CliError;
-use super::output::{Lines, print, print_json};
+use super::output::{print, print_json};
 use super::session::Outcome;
 use super::values::{Format, FormatArgs, time, whole};
 

@@ -9,12 +9,12 @@ use seedbank::engine::{
     Bank, Cost, DryRun, Reason, RefreshReport, RefreshRequest, SiteChange, TuningView,
 };
 use seedbank::shown::counted;
+use seedbank::told;
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
 use super::output::{print, print_json};
 use super::plan_flags::PlanFlags;
-use super::policy_text;
 use super::session::{Outcome, Session};
 use super::time_limit::TimeLimit;
 use super::values::{Format, FormatArgs, human_bytes};
@@ -277,13 +277,13 @@ fn text(report: &RefreshReport, stored: bool) -> String {
         );
     }
     if let Some(short) = report.short {
-        policy_text::shortage(&mut text, short, report.view.seeds);
+        told::shortage(&mut text, short, report.view.seeds);
     }
     if let Some(policy) = &report.view.policy {
-        policy_text::policy(&mut text, policy);
+        told::policy(&mut text, policy);
     }
     if let Some(stars) = report.stars {
-        policy_text::stars(&mut text, stars);
+        told::stars(&mut text, stars);
     }
     if let Some(tuning) = &report.tuning {
         text.push_str(&tuning_text(tuning, stored));

@@ -1,7 +1,7 @@
 //! Tables: aligned for people, comma-separated for programs.
 
 use seedbank::engine::Estimate;
-use seedbank::shown::plain;
+use seedbank::shown::{plain, quoted};
 
 /// A table for people: the first column to the left, the others to the right.
 pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
@@ -42,15 +42,6 @@ pub(super) fn comma_separated(header: &[&str], rows: &[Vec<String>]) -> String {
         text.push_str("\r\n");
     }
     text
-}
-
-/// A field in the form of RFC 4180: quoted where necessary, with inner quotes doubled.
-pub(super) fn quoted(field: &str) -> String {
-    if field.contains(['"', ',', '\r', '\n']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }
 
 /// A number as text; empty where there is none.

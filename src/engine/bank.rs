@@ -1,6 +1,8 @@
 //! The bank itself: its folder, and how it cuts sites.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::error::EngineError;
 use crate::ingest::{Naming, SUFFIX_LIST, SiteMode, UrlRules};
@@ -22,9 +24,21 @@ use crate::storage::{self, Reader, StoreError};
 /// assert_eq!(again.seeds(&Which::default())?.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Bank {
     path: PathBuf,
+    /// The state that every question is answered of; `None` for the one that is published when it is
+    /// asked.
+    pinned: Option<Arc<Reader>>,
+}
+
+impl fmt::Debug for Bank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bank")
+            .field("path", &self.path)
+            .field("pinned", &self.pinned.as_ref().map(|state| state.epoch()))
+            .finish()
+    }
 }
 
 impl Bank {
@@ -70,6 +84,49 @@ impl Bank {
     pub fn at(path: &Path) -> Self {
         Self {
             path: path.to_path_buf(),
+            pinned: None,
+        }
+    }
+
+    /// A handle that holds the state published now, of which it answers every question, so that answers
+    /// agree with each other whatever is published meanwhile.
+    ///
+    /// The state takes its room on disk, and memory for what is read of it, until the last clone of the
+    /// handle is dropped. What writes through it writes to the bank as it is, and its answers stay those
+    /// of the state that it holds.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// let then = bank.pinned()?;
+    /// assert!(then.is_current()?);
+    /// bank.refresh(&RefreshRequest::default(), &Unwatched)?;
+    /// assert_eq!(then.status()?.counters.refreshes, 1);
+    /// assert!(!then.is_current()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pinned(&self) -> Result<Self, EngineError> {
+        Ok(Self {
+            path: self.path.clone(),
+            pinned: Some(Arc::new(Reader::open(&self.path)?)),
+        })
+    }
+
+    /// Whether its answers are of the state that is published now, as they are unless the handle is
+    /// [pinned](Bank::pinned); an error where there is no bank any more, or none that can be read.
+    ///
+    /// Cost: two small files are read.
+    pub fn is_current(&self) -> Result<bool, EngineError> {
+        match &self.pinned {
+            Some(state) => Ok(state.is_current(&self.path)?),
+            None => Ok(true),
+        }
+    }
+
+    /// The state to answer of.
+    pub(crate) fn reader(&self) -> Result<Arc<Reader>, StoreError> {
+        match &self.pinned {
+            Some(state) => Ok(Arc::clone(state)),
+            None => Reader::open(&self.path).map(Arc::new),
         }
     }
 

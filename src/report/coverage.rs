@@ -1,12 +1,12 @@
 //! What cover methods cover beyond random pages: by method, by the number of seeds, by hops.
 
 use super::Report;
-use super::bars::{Bar, bars};
-use super::chart::{Frame, LOOKS, Point, Series, lines};
-use super::figure::Figure;
 use super::judge::is_ours;
-use super::text::{Count, Measure, optional};
 use crate::engine::{CoverMethod, CoverageCurve, CoverageEvaluation, CoveragePoint, Estimate};
+use crate::html::bars::{Bar, bars};
+use crate::html::chart::{Frame, LOOKS, Point, Series, lines};
+use crate::html::figure::Figure;
+use crate::html::text::{Count, Measure, optional};
 
 /// Where curves are told in numbers; a column for every point would be wider than the page.
 const IN_TABLE: [u32; 4] = [1, 2, 3, 5];

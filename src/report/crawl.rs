@@ -1,10 +1,10 @@
 //! The crawl from the seeds beside crawls from random pages: how many pages, how much PageRank, how
 //! important a page is.
 
-use super::chart::{Frame, Point, Series, lines};
-use super::figure::Figure;
-use super::text::{Count, Measure, optional, put};
 use crate::engine::{CrawlDepth, CrawlEvaluation, Estimate};
+use crate::html::chart::{Frame, Point, Series, lines};
+use crate::html::figure::Figure;
+use crate::html::text::{Count, Measure, optional, put};
 
 /// A depth of a crawl with its PageRank in the page's units.
 #[derive(Clone, Copy)]

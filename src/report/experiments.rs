@@ -1,12 +1,12 @@
 //! The figures of the experiments: what a crawl finds, what methods cover, what a budget gives, and
 //! how far the cores are from each other.
 
-use super::bars::{Bar, bars};
-use super::chart::Frame;
-use super::figure::Figure;
-use super::text::{Count, Measure};
 use super::{Report, coverage, crawl, fetches, map};
 use crate::engine::{BudgetEvaluation, DistancesEvaluation, Estimate, Method, Scope};
+use crate::html::bars::{Bar, bars};
+use crate::html::chart::Frame;
+use crate::html::figure::Figure;
+use crate::html::text::{Count, Measure};
 
 /// What is gathered per page fetched.
 pub(super) fn by_fetches(report: &Report) -> Vec<Figure> {

@@ -1,10 +1,10 @@
 //! What crawls from the seeds gather per page fetched, beside what other lists gather.
 
-use super::bars::{Bar, bars};
-use super::chart::Frame;
-use super::figure::Figure;
-use super::text::{Count, Measure, optional};
 use crate::engine::{ComparedList, Comparison, Estimate, GatheredView, ListKind};
+use crate::html::bars::{Bar, bars};
+use crate::html::chart::Frame;
+use crate::html::figure::Figure;
+use crate::html::text::{Count, Measure, optional};
 
 /// What a list is judged by: with pages held out, where any were.
 pub(super) fn basis(list: &ComparedList) -> &GatheredView {

@@ -6,11 +6,11 @@
 //! nothing counts that a list could only remember.
 
 use super::Report;
-use super::bars::{Bar, bars};
-use super::chart::Frame;
 use super::fetches::{bar, baselines};
-use super::text::{Count, Measure};
 use crate::engine::{ComparedList, Comparison, CoverMethod, CoverageCurve, Method};
+use crate::html::bars::{Bar, bars};
+use crate::html::chart::Frame;
+use crate::html::text::{Count, Measure};
 
 /// How many baselines the answer shows beside the seeds.
 const SHOWN: usize = 3;

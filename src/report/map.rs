@@ -3,8 +3,8 @@
 //! Near is dark: cores that are near each other lead to the same places, which is what seeds should
 //! not do. A pair without a way is an empty square with a dot.
 
-use super::chart::{Frame, WIDTH, label, open};
-use super::text::put;
+use crate::html::chart::{Frame, WIDTH, label, open};
+use crate::html::text::put;
 
 /// More cores than this are not drawn: a square would be too small to see.
 pub(super) const SHOWN: usize = 40;

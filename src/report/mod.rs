@@ -8,10 +8,8 @@
 //! judge.rs     whether it is worth it, and by which figures
 //! page.rs      the page, and what its templates cannot compute themselves
 //! experiments.rs, fetches.rs, crawl.rs, coverage.rs  what was measured, as figures (figure.rs)
-//! chart.rs, bars.rs, map.rs  inline SVG
-//! text.rs      escaping, numbers, lists that are cut
-//! html/        templates: base.html for any page, page.html with its sections, parts.html
-//! page.css     light, dark, phone and paper
+//! map.rs       distances between cores as inline SVG
+//! html/        templates: page.html with its sections, on top of those in src/html
 //! ```
 //!
 //! The page needs nothing but itself: no script, no request to anywhere (a content security policy
@@ -20,20 +18,16 @@
 //! day or the machine.
 
 mod answers;
-mod bars;
 mod changes;
-mod chart;
 mod coverage;
 mod crawl;
 mod experiments;
 mod fetches;
-mod figure;
 mod gather;
 mod judge;
 mod map;
 mod measured;
 mod page;
-mod text;
 
 pub use answers::{CoreSummary, Report, ReportSeed, SiteShare};
 pub use gather::ReportRequest;

@@ -6,17 +6,14 @@ use askama::Template;
 use serde_json::Value as Json;
 
 use super::answers::{CoreSummary, Report, ReportSeed};
-use super::bars::{Bar, bars};
-use super::chart::Frame;
 use super::experiments;
-use super::figure::Figure;
 use super::judge::{self, Verdict, verdict};
-use super::text::{Count, Cut, Measure, put};
 use crate::clock::time;
 use crate::engine::{AbsentWhy, ByPolicy, Claim, Evidence, Method, RefreshView, Stars};
-
-/// The style of every page.
-pub(super) const STYLE: &str = include_str!("page.css");
+use crate::html::bars::{Bar, bars};
+use crate::html::chart::Frame;
+use crate::html::figure::Figure;
+use crate::html::text::{Count, Cut, Measure, put};
 
 /// How a reader types what the page speaks of. The page does without the hints that are `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

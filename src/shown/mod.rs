@@ -89,6 +89,16 @@ pub fn are<N: PartialEq + From<u8>>(count: &N) -> &'static str {
     if *count == N::from(1) { "is" } else { "are" }
 }
 
+/// A field in the form of RFC 4180: quoted where necessary, with inner quotes doubled.
+#[must_use]
+pub fn quoted(field: &str) -> String {
+    if field.contains(['"', ',', '\r', '\n']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -295,7 +295,7 @@ pub(super) fn published_in_files(bank: &Path, epoch: u64) -> Option<bool> {
 /// The published state of a bank, as it was at one moment.
 pub struct Reader {
     store: Store,
-    epoch: u64,
+    pointer: Pointer,
     /// Keeps the state from being removed.
     _lock: File,
 }
@@ -336,7 +336,7 @@ impl Reader {
             {
                 return Ok(Self {
                     store: pointer.open(path)?,
-                    epoch,
+                    pointer,
                     _lock: lock,
                 });
             }
@@ -354,7 +354,8 @@ impl Reader {
     fn tell_of_later(&self, path: &Path) {
         let is_latest = || {
             let said = Acknowledged::read(path).ok().flatten();
-            said.is_some_and(|said| said.epoch == self.epoch) && Acknowledged::fault(path).is_none()
+            said.is_some_and(|said| said.epoch == self.epoch())
+                && Acknowledged::fault(path).is_none()
         };
         if is_latest() {
             return;
@@ -365,11 +366,11 @@ impl Reader {
             return;
         }
         // Or it has just published it.
-        if is_latest() || Pointer::read(path).is_ok_and(|pointer| pointer.epoch > self.epoch) {
+        if is_latest() || Pointer::read(path).is_ok_and(|pointer| pointer.epoch > self.epoch()) {
             return;
         }
         match Acknowledged::read(path) {
-            Ok(Some(said)) if said.epoch > self.epoch => tracing::warn!(
+            Ok(Some(said)) if said.epoch > self.epoch() => tracing::warn!(
                 unpublished = true,
                 "this is an older state: batch {} and refresh {} are stored and not published yet",
                 said.batch,
@@ -385,7 +386,16 @@ impl Reader {
     /// The epoch of the state.
     #[must_use]
     pub fn epoch(&self) -> u64 {
-        self.epoch
+        self.pointer.epoch
+    }
+
+    /// Whether a reader that opened the bank in this folder now would read this very state; an error
+    /// where it would find no bank, or none that can be read.
+    ///
+    /// Cost: two small files are read.
+    pub fn is_current(&self, path: &Path) -> Result<bool, StoreError> {
+        marker_format(path)?;
+        Ok(Pointer::read(path)? == self.pointer)
     }
 }
 

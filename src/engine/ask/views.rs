@@ -2,6 +2,7 @@
 //! so they can be asked for while another process writes.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, Evidence, History, PageView, Seed,
@@ -24,13 +25,13 @@ use crate::watch::Watch;
 
 /// The published state, with URLs.
 pub(crate) struct Views {
-    pub(crate) reader: Reader,
+    pub(crate) reader: Arc<Reader>,
     pub(crate) naming: Naming,
 }
 
 impl Views {
     pub(crate) fn open(bank: &Bank) -> Result<Self, EngineError> {
-        let reader = Reader::open(bank.path())?;
+        let reader = bank.reader()?;
         let naming = crate::engine::naming(&reader.settings()?)?;
         Ok(Self { reader, naming })
     }

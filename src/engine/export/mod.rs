@@ -29,7 +29,7 @@ use super::error::Exported;
 use super::{Bank, EngineError};
 use crate::page::SiteId;
 use crate::storage::records::{SiteGiven, SiteRecord};
-use crate::storage::{Reader, tables};
+use crate::storage::tables;
 use crate::watch::Watch;
 use chunk::{Chunk, Limits, Of};
 use report::Counts;
@@ -98,7 +98,7 @@ fn export(
     limits: Limits,
     watch: &dyn Watch,
 ) -> Result<ExportReport, EngineError> {
-    let reader = Reader::open(bank.path())?;
+    let reader = bank.reader()?;
     let settings = reader.settings()?;
     let naming = super::naming(&settings)?;
     let totals = reader.counters()?;

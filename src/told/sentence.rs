@@ -3,26 +3,27 @@
 //! It speaks of pages that link and pages that are linked to. Sigma, hubs, hops and gains are evidence,
 //! and come after it.
 
-use seedbank::engine::{
+use crate::engine::{
     AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoverMethod, CoverSeed, CoverStop,
     LeftOut, Method, NearCore, NotTaken, PolicySays, Role, RowSums, SiteSeed, Uncovered, Unreached,
     WebSeed, Why,
 };
-use seedbank::shown::counted;
+use crate::shown::counted;
 
-use super::explain_web::links;
-use super::policy_text::{fault, flag};
+use super::policy::{fault, flag};
+use super::web::links;
 
 /// Why a page of a site is a seed, or why not, in one sentence; what policies say comes before what the
 /// method says.
-pub(super) fn sentence(
+#[must_use]
+pub fn sentence(
     asked: &Asked,
     (policy, why): (Option<&PolicySays>, &Why),
     site: &str,
     alias: Option<&AliasView>,
 ) -> String {
     let plan = &asked.plan;
-    if let Some(policy) = policy.and_then(|policy| by_policy(plan, policy)) {
+    if let Some(policy) = policy.map(|policy| by_policy(plan, policy)) {
         return policy;
     }
     match why {
@@ -42,9 +43,9 @@ pub(super) fn sentence(
     }
 }
 
-/// What the policies of a plan say; `None` of one that this build has no words for.
-fn by_policy(plan: &str, policy: &PolicySays) -> Option<String> {
-    Some(match policy {
+/// What the policies of a plan say.
+fn by_policy(plan: &str, policy: &PolicySays) -> String {
+    match policy {
         PolicySays::Pinned { rank } => format!("Seed {rank} of plan {plan}: the plan pins it."),
         PolicySays::PinLeftOut { why } => {
             format!(
@@ -64,8 +65,7 @@ fn by_policy(plan: &str, policy: &PolicySays) -> Option<String> {
                 flag(*by)
             )
         }
-        _ => return None,
-    })
+    }
 }
 
 fn no_seed(why: &Why, method: Method, site: &str, alias: Option<&AliasView>) -> String {

@@ -1,17 +1,17 @@
 //! Answers of `explain` for people: lines that can be pasted into a ticket. A sentence that needs no
 //! knowledge of the methods comes first, the evidence last.
 
-use seedbank::engine::{
+use crate::engine::{
     AliasBy, AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite,
     CoverSeed, CoverStop, Explanation, NearCore, NotTaken, PageState, PageToday, PlaceView,
     PolicySays, Role, RowSums, ScoredUrl, SeedByPolicy, SiteExplanation, SiteSeed, SiteWhy,
     Uncovered, Why,
 };
-use seedbank::shown::{are, counted};
+use crate::shown::{are, counted};
 
-use super::explain_sentence::sentence;
-use super::explain_web::{gain, links, parts, rank, unreached, web_of_site, web_pick, web_seed};
-use super::output::Lines;
+use super::lines::Lines;
+use super::sentence::sentence;
+use super::web::{gain, links, parts, rank, unreached, web_of_site, web_pick, web_seed};
 
 /// The refresh that is asked; its plan is named by the sentence.
 fn of_refresh(asked: &Asked) -> String {
@@ -29,7 +29,8 @@ fn of_refresh(asked: &Asked) -> String {
 }
 
 /// Why a page is a seed, or why not: a sentence, what is asked about, and the evidence.
-pub(super) fn of_page(answer: &Explanation) -> String {
+#[must_use]
+pub fn of_page(answer: &Explanation) -> String {
     let mut lines = Lines(format!("{}\n", answer.url));
     let alias = answer.page.alias.as_ref();
     let why = (answer.policy.as_ref(), &answer.why);
@@ -302,7 +303,8 @@ fn alias(alias: &AliasView) -> String {
 }
 
 /// What a refresh did with a site.
-pub(super) fn of_site(answer: &SiteExplanation) -> String {
+#[must_use]
+pub fn of_site(answer: &SiteExplanation) -> String {
     let mut lines = Lines(format!("site {}\n", answer.site));
     lines.add(format_args!(
         "plan {}, {}",

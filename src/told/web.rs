@@ -1,17 +1,17 @@
 //! Answers of `explain` for people, of plans over the whole web; and what those of sites share.
 
-use seedbank::engine::{Parts, SiteSeed, Unreached, WebOfSite, WebParts, WebSeed, WebTerms};
-use seedbank::shown::counted;
+use crate::engine::{Parts, SiteSeed, Unreached, WebOfSite, WebParts, WebSeed, WebTerms};
+use crate::shown::counted;
 
-use super::output::Lines;
+use super::lines::Lines;
 
 /// The score of a pick.
-pub(super) fn gain(gain: Option<f64>) -> String {
+pub(crate) fn gain(gain: Option<f64>) -> String {
     gain.map_or_else(|| "drawn".to_owned(), |gain| format!("score {gain}"))
 }
 
 /// The rank of a seed, or of a page that is held back.
-pub(super) fn rank(rank: u32, held_back: bool) -> String {
+pub(crate) fn rank(rank: u32, held_back: bool) -> String {
     if held_back {
         format!("no seed, held back by --max-changes as number {rank}")
     } else {
@@ -20,7 +20,7 @@ pub(super) fn rank(rank: u32, held_back: bool) -> String {
 }
 
 /// Pages and what makes up their value.
-pub(super) fn parts(parts: &Parts) -> String {
+pub(crate) fn parts(parts: &Parts) -> String {
     format!(
         "{} ({} clicked, {} spam, {}), value {} (of it {} by uncrawled outlinks)",
         counted(parts.pages, "page"),
@@ -33,13 +33,13 @@ pub(super) fn parts(parts: &Parts) -> String {
 }
 
 /// So many links, in words.
-pub(super) fn links(hops: u32) -> String {
+pub(crate) fn links(hops: u32) -> String {
     let plural = if hops == 1 { "" } else { "s" };
     format!("{hops} link{plural}")
 }
 
 /// A pick over the web.
-pub(super) fn web_pick(seed: &SiteSeed) -> String {
+pub(crate) fn web_pick(seed: &SiteSeed) -> String {
     let score = gain(seed.gain);
     format!(
         "{} ({}, pick {}, {score})",
@@ -60,7 +60,7 @@ fn web_parts(reached: &WebParts) -> String {
 }
 
 /// What a seed over the web reaches, and what it costs.
-pub(super) fn web_seed(lines: &mut Lines, seed: &WebSeed) {
+pub(crate) fn web_seed(lines: &mut Lines, seed: &WebSeed) {
     let score = gain(seed.gain);
     lines.add(format_args!(
         "pick {}, by refresh {}: {score}",
@@ -105,7 +105,7 @@ fn terms(lines: &mut Lines, terms: &WebTerms) {
 }
 
 /// A page that no seed over the web reaches.
-pub(super) fn unreached(lines: &mut Lines, page: &Unreached) {
+pub(crate) fn unreached(lines: &mut Lines, page: &Unreached) {
     lines.add(format_args!(
         "{} of {} seeds were picked",
         page.picks, page.seeds_asked
@@ -124,7 +124,7 @@ pub(super) fn unreached(lines: &mut Lines, page: &Unreached) {
 }
 
 /// What seeds over the web reach of a site.
-pub(super) fn web_of_site(lines: &mut Lines, site: &WebOfSite) {
+pub(crate) fn web_of_site(lines: &mut Lines, site: &WebOfSite) {
     for seed in &site.site_seeds {
         lines.add(web_pick(seed));
     }

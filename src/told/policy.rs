@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use seedbank::engine::{HeldBy, PinFault, PolicyView, Short, Shortage, Stars};
-use seedbank::shown::{counted, plain};
+use crate::engine::{HeldBy, PinFault, PolicyView, Short, Shortage, Stars};
+use crate::shown::{counted, plain};
 
 /// The flag that holds a page back.
-pub(super) const fn flag(by: HeldBy) -> &'static str {
+pub(crate) const fn flag(by: HeldBy) -> &'static str {
     match by {
         HeldBy::MaxPerSite => "--max-per-site",
         HeldBy::MaxPerDomain => "--max-per-domain",
@@ -21,7 +21,7 @@ pub(super) const fn flag(by: HeldBy) -> &'static str {
 }
 
 /// Why a page that is pinned is no seed.
-pub(super) const fn fault(why: PinFault) -> &'static str {
+pub(crate) const fn fault(why: PinFault) -> &'static str {
     match why {
         PinFault::Unknown => "the bank has no such page",
         PinFault::Gone => "it is gone",
@@ -31,7 +31,7 @@ pub(super) const fn fault(why: PinFault) -> &'static str {
 }
 
 /// What the policies of a refresh came to; nothing where they did nothing.
-pub(super) fn policy(text: &mut String, policy: &PolicyView) {
+pub fn policy(text: &mut String, policy: &PolicyView) {
     // Writing to a String cannot fail, here and below.
     if policy.pinned > 0 {
         let _ = writeln!(text, "pinned: {}", counted(policy.pinned, "seed"));
@@ -58,7 +58,7 @@ pub(super) fn policy(text: &mut String, policy: &PolicyView) {
 }
 
 /// Which cores are stars.
-pub(super) fn stars(text: &mut String, stars: Stars) {
+pub fn stars(text: &mut String, stars: Stars) {
     let cores = counted(stars.cores, "core");
     let _ = writeln!(
         text,
@@ -70,7 +70,7 @@ pub(super) fn stars(text: &mut String, stars: Stars) {
 }
 
 /// Why there are fewer seeds than were asked for.
-pub(super) fn shortage(text: &mut String, short: Shortage, found: u32) {
+pub fn shortage(text: &mut String, short: Shortage, found: u32) {
     let why = match short.reason {
         Short::NoLinkLeft => "no inter-site link is left that a further core could come from",
         Short::NoPageLeft => "no page is left that may be one where further ones are to be",

@@ -7,7 +7,7 @@
 use super::text::{escape, put, tick};
 
 /// The width of every chart, in its own units.
-pub(super) const WIDTH: f64 = 344.0;
+pub(crate) const WIDTH: f64 = 344.0;
 const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 44.0;
 const TOP: f64 = 30.0;
@@ -17,48 +17,48 @@ const LINE: f64 = 13.0;
 
 /// What every chart has around it.
 #[derive(Clone, Copy)]
-pub(super) struct Frame<'a> {
+pub(crate) struct Frame<'a> {
     /// Unique on the page.
-    pub(super) id: &'a str,
+    pub(crate) id: &'a str,
     /// What is shown.
-    pub(super) title: &'a str,
+    pub(crate) title: &'a str,
     /// What is to be seen, in words.
-    pub(super) description: &'a str,
+    pub(crate) description: &'a str,
     /// What is along the horizontal axis, with its unit.
-    pub(super) x: &'a str,
+    pub(crate) x: &'a str,
     /// What is along the vertical axis, with its unit.
-    pub(super) y: &'a str,
+    pub(crate) y: &'a str,
 }
 
 /// A point with the standard error of its height.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Point {
-    pub(super) x: f64,
-    pub(super) y: f64,
-    pub(super) error: f64,
+pub(crate) struct Point {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) error: f64,
 }
 
 impl Point {
     /// A point at a whole number, such as a depth.
-    pub(super) fn at(x: u32, y: f64, error: f64) -> Self {
+    pub(crate) fn at(x: u32, y: f64, error: f64) -> Self {
         let x = f64::from(x);
         Point { x, y, error }
     }
 }
 
 /// How many looks the style knows.
-pub(super) const LOOKS: usize = 10;
+pub(crate) const LOOKS: usize = 10;
 
 /// One line.
-pub(super) struct Series {
-    pub(super) name: String,
+pub(crate) struct Series {
+    pub(crate) name: String,
     /// Which of the style's colours, dashes and marks it has.
-    pub(super) look: usize,
-    pub(super) points: Vec<Point>,
+    pub(crate) look: usize,
+    pub(crate) points: Vec<Point>,
 }
 
 /// Opens an SVG image with its title and description.
-pub(super) fn open(out: &mut String, frame: &Frame<'_>, height: f64) {
+pub(crate) fn open(out: &mut String, frame: &Frame<'_>, height: f64) {
     put(
         out,
         format_args!(
@@ -73,7 +73,7 @@ pub(super) fn open(out: &mut String, frame: &Frame<'_>, height: f64) {
 }
 
 /// Text in a chart; `class` is where it is anchored and how it looks.
-pub(super) fn label(out: &mut String, x: f64, y: f64, class: &str, text: &str) {
+pub(crate) fn label(out: &mut String, x: f64, y: f64, class: &str, text: &str) {
     put(
         out,
         format_args!(
@@ -84,7 +84,7 @@ pub(super) fn label(out: &mut String, x: f64, y: f64, class: &str, text: &str) {
 }
 
 /// A straight line in a chart.
-pub(super) fn stroke(out: &mut String, class: &str, from: (f64, f64), to: (f64, f64)) {
+pub(crate) fn stroke(out: &mut String, class: &str, from: (f64, f64), to: (f64, f64)) {
     put(
         out,
         format_args!(
@@ -95,7 +95,7 @@ pub(super) fn stroke(out: &mut String, class: &str, from: (f64, f64), to: (f64, 
 }
 
 /// Round numbers that span a range with about `wanted` steps.
-pub(super) fn ticks(low: f64, high: f64, wanted: f64) -> Vec<f64> {
+pub(crate) fn ticks(low: f64, high: f64, wanted: f64) -> Vec<f64> {
     let span = high - low;
     // Also where a number is none.
     if !(span > 0.0 && span.is_finite()) {
@@ -139,7 +139,7 @@ fn spread(wishes: &[f64], low: f64, high: f64) -> Vec<f64> {
 }
 
 /// A line chart; `names` is the room for the names at the right.
-pub(super) fn lines(frame: &Frame<'_>, series: &[Series], names: f64) -> String {
+pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64) -> String {
     let right = WIDTH - names;
     let points = || series.iter().flat_map(|line| &line.points);
     let xs = points().map(|point| point.x);

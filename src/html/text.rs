@@ -11,7 +11,7 @@ use crate::engine::Estimate;
 use crate::shown::is_steering;
 
 /// Appends; writing to a String cannot fail.
-pub(super) fn put(out: &mut String, text: fmt::Arguments<'_>) {
+pub(crate) fn put(out: &mut String, text: fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
@@ -21,7 +21,7 @@ pub(super) fn put(out: &mut String, text: fmt::Arguments<'_>) {
 /// Characters that steer the direction of text are shown by number: they could make one URL look
 /// like another.
 #[derive(Clone, Copy)]
-pub(super) struct PageText;
+pub(crate) struct PageText;
 
 impl Escaper for PageText {
     fn write_escaped_str<W: Write>(&self, mut out: W, text: &str) -> fmt::Result {
@@ -41,20 +41,20 @@ impl Escaper for PageText {
 }
 
 /// Text for a chart, as templates write it.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let _ = PageText.write_escaped_str(&mut safe, text);
     safe
 }
 
 /// A part of a list, and how many items of the list it leaves out.
-pub(super) struct Excerpt<'a, T> {
-    pub(super) shown: &'a [T],
-    pub(super) more: usize,
+pub(crate) struct Excerpt<'a, T> {
+    pub(crate) shown: &'a [T],
+    pub(crate) more: usize,
 }
 
 /// Long lists are cut on the page; the JSON file beside it has them whole.
-pub(super) trait Cut<T> {
+pub(crate) trait Cut<T> {
     /// At most so many items from the beginning.
     fn head(&self, most: usize) -> Excerpt<'_, T>;
     /// At most so many items from the end.
@@ -76,7 +76,7 @@ impl<T> Cut<T> for [T] {
 }
 
 /// A count as the page writes it.
-pub(super) trait Count: Copy + fmt::Display {
+pub(crate) trait Count: Copy + fmt::Display {
     /// With its thousands apart.
     fn whole(self) -> String {
         let digits = self.to_string();
@@ -103,7 +103,7 @@ impl Count for u64 {}
 impl Count for usize {}
 
 /// A measure as the page writes it.
-pub(super) trait Measure {
+pub(crate) trait Measure {
     /// With about three digits that count.
     fn short(self) -> String;
 }
@@ -146,7 +146,7 @@ impl Measure for f64 {
 }
 
 /// A number for an axis.
-pub(super) fn tick(number: f64) -> String {
+pub(crate) fn tick(number: f64) -> String {
     match number.abs() {
         size if size >= 1e9 => format!("{}G", (number / 1e9).short()),
         size if size >= 1e6 => format!("{}M", (number / 1e6).short()),
@@ -157,12 +157,12 @@ pub(super) fn tick(number: f64) -> String {
 
 impl Estimate {
     /// Its standard error; not a number, which charts do not draw, where there is none.
-    pub(super) fn error(self) -> f64 {
+    pub(crate) fn error(self) -> f64 {
         self.standard_error.unwrap_or(f64::NAN)
     }
 
     /// With its standard error, both with the digits that the error leaves.
-    pub(super) fn with_error(self) -> String {
+    pub(crate) fn with_error(self) -> String {
         let Some(error) = self.standard_error else {
             return self.mean.short();
         };
@@ -188,7 +188,7 @@ impl Estimate {
 }
 
 /// A mean with its standard error, a dash where there is none.
-pub(super) fn optional(mean: Option<Estimate>) -> String {
+pub(crate) fn optional(mean: Option<Estimate>) -> String {
     mean.map_or_else(|| "–".to_owned(), Estimate::with_error)
 }
 

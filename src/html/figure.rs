@@ -1,23 +1,23 @@
 //! What every experiment shows: a chart, and its numbers in a table under it.
 
 /// A chart with its table.
-pub(super) struct Figure {
-    pub(super) title: String,
+pub(crate) struct Figure {
+    pub(crate) title: String,
     /// What is to be seen in it.
-    pub(super) about: String,
+    pub(crate) about: String,
     /// The chart as inline SVG.
-    pub(super) chart: String,
+    pub(crate) chart: String,
     /// What the chart leaves out; `None` where that is nothing.
-    pub(super) note: Option<String>,
+    pub(crate) note: Option<String>,
     /// What a reader opens to see the table; `None` where it is open.
-    pub(super) folded: Option<&'static str>,
-    pub(super) heads: Vec<String>,
-    pub(super) rows: Vec<Vec<String>>,
+    pub(crate) folded: Option<&'static str>,
+    pub(crate) heads: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
 }
 
 impl Figure {
     /// A chart that shows everything, above an open table.
-    pub(super) fn open(
+    pub(crate) fn open(
         title: impl Into<String>,
         about: impl Into<String>,
         chart: String,

@@ -10,18 +10,18 @@ const BOTTOM: f64 = 40.0;
 const BOTTOM_BARE: f64 = 20.0;
 
 /// One bar.
-pub(super) struct Bar {
-    pub(super) name: String,
-    pub(super) number: f64,
-    pub(super) error: f64,
+pub(crate) struct Bar {
+    pub(crate) name: String,
+    pub(crate) number: f64,
+    pub(crate) error: f64,
     /// The number for people.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Whether it is the one that the page is about.
-    pub(super) ours: bool,
+    pub(crate) ours: bool,
 }
 
 /// A bar chart; `names` and `numbers` are the room for the texts at the left and at the right.
-pub(super) fn bars(frame: &Frame<'_>, bars: &[Bar], names: f64, numbers: f64) -> String {
+pub(crate) fn bars(frame: &Frame<'_>, bars: &[Bar], names: f64, numbers: f64) -> String {
     let (left, right) = (names, WIDTH - numbers);
     let bounds = bars
         .iter()
