@@ -74,6 +74,7 @@ pub mod engine;
 pub mod guide;
 pub mod ingest;
 pub mod report;
+pub mod serve;
 pub mod shown;
 pub mod synth;
 pub mod told;

@@ -5,8 +5,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use super::session::Everywhere;
 use super::{
     backup, check, compact, cores, diff, evaluate, explain, export, forget, history, ingest, init,
-    migrate, page, plans, quotas, refresh, repair, report, restore, seeds, shell, status, synth,
-    undo,
+    migrate, page, plans, quotas, refresh, repair, report, restore, seeds, serve, shell, status,
+    synth, undo,
 };
 use seedbank::engine::FORMAT;
 
@@ -61,6 +61,7 @@ pub(super) enum Command {
     Plans(plans::PlansArgs),
     Quotas(quotas::QuotasArgs),
     Report(report::ReportArgs),
+    Serve(serve::ServeArgs),
     Export(export::ExportArgs),
     Status(status::StatusArgs),
     Check(check::CheckArgs),

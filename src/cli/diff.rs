@@ -4,12 +4,11 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use schemars::JsonSchema;
 use seedbank::engine::{
     Bank, Cause, Change, DiffRequest, DiffSide, DiffSummary, EngineError, RefreshId, SeedChange,
 };
 use seedbank::shown::{counted, plain, readable};
-use serde::Serialize;
+use seedbank::told::SummaryLine;
 
 use super::failure::CliError;
 use super::output::{Output, print};
@@ -70,13 +69,6 @@ enum DiffFormat {
     Jsonl,
 }
 
-/// The first line of JSON Lines.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct SummaryLine<'a> {
-    /// The counts.
-    summary: &'a DiffSummary,
-}
-
 pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError> {
     let list = args.seeds_file.as_deref().map(url_list::read).transpose()?;
     let request = DiffRequest {
@@ -97,9 +89,7 @@ pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError
     let mut out = Output::new();
     match args.format {
         DiffFormat::Jsonl => {
-            out.json(&SummaryLine {
-                summary: &diff.summary,
-            })?;
+            out.json(&SummaryLine::of(&diff))?;
             for seed in &diff.seeds {
                 out.json(seed)?;
             }

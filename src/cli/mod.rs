@@ -35,6 +35,7 @@ mod repair;
 mod report;
 mod restore;
 mod seeds;
+mod serve;
 mod session;
 mod shell;
 mod status;
@@ -100,6 +101,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Refresh(args) => refresh::run(*args, session),
         Command::Report(args) => report::run(args, session),
         Command::Seeds(args) => seeds::run(args, session),
+        Command::Serve(args) => serve::run(args, session),
         Command::Cores(args) => cores::run(args, session),
         Command::Diff(args) => diff::run(args, session),
         Command::Explain(args) => explain::run(args, session),

@@ -6,7 +6,9 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
-use seedbank::engine::{BatchKind, RefreshId, Which};
+use seedbank::engine::{RefreshId, Which};
+pub(super) use seedbank::shown::{age as human_age, bytes as human_bytes};
+pub(super) use seedbank::told::kind_name;
 
 /// How one result is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
@@ -68,16 +70,6 @@ pub(super) fn size(text: &str) -> Result<usize, String> {
         .and_then(|bytes| usize::try_from(bytes).ok())
         .filter(|bytes| *bytes >= 1 << 20)
         .ok_or_else(|| "give at least 1M, and no more than this machine can address".to_owned())
-}
-
-/// What a batch is called by its kind.
-pub(super) const fn kind_name(kind: BatchKind) -> &'static str {
-    match kind {
-        BatchKind::Snapshot => "snapshot",
-        BatchKind::Delta => "delta",
-        BatchKind::Undo => "undo",
-        BatchKind::Forget => "forget",
-    }
 }
 
 /// Reads a size of memory, which the machine must have.
@@ -145,22 +137,6 @@ impl Bounded for u32 {
 
 impl Bounded for u64 {
     const MOST: Self = Self::MAX;
-}
-
-/// A number of bytes in a form for people.
-pub(super) fn human_bytes(bytes: u64) -> String {
-    indicatif::BinaryBytes(bytes).to_string()
-}
-
-/// An age in seconds in a form for people: its two largest units.
-pub(super) fn human_age(seconds: u64) -> String {
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{seconds} s"),
-        (0, 0, _) => format!("{minutes} min"),
-        (0, _, _) => format!("{hours} h {minutes} min"),
-        (_, _, _) => format!("{days} d {hours} h"),
-    }
 }
 
 #[cfg(test)]

@@ -130,6 +130,18 @@ impl Bank {
         }
     }
 
+    /// The last part of the bank's folder.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let path = self.path();
+        let full = path.canonicalize().ok();
+        let name = path.file_name().or_else(|| full.as_deref()?.file_name());
+        name.map_or_else(
+            || "bank".to_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        )
+    }
+
     /// The bank's folder.
     #[must_use]
     pub fn path(&self) -> &Path {

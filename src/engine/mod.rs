@@ -31,7 +31,7 @@ mod upkeep;
 mod whole;
 
 pub use ask::{
-    AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change,
+    AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change, Churn,
     CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed,
     DiffRequest, DiffSide, DiffSummary, DryRun, EarlierList, Event, Evidence, Explainer,
     Explanation, GivenOf, GroupSize, History, InPlan, LastBatch, LeftOut, LinksBySite,

@@ -124,17 +124,6 @@ impl Bank {
         };
         self.diff(&request, watch).map(Some)
     }
-
-    /// The last part of the bank's folder.
-    fn name(&self) -> String {
-        let path = self.path();
-        let full = path.canonicalize().ok();
-        let name = path.file_name().or_else(|| full.as_deref()?.file_name());
-        name.map_or_else(
-            || "bank".to_owned(),
-            |name| name.to_string_lossy().into_owned(),
-        )
-    }
 }
 
 /// A refresh by its number, since its plan may be refreshed meanwhile.

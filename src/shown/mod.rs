@@ -89,6 +89,24 @@ pub fn are<N: PartialEq + From<u8>>(count: &N) -> &'static str {
     if *count == N::from(1) { "is" } else { "are" }
 }
 
+/// A number of bytes in a form for people.
+#[must_use]
+pub fn bytes(bytes: u64) -> String {
+    indicatif::BinaryBytes(bytes).to_string()
+}
+
+/// An age in seconds in a form for people: its two largest units.
+#[must_use]
+pub fn age(seconds: u64) -> String {
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, _) => format!("{minutes} min"),
+        (0, _, _) => format!("{hours} h {minutes} min"),
+        (_, _, _) => format!("{days} d {hours} h"),
+    }
+}
+
 /// A field in the form of RFC 4180: quoted where necessary, with inner quotes doubled.
 #[must_use]
 pub fn quoted(field: &str) -> String {

@@ -4,15 +4,21 @@
 //! through [`readable`](crate::shown::readable) or [`plain`](crate::shown::plain), and into HTML only
 //! escaped.
 
+mod causes;
 mod explain;
+mod how;
 mod lines;
 mod policy;
 mod seeds;
 mod sentence;
 mod web;
+mod words;
 
+pub use causes::{SummaryLine, because};
 pub use explain::{of_page, of_site};
+pub use how::how;
 pub use lines::Lines;
 pub use policy::{policy, shortage, stars};
 pub use seeds::{SeedFormat, write_seeds};
 pub use sentence::sentence;
+pub use words::{kind_name, state_name};

@@ -251,7 +251,7 @@ const ORDERS: &[Order] = &[
             &["evaluate"],
             &["engine"],
             &["told", "html"],
-            &["report"],
+            &["report", "serve"],
         ],
         known: &[],
     },
@@ -286,7 +286,7 @@ const ORDERS: &[Order] = &[
             &[
                 "backup", "compact", "cores", "evaluate", "explain", "export", "forget", "history",
                 "ingest", "init", "migrate", "page", "plans", "quotas", "refresh", "repair",
-                "report", "restore", "seeds", "shell", "status", "synth", "undo",
+                "report", "restore", "seeds", "serve", "shell", "status", "synth", "undo",
             ],
             // The types that are printed, as schemas.
             &["schemas"],

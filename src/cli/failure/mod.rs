@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
 use seedbank::engine::{EngineError, Failure, PlanError};
+use seedbank::serve::ServeError;
 use seedbank::shown::{plain, shortened};
 use seedbank::synth::SynthError;
 
@@ -84,9 +85,21 @@ pub(super) enum CliError {
     /// The threads could not be started.
     #[error("cannot start the threads")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    /// The bank could not be served.
+    #[error(transparent)]
+    Serve(ServeError),
     /// Ctrl-C could not be caught.
     #[error("cannot watch for Ctrl-C")]
     Signals(#[source] std::io::Error),
+}
+
+impl From<ServeError> for CliError {
+    fn from(error: ServeError) -> Self {
+        match error {
+            ServeError::Bank(e) => Self::Engine(e),
+            other => Self::Serve(other),
+        }
+    }
 }
 
 impl CliError {
@@ -109,7 +122,9 @@ impl CliError {
                 SynthError::Write { .. } => 1,
                 _ => 2,
             },
-            Self::OutOfTime(_)
+            Self::Serve(ServeError::Open(_)) => 2,
+            Self::Serve(_)
+            | Self::OutOfTime(_)
             | Self::Output(_)
             | Self::File { .. }
             | Self::Halfway { .. }
@@ -127,6 +142,12 @@ impl CliError {
                 "give it more time with --time-limit; the lists of earlier refreshes stay as they are"
                     .to_owned(),
             ),
+            Self::Serve(ServeError::Open(_)) => {
+                Some("give a secret that requests have to know with --token-file".to_owned())
+            }
+            Self::Serve(ServeError::Listen { .. }) => {
+                Some("another server may listen there; give another port with --listen".to_owned())
+            }
             Self::Threads(_) => Some("give a smaller number of --threads".to_owned()),
             _ => None,
         }

@@ -18,10 +18,11 @@ use std::path::{Path, PathBuf};
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use seedbank::told::SummaryLine;
 use seedbank::{engine, report, storage};
 use serde_json::{Value, json};
 
-use super::{check, diff, explain, log, plans, synth};
+use super::{check, explain, log, plans, synth};
 
 /// The schema of one kind of output.
 type Give = fn(&mut SchemaGenerator) -> Schema;
@@ -85,10 +86,7 @@ const FILES: &[File] = &[
         "One line of `seedbank diff --format jsonl`: first the counts, then every seed of the two \
          lists.",
         &[
-            (
-                Some("the counts, on the first line"),
-                of::<diff::SummaryLine<'_>>,
-            ),
+            (Some("the counts, on the first line"), of::<SummaryLine<'_>>),
             (Some("a seed"), of::<engine::SeedChange>),
         ],
     ),

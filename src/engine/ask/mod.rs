@@ -2,6 +2,7 @@
 //! what changed between two lists.
 
 pub(crate) mod answers;
+mod churn;
 pub(crate) mod diff;
 mod dry_run;
 mod earlier;
@@ -20,6 +21,7 @@ pub use answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, History,
     PageView, Seed, SuccessorView, Which,
 };
+pub use churn::Churn;
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
 pub use earlier::{EarlierList, ListAndEarlier};

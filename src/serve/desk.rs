@@ -1,0 +1,107 @@
+//! Where questions are answered: on threads of their own, so many at once, each within its time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::{Response, StatusCode};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::answer::{Answer, Fault};
+use super::asked::Form;
+use super::shelf::Shelf;
+use crate::engine::Bank;
+use crate::watch::Watch;
+
+/// How long an answer may take, waiting for its turn included.
+pub(super) const TIME: Duration = Duration::from_secs(10);
+
+/// Answers questions of one bank.
+pub(super) struct Desk {
+    pub(super) shelf: Shelf,
+    /// The name of the bank's folder, for titles.
+    pub(super) name: String,
+    turns: Arc<Semaphore>,
+}
+
+/// Stops work whose time is over, or that nobody waits for any more.
+pub(super) struct Deadline {
+    until: Instant,
+    left: Arc<AtomicBool>,
+}
+
+impl Watch for Deadline {
+    fn stopped(&self) -> bool {
+        self.left.load(Ordering::Relaxed) || Instant::now() >= self.until
+    }
+}
+
+/// Tells the work that nobody waits for it: set when the request is dropped.
+struct Leaves(Arc<AtomicBool>);
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Desk {
+    pub(super) fn new(bank: Bank, at_once: usize) -> Self {
+        Self {
+            name: bank.name(),
+            shelf: Shelf::new(bank),
+            turns: Arc::new(Semaphore::new(at_once)),
+        }
+    }
+
+    /// Answers a question of the state that is published now.
+    pub(super) async fn answer(
+        self: Arc<Self>,
+        form: Form,
+        question: impl FnOnce(&State<'_>) -> Result<Answer, Fault> + Send + 'static,
+    ) -> Response<Body> {
+        let left = Arc::new(AtomicBool::new(false));
+        let deadline = Deadline {
+            until: Instant::now() + TIME,
+            left: Arc::clone(&left),
+        };
+        let _leaves = Leaves(left);
+        let work = async {
+            let turn = Arc::clone(&self.turns).acquire_owned().await;
+            let desk = Arc::clone(&self);
+            let work = spawn_blocking(move || {
+                let _turn = turn;
+                let bank = desk.shelf.state()?;
+                question(&State {
+                    bank: &bank,
+                    name: &desk.name,
+                    watch: &deadline,
+                })
+            });
+            work.await.unwrap_or_else(|_| {
+                let text = "the answer broke off";
+                Err(Fault::new(StatusCode::INTERNAL_SERVER_ERROR, text))
+            })
+        };
+        let answered = timeout(TIME, work).await.unwrap_or_else(|_| {
+            let text = format!("there was no answer within {} seconds", TIME.as_secs());
+            Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, text))
+        });
+        answered
+            .unwrap_or_else(|fault| Answer::fault(&fault, form))
+            .into()
+    }
+}
+
+/// What a question is answered from.
+pub(super) struct State<'a> {
+    /// A state that stays the same.
+    pub(super) bank: &'a Bank,
+    /// The name of the bank's folder.
+    pub(super) name: &'a str,
+    /// Stops the work when its time is over.
+    pub(super) watch: &'a Deadline,
+}

@@ -1,0 +1,84 @@
+//! Everything that happened to the bank, the newest first.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State as Shared;
+use axum::http::Response;
+use serde::Deserialize;
+
+use super::frame::Frame;
+use crate::clock::time;
+use crate::engine::{BatchView, Event, RefreshView};
+use crate::html::text::{Count, Measure};
+use crate::serve::address::{self, Address};
+use crate::serve::answer::{Answer, Fault};
+use crate::serve::asked::{Asked, Form};
+use crate::serve::desk::{Desk, State};
+use crate::told::{how, kind_name};
+
+/// Events on one page.
+const ROWS: usize = 100;
+
+#[derive(Deserialize)]
+pub(super) struct About {
+    /// How many later events stand on the pages before.
+    #[serde(default)]
+    from: usize,
+}
+
+/// A line of the page.
+enum Line {
+    Batch(BatchView),
+    Refresh(RefreshView),
+}
+
+#[derive(Template)]
+#[template(path = "batches.html", config = "src/serve/askama.toml")]
+struct Page<'a> {
+    frame: Frame<'a>,
+    lines: Vec<Line>,
+    from: usize,
+    all: usize,
+}
+
+pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
+    desk.answer(asked.form, move |state| {
+        made(state, asked.about.from, asked.form)
+    })
+    .await
+}
+
+fn made(state: &State<'_>, from: usize, form: Form) -> Result<Answer, Fault> {
+    let history = state.bank.history()?;
+    if form == Form::Json {
+        return Answer::json(&history);
+    }
+    let events = history.in_order();
+    let lines = events
+        .iter()
+        .rev()
+        .skip(from)
+        .take(ROWS)
+        .map(|event| match event {
+            Event::Batch(batch) => Line::Batch((*batch).clone()),
+            Event::Refresh(refresh) => Line::Refresh((*refresh).clone()),
+        });
+    Answer::page(&Page {
+        frame: Frame::around(state, Address::of("/batches")),
+        lines: lines.collect(),
+        from,
+        all: events.len(),
+    })
+}
+
+impl Page<'_> {
+    /// The page of later events, and that of earlier ones.
+    fn turns(&self) -> (Option<Address>, Option<Address>) {
+        let to = |from: usize| Address::of("/batches").with("from", from);
+        let later = (self.from > 0).then(|| to(self.from.saturating_sub(ROWS)));
+        let next = self.from.saturating_add(ROWS);
+        (later, (next < self.all).then(|| to(next)))
+    }
+}

@@ -1,0 +1,76 @@
+//! A core: its hubs and authorities with their scores, and the links between them.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State as Shared;
+use axum::http::Response;
+use serde::Deserialize;
+
+use super::frame::Frame;
+use super::which;
+use crate::engine::{CoreView, RefreshView};
+use crate::html::text::{Count, Measure};
+use crate::serve::address;
+use crate::serve::answer::{Answer, Fault};
+use crate::serve::asked::{Asked, Form};
+use crate::serve::desk::{Desk, State};
+use crate::shown::readable;
+
+/// Pages of a side on one page; JSON has all.
+const ROWS: usize = 500;
+
+#[derive(Deserialize)]
+pub(super) struct About {
+    plan: Option<String>,
+    refresh: Option<u32>,
+    core: u32,
+}
+
+#[derive(Template)]
+#[template(path = "core.html", config = "src/serve/askama.toml")]
+struct Page<'a> {
+    frame: Frame<'a>,
+    refresh: RefreshView,
+    core: CoreView,
+}
+
+pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
+    desk.answer(asked.form, move |state| made(state, asked))
+        .await
+}
+
+fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
+    let About {
+        plan,
+        refresh,
+        core,
+    } = asked.about;
+    let refresh = state.bank.refresh_view(&which(plan, refresh))?;
+    let number = refresh.refresh;
+    let core = state.bank.core(&which(None, Some(number)), core)?;
+    if asked.form == Form::Json {
+        return Answer::json(&core);
+    }
+    Answer::page(&Page {
+        frame: Frame::around(state, address::core(number, core.rank)),
+        refresh,
+        core,
+    })
+}
+
+impl Page<'_> {
+    /// Each side's name, its pages with their scores, and how many more it has.
+    fn sides(&self) -> [(&'static str, Vec<(&String, &f64)>, usize); 2] {
+        let core = &self.core;
+        [
+            ("Hubs", &core.hubs, &core.hub_scores),
+            ("Authorities", &core.authorities, &core.authority_scores),
+        ]
+        .map(|(name, pages, scores)| {
+            let shown = pages.iter().zip(scores).take(ROWS).collect();
+            (name, shown, pages.len().saturating_sub(ROWS))
+        })
+    }
+}

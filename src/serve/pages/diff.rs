@@ -1,0 +1,132 @@
+//! Two refreshes compared, with causes.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State as Shared;
+use axum::http::Response;
+use serde::Deserialize;
+
+use super::frame::Frame;
+use crate::engine::{Change, DiffRequest, DiffSide, RefreshView, SeedChange, SeedDiff};
+use crate::html::text::Count;
+use crate::serve::address::{self, Address};
+use crate::serve::answer::{Answer, Fault, JSON_LINES, json_line};
+use crate::serve::asked::{Asked, Form};
+use crate::serve::desk::{Desk, State};
+use crate::shown::readable;
+use crate::told::{SummaryLine, because};
+
+/// Seeds of each kind on the page; JSON has all.
+const ROWS: usize = 500;
+
+/// Refreshes that one can choose from.
+const CHOICES: usize = 100;
+
+#[derive(Deserialize)]
+pub(super) struct About {
+    from: Option<u32>,
+    to: Option<u32>,
+    plan: Option<String>,
+    against: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "diff.html", config = "src/serve/askama.toml")]
+struct Page<'a> {
+    frame: Frame<'a>,
+    diff: SeedDiff,
+    /// Refreshes that one can choose from, the newest first.
+    refreshes: Vec<RefreshView>,
+}
+
+pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
+    desk.answer(asked.form, move |state| made(state, asked))
+        .await
+}
+
+fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
+    let About {
+        from,
+        to,
+        plan,
+        against,
+    } = asked.about;
+    let here = Address::of("/diff")
+        .with_some("from", from)
+        .with_some("to", to)
+        .with_some("plan", plan.as_ref())
+        .with_some("against", against.as_ref());
+    let request = DiffRequest {
+        plan,
+        refreshes: from.into_iter().chain(to).collect(),
+        against,
+        list: None,
+    };
+    let diff = state.bank.diff(&request, state.watch)?;
+    if asked.form == Form::Json {
+        let mut lines = Vec::new();
+        json_line(&mut lines, &SummaryLine::of(&diff))?;
+        for seed in &diff.seeds {
+            json_line(&mut lines, seed)?;
+        }
+        return Ok(Answer::of(JSON_LINES, lines));
+    }
+    let mut refreshes = state.bank.history()?.refreshes;
+    refreshes.reverse();
+    refreshes.truncate(CHOICES);
+    Answer::page(&Page {
+        frame: Frame::around(state, here),
+        diff,
+        refreshes,
+    })
+}
+
+impl Page<'_> {
+    /// The seeds that came, went and moved: the first of each kind, and how many more there are.
+    fn lists(&self) -> [(&'static str, Vec<&SeedChange>, usize); 3] {
+        [
+            ("Gained", Change::Gained),
+            ("Lost", Change::Lost),
+            ("Moved", Change::Moved),
+        ]
+        .map(|(title, change)| {
+            let of_kind = || self.diff.seeds.iter().filter(|seed| seed.change == change);
+            let more = of_kind().count().saturating_sub(ROWS);
+            (title, of_kind().take(ROWS).collect(), more)
+        })
+    }
+
+    /// What one can choose: the parameter, its name for people, and what is chosen.
+    fn choices(&self) -> [(&'static str, &'static str, Option<u32>); 2] {
+        let summary = &self.diff.summary;
+        [
+            ("from", "From", summary.from.refresh),
+            ("to", "To", summary.to.refresh),
+        ]
+    }
+
+    /// Whether a refresh is the one of this number.
+    fn is(&self, refresh: &RefreshView, number: &Option<u32>) -> bool {
+        *number == Some(refresh.refresh)
+    }
+
+    /// Causes, the most frequent first.
+    fn causes(&self) -> Vec<(&'static str, u32)> {
+        let causes = self.diff.summary.causes.iter();
+        let mut causes: Vec<_> = causes
+            .map(|(cause, count)| (because(*cause), *count))
+            .collect();
+        causes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        causes
+    }
+}
+
+/// A list in words.
+fn side(side: &DiffSide) -> String {
+    match (side.refresh, &side.plan) {
+        (Some(refresh), Some(plan)) => format!("refresh {refresh} of plan {plan}"),
+        _ => side.list.clone().unwrap_or_default(),
+    }
+}

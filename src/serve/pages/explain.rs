@@ -1,0 +1,75 @@
+//! Why a page is a seed of a refresh, or why not, with the evidence.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State as Shared;
+use axum::http::Response;
+use serde::Deserialize;
+
+use super::frame::Frame;
+use super::which;
+use crate::engine::Explanation;
+use crate::serve::address::{self, Address, linked};
+use crate::serve::answer::{Answer, Fault};
+use crate::serve::asked::{Asked, Form};
+use crate::serve::desk::{Desk, State};
+use crate::shown::readable;
+use crate::told::{of_page, sentence};
+
+#[derive(Deserialize)]
+pub(super) struct About {
+    url: String,
+    plan: Option<String>,
+    refresh: Option<u32>,
+}
+
+#[derive(Template)]
+#[template(path = "explain.html", config = "src/serve/askama.toml")]
+struct Page<'a> {
+    frame: Frame<'a>,
+    answer: Explanation,
+}
+
+pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
+    desk.answer(asked.form, move |state| made(state, asked))
+        .await
+}
+
+fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
+    let About { url, plan, refresh } = asked.about;
+    let which = which(plan, refresh);
+    let answer = state.bank.explain(&url, &which)?;
+    if asked.form == Form::Json {
+        return Answer::json(&answer);
+    }
+    let here = Address::of("/explain")
+        .with("url", &url)
+        .with_some("plan", which.plan)
+        .with_some("refresh", which.refresh);
+    Answer::page(&Page {
+        frame: Frame::around(state, here),
+        answer,
+    })
+}
+
+impl Page<'_> {
+    fn sentence(&self) -> String {
+        let answer = &self.answer;
+        let why = (answer.policy.as_ref(), &answer.why);
+        linked(&sentence(
+            &answer.asked,
+            why,
+            &answer.site,
+            answer.page.alias.as_ref(),
+        ))
+    }
+
+    /// What comes after the URL and the sentence.
+    fn evidence(&self) -> String {
+        let text = of_page(&self.answer);
+        let lines: Vec<&str> = text.lines().skip(2).map(str::trim_start).collect();
+        linked(&lines.join("\n"))
+    }
+}

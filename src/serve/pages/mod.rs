@@ -1,0 +1,97 @@
+//! The pages: a file for each, with what its template cannot compute itself.
+
+mod batches;
+mod compare;
+mod core;
+mod diff;
+mod explain;
+mod frame;
+mod metrics;
+mod page;
+mod plan;
+mod refresh;
+mod seeds;
+mod start;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Method, Response, StatusCode};
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+
+use super::answer::{Answer, Fault, TEXT};
+use super::asked::{Asked, Form};
+use super::desk::Desk;
+use super::guard::{FORM, Guard, HEALTH, watch_over};
+
+/// The style of the server's pages, after that of every page.
+const STYLE: &str = include_str!("../serve.css");
+
+/// The picture in a browser's tab.
+const ICON: &str = include_str!("../icon.svg");
+
+/// Every address with who answers it, behind the guard.
+pub(super) fn router(desk: Arc<Desk>, guard: Arc<Guard>) -> Router {
+    Router::new()
+        .route("/", get(start::answer))
+        .route("/page", get(page::answer))
+        .route("/explain", get(explain::answer))
+        .route("/plan", get(plan::answer))
+        .route("/refresh", get(refresh::answer))
+        .route("/seeds", get(seeds::answer))
+        .route("/diff", get(diff::answer))
+        .route("/core", get(core::answer))
+        .route("/batches", get(batches::answer))
+        .route(FORM, get(compare::ask).post(compare::answer))
+        .route("/metrics", get(metrics::answer))
+        .route(HEALTH, get(health))
+        .route("/style.css", get(style))
+        .route("/icon.svg", get(icon))
+        .fallback(nothing)
+        .with_state(desk)
+        .layer(from_fn_with_state(guard, watch_over))
+}
+
+/// The server runs; nothing is said of the bank.
+async fn health() -> Response<Body> {
+    Answer::of(TEXT, "ok\n").into()
+}
+
+async fn style() -> Response<Body> {
+    let style = format!("{}{STYLE}", crate::html::STYLE);
+    Answer::of("text/css; charset=utf-8", style).into()
+}
+
+async fn icon() -> Response<Body> {
+    Answer::of("image/svg+xml", ICON).into()
+}
+
+/// What a request that asks for nothing in particular asks for.
+#[derive(serde::Deserialize)]
+struct Nothing {}
+
+async fn nothing(_: Method, asked: Asked<Nothing>) -> Response<Body> {
+    let fault = Fault::new(
+        StatusCode::NOT_FOUND,
+        "there is no such page on this server",
+    );
+    Answer::fault(&fault, asked.form).into()
+}
+
+/// What is asked for by the number of a refresh, or by its plan.
+fn which(plan: Option<String>, refresh: Option<u32>) -> crate::engine::Which {
+    crate::engine::Which { plan, refresh }
+}
+
+/// What has no page of its own as JSON is a page only.
+fn only_html(form: Form) -> Result<(), Fault> {
+    match form {
+        Form::Html => Ok(()),
+        Form::Json => Err(Fault::new(
+            StatusCode::NOT_ACCEPTABLE,
+            "this is a page for people, and there is no JSON of it",
+        )),
+    }
+}

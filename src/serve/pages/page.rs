@@ -1,0 +1,133 @@
+//! A page of the web: what the bank knows of it, what it is in every plan, and when it was a seed.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State as Shared;
+use axum::http::Response;
+use serde::Deserialize;
+
+use super::frame::Frame;
+use crate::clock::time;
+use crate::engine::{
+    AliasBy, Appearance, GivenOf, InPlan, LinksBySite, PageFacts, PageHistory, PageLimits, Seen,
+};
+use crate::html::text::{Count, Measure};
+use crate::serve::address::{self, linked};
+use crate::serve::answer::{Answer, Fault};
+use crate::serve::asked::{Asked, Form};
+use crate::serve::desk::{Desk, State};
+use crate::shown::readable;
+use crate::told::{because, sentence, state_name};
+
+/// How much is told as JSON: as much as the command line tells.
+const OF_JSON: PageLimits = PageLimits {
+    sites: 100,
+    examples: 10,
+};
+
+/// How much is told on the page, which leads to the rest.
+const OF_PAGE: PageLimits = PageLimits {
+    sites: 10,
+    examples: 3,
+};
+
+#[derive(Deserialize)]
+pub(super) struct About {
+    url: String,
+}
+
+#[derive(Template)]
+#[template(path = "page.html", config = "src/serve/askama.toml")]
+struct Page<'a> {
+    frame: Frame<'a>,
+    facts: PageFacts,
+    history: PageHistory,
+}
+
+pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
+    desk.answer(asked.form, move |state| {
+        made(state, &asked.about.url, asked.form)
+    })
+    .await
+}
+
+fn made(state: &State<'_>, url: &str, form: Form) -> Result<Answer, Fault> {
+    if form == Form::Json {
+        return Answer::json(&state.bank.page(url, OF_JSON)?);
+    }
+    let facts = state.bank.page(url, OF_PAGE)?;
+    let history = state.bank.page_history(url, None, state.watch)?;
+    Answer::page(&Page {
+        frame: Frame::around(state, address::page(&facts.url)),
+        facts,
+        history,
+    })
+}
+
+impl Page<'_> {
+    /// Why it is a seed of a plan, or why not, with links to the pages that are named.
+    fn why(&self, plan: &InPlan) -> String {
+        let why = (plan.policy.as_ref(), &plan.why);
+        let facts = &self.facts;
+        let text = sentence(&plan.asked, why, &facts.site, facts.alias.as_ref());
+        linked(&text)
+    }
+
+    /// What is known of its links, each way.
+    fn links(&self) -> [(&'static str, &'static str, &LinksBySite); 2] {
+        [
+            ("Links to", "out", &self.facts.outlinks),
+            ("Linked from", "in", &self.facts.inlinks),
+        ]
+    }
+
+    fn spam(&self) -> &'static str {
+        match (self.facts.spam, self.facts.spam_given_of) {
+            (true, Some(GivenOf::Site)) => "spam, as its site is",
+            (true, _) => "spam",
+            (false, None) => "no mark was given",
+            (false, Some(_)) => "no spam",
+        }
+    }
+
+    fn quality(&self) -> String {
+        let of_site = self.facts.quality_given_of == Some(GivenOf::Site);
+        match self.facts.quality {
+            None => "not given".to_owned(),
+            Some(quality) if of_site => format!("{quality}, as its site has"),
+            Some(quality) => quality.to_string(),
+        }
+    }
+}
+
+/// A batch with its day.
+fn seen(seen: &Seen) -> String {
+    format!("batch {}, {}", seen.batch, time(seen.at))
+}
+
+/// What happened to a page at a refresh.
+fn happened(appearance: &Appearance) -> String {
+    let mut text = match (appearance.rank, appearance.cause) {
+        (Some(rank), Some(_)) => format!("came, at rank {rank}"),
+        (Some(rank), None) => format!("rank {rank}"),
+        (None, _) => "was lost".to_owned(),
+    };
+    if let Some(cause) = appearance.cause {
+        text.push_str(": ");
+        text.push_str(because(cause));
+    }
+    if let Some(batch) = appearance.batch {
+        text.push_str(&format!(" (batch {batch})"));
+    }
+    text
+}
+
+/// What makes an alias one.
+const fn by(by: AliasBy) -> &'static str {
+    match by {
+        AliasBy::Redirect => "a redirect",
+        AliasBy::Canonical => "it names that as canonical",
+    }
+}

@@ -1,0 +1,74 @@
+//! A plan: what it asks for, and its refreshes.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State as Shared;
+use axum::http::Response;
+use serde::Deserialize;
+
+use super::frame::Frame;
+use crate::clock::time;
+use crate::engine::{Churn, PlanDetail, RefreshView};
+use crate::html::text::{Count, Measure};
+use crate::serve::address;
+use crate::serve::answer::{Answer, Fault};
+use crate::serve::asked::{Asked, Form};
+use crate::serve::desk::{Desk, State};
+
+/// How many refreshes are told of.
+const LAST: usize = 100;
+
+#[derive(Deserialize)]
+pub(super) struct About {
+    name: String,
+}
+
+#[derive(Template)]
+#[template(path = "plan.html", config = "src/serve/askama.toml")]
+struct Page<'a> {
+    frame: Frame<'a>,
+    plan: PlanDetail,
+    /// Its last refreshes, the newest first, each with how the list changed; `None` for the first that
+    /// is kept.
+    refreshes: Vec<(RefreshView, Option<Churn>)>,
+    /// How many more are kept.
+    more: usize,
+}
+
+pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
+    desk.answer(asked.form, move |state| {
+        made(state, &asked.about.name, asked.form)
+    })
+    .await
+}
+
+fn made(state: &State<'_>, name: &str, form: Form) -> Result<Answer, Fault> {
+    let plan = state.bank.plan(name)?;
+    if form == Form::Json {
+        return Answer::json(&plan);
+    }
+    let mut refreshes = state.bank.history()?.refreshes;
+    refreshes.retain(|refresh| refresh.plan == name);
+    let more = refreshes.len().saturating_sub(LAST);
+    let churn = state.bank.churn(name, LAST)?;
+    let with_churn = |refresh: RefreshView| {
+        let change = churn
+            .iter()
+            .find(|change| change.refresh == refresh.refresh);
+        let change = change.copied();
+        (refresh, change)
+    };
+    Answer::page(&Page {
+        frame: Frame::around(state, address::plan(name)),
+        plan,
+        refreshes: refreshes
+            .into_iter()
+            .skip(more)
+            .rev()
+            .map(with_churn)
+            .collect(),
+        more,
+    })
+}

@@ -1,0 +1,74 @@
+//! A seed list as a file.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Query, State as Shared};
+use axum::http::{HeaderMap, Response, StatusCode, Uri};
+use serde::Deserialize;
+
+use super::which;
+use crate::serve::answer::{Answer, CSV, Fault, JSON_LINES, TEXT};
+use crate::serve::asked::{Form, accepted};
+use crate::serve::desk::{Desk, State};
+use crate::told::{SeedFormat, write_seeds};
+
+#[derive(Deserialize)]
+struct About {
+    plan: Option<String>,
+    refresh: Option<u32>,
+    format: Option<String>,
+    /// Without those that are no pages any more.
+    #[serde(default)]
+    alive: bool,
+}
+
+pub(super) async fn answer(
+    Shared(desk): Shared<Arc<Desk>>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response<Body> {
+    let form = accepted(&headers);
+    let about = match Query::<About>::try_from_uri(&uri) {
+        Ok(Query(about)) => about,
+        Err(e) => {
+            let fault = Fault::new(StatusCode::BAD_REQUEST, e.body_text());
+            return Answer::fault(&fault, form).into();
+        }
+    };
+    desk.answer(form, move |state| made(state, about, form))
+        .await
+}
+
+fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
+    let format = match (about.format.as_deref(), form) {
+        (None, Form::Html) => SeedFormat::Text,
+        (None, Form::Json) | (Some("json"), _) => SeedFormat::Jsonl,
+        (Some(name), _) => {
+            let named = SeedFormat::ALL
+                .into_iter()
+                .find(|format| format.name() == name);
+            named.ok_or_else(|| {
+                let names = SeedFormat::ALL.map(SeedFormat::name).join(", ");
+                let text = format!("there is no such format of seeds: {names}");
+                Fault::new(StatusCode::BAD_REQUEST, text)
+            })?
+        }
+    };
+    let refresh = state.bank.refresh_view(&which(about.plan, about.refresh))?;
+    let mut seeds = state.bank.seeds(&which(None, Some(refresh.refresh)))?;
+    let all = seeds.len();
+    if about.alive {
+        seeds.retain(|seed| seed.alive);
+    }
+    let mut list = Vec::new();
+    write_seeds(&mut list, &seeds, all, format)
+        .map_err(|e| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string()))?;
+    let (kind, ending) = match format {
+        SeedFormat::Text | SeedFormat::Nutch | SeedFormat::Heritrix => (TEXT, "txt"),
+        SeedFormat::Jsonl => (JSON_LINES, "jsonl"),
+        SeedFormat::Csv => (CSV, "csv"),
+    };
+    let name = format!("seeds-{}-{}.{ending}", refresh.plan, refresh.refresh);
+    Ok(Answer::of(kind, list).saved_as(name))
+}

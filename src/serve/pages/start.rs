@@ -1,0 +1,98 @@
+//! The first page: what the bank holds, its plans and how their lists change.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State as Shared;
+use axum::http::Response;
+
+use super::Nothing;
+use super::frame::Frame;
+use crate::clock::time;
+use crate::engine::{BatchView, Churn, PlanView, Status};
+use crate::html::bars::{Bar, bars};
+use crate::html::chart::Frame as ChartFrame;
+use crate::html::text::Count;
+use crate::serve::address::{self, Address};
+use crate::serve::answer::{Answer, Fault};
+use crate::serve::asked::{Asked, Form};
+use crate::serve::desk::{Desk, State};
+use crate::shown::age;
+use crate::told::kind_name;
+
+/// How many refreshes of a plan, and how many batches, are told of.
+const LAST: usize = 12;
+
+/// How many plans are told of with their changes; a bank may have hundreds.
+const CHARTS: usize = 6;
+
+#[derive(Template)]
+#[template(path = "start.html", config = "src/serve/askama.toml")]
+struct Page<'a> {
+    frame: Frame<'a>,
+    status: Status,
+    /// Plans with how their lists changed.
+    churn: Vec<(String, Vec<Churn>)>,
+    /// The last batches, the newest first.
+    batches: Vec<BatchView>,
+}
+
+pub(super) async fn answer(
+    Shared(desk): Shared<Arc<Desk>>,
+    asked: Asked<Nothing>,
+) -> Response<Body> {
+    desk.answer(asked.form, move |state| made(state, asked.form))
+        .await
+}
+
+fn made(state: &State<'_>, form: Form) -> Result<Answer, Fault> {
+    let status = state.bank.status()?;
+    if form == Form::Json {
+        return Answer::json(&status);
+    }
+    let mut churn = Vec::new();
+    for plan in status.plans.iter().take(CHARTS) {
+        churn.push((plan.plan.clone(), state.bank.churn(&plan.plan, LAST)?));
+    }
+    let mut batches = state.bank.history()?.batches;
+    batches.reverse();
+    batches.truncate(LAST);
+    Answer::page(&Page {
+        frame: Frame::around(state, Address::of("/")),
+        status,
+        churn,
+        batches,
+    })
+}
+
+impl Page<'_> {
+    /// How the list of a plan changed last; `None` at its first refresh.
+    fn last_change(&self, plan: &str) -> Option<&Churn> {
+        let of_plan = self.churn.iter().find(|(name, _)| name == plan);
+        of_plan.and_then(|(_, churn)| churn.last())
+    }
+
+    /// Seeds that came at each refresh.
+    fn chart(&self, at: usize, plan: &str, churn: &[Churn]) -> String {
+        let newest = churn.last().map(|last| last.refresh);
+        let of_refresh: Vec<Bar> = churn
+            .iter()
+            .map(|change| Bar {
+                name: format!("refresh {}", change.refresh),
+                number: f64::from(change.gained),
+                error: 0.0,
+                text: format!("{} of {}", change.gained.whole(), change.seeds.whole()),
+                ours: Some(change.refresh) == newest,
+            })
+            .collect();
+        let frame = ChartFrame {
+            id: &format!("churn-{at}"),
+            title: &format!("New seeds at each refresh of plan {plan}"),
+            description: "One bar for each refresh; the table below has the numbers.",
+            x: "new seeds",
+            y: "",
+        };
+        bars(&frame, &of_refresh, 82.0, 76.0)
+    }
+}
