@@ -11,7 +11,7 @@ mod seeds;
 mod sentence;
 mod web;
 
-pub use explain::{of_page, of_site};
+pub use explain::{of_page, of_site, of_site_in_plan};
 pub use lines::Lines;
 pub use policy::{policy, shortage, stars};
 pub use seeds::{SeedFormat, write_seeds};
