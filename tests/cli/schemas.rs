@@ -184,6 +184,10 @@ fn what_is_printed_fits() {
         "explain",
         &json(&["explain", "bank", "--site", "h1.example"]).json(),
     );
+    fits("site-facts", &json(&["site", "bank", "h1.example"]).json());
+    fits("search", &json(&["search", "bank", "h1"]).json());
+    let linked = ["page", "bank", "http://h1.example/", "--links", "out"];
+    fits("page", &json(&linked).json());
     fits("status", &json(&["status", "bank"]).json());
     fits("history", &json(&["history", "bank"]).json());
     fits("check", &json(&["check", "bank"]).json());
