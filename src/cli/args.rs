@@ -5,8 +5,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use super::session::Everywhere;
 use super::{
     backup, check, compact, cores, diff, evaluate, explain, export, forget, history, ingest, init,
-    migrate, page, plans, quotas, refresh, repair, report, restore, seeds, serve, shell, status,
-    synth, undo,
+    migrate, page, plans, quotas, refresh, repair, report, restore, search, seeds, serve, shell, site,
+    status, synth, undo,
 };
 use seedbank::engine::FORMAT;
 
@@ -57,7 +57,9 @@ pub(super) enum Command {
     Explain(explain::ExplainArgs),
     Evaluate(Box<evaluate::EvaluateArgs>),
     History(history::HistoryArgs),
+    Search(search::SearchArgs),
     Page(page::PageArgs),
+    Site(site::SiteArgs),
     Plans(plans::PlansArgs),
     Quotas(quotas::QuotasArgs),
     Report(report::ReportArgs),

@@ -34,10 +34,13 @@ mod refresh;
 mod repair;
 mod report;
 mod restore;
+mod search;
 mod seeds;
 mod serve;
 mod session;
 mod shell;
+mod site;
+mod states;
 mod status;
 mod synth;
 mod table;
@@ -107,7 +110,9 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Explain(args) => explain::run(args, session),
         Command::Evaluate(args) => evaluate::run(*args, session),
         Command::History(args) => history::run(&args, session),
+        Command::Search(args) => search::run(&args, session),
         Command::Page(args) => page::run(&args),
+        Command::Site(args) => site::run(&args, session),
         Command::Plans(args) => plans::run(&args, session),
         Command::Quotas(args) => quotas::run(args, session),
         Command::Export(args) => export::run(&args, session),

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use seedbank::engine::{
-    AliasBy, AliasView, Bank, GivenOf, LinksBySite, PageFacts, PageLimits, PageState, Seen,
+    AliasBy, AliasView, Bank, GivenOf, LinkDirection, LinkedPages, LinkedRequest, LinksBySite,
+    PageFacts, PageLimits, Seen,
 };
 use seedbank::shown::{counted, readable};
 use seedbank::told::{Lines, sentence};
@@ -13,16 +14,19 @@ use seedbank::told::{Lines, sentence};
 use super::failure::CliError;
 use super::output::{print, print_json};
 use super::session::Outcome;
+use super::states::{state, told};
 use super::values::{Format, FormatArgs, time, whole};
 
 const EXAMPLES: &str = "\
 Examples:
   seedbank page bank https://example.org/
   seedbank page bank https://example.org/ --limit 100    of up to 100 sites that it is linked with
-  seedbank page bank https://example.org/ --format json";
+  seedbank page bank https://example.org/ --format json
+  seedbank page bank https://example.org/ --links in --limit 20
+  seedbank page bank https://example.org/ --links out --site example.net --from 100";
 
 /// Show what the bank knows of a page: its state, its links both ways by site, and what it is in
-/// every plan
+/// every plan; or the pages that it is linked with
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PageArgs {
@@ -30,30 +34,110 @@ pub(super) struct PageArgs {
     bank: PathBuf,
     /// The page; its URL is normalised as ingest does
     url: String,
+    /// The pages that link to it, or that it links to, in the place of all that: by the names of their
+    /// sites, those of a site by URL
+    #[arg(long, value_enum, value_name = "WAY")]
+    links: Option<Way>,
+    /// With `--links` the pages of this site alone
+    #[arg(long, value_name = "SITE", requires = "links")]
+    site: Option<String>,
+    /// With `--links` how many of the pages are passed over
+    #[arg(long, value_name = "N", requires = "links", value_parser = whole::<u64>(0..=u64::MAX))]
+    from: Option<u64>,
     /// How many sites are named, of those that it links to and of those that link to it [default: 10,
-    /// as JSON 100]
+    /// as JSON 100]; with `--links` how many pages [default: 100]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
     limit: Option<u32>,
     #[command(flatten)]
     format: FormatArgs,
 }
 
+/// Which way links go.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Way {
+    /// The pages that link to it
+    In,
+    /// The pages that it links to
+    Out,
+}
+
+impl From<Way> for LinkDirection {
+    fn from(way: Way) -> Self {
+        match way {
+            Way::In => Self::In,
+            Way::Out => Self::Out,
+        }
+    }
+}
+
 pub(super) fn run(args: &PageArgs) -> Result<Outcome, CliError> {
+    let bank = Bank::at(&args.bank);
     let format = args.format.format;
+    let limit = args.limit.map(|limit| limit as usize);
+    if let Some(way) = args.links {
+        let request = LinkedRequest {
+            direction: way.into(),
+            site: args.site.clone(),
+            from: args.from.unwrap_or(0),
+            limit: limit.unwrap_or(100),
+        };
+        let answer = bank.linked(&args.url, &request)?;
+        match format {
+            Format::Json => print_json(&answer)?,
+            Format::Text => print(&readable(&linked(&answer)))?,
+        }
+        return Ok(Outcome::Done);
+    }
     let (sites, examples) = match format {
         Format::Text => (10, 3),
         Format::Json => (100, 10),
     };
     let limits = PageLimits {
-        sites: args.limit.map_or(sites, |limit| limit as usize),
+        sites: limit.unwrap_or(sites),
         examples,
     };
-    let facts = Bank::at(&args.bank).page(&args.url, limits)?;
+    let facts = bank.page(&args.url, limits)?;
     match format {
         Format::Json => print_json(&facts)?,
         Format::Text => print(&readable(&text(&facts)))?,
     }
     Ok(Outcome::Done)
+}
+
+/// Pages that a page is linked with, for people.
+fn linked(answer: &LinkedPages) -> String {
+    let mut lines = Lines(format!("{}\n", answer.url));
+    let what = match answer.direction {
+        LinkDirection::In => "linked from",
+        LinkDirection::Out => "links to",
+    };
+    let site = answer.site.as_ref();
+    let site = site.map_or_else(String::new, |site| format!(" on {site}"));
+    if answer.pages == 0 {
+        lines.add(format_args!("{what} no page{site}"));
+        return lines.0;
+    }
+    lines.add(format_args!(
+        "{what} {}{site}",
+        counted(answer.pages, "page")
+    ));
+    if answer.linked.is_empty() {
+        lines.add(format_args!("  none after {}", answer.from));
+    }
+    for (number, page) in (answer.from + 1..).zip(&answer.linked) {
+        let mut about = told(page.state, page.spam);
+        if !page.seed_of.is_empty() {
+            about.push_str("; seed of ");
+            about.push_str(&page.seed_of.join(", "));
+        }
+        lines.add(format_args!("  {number} {}  {about}", page.url));
+    }
+    let last = answer.from.saturating_add(answer.linked.len() as u64);
+    let more = answer.pages.saturating_sub(last);
+    if more > 0 && !answer.linked.is_empty() {
+        lines.add(format_args!("  and {more} more (--from {last})"));
+    }
+    lines.0
 }
 
 /// What the bank knows of a page, for people.
@@ -118,16 +202,6 @@ fn text(facts: &PageFacts) -> String {
         ));
     }
     lines.0
-}
-
-const fn state(state: PageState) -> &'static str {
-    match state {
-        PageState::Known => "known, not crawled",
-        PageState::Crawled => "crawled",
-        PageState::Gone => "gone",
-        PageState::Unlinked => "no page any more: nobody links to it",
-        PageState::Alias => "an alias",
-    }
 }
 
 fn seen(seen: Seen) -> String {

@@ -33,14 +33,16 @@ mod whole;
 pub use ask::{
     AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change, Churn,
     CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed,
-    DiffRequest, DiffSide, DiffSummary, DryRun, EarlierList, Event, Evidence, Explainer,
-    Explanation, GivenOf, GroupSize, History, InPlan, LastBatch, LeftOut, LinksBySite,
-    ListAndEarlier, ListToday, NearCore, NotTaken, PageFacts, PageHistory, PageLimits, PageToday,
-    PageView, PagesOfCore, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary, PlanView, Plans,
-    PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, Role, RowSums, ScoredUrl, Seed,
-    SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, Seen, SiteExplanation, SiteLinks,
-    SiteQuota, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Uncovered, Undoable, Unreached,
-    UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
+    DiffRequest, DiffSide, DiffSummary, DigestsOfSite, DryRun, EarlierList, Event, Evidence,
+    Explainer, Explanation, Found, FoundPage, FoundSite, GivenOf, GivenOfSite, GroupSize, History,
+    InPlan, LastBatch, LeftOut, LinkDirection, LinkedPage, LinkedPages, LinkedRequest, LinkedSite,
+    LinksBySite, LinksOfSite, ListAndEarlier, ListToday, NearCore, NotTaken, PageFacts,
+    PageHistory, PageLimits, PageToday, PageView, PagesOfCore, PagesOfSite, Parts, PlaceView,
+    PlanDetail, PlanHistory, PlanSummary, PlanView, Plans, PolicySays, QuotaBy, QuotaRequest,
+    Quotas, ReadCost, RepeatedDigest, Role, RowSums, ScoredUrl, SearchLimits, Seed, SeedByPolicy,
+    SeedChange, SeedDiff, SeedOfCore, SeedOfSite, Seen, SiteExplanation, SiteFacts, SiteInPlan,
+    SiteLimits, SiteLinks, SiteQuota, SiteSeed, SiteWhy, Status, SuccessorView, TableSize,
+    Uncovered, Undoable, Unreached, UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
 };
 pub use bank::Bank;
 pub(crate) use bank::naming;

@@ -318,8 +318,16 @@ pub const FORGOTTEN_URL: &str = "http://forgotten.invalid/";
 /// rest it is [`FORGOTTEN_URL`].
 #[must_use]
 pub fn url(site: &str, local: &str, mode: SiteMode) -> String {
+    let mut url = String::new();
+    put_url(site, local, mode, &mut url);
+    url
+}
+
+/// Appends what [`url`] gives.
+pub(crate) fn put_url(site: &str, local: &str, mode: SiteMode, out: &mut String) {
     if local.is_empty() {
-        return FORGOTTEN_URL.to_owned();
+        out.push_str(FORGOTTEN_URL);
+        return;
     }
     let scheme = Scheme::of(local).name();
     let rest = local.get(1..).unwrap_or_default();
@@ -331,7 +339,9 @@ pub fn url(site: &str, local: &str, mode: SiteMode) -> String {
             None => ("www.", site, rest.get(1..).unwrap_or_default()),
         },
     };
-    [scheme, "://", www, host, rest].concat()
+    let parts = [scheme, "://", www, host, rest];
+    out.reserve(parts.iter().map(|part| part.len()).sum());
+    out.extend(parts);
 }
 
 /// The length of a URL up to the character after its host, which is `/` or `:`: what all URLs of

@@ -65,7 +65,7 @@ pub use location::{
     FORGOTTEN_URL, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlProblem, UrlRules, parse,
     url,
 };
-pub(crate) use location::{URL_PATTERN, end_of_host, registrable};
+pub(crate) use location::{URL_PATTERN, end_of_host, put_url, registrable};
 pub use meant::field_meant;
 pub use open::{Compression, Input, InputError, SeenInput};
 pub(crate) use patterns::Patterns;

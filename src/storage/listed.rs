@@ -8,6 +8,8 @@
 //!
 //! All three are written and deleted here, so that the way back always is that of the list.
 
+use std::collections::BTreeSet;
+
 use super::changes::Changes;
 use super::error::StoreError;
 use super::format::WITH_UNDO;
@@ -79,6 +81,38 @@ impl Store {
         entries
             .map(|entry| entry.map(|((_, refresh), rank)| (refresh, rank)))
             .collect()
+    }
+
+    /// Which of some refreshes have each of some pages on their list, in the order of `refreshes`.
+    ///
+    /// Cost: a lookup for each page and refresh; in a bank of an older format, which a writer has not
+    /// yet opened, one scan of the list of each refresh.
+    pub fn on_lists(
+        &self,
+        refreshes: &[RefreshId],
+        pages: &[PageId],
+    ) -> Result<Vec<Vec<RefreshId>>, StoreError> {
+        let mut found = vec![Vec::new(); pages.len()];
+        let lacks_way_back = self.lacks_way_back()?;
+        for &refresh in refreshes {
+            let list: Option<BTreeSet<PageId>> = match self.get(&tables::REFRESHES, &refresh)? {
+                Some(record) if lacks_way_back => {
+                    let list = self.pages_of_list(refresh, &record)?.into_iter();
+                    Some(list.map(|(_, page)| page).collect())
+                }
+                _ => None,
+            };
+            for (page, on) in pages.iter().zip(&mut found) {
+                let is_on = match &list {
+                    Some(list) => list.contains(page),
+                    None => !lacks_way_back && self.has(&tables::SEED_PAGES, &(*page, refresh))?,
+                };
+                if is_on {
+                    on.push(refresh);
+                }
+            }
+        }
+        Ok(found)
     }
 
     fn lists_searched(&self, page: PageId) -> Result<Vec<(RefreshId, u32)>, StoreError> {

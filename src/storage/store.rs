@@ -10,6 +10,7 @@ use super::records::{Counters, Meta, Settings, UndoRecord};
 use super::rocks::{Rocks, Scan, TableSize};
 use super::table::{Key, Table, TableInfo, Value};
 use super::tables::{self, MetaKey};
+use crate::page::SiteId;
 
 /// The tables of a bank, for reading.
 pub struct Store {
@@ -290,6 +291,32 @@ impl<K: Key, V: Value> Entries<'_, K, V> {
                 Err(e) => return Some(Err(e)),
             }
         }
+    }
+}
+
+impl Entries<'_, (SiteId, String), u32> {
+    /// Hands the next entry to `read`, the text of its key as it lies in the table; `None` at the end.
+    pub fn next_with<T>(
+        &mut self,
+        read: impl FnOnce(SiteId, &str, u32) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        let table = self.table;
+        let read = |key: &[u8], value: &[u8]| {
+            let parts = key.split_first_chunk::<4>();
+            let parts = parts.and_then(|(site, text)| {
+                let site = SiteId(u32::from_be_bytes(*site));
+                Some((site, std::str::from_utf8(text).ok()?))
+            });
+            let Some((site, text)) = parts else {
+                let key = hexadecimal(key);
+                return Err(unreadable(table, key, "the key cannot be read"));
+            };
+            match u32::decode(value) {
+                Ok(value) => Ok(read(site, text, value)),
+                Err(e) => Err(unreadable(table, format!("{:?}", (site, text)), e)),
+            }
+        };
+        self.scan.next_with(read)?.transpose()
     }
 }
 

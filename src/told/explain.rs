@@ -4,8 +4,8 @@
 use crate::engine::{
     AliasBy, AliasView, Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite,
     CoverSeed, CoverStop, Explanation, NearCore, NotTaken, PageState, PageToday, PlaceView,
-    PolicySays, Role, RowSums, ScoredUrl, SeedByPolicy, SiteExplanation, SiteSeed, SiteWhy,
-    Uncovered, Why,
+    PolicySays, Role, RowSums, ScoredUrl, SeedByPolicy, SiteExplanation, SiteInPlan, SiteSeed,
+    SiteWhy, Uncovered, Why,
 };
 use crate::shown::{are, counted};
 
@@ -315,19 +315,34 @@ pub fn of_site(answer: &SiteExplanation) -> String {
         "today: {} crawled, {} known, {} gone, {} spam",
         answer.crawled, answer.known, answer.gone, answer.spam
     ));
-    for seed in &answer.by_policy {
+    site_in_refresh(&mut lines, &answer.by_policy, &answer.why);
+    lines.0
+}
+
+/// Adds what the last refresh of a plan did with a site.
+pub fn of_site_in_plan(lines: &mut Lines, plan: &SiteInPlan) {
+    let asked = &plan.asked;
+    lines.add(format_args!("plan {}, {}", asked.plan, of_refresh(asked)));
+    let mut inner = Lines(String::new());
+    site_in_refresh(&mut inner, &plan.by_policy, &plan.why);
+    for line in inner.0.lines() {
+        lines.add(line);
+    }
+}
+
+fn site_in_refresh(lines: &mut Lines, policy: &[SeedByPolicy], why: &SiteWhy) {
+    for seed in policy {
         lines.add(by_policy(seed));
     }
-    if answer.by_policy.is_empty() && !has_picks(&answer.why) {
+    if policy.is_empty() && !has_picks(why) {
         lines.add("no seeds");
     }
-    match &answer.why {
-        SiteWhy::CoresOfSite(site) => cores_of_site(&mut lines, site),
-        SiteWhy::CoverOfSite(site) => cover_of_site(&mut lines, site),
-        SiteWhy::WebOfSite(site) => web_of_site(&mut lines, site),
+    match why {
+        SiteWhy::CoresOfSite(site) => cores_of_site(lines, site),
+        SiteWhy::CoverOfSite(site) => cover_of_site(lines, site),
+        SiteWhy::WebOfSite(site) => web_of_site(lines, site),
         SiteWhy::NothingCrawled => lines.add("it had no crawled page"),
     }
-    lines.0
 }
 
 fn has_picks(why: &SiteWhy) -> bool {

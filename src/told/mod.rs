@@ -15,7 +15,7 @@ mod web;
 mod words;
 
 pub use causes::{SummaryLine, because};
-pub use explain::{of_page, of_site};
+pub use explain::{of_page, of_site, of_site_in_plan};
 pub use how::how;
 pub use lines::Lines;
 pub use policy::{policy, shortage, stars};

@@ -47,7 +47,9 @@ mod report;
 mod report_browser;
 mod report_page;
 mod schemas;
+mod search;
 mod seeds;
+mod site;
 mod sites;
 mod status;
 #[path = "../support/mod.rs"]

@@ -138,3 +138,56 @@ fn many_links_are_counted_and_some_named() {
         .run(&["page", "bank", "http://hot.example/", "--limit", "0"])
         .fails(2);
 }
+
+#[test]
+fn the_pages_that_a_page_is_linked_with() {
+    let place = place();
+    let page = |url: &str, more: &[&str]| place.run(&[&["page", "bank", url], more].concat());
+    let a1 = "http://a1.example/";
+    assert_eq!(
+        page(a1, &["--links", "in"]).done(),
+        "http://a1.example/\n  linked from 2 pages\n    \
+         1 http://h1.example/  crawled; seed of default, sites\n    \
+         2 http://h3.example/  crawled; seed of sites\n"
+    );
+    let cut = page(a1, &["--links", "in", "--limit", "1"]).done();
+    assert!(cut.ends_with("  and 1 more (--from 1)\n"), "{cut}");
+    let rest = page(a1, &["--links", "in", "--from", "1"]).done();
+    assert!(rest.contains("\n    2 http://h3.example/ "), "{rest}");
+    let none = page(a1, &["--links", "in", "--from", "2"]).done();
+    assert!(
+        none.ends_with("linked from 2 pages\n    none after 2\n"),
+        "{none}"
+    );
+    let of_site = ["--links", "out", "--site", "a1.example"];
+    assert_eq!(
+        page(a1, &of_site).done(),
+        "http://a1.example/\n  links to 1 page on a1.example\n    \
+         1 http://a1.example/b  known, not crawled\n"
+    );
+    let of_other = ["--links", "out", "--site", "k1.example"];
+    let text = page(a1, &of_other).done();
+    assert!(
+        text.ends_with("  links to no page on k1.example\n"),
+        "{text}"
+    );
+    let json = page(a1, &[&of_site[..], &["--format", "json"]].concat()).json();
+    fits("page", &json);
+    assert_eq!(
+        json,
+        json!({"url": a1, "direction": "out", "site": "a1.example", "pages": 1, "from": 0,
+            "linked": [{"url": "http://a1.example/b", "site": "a1.example", "state": "known",
+                "spam": false, "seed_of": []}]})
+    );
+    for wrong in [
+        &["--site", "a1.example"][..],
+        &["--from", "1"],
+        &["--links", "up"],
+        &["--links", "in", "--limit", "0"],
+        &["--links", "in", "--site", "a b"],
+    ] {
+        page(a1, wrong).fails(2);
+    }
+    page(a1, &["--links", "in", "--site", "none.test"]).fails(5);
+    page("http://none.test/", &["--links", "in"]).fails(5);
+}

@@ -7,9 +7,9 @@ use crate::support::command::{Place, TWO_CORES, names};
 use seedbank::engine::{
     BackupReport, Backups, BankCheck, BudgetEvaluation, CompactReport, CoreView,
     CoverageEvaluation, CrawlEvaluation, DeletedPlan, DiffSummary, DistancesEvaluation, DryRun,
-    Explanation, ForgetReport, History, IngestReport, MethodsEvaluation, MigrateReport, PageFacts,
-    PageHistory, PlanDetail, Plans, Quotas, RefreshReport, RepairReport, RestoreReport, Seed,
-    SeedChange, SiteExplanation, SiteQuota, Status, UndoReport,
+    Explanation, ForgetReport, Found, History, IngestReport, LinkedPages, MethodsEvaluation,
+    MigrateReport, PageFacts, PageHistory, PlanDetail, Plans, Quotas, RefreshReport, RepairReport,
+    RestoreReport, Seed, SeedChange, SiteExplanation, SiteFacts, SiteQuota, Status, UndoReport,
 };
 use seedbank::report::Report;
 use serde::Serialize;
@@ -49,6 +49,7 @@ pub fn fits(name: &str, output: &Value) {
         "history" => reads::<History>(output),
         "ingest" => reads::<IngestReport>(output),
         "migrate" => reads::<MigrateReport>(output),
+        "page" if output["linked"].is_array() => reads::<LinkedPages>(output),
         "page" => reads::<PageFacts>(output),
         "plans" if output["plans"].is_array() => reads::<Plans>(output),
         "plans" if output["plan"].is_string() => {
@@ -63,7 +64,9 @@ pub fn fits(name: &str, output: &Value) {
         "report" => reads::<Report>(output),
         "restore" if output["backups"].is_array() => reads::<Backups>(output),
         "restore" => reads::<RestoreReport>(output),
+        "search" => reads::<Found>(output),
         "seeds" => reads::<Seed>(output),
+        "site-facts" => reads::<SiteFacts>(output),
         "status" => reads::<Status>(output),
         "forget" => reads::<ForgetReport>(output),
         "undo" => reads::<UndoReport>(output),
@@ -181,6 +184,10 @@ fn what_is_printed_fits() {
         "explain",
         &json(&["explain", "bank", "--site", "h1.example"]).json(),
     );
+    fits("site-facts", &json(&["site", "bank", "h1.example"]).json());
+    fits("search", &json(&["search", "bank", "h1"]).json());
+    let linked = ["page", "bank", "http://h1.example/", "--links", "out"];
+    fits("page", &json(&linked).json());
     fits("status", &json(&["status", "bank"]).json());
     fits("history", &json(&["history", "bank"]).json());
     fits("check", &json(&["check", "bank"]).json());

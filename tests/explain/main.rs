@@ -1,4 +1,5 @@
-//! What `explain` answers for every page, judged by a recount from the crawl itself.
+//! What a bank answers about its pages and sites, judged by a recount from the crawl itself: why each is
+//! a seed or not, what it is linked with, and what a search finds.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,6 +14,9 @@
 mod cores;
 mod cover;
 mod days;
+mod linked;
 mod page;
+mod search;
+mod site;
 #[path = "../support/mod.rs"]
 mod support;

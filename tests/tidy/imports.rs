@@ -274,7 +274,13 @@ const ORDERS: &[Order] = &[
     Order {
         folder: &["cli"],
         lines: &[
-            &["time_limit", "last_words", "environment", "values"],
+            &[
+                "time_limit",
+                "last_words",
+                "environment",
+                "values",
+                "states",
+            ],
             &["failure"],
             &["log", "out_file"],
             &["output", "progress", "table", "metrics_file"],
@@ -286,7 +292,8 @@ const ORDERS: &[Order] = &[
             &[
                 "backup", "compact", "cores", "evaluate", "explain", "export", "forget", "history",
                 "ingest", "init", "migrate", "page", "plans", "quotas", "refresh", "repair",
-                "report", "restore", "seeds", "serve", "shell", "status", "synth", "undo",
+                "report", "restore", "search", "seeds", "serve", "shell", "site", "status", "synth",
+                "undo",
             ],
             // The types that are printed, as schemas.
             &["schemas"],

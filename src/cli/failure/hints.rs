@@ -65,6 +65,13 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
                 pages.join(", ")
             ));
         }
+        Hint::NearestSites(sites) => {
+            let sites: Vec<_> = sites.iter().map(|site| shortened(site)).collect();
+            return Some(format!(
+                "the nearest sites that it knows: {}",
+                sites.join(", ")
+            ));
+        }
         Hint::UnknownSite => "it knows no page of that site either",
         Hint::NameSite => {
             "give the name of a host (of a registrable domain where the bank was made with --site domain)"

@@ -29,7 +29,7 @@ type Give = fn(&mut SchemaGenerator) -> Schema;
 
 /// A file of `schema/`.
 struct File {
-    /// The file's name, which is also the command's.
+    /// The file's name, which is also the command's, or begins with it.
     name: &'static str,
     title: &'static str,
     description: &'static str,
@@ -171,8 +171,15 @@ const FILES: &[File] = &[
     file(
         "page",
         "Seedbank page",
-        "What `seedbank page --format json` prints: what the bank knows of a page.",
-        &[(None, of::<engine::PageFacts>)],
+        "What `seedbank page --format json` prints: what the bank knows of a page; with --links, pages \
+         that it is linked with.",
+        &[
+            (Some("a page"), of::<engine::PageFacts>),
+            (
+                Some("pages that it is linked with"),
+                of::<engine::LinkedPages>,
+            ),
+        ],
     ),
     file(
         "plans",
@@ -224,6 +231,20 @@ const FILES: &[File] = &[
             (Some("what was restored"), of::<engine::RestoreReport>),
             (Some("the backups of a folder"), of::<engine::Backups>),
         ],
+    ),
+    file(
+        "search",
+        "Seedbank search",
+        "What `seedbank search --format json` prints: the pages and sites that a text names or is a \
+         part of.",
+        &[(None, of::<engine::Found>)],
+    ),
+    // `site.schema.json` is of the records of sites that are read.
+    file(
+        "site-facts",
+        "Seedbank site",
+        "What `seedbank site --format json` prints: what the bank knows of a site.",
+        &[(None, of::<engine::SiteFacts>)],
     ),
     file(
         "seeds",

@@ -1,19 +1,23 @@
-//! What a bank can be asked: seeds, cores, history, status; why a page is a seed, or why not; and
-//! what changed between two lists.
+//! What a bank can be asked: seeds, cores, history, status; what it knows of a page or a site; why a
+//! page is a seed, or why not; and what changed between two lists.
 
 pub(crate) mod answers;
 mod churn;
+mod by_site;
 pub(crate) mod diff;
 mod dry_run;
 mod earlier;
 mod events;
 pub(crate) mod explain;
+mod linked;
 mod metrics;
 pub(crate) mod nearest;
 mod page_facts;
 pub(crate) mod page_history;
 mod plans;
 mod quotas;
+mod search;
+mod site_facts;
 mod status;
 pub(crate) mod views;
 
@@ -22,6 +26,7 @@ pub use answers::{
     PageView, Seed, SuccessorView, Which,
 };
 pub use churn::Churn;
+pub use by_site::{LinksBySite, SiteLinks};
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
 pub use earlier::{EarlierList, ListAndEarlier};
@@ -30,11 +35,17 @@ pub use explain::{
     Asked, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, Explainer,
     Explanation, InPlan, LeftOut, NearCore, NotTaken, PageToday, PagesOfCore, Parts, PlaceView,
     PolicySays, ReadCost, Role, RowSums, ScoredUrl, SeedByPolicy, SeedOfCore, SeedOfSite,
-    SiteExplanation, SiteSeed, SiteWhy, Uncovered, Unreached, WebOfSite, WebParts, WebSeed,
-    WebTerms, Why,
+    SiteExplanation, SiteInPlan, SiteSeed, SiteWhy, Uncovered, Unreached, WebOfSite, WebParts,
+    WebSeed, WebTerms, Why,
 };
-pub use page_facts::{Aliases, GivenOf, LinksBySite, PageFacts, PageLimits, Seen, SiteLinks};
+pub use linked::{LinkDirection, LinkedPage, LinkedPages, LinkedRequest};
+pub use page_facts::{Aliases, GivenOf, PageFacts, PageLimits, Seen};
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plans::{PlanDetail, PlanSummary, Plans};
 pub use quotas::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
+pub use search::{Found, FoundPage, FoundSite, SearchLimits};
+pub use site_facts::{
+    DigestsOfSite, GivenOfSite, LinkedSite, LinksOfSite, PagesOfSite, RepeatedDigest, SiteFacts,
+    SiteLimits,
+};
 pub use status::{GroupSize, LastBatch, ListToday, PlanView, Status, TableSize, Undoable};

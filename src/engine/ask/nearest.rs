@@ -12,6 +12,9 @@ const PROPOSED: usize = 5;
 /// How many pages of the same path with another query are proposed at most.
 const QUERIES: usize = 2;
 
+/// How many bytes of a site's name those that may have been meant begin with too.
+const ALIKE: usize = 3;
+
 /// The page at a location.
 pub(crate) fn find(
     views: &Views,
@@ -44,6 +47,62 @@ pub(crate) fn named(
     let url = location.url(views.naming.sites);
     let nearest = nearest(views, &url)?;
     Err(EngineError::NotKnown { url, nearest })
+}
+
+/// The site that a user names: by its name, written in any way, or by a URL of one of its pages.
+pub(crate) fn named_site(views: &Views, text: &str) -> Result<(String, SiteId), EngineError> {
+    let url = if text.contains("://") {
+        text.to_owned()
+    } else {
+        format!("http://{text}/")
+    };
+    let location = ingest::parse(&url, views.naming).map_err(|problem| EngineError::NoUrl {
+        url: text.to_owned(),
+        problem,
+    })?;
+    let site = location.site;
+    match views.reader.get(&tables::SITE_IDS, &site)? {
+        Some(id) => Ok((site, id)),
+        None => Err(EngineError::NoSite {
+            nearest: nearest_sites(views, &site)?,
+            site,
+        }),
+    }
+}
+
+/// The sites that a user may have meant by a name: those that begin with it, then its neighbours in the
+/// order of names, nearest to it first, if they begin alike.
+fn nearest_sites(views: &Views, name: &str) -> Result<Vec<String>, StoreError> {
+    let key = name.to_owned();
+    let mut found = Vec::new();
+    for entry in views
+        .reader
+        .scan_under(&tables::SITE_IDS, name.as_bytes())?
+        .take(PROPOSED)
+    {
+        found.push(entry?.0);
+    }
+    // What differs at once was hardly meant.
+    let head = name.get(..ALIKE).unwrap_or(name);
+    let begins_alike = head.as_bytes();
+    let after = views
+        .reader
+        .scan_from(&tables::SITE_IDS, &key, begins_alike)?;
+    let before = views
+        .reader
+        .scan_back(&tables::SITE_IDS, &key, begins_alike)?;
+    let (mut after, mut before) = (after.take(PROPOSED), before.take(PROPOSED));
+    loop {
+        let sides = [before.next().transpose()?, after.next().transpose()?];
+        if sides.iter().all(Option::is_none) {
+            return Ok(found);
+        }
+        for (site, _) in sides.into_iter().flatten() {
+            if found.len() < PROPOSED && !found.contains(&site) {
+                found.push(site);
+            }
+        }
+    }
 }
 
 /// The error for a text that is no URL; where it only lacks its scheme, with the page that it names

@@ -11,20 +11,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answers::AliasView;
+use super::by_site::{LinksBySite, by_site};
 use super::explain::{InPlan, in_plans};
 use super::nearest;
 use super::views::{Views, uncrawled_outlinks};
 use crate::cover::Value;
 use crate::engine::{Bank, EngineError};
-use crate::ingest::{self, URL_PATTERN};
+use crate::ingest::URL_PATTERN;
 use crate::page::{PageId, SiteId};
 use crate::storage::aliases::AliasIn;
 use crate::storage::records::{BatchId, PageRecord, PageState};
 use crate::storage::{Key, StoreError, tables};
-
-/// Up to so many names are read and sorted; of more, those that come first are looked for in the
-/// order of the names.
-const SORTED: u64 = 1000;
 
 /// How much is told of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,30 +125,6 @@ pub struct Seen {
     pub at: u64,
 }
 
-/// Pages at the other ends of links, by site.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct LinksBySite {
-    /// How many pages there are.
-    pub pages: u64,
-    /// On how many sites.
-    pub sites: u64,
-    /// The sites with the most of them, ties by name.
-    pub by_site: Vec<SiteLinks>,
-}
-
-/// The pages of one site at the other ends of links.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct SiteLinks {
-    /// The site.
-    pub site: String,
-    /// How many of its pages there are.
-    #[schemars(range(min = 1))]
-    pub pages: u64,
-    /// The first of them in the order of URLs.
-    #[schemars(inner(regex(pattern = URL_PATTERN)))]
-    pub examples: Vec<String>,
-}
-
 /// Aliases that lead to a page.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Aliases {
@@ -207,9 +180,10 @@ impl Bank {
 
 fn inlinks(views: &Views, page: PageId, limits: PageLimits) -> Result<LinksBySite, EngineError> {
     let counts = views.reader.linking_sites(page)?;
-    by_site(views, &counts, limits, |site| {
+    let found = by_site(views, &counts, (limits.sites, limits.examples), |site| {
         views.reader.linking_from(page, site)
-    })
+    });
+    Ok(found?)
 }
 
 fn outlinks(
@@ -218,112 +192,27 @@ fn outlinks(
     record: &PageRecord,
     limits: PageLimits,
 ) -> Result<LinksBySite, EngineError> {
+    let sites = targets_by_site(views, page, record)?;
+    let counts = sites.iter().map(|(site, pages)| (*site, pages.len()));
+    let counts: Vec<(SiteId, u64)> = counts.collect();
+    let found = by_site(views, &counts, (limits.sites, limits.examples), |site| {
+        Ok(sites.get(&site).cloned().unwrap_or_default())
+    });
+    Ok(found?)
+}
+
+/// The pages that a page links to, by site.
+pub(super) fn targets_by_site(
+    views: &Views,
+    page: PageId,
+    record: &PageRecord,
+) -> Result<BTreeMap<SiteId, RoaringBitmap>, StoreError> {
     let mut sites: BTreeMap<SiteId, RoaringBitmap> = BTreeMap::new();
     for target in views.reader.links_of(page, record.row)? {
         let of_site = sites.entry(target.site()).or_default();
         of_site.insert(target.index());
     }
-    let counts = sites.iter().map(|(site, pages)| (*site, pages.len()));
-    let counts: Vec<(SiteId, u64)> = counts.collect();
-    by_site(views, &counts, limits, |site| {
-        Ok(sites.get(&site).cloned().unwrap_or_default())
-    })
-}
-
-/// The sites with the most pages, and the first of the pages of each.
-fn by_site(
-    views: &Views,
-    counts: &[(SiteId, u64)],
-    limits: PageLimits,
-    pages_of: impl Fn(SiteId) -> Result<RoaringBitmap, StoreError>,
-) -> Result<LinksBySite, EngineError> {
-    let mut by_site = Vec::new();
-    for (site, name, pages) in most(views, counts, limits.sites)? {
-        let examples = first_of(views, site, &name, &pages_of(site)?, limits.examples)?;
-        by_site.push(SiteLinks {
-            site: name,
-            pages,
-            examples,
-        });
-    }
-    Ok(LinksBySite {
-        pages: counts.iter().map(|(_, pages)| pages).sum(),
-        sites: counts.len() as u64,
-        by_site,
-    })
-}
-
-/// The sites with the largest counts, at most so many, ties by name.
-fn most(
-    views: &Views,
-    counts: &[(SiteId, u64)],
-    limit: usize,
-) -> Result<Vec<(SiteId, String, u64)>, StoreError> {
-    let mut sizes: Vec<u64> = counts.iter().map(|(_, pages)| *pages).collect();
-    sizes.sort_unstable_by(|a, b| b.cmp(a));
-    let Some(&least) = sizes.get(limit.min(sizes.len()).wrapping_sub(1)) else {
-        return Ok(Vec::new());
-    };
-    let name = |site: SiteId| Ok::<_, StoreError>(views.reader.need(&tables::SITES, &site)?.name);
-    let mut found = Vec::new();
-    for &(site, pages) in counts.iter().filter(|(_, pages)| *pages > least) {
-        found.push((site, name(site)?, pages));
-    }
-    let tied = || counts.iter().filter(|(_, pages)| *pages == least);
-    if tied().count() as u64 <= SORTED {
-        for &(site, pages) in tied() {
-            found.push((site, name(site)?, pages));
-        }
-    } else {
-        // The counts are in the order of the sites.
-        let is_tied = |site: &SiteId| {
-            let place = counts.binary_search_by_key(site, |(site, _)| *site);
-            place.is_ok_and(|place| counts.get(place).is_some_and(|(_, pages)| *pages == least))
-        };
-        for entry in views.reader.scan(&tables::SITE_IDS)? {
-            let (name, site) = entry?;
-            if found.len() == limit {
-                break;
-            }
-            if is_tied(&site) {
-                found.push((site, name, least));
-            }
-        }
-    }
-    found.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.1.cmp(&b.1)));
-    found.truncate(limit);
-    Ok(found)
-}
-
-/// The first pages of a set on a site, in the order of URLs.
-fn first_of(
-    views: &Views,
-    site: SiteId,
-    name: &str,
-    pages: &RoaringBitmap,
-    limit: usize,
-) -> Result<Vec<String>, StoreError> {
-    let mut locals = Vec::new();
-    if pages.len() <= SORTED {
-        for index in pages {
-            let page = PageId::new(site, index);
-            locals.push(views.reader.need(&tables::PAGES, &page)?.local);
-        }
-        locals.sort_unstable();
-        locals.truncate(limit);
-    } else {
-        for entry in views.reader.scan_under(&tables::PAGE_IDS, &site.bytes())? {
-            let ((_, local), index) = entry?;
-            if locals.len() == limit {
-                break;
-            }
-            if pages.contains(index) {
-                locals.push(local);
-            }
-        }
-    }
-    let url = |local: &String| ingest::url(name, local, views.naming.sites);
-    Ok(locals.iter().map(url).collect())
+    Ok(sites)
 }
 
 /// The aliases that lead to a page, and how many pages link to it as an alias.

@@ -48,6 +48,8 @@ pub enum Hint {
     UnknownSite,
     /// Give the name of a host; of a registrable domain where the bank's sites are domains.
     NameSite,
+    /// The sites of the bank that may have been meant, at least one.
+    NearestSites(Vec<String>),
     /// Name the site, or a page by its URL.
     SiteOrUrl(String),
     /// Have the bank that is to take over forget what the other one bars, by name.

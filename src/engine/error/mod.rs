@@ -178,8 +178,14 @@ pub enum EngineError {
         problem: UrlProblem,
     },
     /// The bank does not know the site.
-    #[error("the bank knows no page of site {:?}", shortened(.0))]
-    NoSite(String),
+    #[error("the bank knows no page of site {:?}", shortened(site))]
+    NoSite {
+        /// The site, by its name.
+        site: String,
+        /// The sites of the bank that may have been meant: those whose names begin with it, then its
+        /// neighbours in the order of names. Empty where there are none, or none were looked for.
+        nearest: Vec<String>,
+    },
     /// What was given as the name of a site is something on a site.
     #[error(
         "{:?} is not the name of a site: what it names is on site {site}",
@@ -335,7 +341,7 @@ impl EngineError {
             | Self::NoUndo(_)
             | Self::OtherSecret
             | Self::OtherPlan { .. } => Failure::Usage,
-            Self::NotKnown { .. } | Self::NoSite(_) => Failure::Unknown,
+            Self::NotKnown { .. } | Self::NoSite { .. } => Failure::Unknown,
             Self::Cores(_)
             | Self::RejectsLink { .. }
             | Self::RejectsFull { .. }
@@ -374,7 +380,8 @@ impl EngineError {
             Self::NoScheme { meant, .. } => Hint::WriteScheme(meant.clone()),
             Self::NotKnown { nearest, .. } if nearest.is_empty() => Hint::UnknownSite,
             Self::NotKnown { nearest, .. } => Hint::NearestPages(nearest.clone()),
-            Self::NoSite(_) => Hint::NameSite,
+            Self::NoSite { nearest, .. } if nearest.is_empty() => Hint::NameSite,
+            Self::NoSite { nearest, .. } => Hint::NearestSites(nearest.clone()),
             Self::OtherSite { site, .. } => Hint::SiteOrUrl(site.clone()),
             Self::OtherSecret => Hint::ForgetWithoutBlocks,
             Self::NoPlan(_) => Hint::ListPlans,

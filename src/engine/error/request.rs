@@ -22,6 +22,9 @@ pub enum RequestError {
     /// A record pushed to a batch that has failed before.
     #[error("the batch has failed before; begin another")]
     BatchEnded,
+    /// A search for nothing.
+    #[error("there is nothing to search for; give a URL, a site, or a part of one")]
+    NothingToFind,
     /// Quotas of no pages.
     #[error("a crawl of 0 pages has no quotas; ask for at least 1")]
     NoPages,

@@ -30,9 +30,10 @@ pub use cover_answers::{
     CoverSeed, Parts, SiteSeed, Uncovered, Unreached, WebParts, WebSeed, WebTerms,
 };
 pub use says::{PolicySays, SeedByPolicy};
+pub(super) use site::site_in_plans;
 pub use site::{
-    CoresOfSite, CoverOfSite, PagesOfCore, SeedOfCore, SeedOfSite, SiteExplanation, SiteWhy,
-    WebOfSite,
+    CoresOfSite, CoverOfSite, PagesOfCore, SeedOfCore, SeedOfSite, SiteExplanation, SiteInPlan,
+    SiteWhy, WebOfSite,
 };
 
 use schemars::JsonSchema;
@@ -156,10 +157,25 @@ pub struct InPlan {
 ///
 /// Cost: for each plan at most 20 point reads.
 pub(super) fn in_plans(
-    mut views: Views,
+    views: Views,
     page: PageId,
     record: &PageRecord,
 ) -> Result<(Vec<InPlan>, Views), EngineError> {
+    in_last_of_all(views, |case| {
+        Ok(InPlan {
+            policy: policy::says(case, page, record)?,
+            why: why(case, page, record)?,
+            asked: case.asked(),
+        })
+    })
+}
+
+/// What `tell` says of the last refresh of every plan, by the names of the plans; the state that is read
+/// is handed back.
+fn in_last_of_all<T>(
+    mut views: Views,
+    tell: impl Fn(&Case) -> Result<T, EngineError>,
+) -> Result<(Vec<T>, Views), EngineError> {
     let mut names = Vec::new();
     for entry in views.reader.scan(&tables::PLANS)? {
         names.push(entry?.0);
@@ -171,11 +187,7 @@ pub(super) fn in_plans(
             refresh: None,
         };
         let case = Case::with(views, &which)?;
-        found.push(InPlan {
-            policy: policy::says(&case, page, record)?,
-            why: why(&case, page, record)?,
-            asked: case.asked(),
-        });
+        found.push(tell(&case)?);
         views = case.views;
     }
     Ok((found, views))

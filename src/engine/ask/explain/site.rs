@@ -10,10 +10,12 @@ use super::case::Case;
 use super::core_answers::{CoreSeed, ScoredUrl};
 use super::cover_answers::{Parts, SiteSeed};
 use super::says::SeedByPolicy;
-use super::{Explainer, cores, cover, policy, web};
+use super::{Explainer, cores, cover, in_last_of_all, policy, web};
+use crate::engine::ask::nearest;
+use crate::engine::ask::views::Views;
 use crate::engine::plan::{Plan, by_cores, by_cover};
 use crate::engine::{Bank, EngineError, Which};
-use crate::ingest::{self, URL_PATTERN};
+use crate::ingest::URL_PATTERN;
 use crate::page::{PageId, SiteId};
 use crate::storage::blocks::BLOCK;
 use crate::storage::evidence::{Links, Standings};
@@ -204,36 +206,15 @@ impl Explainer {
     /// What the refresh did with a site: its seeds, what they cover, and what no seed reaches.
     ///
     /// The site is given by its name, or by a URL of one of its pages; one that the bank does not
-    /// know is [`EngineError::NoSite`].
+    /// know is [`EngineError::NoSite`], with the nearest sites that it knows.
     ///
     /// Cost: what is kept of the site.
     pub fn site(&self, site: &str) -> Result<SiteExplanation, EngineError> {
         let case = &self.case;
         let before = case.cost();
-        let naming = case.views.naming;
-        let url = if site.contains("://") {
-            site.to_owned()
-        } else {
-            format!("http://{site}/")
-        };
-        let location = ingest::parse(&url, naming).map_err(|problem| EngineError::NoUrl {
-            url: site.to_owned(),
-            problem,
-        })?;
-        let name = location.site;
-        let store = &case.views.reader;
-        let Some(id) = store.get(&tables::SITE_IDS, &name)? else {
-            return Err(EngineError::NoSite(name));
-        };
-        let today: SiteRecord = store.need(&tables::SITES, &id)?;
-        let why = match case.plan {
-            Plan::Cores(_) => SiteWhy::CoresOfSite(of_cores(case, id)?),
-            Plan::Web(_) => SiteWhy::WebOfSite(of_web(case, id)?),
-            Plan::Cover(_) => match store.get(&tables::COVERS, &(case.refresh, id))? {
-                Some(record) => SiteWhy::CoverOfSite(of_cover(case, id, &record)?),
-                None => SiteWhy::NothingCrawled,
-            },
-        };
+        let (name, id) = nearest::named_site(&case.views, site)?;
+        let today: SiteRecord = case.views.reader.need(&tables::SITES, &id)?;
+        let why = why(case, id)?;
         Ok(SiteExplanation {
             site: name,
             asked: case.asked(),
@@ -246,6 +227,56 @@ impl Explainer {
             cost: self.cost_since(before),
         })
     }
+}
+
+/// What the refresh made of a site.
+fn why(case: &Case, site: SiteId) -> Result<SiteWhy, EngineError> {
+    Ok(match case.plan {
+        Plan::Cores(_) => SiteWhy::CoresOfSite(of_cores(case, site)?),
+        Plan::Web(_) => SiteWhy::WebOfSite(of_web(case, site)?),
+        Plan::Cover(_) => match case
+            .views
+            .reader
+            .get(&tables::COVERS, &(case.refresh, site))?
+        {
+            Some(record) => SiteWhy::CoverOfSite(of_cover(case, site, &record)?),
+            None => SiteWhy::NothingCrawled,
+        },
+    })
+}
+
+/// What a site is in the last refresh of a plan.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct SiteInPlan {
+    /// The refresh.
+    #[serde(flatten)]
+    pub asked: Asked,
+    /// Its seeds that are on the list by policies alone: pinned, or only stay since no more of the list
+    /// may change. JSON has the field only where there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_policy: Vec<SeedByPolicy>,
+    /// What the refresh made of the site.
+    #[serde(flatten)]
+    pub why: SiteWhy,
+}
+
+/// What a site is in the last refresh of every plan, by the names of the plans; the state that is read is
+/// handed back.
+///
+/// Cost: for each plan what is kept of the site.
+pub(in crate::engine::ask) fn site_in_plans(
+    views: Views,
+    site: SiteId,
+) -> Result<(Vec<SiteInPlan>, Views), EngineError> {
+    in_last_of_all(views, |case| {
+        let why = why(case, site)?;
+        Ok(SiteInPlan {
+            by_policy: policy::of_site(case, site, &why.seeds())?,
+            why,
+            asked: case.asked(),
+        })
+    })
 }
 
 fn of_cores(case: &Case, site: SiteId) -> Result<CoresOfSite, EngineError> {

@@ -154,7 +154,10 @@ impl Found {
                 if may_lack {
                     continue;
                 }
-                return Err(EngineError::NoSite(name.clone()));
+                return Err(EngineError::NoSite {
+                    site: name.clone(),
+                    nearest: Vec::new(),
+                });
             };
             found.sites.insert(site, name.clone());
             for entry in store.scan_under(&tables::PAGE_IDS, &site.0.to_be_bytes())? {

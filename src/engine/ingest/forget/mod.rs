@@ -165,7 +165,7 @@ impl Bank {
         let traces = Traces::new(names, naming);
         let found = match Found::find(writer, names, naming.sites, request.bar) {
             // What is in a list of bad records is known there.
-            Err(EngineError::NotKnown { .. } | EngineError::NoSite(_))
+            Err(EngineError::NotKnown { .. } | EngineError::NoSite { .. })
                 if are_in_rejects(self.path(), &traces, watch)? =>
             {
                 Found::find(writer, names, naming.sites, true)?

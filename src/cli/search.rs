@@ -1,0 +1,106 @@
+//! `search`: the pages and sites that a text names or is a part of.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use seedbank::engine::{Bank, Found, FoundPage, SearchLimits};
+use seedbank::shown::{counted, plain, readable};
+use seedbank::told::Lines;
+
+use super::failure::CliError;
+use super::output::{print, print_json};
+use super::session::{Outcome, Session};
+use super::states::told;
+use super::values::{Format, FormatArgs, whole};
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank search bank https://example.org/about
+  seedbank search bank example.org/about                  the same page, by http or https
+  seedbank search bank news --limit 100                   sites and pages with news in their names
+  seedbank search bank example --format json";
+
+/// Find pages and sites by a URL, or by a part of one
+///
+/// A site is found by its name or a part of it, a page by its URL, with http:// or https:// or without,
+/// or by a part of it. Upper case and lower case are the same. What the text begins with comes first,
+/// then sites by name, and pages by the names of their sites and by URL.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct SearchArgs {
+    /// The bank
+    bank: PathBuf,
+    /// The URL or site, or a part of one
+    text: String,
+    /// How many sites, and how many pages, are named
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = whole::<u32>(1..=10_000))]
+    limit: u32,
+    /// How many names of sites and pages are looked at; at most half of these looks go into sites
+    #[arg(long, value_name = "N", default_value_t = SearchLimits::default().looked,
+        value_parser = whole::<u64>(1..=u64::MAX))]
+    look: u64,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(super) fn run(args: &SearchArgs, session: &Session) -> Result<Outcome, CliError> {
+    let limits = SearchLimits {
+        sites: args.limit as usize,
+        pages: args.limit as usize,
+        looked: args.look,
+    };
+    let watch = session.watch()?;
+    let found = Bank::at(&args.bank).search(&args.text, limits, &watch);
+    drop(watch);
+    let found = found?;
+    match args.format.format {
+        Format::Json => print_json(&found)?,
+        Format::Text => print(&readable(&text(&found, limits)))?,
+    }
+    Ok(if is_empty(&found) {
+        Outcome::Nothing
+    } else {
+        Outcome::Done
+    })
+}
+
+fn is_empty(found: &Found) -> bool {
+    found.page.is_none() && found.sites.is_empty() && found.pages.is_empty()
+}
+
+/// What was found, for people.
+fn text(found: &Found, limits: SearchLimits) -> String {
+    let mut lines = Lines(format!("{}\n", plain(&found.asked)));
+    let page = |page: &FoundPage| format!("{}  {}", page.url, told(page.state, page.spam));
+    if let Some(named) = &found.page {
+        lines.add(format_args!("page {}", page(named)));
+    }
+    if !found.sites.is_empty() {
+        lines.add("sites");
+    }
+    for of in &found.sites {
+        lines.add(format_args!(
+            "  {}  {} crawled, {} known",
+            of.site, of.crawled, of.known
+        ));
+    }
+    if !found.pages.is_empty() {
+        lines.add("pages with it in their URLs");
+    }
+    for with in &found.pages {
+        lines.add(format_args!("  {}", page(with)));
+    }
+    if is_empty(found) {
+        lines.add("no site and no page has it in its name");
+    }
+    if !found.complete {
+        let is_full = found.sites.len() >= limits.sites || found.pages.len() >= limits.pages;
+        lines.add(format_args!(
+            "there may be more: {} {} looked at ({} looks further)",
+            counted(found.looked, "name"),
+            if found.looked == 1 { "was" } else { "were" },
+            if is_full { "--limit" } else { "--look" }
+        ));
+    }
+    lines.0
+}

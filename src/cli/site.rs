@@ -1,0 +1,164 @@
+//! `site`: what the bank knows of one site.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use seedbank::engine::{Bank, GivenOfSite, LinksOfSite, SiteFacts, SiteLimits};
+use seedbank::shown::{counted, readable};
+use seedbank::told::{Lines, of_site_in_plan};
+
+use super::failure::CliError;
+use super::output::{print, print_json};
+use super::session::{Outcome, Session};
+use super::values::{Format, FormatArgs, whole};
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank site bank example.org
+  seedbank site bank https://example.org/about            the site of a page
+  seedbank site bank example.org --limit 100              up to 100 sites that it is linked with
+  seedbank site bank example.org --format json";
+
+/// Show what the bank knows of a site: its pages, its links with other sites, content that it has more
+/// than once, and what it is in every plan
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct SiteArgs {
+    /// The bank
+    bank: PathBuf,
+    /// The site, or a URL on it
+    site: String,
+    /// How many sites are named, of those that it links to and of those that link to it [default: 10,
+    /// as JSON 100]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
+    limit: Option<u32>,
+    /// How many pages of the site are looked at, the first ones in the order of URLs
+    #[arg(long, value_name = "N", default_value_t = SiteLimits::default().pages,
+        value_parser = whole::<u64>(1..=u64::MAX))]
+    look: u64,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(super) fn run(args: &SiteArgs, session: &Session) -> Result<Outcome, CliError> {
+    let format = args.format.format;
+    let (sites, digests) = match format {
+        Format::Text => (10, 5),
+        Format::Json => (100, 20),
+    };
+    let limits = SiteLimits {
+        sites: args.limit.map_or(sites, |limit| limit as usize),
+        digests,
+        pages: args.look,
+        ..SiteLimits::default()
+    };
+    let watch = session.watch()?;
+    let facts = Bank::at(&args.bank).site(&args.site, limits, &watch);
+    drop(watch);
+    let facts = facts?;
+    match format {
+        Format::Json => print_json(&facts)?,
+        Format::Text => print(&readable(&text(&facts)))?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// What the bank knows of a site, for people.
+fn text(facts: &SiteFacts) -> String {
+    let mut lines = Lines(format!("site {}\n", facts.site));
+    if let Some(given) = given(facts.given) {
+        lines.add(format_args!("given of it: {given}"));
+    }
+    let pages = &facts.pages;
+    lines.add(format_args!(
+        "{} crawled, {} known, {} gone, {} spam",
+        pages.crawled, pages.known, pages.gone, pages.spam
+    ));
+    let aliases = match pages.aliases {
+        1 => "1 alias".to_owned(),
+        aliases => format!("{aliases} aliases"),
+    };
+    lines.add(format_args!(
+        "{aliases}, {} that nobody links to any more",
+        counted(pages.unlinked, "page")
+    ));
+    if !facts.complete {
+        lines.add(format_args!(
+            "only its first {} were looked at (--look): these have the aliases, the links with other \
+             sites and the repeated content told here",
+            counted(facts.looked, "page")
+        ));
+    }
+    lines.add(format_args!(
+        "{} inside, {} to other sites",
+        counted(facts.links_inside, "link"),
+        facts.links_out
+    ));
+    links(&mut lines, "links to", &facts.links_to);
+    links(&mut lines, "linked from", &facts.linked_from);
+    digests(&mut lines, facts);
+    if facts.plans.is_empty() {
+        lines.add("no plan has been refreshed yet");
+    }
+    for plan in &facts.plans {
+        of_site_in_plan(&mut lines, plan);
+    }
+    lines.0
+}
+
+fn given(given: GivenOfSite) -> Option<String> {
+    let quality = given.quality.map(|quality| format!("quality {quality}"));
+    let spam = given.spam.map(|spam| if spam { "spam" } else { "no spam" });
+    let quota = given.quota.map(|quota| format!("quota {quota}"));
+    let told = [quality, spam.map(str::to_owned), quota];
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+fn links(lines: &mut Lines, what: &str, of: &LinksOfSite) {
+    if of.sites == 0 {
+        lines.add(format_args!("{what} no other site"));
+        return;
+    }
+    lines.add(format_args!(
+        "{what} {} on {}, by {}",
+        counted(of.pages, "page"),
+        counted(of.sites, "site"),
+        counted(of.links, "link")
+    ));
+    for other in &of.by_site {
+        lines.add(format_args!(
+            "  {} {}: {}",
+            other.links,
+            other.site,
+            counted(other.pages, "page")
+        ));
+    }
+    let more = of.sites.saturating_sub(of.by_site.len() as u64);
+    if more > 0 {
+        lines.add(format_args!(
+            "  and {} (--limit has more)",
+            counted(more, "site")
+        ));
+    }
+}
+
+fn digests(lines: &mut Lines, facts: &SiteFacts) {
+    let digests = &facts.digests;
+    if digests.pages == 0 {
+        lines.add("no content digest is known");
+        return;
+    }
+    lines.add(format_args!(
+        "{} with a content digest, {} different",
+        counted(digests.pages, "crawled page"),
+        digests.distinct
+    ));
+    for same in &digests.repeated {
+        let mut examples = same.examples.join(", ");
+        if same.pages > same.examples.len() as u64 {
+            examples.push_str(", ...");
+        }
+        lines.add(format_args!("  {} the same: {examples}", same.pages));
+    }
+}

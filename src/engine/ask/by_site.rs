@@ -1,0 +1,204 @@
+//! Pages at the other ends of links, by site: counts of each, and pages in the order of names and URLs.
+//!
+//! There may be millions of them, on as many sites. What is held is a count for each site and one site's
+//! pages as a set; names are read only of what is told, or in their order until there is enough.
+
+use std::ops::ControlFlow;
+
+use roaring::RoaringBitmap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::views::Views;
+use crate::ingest::{self, URL_PATTERN};
+use crate::page::{PageId, SiteId};
+use crate::storage::{Key, StoreError, tables};
+
+/// Up to so many names are read and sorted; of more, those that come first are looked for in the
+/// order of the names.
+const SORTED: u64 = 1000;
+
+/// A lookup costs as much as so many steps of a scan.
+const STEPS: u64 = 20;
+
+/// Pages at the other ends of links, by site.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct LinksBySite {
+    /// How many pages there are.
+    pub pages: u64,
+    /// On how many sites.
+    pub sites: u64,
+    /// The sites with the most of them, ties by name.
+    pub by_site: Vec<SiteLinks>,
+}
+
+/// The pages of one site at the other ends of links.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SiteLinks {
+    /// The site.
+    pub site: String,
+    /// How many of its pages there are.
+    #[schemars(range(min = 1))]
+    pub pages: u64,
+    /// The first of them in the order of URLs.
+    #[schemars(inner(regex(pattern = URL_PATTERN)))]
+    pub examples: Vec<String>,
+}
+
+/// The sites with the most pages, and the first of the pages of each; `limits` are how many sites, and
+/// how many pages of each. The counts are in the order of the sites.
+pub(super) fn by_site(
+    views: &Views,
+    counts: &[(SiteId, u64)],
+    limits: (usize, usize),
+    pages_of: impl Fn(SiteId) -> Result<RoaringBitmap, StoreError>,
+) -> Result<LinksBySite, StoreError> {
+    let mut by_site = Vec::new();
+    for (site, name, pages) in most(views, counts, limits.0)? {
+        let first = in_url_order(views, site, &pages_of(site)?, 0, limits.1)?;
+        let url = |(_, local): &(PageId, String)| ingest::url(&name, local, views.naming.sites);
+        let examples = first.iter().map(url).collect();
+        by_site.push(SiteLinks {
+            site: name,
+            pages,
+            examples,
+        });
+    }
+    Ok(LinksBySite {
+        pages: counts.iter().map(|(_, pages)| pages).sum(),
+        sites: counts.len() as u64,
+        by_site,
+    })
+}
+
+/// The sites with the largest counts, at most so many, ties by name. The counts are in the order of the
+/// sites.
+pub(super) fn most(
+    views: &Views,
+    counts: &[(SiteId, u64)],
+    limit: usize,
+) -> Result<Vec<(SiteId, String, u64)>, StoreError> {
+    let mut sizes: Vec<u64> = counts.iter().map(|(_, pages)| *pages).collect();
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    let Some(&least) = sizes.get(limit.min(sizes.len()).wrapping_sub(1)) else {
+        return Ok(Vec::new());
+    };
+    let name = |site: SiteId| Ok::<_, StoreError>(views.reader.need(&tables::SITES, &site)?.name);
+    let mut found = Vec::new();
+    for &(site, pages) in counts.iter().filter(|(_, pages)| *pages > least) {
+        found.push((site, name(site)?, pages));
+    }
+    let tied = || counts.iter().filter(|(_, pages)| *pages == least);
+    if tied().count() as u64 <= SORTED {
+        for &(site, pages) in tied() {
+            found.push((site, name(site)?, pages));
+        }
+    } else {
+        // The counts are in the order of the sites.
+        let is_tied = |site: &SiteId| {
+            let place = counts.binary_search_by_key(site, |(site, _)| *site);
+            place.is_ok_and(|place| counts.get(place).is_some_and(|(_, pages)| *pages == least))
+        };
+        for entry in views.reader.scan(&tables::SITE_IDS)? {
+            let (name, site) = entry?;
+            if found.len() == limit {
+                break;
+            }
+            if is_tied(&site) {
+                found.push((site, name, least));
+            }
+        }
+    }
+    found.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.1.cmp(&b.1)));
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// Hands sites to `each` in the order of their names, until it has enough; the counts are in the order of
+/// the sites.
+///
+/// Cost: a lookup for each site, or a scan of names up to the last one that is handed over.
+pub(super) fn in_name_order<E: From<StoreError>>(
+    views: &Views,
+    counts: &[(SiteId, u64)],
+    mut each: impl FnMut((SiteId, &str, u64)) -> Result<ControlFlow<()>, E>,
+) -> Result<(), E> {
+    let all = u64::from(views.reader.counters()?.next_site);
+    if counts.len() as u64 <= SORTED.max(all / STEPS) {
+        let mut sites = Vec::with_capacity(counts.len());
+        for &(site, pages) in counts {
+            sites.push((
+                views.reader.need(&tables::SITES, &site)?.name,
+                (site, pages),
+            ));
+        }
+        sites.sort_unstable();
+        for (name, (site, pages)) in &sites {
+            if each((*site, name, *pages))?.is_break() {
+                break;
+            }
+        }
+        return Ok(());
+    }
+    let mut left = counts.len();
+    for entry in views.reader.scan(&tables::SITE_IDS)? {
+        let (name, site) = entry?;
+        let Ok(place) = counts.binary_search_by_key(&site, |(site, _)| *site) else {
+            continue;
+        };
+        left -= 1;
+        let pages = counts.get(place).map_or(0, |(_, pages)| *pages);
+        if each((site, &name, pages))?.is_break() || left == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Some of a set of pages of a site, in the order of URLs: at most so many after the first `from`, each
+/// with the rest of its URL.
+///
+/// Cost: a lookup for each page of the set, or a scan of the site's URLs up to the last one.
+pub(super) fn in_url_order(
+    views: &Views,
+    site: SiteId,
+    pages: &RoaringBitmap,
+    from: u64,
+    limit: usize,
+) -> Result<Vec<(PageId, String)>, StoreError> {
+    let mut found = Vec::new();
+    if pages.len() <= SORTED {
+        for index in pages {
+            let page = PageId::new(site, index);
+            let local = views.reader.need(&tables::PAGES, &page)?.local;
+            found.push((local, page));
+        }
+        found.sort_unstable();
+        let after = found
+            .into_iter()
+            .skip(usize::try_from(from).unwrap_or(usize::MAX));
+        return Ok(after
+            .take(limit)
+            .map(|(local, page)| (page, local))
+            .collect());
+    }
+    let mut entries = views.reader.scan_under(&tables::PAGE_IDS, &site.bytes())?;
+    let mut passed = 0;
+    while found.len() < limit && passed < pages.len() {
+        let next = entries.next_with(|_, local, index| {
+            if !pages.contains(index) {
+                return None;
+            }
+            passed += 1;
+            (passed > from).then(|| (local.to_owned(), PageId::new(site, index)))
+        })?;
+        match next {
+            None => break,
+            Some(of_set) => found.extend(of_set),
+        }
+    }
+    Ok(found
+        .into_iter()
+        .map(|(local, page)| (page, local))
+        .collect())
+}
