@@ -32,15 +32,17 @@ mod whole;
 
 pub use ask::{
     AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change,
-    CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed,
-    DiffRequest, DiffSide, DiffSummary, DryRun, EarlierList, Event, Evidence, Explainer,
-    Explanation, GivenOf, GroupSize, History, InPlan, LastBatch, LeftOut, LinksBySite,
-    ListAndEarlier, ListToday, NearCore, NotTaken, PageFacts, PageHistory, PageLimits, PageToday,
-    PageView, PagesOfCore, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary, PlanView, Plans,
-    PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, Role, RowSums, ScoredUrl, Seed,
-    SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, Seen, SiteExplanation, SiteLinks,
-    SiteQuota, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Uncovered, Undoable, Unreached,
-    UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
+    CompareRequest, CoreLinks, CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite,
+    CounterView, CoverOfSite, CoverSeed, CrawlFound, DiffRequest, DiffSide, DiffSummary, DryRun,
+    EarlierList, Event, Evidence, Explainer, Explanation, GivenOf, GroupSize, History, InPlan,
+    LastBatch, LeftOut, LinkedCore, LinksBySite, ListAndEarlier, ListComparison, ListCounts,
+    ListToday, ListWorth, ListedAs, ListedLine, ListedPage, NearCore, NotTaken, PageFacts,
+    PageHistory, PageLimits, PageToday, PageView, PagesOfCore, Parts, PlaceView, PlanDetail,
+    PlanHistory, PlanSummary, PlanView, Plans, PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost,
+    Role, RowSums, ScoredUrl, Seed, SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite,
+    Seen, SiteExplanation, SiteLinks, SiteQuota, SiteSeed, SiteWhy, Standing, Status,
+    SuccessorView, TableSize, Uncovered, Undoable, Unreached, UrlList, WebOfSite, WebParts,
+    WebSeed, WebTerms, Which, Why,
 };
 pub use bank::Bank;
 pub(crate) use bank::naming;

@@ -2,6 +2,8 @@
 //! what changed between two lists.
 
 pub(crate) mod answers;
+mod compare;
+mod core_links;
 pub(crate) mod diff;
 mod dry_run;
 mod earlier;
@@ -20,6 +22,11 @@ pub use answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, History,
     PageView, Seed, SuccessorView, Which,
 };
+pub use compare::{
+    CompareRequest, CrawlFound, ListComparison, ListCounts, ListWorth, ListedAs, ListedLine,
+    ListedPage, Standing,
+};
+pub use core_links::{CoreLinks, LinkedCore};
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
 pub use earlier::{EarlierList, ListAndEarlier};
