@@ -10,7 +10,6 @@ use crate::storage::records::BatchId;
 
 /// What a list of start pages is compared with, and how far the crawls go.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub struct CompareRequest {
     /// The refresh; the last one of the default plan unless said otherwise.
     pub which: Which,
