@@ -107,7 +107,14 @@ fn counts(found: &ListComparison) -> String {
         (counts.alive, "alive"),
         (counts.spam, "spam"),
         (counts.gone, "gone"),
-        (counts.alias, "aliases of other pages"),
+        (
+            counts.alias,
+            if counts.alias == 1 {
+                "alias"
+            } else {
+                "aliases"
+            },
+        ),
         (counts.unlinked, "no longer linked to"),
         (counts.not_in_bank, "not in the bank"),
     ]);

@@ -246,8 +246,15 @@ fn some_of(bank: &Bank, step: usize) -> Vec<String> {
 
 #[test]
 fn random_histories() {
+    let seeds = Some(5);
     let plans = [
-        ("cores", PlanOptions::default()),
+        (
+            "cores",
+            PlanOptions {
+                seeds,
+                ..PlanOptions::default()
+            },
+        ),
         ("web", over_web(CoverMethod::Greedy, 3)),
         (
             "sites",
@@ -257,7 +264,7 @@ fn random_histories() {
             },
         ),
     ];
-    for_each_history(40, 1, |bank, more| {
+    for_each_history(20, 1, |bank, more| {
         for (plan, options) in &plans {
             let request = RefreshRequest {
                 plan: Some((*plan).to_owned()),
@@ -321,7 +328,11 @@ fn a_real_crawl() {
         return;
     };
     let bank = TestBank::real(&shared, "ku-2017-webir");
-    bank.refresh("cores", &PlanOptions::default(), false);
+    let cores = PlanOptions {
+        seeds: Some(50),
+        ..PlanOptions::default()
+    };
+    bank.refresh("cores", &cores, false);
     let urls = some_of(&bank.bank, 1_000);
     let began = Instant::now();
     let found = compared(&bank.bank, "cores", &urls, &[1_000, 5_000]);
