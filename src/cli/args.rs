@@ -4,9 +4,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use super::session::Everywhere;
 use super::{
-    backup, check, compact, cores, diff, evaluate, explain, export, forget, history, ingest, init,
-    migrate, page, plans, quotas, refresh, repair, report, restore, search, seeds, serve, shell, site,
-    status, synth, undo,
+    backup, check, compact, compare, cores, diff, evaluate, explain, export, forget, history,
+    ingest, init, migrate, page, plans, quotas, refresh, repair, report, restore, search, seeds,
+    serve, shell, site, status, synth, undo,
 };
 use seedbank::engine::FORMAT;
 
@@ -54,6 +54,7 @@ pub(super) enum Command {
     Seeds(seeds::SeedsArgs),
     Cores(cores::CoresArgs),
     Diff(diff::DiffArgs),
+    Compare(compare::CompareArgs),
     Explain(explain::ExplainArgs),
     Evaluate(Box<evaluate::EvaluateArgs>),
     History(history::HistoryArgs),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use seedbank::engine::{Bank, CoreView};
+use seedbank::engine::{Bank, CoreLinks, CoreView, Which};
 use seedbank::shown::{counted, readable};
 
 use super::failure::CliError;
@@ -15,11 +15,15 @@ use super::values::WhichArgs;
 /// How many hubs and authorities of a core are shown to people.
 const SHOWN: usize = 10;
 
+/// How many hubs and authorities are shown to people where it is told who links to whom.
+const DRAWN: usize = 60;
+
 const EXAMPLES: &str = "\
 Examples:
   seedbank cores bank                   for people; long lists are cut
   seedbank cores bank --format jsonl    everything, with scores, one core a line
   seedbank cores bank --core 7 --format jsonl
+  seedbank cores bank --core 7 --links  which hub links to which authority today
   seedbank cores bank --plan dense --refresh 3 --format jsonl --out cores.jsonl";
 
 /// Print the cores of a refresh: the dense groups of hubs and authorities that its seeds came from
@@ -33,6 +37,10 @@ pub(super) struct CoresArgs {
     /// Only the core of this rank
     #[arg(long, value_name = "N")]
     core: Option<u32>,
+    /// Of this core: which of its hubs link to which of its authorities today, and to which other
+    /// cores they lead
+    #[arg(long, requires = "core")]
+    links: bool,
     /// Write to a file, which is replaced only once all is written
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -62,9 +70,25 @@ pub(super) fn run(args: CoresArgs, session: &Session) -> Result<Outcome, CliErro
             CoreFormat::Jsonl => out.json(&core),
         }
     };
+    let which = Which::from(args.which);
     match args.core {
-        Some(core) => each(bank.core(&args.which.into(), core)?)?,
-        None => bank.cores(&args.which.into(), each)?,
+        Some(core) if args.links => {
+            let links = bank.core_links(&which, core)?;
+            match args.format {
+                CoreFormat::Text => {
+                    let of_core = Which {
+                        refresh: Some(links.refresh),
+                        ..which
+                    };
+                    let core = bank.core(&of_core, core)?;
+                    out.text(&readable(&drawn(&core, &links)))?;
+                }
+                CoreFormat::Jsonl => out.json(&links)?,
+            }
+            any = true;
+        }
+        Some(core) => each(bank.core(&which, core)?)?,
+        None => bank.cores(&which, each)?,
     }
     out.finish()?;
     if !any {
@@ -107,6 +131,60 @@ fn text(core: &CoreView) -> String {
                 pages.len() - SHOWN
             );
         }
+    }
+    text
+}
+
+/// The links of a core today for people: a row of marks for each hub, a mark for each authority.
+fn drawn(core: &CoreView, links: &CoreLinks) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "core {} of refresh {}: {}, {}; {}, today {} ({} fewer)",
+        links.rank,
+        links.refresh,
+        counted(links.hubs, "hub"),
+        counted(links.authorities, "authority"),
+        counted(links.edges, "link"),
+        links.today,
+        links.lost,
+    );
+    let columns = core.authorities.len().min(DRAWN);
+    let _ = writeln!(
+        text,
+        "a row for each hub, a mark for each authority: # links to it today, . does not"
+    );
+    for (hub, to) in core.hubs.iter().zip(&links.links).take(DRAWN) {
+        let mut marks = vec!['.'; columns];
+        for at in to {
+            if let Some(mark) = marks.get_mut(*at as usize) {
+                *mark = '#';
+            }
+        }
+        let marks = String::from_iter(marks);
+        let _ = writeln!(text, "  {marks} {hub}");
+    }
+    for (what, all) in [
+        ("hub", core.hubs.len()),
+        ("authority", core.authorities.len()),
+    ] {
+        if all > DRAWN {
+            let more = counted(all - DRAWN, what);
+            let _ = writeln!(text, "  not shown: {more}; --format jsonl has more of them");
+        }
+    }
+    for (at, authority) in core.authorities.iter().take(columns).enumerate() {
+        let _ = writeln!(text, "  mark {} {authority}", at + 1);
+    }
+    for other in &links.neighbours {
+        let _ = writeln!(
+            text,
+            "  {} to core {}, of {}",
+            counted(other.links, "link"),
+            other.rank,
+            other.seed
+        );
     }
     text
 }

@@ -5,6 +5,7 @@ mod args;
 mod backup;
 mod check;
 mod compact;
+mod compare;
 mod compressed;
 mod cores;
 mod diff;
@@ -107,6 +108,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Serve(args) => serve::run(args, session),
         Command::Cores(args) => cores::run(args, session),
         Command::Diff(args) => diff::run(args, session),
+        Command::Compare(args) => compare::run(args, session),
         Command::Explain(args) => explain::run(args, session),
         Command::Evaluate(args) => evaluate::run(*args, session),
         Command::History(args) => history::run(&args, session),

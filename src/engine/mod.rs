@@ -32,17 +32,19 @@ mod whole;
 
 pub use ask::{
     AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change, Churn,
-    CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite, CounterView, CoverOfSite, CoverSeed,
-    DiffRequest, DiffSide, DiffSummary, DigestsOfSite, DryRun, EarlierList, Event, Evidence,
-    Explainer, Explanation, Found, FoundPage, FoundSite, GivenOf, GivenOfSite, GroupSize, History,
-    InPlan, LastBatch, LeftOut, LinkDirection, LinkedPage, LinkedPages, LinkedRequest, LinkedSite,
-    LinksBySite, LinksOfSite, ListAndEarlier, ListToday, NearCore, NotTaken, PageFacts,
-    PageHistory, PageLimits, PageToday, PageView, PagesOfCore, PagesOfSite, Parts, PlaceView,
-    PlanDetail, PlanHistory, PlanSummary, PlanView, Plans, PolicySays, QuotaBy, QuotaRequest,
-    Quotas, ReadCost, RepeatedDigest, Role, RowSums, ScoredUrl, SearchLimits, Seed, SeedByPolicy,
-    SeedChange, SeedDiff, SeedOfCore, SeedOfSite, Seen, SiteExplanation, SiteFacts, SiteInPlan,
-    SiteLimits, SiteLinks, SiteQuota, SiteSeed, SiteWhy, Status, SuccessorView, TableSize,
-    Uncovered, Undoable, Unreached, UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
+    CompareRequest, CoreLinks, CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite,
+    CounterView, CoverOfSite, CoverSeed, CrawlFound, DiffRequest, DiffSide, DiffSummary,
+    DigestsOfSite, DryRun, EarlierList, Event, Evidence, Explainer, Explanation, Found, FoundPage,
+    FoundSite, GivenOf, GivenOfSite, GroupSize, History, InPlan, LastBatch, LeftOut, LinkDirection,
+    LinkedCore, LinkedPage, LinkedPages, LinkedRequest, LinkedSite, LinksBySite, LinksOfSite,
+    ListAndEarlier, ListComparison, ListCounts, ListToday, ListWorth, ListedAs, ListedLine,
+    ListedPage, NearCore, NotTaken, PageFacts, PageHistory, PageLimits, PageToday, PageView,
+    PagesOfCore, PagesOfSite, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary, PlanView,
+    Plans, PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, RepeatedDigest, Role, RowSums,
+    ScoredUrl, SearchLimits, Seed, SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite,
+    Seen, SiteExplanation, SiteFacts, SiteInPlan, SiteLimits, SiteLinks, SiteQuota, SiteSeed,
+    SiteWhy, Standing, Status, SuccessorView, TableSize, Uncovered, Undoable, Unreached, UrlList,
+    WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
 };
 pub use bank::Bank;
 pub(crate) use bank::naming;

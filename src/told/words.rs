@@ -17,10 +17,10 @@ pub const fn kind_name(kind: BatchKind) -> &'static str {
 #[must_use]
 pub const fn state_name(state: PageState) -> &'static str {
     match state {
-        PageState::Known => "known",
+        PageState::Known => "known, not crawled",
         PageState::Crawled => "crawled",
         PageState::Gone => "gone",
         PageState::Unlinked => "no page any more: nobody links to it",
-        PageState::Alias => "an alias of another page",
+        PageState::Alias => "an alias",
     }
 }

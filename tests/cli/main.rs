@@ -15,6 +15,7 @@
 mod backups;
 mod bad_inputs;
 mod commands;
+mod compare;
 mod cover;
 #[cfg(target_os = "linux")]
 mod daily;

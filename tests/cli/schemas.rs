@@ -5,11 +5,12 @@ use std::path::Path;
 
 use crate::support::command::{Place, TWO_CORES, names};
 use seedbank::engine::{
-    BackupReport, Backups, BankCheck, BudgetEvaluation, CompactReport, CoreView,
+    BackupReport, Backups, BankCheck, BudgetEvaluation, CompactReport, CoreLinks, CoreView,
     CoverageEvaluation, CrawlEvaluation, DeletedPlan, DiffSummary, DistancesEvaluation, DryRun,
-    Explanation, ForgetReport, Found, History, IngestReport, LinkedPages, MethodsEvaluation,
-    MigrateReport, PageFacts, PageHistory, PlanDetail, Plans, Quotas, RefreshReport, RepairReport,
-    RestoreReport, Seed, SeedChange, SiteExplanation, SiteFacts, SiteQuota, Status, UndoReport,
+    Explanation, ForgetReport, Found, History, IngestReport, LinkedPages, ListComparison,
+    MethodsEvaluation, MigrateReport, PageFacts, PageHistory, PlanDetail, Plans, Quotas,
+    RefreshReport, RepairReport, RestoreReport, Seed, SeedChange, SiteExplanation, SiteFacts,
+    SiteQuota, Status, UndoReport,
 };
 use seedbank::report::Report;
 use serde::Serialize;
@@ -34,6 +35,8 @@ pub fn fits(name: &str, output: &Value) {
         "backup" => reads::<BackupReport>(output),
         "check" => reads::<BankCheck>(&without(output, &["clean", "count"])),
         "compact" => reads::<CompactReport>(output),
+        "compare" => reads::<ListComparison>(output),
+        "cores" if output["links"].is_array() => reads::<CoreLinks>(output),
         "cores" => reads::<CoreView>(output),
         "diff" if output["summary"].is_object() => reads::<DiffSummary>(&output["summary"]),
         "diff" => reads::<SeedChange>(output),

@@ -11,6 +11,8 @@
     reason = "what is shared here is reachable by nobody outside"
 )]
 
+mod compare;
+mod core_links;
 mod cores;
 mod cover;
 mod days;

@@ -290,10 +290,10 @@ const ORDERS: &[Order] = &[
             &["check", "diff"],
             &["page_history"],
             &[
-                "backup", "compact", "cores", "evaluate", "explain", "export", "forget", "history",
-                "ingest", "init", "migrate", "page", "plans", "quotas", "refresh", "repair",
-                "report", "restore", "search", "seeds", "serve", "shell", "site", "status", "synth",
-                "undo",
+                "backup", "compact", "compare", "cores", "evaluate", "explain", "export", "forget",
+                "history", "ingest", "init", "migrate", "page", "plans", "quotas", "refresh",
+                "repair", "report", "restore", "search", "seeds", "serve", "shell", "site",
+                "status", "synth", "undo",
             ],
             // The types that are printed, as schemas.
             &["schemas"],

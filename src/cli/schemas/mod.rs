@@ -75,10 +75,20 @@ const FILES: &[File] = &[
         &[(None, of::<engine::CompactReport>)],
     ),
     file(
+        "compare",
+        "Seedbank comparison of a list",
+        "What `seedbank compare --format json` prints: a list of start pages beside the list of a plan.",
+        &[(None, of::<engine::ListComparison>)],
+    ),
+    file(
         "cores",
         "Seedbank core",
-        "One line of `seedbank cores --format jsonl`: a core, in the order of extraction.",
-        &[(None, of::<engine::CoreView>)],
+        "One line of `seedbank cores --format jsonl`: a core, in the order of extraction; with --links, \
+         which of its hubs link to which of its authorities today.",
+        &[
+            (Some("a core"), of::<engine::CoreView>),
+            (Some("the links of a core today"), of::<engine::CoreLinks>),
+        ],
     ),
     file(
         "diff",

@@ -2,8 +2,10 @@
 //! page is a seed, or why not; and what changed between two lists.
 
 pub(crate) mod answers;
-mod churn;
 mod by_site;
+mod churn;
+mod compare;
+mod core_links;
 pub(crate) mod diff;
 mod dry_run;
 mod earlier;
@@ -25,8 +27,13 @@ pub use answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, History,
     PageView, Seed, SuccessorView, Which,
 };
-pub use churn::Churn;
 pub use by_site::{LinksBySite, SiteLinks};
+pub use churn::Churn;
+pub use compare::{
+    CompareRequest, CrawlFound, ListComparison, ListCounts, ListWorth, ListedAs, ListedLine,
+    ListedPage, Standing,
+};
+pub use core_links::{CoreLinks, LinkedCore};
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
 pub use earlier::{EarlierList, ListAndEarlier};

@@ -39,6 +39,22 @@ pub enum RequestError {
     /// More than two refreshes to compare.
     #[error("more than two refreshes are given; a diff compares two")]
     TooManyRefreshes,
+    /// A list to compare that is longer than it may be.
+    #[error("the list has {}, and at most {most} are compared; give a shorter one", counted(*urls, "URL"))]
+    LongList {
+        /// How many URLs it has.
+        urls: usize,
+        /// How many it may have.
+        most: usize,
+    },
+    /// A crawl of no pages, or of more than are read one by one.
+    #[error("a list is compared by crawls of 1 to {most} fetches, not of {fetches}")]
+    Fetches {
+        /// How many were asked for.
+        fetches: u64,
+        /// How many there may be.
+        most: u64,
+    },
 }
 
 /// Why an experiment cannot be run: it asks for nothing, or the bank has nothing to measure.

@@ -9,10 +9,11 @@ use axum::http::Response;
 use serde::Deserialize;
 
 use super::frame::Frame;
+use super::matrix::picture;
 use super::which;
-use crate::engine::{CoreView, RefreshView};
+use crate::engine::{CoreLinks, CoreView, RefreshView};
 use crate::html::text::{Count, Measure};
-use crate::serve::address;
+use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, Form};
 use crate::serve::desk::{Desk, State};
@@ -34,6 +35,9 @@ struct Page<'a> {
     frame: Frame<'a>,
     refresh: RefreshView,
     core: CoreView,
+    links: CoreLinks,
+    /// The picture of its links, and what it leaves out.
+    picture: (String, String),
 }
 
 pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
@@ -53,14 +57,27 @@ fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
     if asked.form == Form::Json {
         return Answer::json(&core);
     }
+    let links = state
+        .bank
+        .core_links(&which(None, Some(number)), core.rank)?;
     Answer::page(&Page {
         frame: Frame::around(state, address::core(number, core.rank)),
         refresh,
         core,
+        picture: picture(&links),
+        links,
     })
 }
 
 impl Page<'_> {
+    /// The cores before and after it in the order of the refresh.
+    fn turns(&self) -> (Option<Address>, Option<Address>) {
+        let (refresh, rank) = (self.refresh.refresh, self.core.rank);
+        let before = (rank > 1).then(|| address::core(refresh, rank - 1));
+        let has_next = rank < self.refresh.cores;
+        (before, has_next.then(|| address::core(refresh, rank + 1)))
+    }
+
     /// Each side's name, its pages with their scores, and how many more it has.
     fn sides(&self) -> [(&'static str, Vec<(&String, &f64)>, usize); 2] {
         let core = &self.core;

@@ -6,17 +6,22 @@ mod core;
 mod diff;
 mod explain;
 mod frame;
+mod links;
+mod matrix;
 mod metrics;
 mod page;
 mod plan;
 mod refresh;
+mod search;
 mod seeds;
+mod site;
 mod start;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Response, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
@@ -37,6 +42,9 @@ pub(super) fn router(desk: Arc<Desk>, guard: Arc<Guard>) -> Router {
     Router::new()
         .route("/", get(start::answer))
         .route("/page", get(page::answer))
+        .route("/links", get(links::answer))
+        .route("/search", get(search::answer))
+        .route("/site", get(site::answer))
         .route("/explain", get(explain::answer))
         .route("/plan", get(plan::answer))
         .route("/refresh", get(refresh::answer))
@@ -50,6 +58,7 @@ pub(super) fn router(desk: Arc<Desk>, guard: Arc<Guard>) -> Router {
         .route("/style.css", get(style))
         .route("/icon.svg", get(icon))
         .fallback(nothing)
+        .layer(DefaultBodyLimit::max(compare::MAX_BODY))
         .with_state(desk)
         .layer(from_fn_with_state(guard, watch_over))
 }
@@ -83,15 +92,4 @@ async fn nothing(_: Method, asked: Asked<Nothing>) -> Response<Body> {
 /// What is asked for by the number of a refresh, or by its plan.
 fn which(plan: Option<String>, refresh: Option<u32>) -> crate::engine::Which {
     crate::engine::Which { plan, refresh }
-}
-
-/// What has no page of its own as JSON is a page only.
-fn only_html(form: Form) -> Result<(), Fault> {
-    match form {
-        Form::Html => Ok(()),
-        Form::Json => Err(Fault::new(
-            StatusCode::NOT_ACCEPTABLE,
-            "this is a page for people, and there is no JSON of it",
-        )),
-    }
 }

@@ -97,23 +97,56 @@ impl Explainer {
         let before = case.cost();
         let views = &case.views;
         let (location, page, record) = nearest::named(views, url)?;
-        let policy = policy::says(case, page, &record)?;
-        let why = why(case, page, &record)?;
+        let (policy, why) = self.says(page, &record)?;
         Ok(Explanation {
             url: location.url(views.naming.sites),
             site: location.site,
             asked: case.asked(),
-            page: PageToday {
-                state: record.state,
-                alias: views.alias(page, &record)?,
-                spam: record.spam,
-                first_seen: record.first_seen,
-                last_seen: record.last_seen,
-                recorded_since: record.last_seen > Some(case.record.batch),
-            },
+            page: self.today(page, &record)?,
             policy,
             why,
             cost: self.cost_since(before),
+        })
+    }
+
+    /// The state that is read.
+    pub(super) const fn views(&self) -> &Views {
+        &self.case.views
+    }
+
+    /// The refresh that is asked.
+    pub(super) fn asked(&self) -> Asked {
+        self.case.asked()
+    }
+
+    /// The plan, as it was when the refresh ran.
+    pub(super) const fn plan(&self) -> &Plan {
+        &self.case.plan
+    }
+
+    /// What the policies say of a page, and why it is a seed, or why not.
+    pub(super) fn says(
+        &self,
+        page: PageId,
+        record: &PageRecord,
+    ) -> Result<(Option<PolicySays>, Why), EngineError> {
+        let policy = policy::says(&self.case, page, record)?;
+        Ok((policy, why(&self.case, page, record)?))
+    }
+
+    /// A page as it is in the state that is read.
+    pub(super) fn today(
+        &self,
+        page: PageId,
+        record: &PageRecord,
+    ) -> Result<PageToday, EngineError> {
+        Ok(PageToday {
+            state: record.state,
+            alias: self.case.views.alias(page, record)?,
+            spam: record.spam,
+            first_seen: record.first_seen,
+            last_seen: record.last_seen,
+            recorded_since: record.last_seen > Some(self.case.record.batch),
         })
     }
 

@@ -1,0 +1,221 @@
+//! `compare`: a list of start pages beside the plan's list.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use seedbank::engine::{
+    Bank, CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing,
+};
+use seedbank::shown::{counted, plain, readable};
+
+use super::failure::CliError;
+use super::output::{Output, print_json};
+use super::session::{Outcome, Session};
+use super::table::aligned;
+use super::url_list;
+use super::values::{Format, FormatArgs, WhichArgs, whole};
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank compare bank today.txt                      what the crawler uses today, beside plan `default`
+  seedbank compare bank today.txt --plan weekly --fetches 1000,20000
+  seedbank seeds bank --plan old | seedbank compare bank - --plan new
+  seedbank compare bank today.txt --format json | jq -r '.lines[] | select(.is == \"gone\") | .url'
+
+One line of the list after the other is told with what it is today, and what it is to the plan's list;
+`seedbank explain` says why. The crawls are those of `seedbank evaluate BANK budget`.";
+
+/// Compare a list of start pages with the plan's list: is it alive, is it covered, what do crawls find?
+///
+/// The list is what a crawler uses today, say. Of a line only what stands before white space counts;
+/// empty lines and lines that begin with # are passed over. So what `seedbank seeds` prints as text,
+/// nutch or heritrix can be read.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CompareArgs {
+    /// The bank
+    bank: PathBuf,
+    /// The list: one URL a line, `-` for standard input
+    #[arg(value_name = "FILE")]
+    list: PathBuf,
+    #[command(flatten)]
+    which: WhichArgs,
+    /// How many pages the crawls from both lists fetch, at most 20000; several with commas
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1000,5000",
+        value_parser = whole::<u64>(1..=CompareRequest::MOST_FETCHES))]
+    fetches: Vec<u64>,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliError> {
+    let list = url_list::read(&args.list)?;
+    let mut request = CompareRequest::new(args.which.into());
+    request.fetches = args.fetches;
+    let watch = session.watch()?;
+    let found = Bank::at(&args.bank).compare(&list, &request, &watch);
+    drop(watch);
+    let found = found?;
+    match args.format.format {
+        Format::Json => print_json(&found)?,
+        Format::Text => {
+            let mut out = Output::new();
+            out.text(&readable(&counts(&found)))?;
+            out.line(&worth(&found.worth))?;
+            for listed in &found.lines {
+                out.line(&readable(&line(listed)))?;
+            }
+            out.finish()?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// What the list holds, for people.
+fn counts(found: &ListComparison) -> String {
+    let (asked, counts) = (&found.asked, &found.counts);
+    let mut text = format!(
+        "{} beside refresh {} of plan {} ({}), state after batch {}: {}\n",
+        plain(&found.list),
+        asked.refresh,
+        asked.plan,
+        asked.method,
+        asked.state_after,
+        counted(asked.seeds, "seed"),
+    );
+    let several = |parts: &[(u64, &str)]| {
+        let there = parts.iter().filter(|(count, _)| *count > 0);
+        let told: Vec<String> = there
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        told.join(", ")
+    };
+    // Writing to a String cannot fail.
+    let _ = write!(
+        text,
+        "{}: {}",
+        counted(counts.lines, "line"),
+        counted(counts.pages, "page")
+    );
+    for (count, what) in [(counts.repeated, "named again"), (counts.no_url, "no URL")] {
+        if count > 0 {
+            let _ = write!(text, ", {count} {what}");
+        }
+    }
+    let today = several(&[
+        (counts.alive, "alive"),
+        (counts.spam, "spam"),
+        (counts.gone, "gone"),
+        (
+            counts.alias,
+            if counts.alias == 1 {
+                "alias"
+            } else {
+                "aliases"
+            },
+        ),
+        (counts.unlinked, "no longer linked to"),
+        (counts.not_in_bank, "not in the bank"),
+    ]);
+    let _ = writeln!(text, "\ntoday, after batch {}: {today}", found.today);
+    let told = several(&[
+        (counts.seeds, "on the plan's list"),
+        (counts.covered, "covered by it"),
+        (counts.near, "near a core"),
+        (counts.not_covered, "not covered"),
+    ]);
+    if !told.is_empty() {
+        let _ = writeln!(text, "of the pages in the bank: {told}");
+    }
+    text.push('\n');
+    text
+}
+
+/// What crawls find, as a table.
+fn worth(worth: &[ListWorth]) -> String {
+    let row = |fetches: u64, from: &str, found: &CrawlFound| {
+        vec![
+            from.to_owned(),
+            found.starts.to_string(),
+            fetches.to_string(),
+            found.pages.to_string(),
+            found.crawled.to_string(),
+            found.sites.to_string(),
+            found.clicks.to_string(),
+            found
+                .depth
+                .map_or_else(|| "-".to_owned(), |depth| depth.to_string()),
+        ]
+    };
+    let mut rows = Vec::new();
+    for of in worth {
+        rows.push(row(of.fetches, "the list", &of.list));
+        rows.push(row(of.fetches, "as many seeds", &of.first_seeds));
+        if let Some(all) = &of.all_seeds {
+            rows.push(row(of.fetches, "all seeds", all));
+        }
+    }
+    let header = [
+        "a crawl from",
+        "starts",
+        "fetches",
+        "pages",
+        "crawled",
+        "sites",
+        "clicks",
+        "depth",
+    ];
+    aligned(&header, &rows)
+}
+
+/// A line of the list for people.
+fn line(listed: &ListedLine) -> String {
+    let url = plain(listed.url.as_deref().unwrap_or(&listed.text));
+    let mut text = format!("{} {url}  ", listed.line);
+    match (listed.is, listed.same_as, &listed.problem) {
+        (_, Some(first), _) => {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "as in line {first}");
+        }
+        (_, _, Some(problem)) => {
+            let _ = write!(text, "no URL of a page: {problem}");
+        }
+        (is, _, _) => text.push_str(state(is)),
+    }
+    let Some(page) = &listed.page else {
+        return text;
+    };
+    if let Some(to) = page
+        .today
+        .alias
+        .as_ref()
+        .and_then(|alias| alias.leads_to.as_ref())
+    {
+        let _ = write!(text, " of {to}");
+    }
+    text.push_str("; ");
+    let _ = match &page.standing {
+        Standing::Seed { rank } => write!(text, "seed {rank}"),
+        Standing::InCore { core, seed } => write!(text, "in core {core}, of {seed}"),
+        Standing::Covered { by, rank, hop } => {
+            let links = counted(*hop, "link");
+            write!(text, "covered by seed {rank} in {links}: {by}")
+        }
+        Standing::NearCore { core, seed } => write!(text, "near core {core}, of {seed}"),
+        _ => write!(text, "not covered"),
+    };
+    text
+}
+
+const fn state(is: ListedAs) -> &'static str {
+    match is {
+        ListedAs::Alive => "alive",
+        ListedAs::Spam => "spam",
+        ListedAs::Gone => "gone",
+        ListedAs::Alias => "an alias",
+        ListedAs::Unlinked => "no longer linked to",
+        ListedAs::NotInBank => "not in the bank",
+        _ => "",
+    }
+}

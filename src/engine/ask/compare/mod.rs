@@ -1,0 +1,288 @@
+//! `compare`: a list of start pages from outside beside the list of a refresh. Which of them are alive,
+//! which the refresh covers, and what crawls from the two find.
+//!
+//! Nothing is loaded: pages are looked up one by one, what the refresh says of them is read as for
+//! `explain`, and the crawls read what they fetch (`crawl`).
+
+mod answers;
+mod crawl;
+
+use std::collections::BTreeMap;
+
+pub use answers::{
+    CompareRequest, CrawlFound, ListComparison, ListCounts, ListWorth, ListedAs, ListedLine,
+    ListedPage, Standing,
+};
+
+use super::diff::UrlList;
+use super::explain::{CoreNumbers, Explainer, Why};
+use super::nearest;
+use crate::engine::plan::Plan;
+use crate::engine::{Bank, EngineError, ExperimentError, RequestError};
+use crate::ingest;
+use crate::page::PageId;
+use crate::storage::records::{PageRecord, PageState, RefreshId};
+use crate::storage::tables;
+use crate::watch::Watch;
+use crawl::{LivePage, crawl};
+
+impl Bank {
+    /// Compares a list of start pages with the list of a refresh: is it alive, is it covered, and what do
+    /// crawls from the two find?
+    ///
+    /// A list without any URL is [`ExperimentError::EmptyList`], one of more than the request allows
+    /// [`RequestError::LongList`], a number of fetches out of bounds [`RequestError::Fetches`]. What is no
+    /// URL, or not in the bank, is told in the answer and is no error.
+    ///
+    /// The crawls are those of [`Bank::evaluate_budget`], of the present state; they start from pages with
+    /// the spam mark too, but for seeds of a plan that leaves spam out.
+    ///
+    /// Cost: for each page of the list at most 20 point reads; one scan of the refresh's list; and for each of
+    /// at most three crawls the links of the pages fetched, with a read for each distinct page that
+    /// they lead to. It does not depend on the size of the bank.
+    pub fn compare(
+        &self,
+        list: &UrlList,
+        request: &CompareRequest,
+        watch: &dyn Watch,
+    ) -> Result<ListComparison, EngineError> {
+        let urls = urls(list);
+        let fetches = checked(&list.name, urls.len(), request)?;
+        let explainer = self.explainer(&request.which)?;
+        let asked = explainer.asked();
+        let plan = Seeds::read(&explainer, asked.refresh, watch)?;
+        watch.stage("compare", Some(urls.len() as u64));
+        let mut going = Going {
+            explainer: &explainer,
+            plan: &plan,
+            counts: ListCounts::default(),
+            first: BTreeMap::new(),
+            starts: Vec::new(),
+        };
+        let mut lines = Vec::with_capacity(urls.len());
+        for (line, text) in urls {
+            watch.proceed()?;
+            lines.push(going.line(line, text)?);
+            watch.advance(1);
+        }
+        let Going { counts, starts, .. } = going;
+        Ok(ListComparison {
+            list: list.name.clone(),
+            asked,
+            today: explainer.views().reader.counters()?.batch,
+            counts,
+            worth: worth(&explainer, &starts, &plan.alive, &fetches, watch)?,
+            lines,
+        })
+    }
+}
+
+/// The URLs of a list, each with its place: of a line what stands before white space, no comments.
+fn urls(list: &UrlList) -> Vec<(u64, &str)> {
+    let lines = list.urls.iter();
+    let urls = lines.filter_map(|(line, text)| Some((*line, text.split_whitespace().next()?)));
+    urls.filter(|(_, url)| !url.starts_with('#')).collect()
+}
+
+/// The numbers of fetches, ascending, if the request makes sense for a list of so many URLs.
+fn checked(list: &str, urls: usize, request: &CompareRequest) -> Result<Vec<u64>, EngineError> {
+    if urls == 0 {
+        let list = list.to_owned();
+        return Err(ExperimentError::EmptyList { list }.into());
+    }
+    if urls > request.most {
+        let most = request.most;
+        return Err(RequestError::LongList { urls, most }.into());
+    }
+    let mut fetches = request.fetches.clone();
+    fetches.sort_unstable();
+    fetches.dedup();
+    let most = CompareRequest::MOST_FETCHES;
+    match fetches.iter().find(|at| !(1..=most).contains(*at)) {
+        Some(&fetches) => Err(RequestError::Fetches { fetches, most }.into()),
+        None => Ok(fetches),
+    }
+}
+
+/// The list of the refresh.
+struct Seeds {
+    ranks: BTreeMap<PageId, u32>,
+    /// Those that still take part, best first.
+    alive: Vec<LivePage>,
+}
+
+impl Seeds {
+    fn read(
+        explainer: &Explainer,
+        refresh: RefreshId,
+        watch: &dyn Watch,
+    ) -> Result<Self, EngineError> {
+        let reader = &explainer.views().reader;
+        // Other plans have spam among their seeds on purpose, or know it for what it is worth.
+        let no_spam = matches!(explainer.plan(), Plan::Cores(cores) if !cores.keep_spam);
+        let mut seeds = Self {
+            ranks: BTreeMap::new(),
+            alive: Vec::new(),
+        };
+        for (rank, seed) in reader.list(refresh)? {
+            watch.proceed()?;
+            seeds.ranks.insert(seed.page, rank);
+            let record = reader.need(&tables::PAGES, &seed.page)?;
+            if !(no_spam && record.spam) {
+                seeds.alive.extend(LivePage::new(seed.page, record));
+            }
+        }
+        Ok(seeds)
+    }
+}
+
+/// A list that is being gone through.
+struct Going<'a> {
+    explainer: &'a Explainer,
+    plan: &'a Seeds,
+    counts: ListCounts,
+    /// The first line of each page, by its normalised URL.
+    first: BTreeMap<String, u64>,
+    /// The pages that crawls can start from, in the order of the list.
+    starts: Vec<LivePage>,
+}
+
+impl Going<'_> {
+    fn line(&mut self, line: u64, text: &str) -> Result<ListedLine, EngineError> {
+        let views = self.explainer.views();
+        let mut listed = ListedLine {
+            line,
+            text: text.to_owned(),
+            is: ListedAs::NoUrl,
+            url: None,
+            same_as: None,
+            problem: None,
+            page: None,
+        };
+        self.counts.lines += 1;
+        let location = match ingest::parse(text, views.naming) {
+            Ok(location) => location,
+            Err(problem) => {
+                self.counts.no_url += 1;
+                listed.problem = Some(problem.to_string());
+                return Ok(listed);
+            }
+        };
+        let url = location.url(views.naming.sites);
+        listed.url = Some(url.clone());
+        if let Some(first) = self.first.get(&url) {
+            self.counts.repeated += 1;
+            listed.is = ListedAs::Repeated;
+            listed.same_as = Some(*first);
+            return Ok(listed);
+        }
+        self.first.insert(url.clone(), line);
+        self.counts.pages += 1;
+        let Some((page, record)) = nearest::find(views, &location)? else {
+            self.counts.not_in_bank += 1;
+            listed.is = ListedAs::NotInBank;
+            return Ok(listed);
+        };
+        listed.is = listed_as(&record);
+        *match listed.is {
+            ListedAs::Spam => &mut self.counts.spam,
+            ListedAs::Gone => &mut self.counts.gone,
+            ListedAs::Alias => &mut self.counts.alias,
+            ListedAs::Unlinked => &mut self.counts.unlinked,
+            _ => &mut self.counts.alive,
+        } += 1;
+        let (policy, why) = self.explainer.says(page, &record)?;
+        let rank = self.plan.ranks.get(&page).copied();
+        let standing = standing(rank, &url, &why);
+        *match standing {
+            Standing::Seed { .. } => &mut self.counts.seeds,
+            Standing::InCore { .. } | Standing::Covered { .. } => &mut self.counts.covered,
+            Standing::NearCore { .. } => &mut self.counts.near,
+            Standing::NotCovered => &mut self.counts.not_covered,
+        } += 1;
+        listed.page = Some(Box::new(ListedPage {
+            site: location.site,
+            today: self.explainer.today(page, &record)?,
+            standing,
+            policy,
+            why,
+        }));
+        self.starts.extend(LivePage::new(page, record));
+        Ok(listed)
+    }
+}
+
+/// What a page of the bank is as one of a list.
+fn listed_as(record: &PageRecord) -> ListedAs {
+    match record.state {
+        PageState::Known | PageState::Crawled if record.spam => ListedAs::Spam,
+        PageState::Known | PageState::Crawled => ListedAs::Alive,
+        PageState::Gone => ListedAs::Gone,
+        PageState::Unlinked => ListedAs::Unlinked,
+        PageState::Alias => ListedAs::Alias,
+    }
+}
+
+/// What a page is to the list; `rank` is its rank there, if it has one.
+fn standing(rank: Option<u32>, url: &str, why: &Why) -> Standing {
+    if let Some(rank) = rank {
+        return Standing::Seed { rank };
+    }
+    let in_core = |core: &CoreNumbers, seed: &str| Standing::InCore {
+        core: core.rank,
+        seed: seed.to_owned(),
+    };
+    let covered = match why {
+        // It is the seed that the core would have, and is kept off the list.
+        Why::CoreSeed(seed) => return in_core(&seed.core, url),
+        Why::CoreMember(member) => return in_core(&member.core, &member.seed.url),
+        Why::NearCore(near) => {
+            return Standing::NearCore {
+                core: near.core.rank,
+                seed: near.seed.url.clone(),
+            };
+        }
+        Why::Covered { by, hop } | Why::Reached { by, hop } => Some((by, *hop)),
+        Why::CoverSeed(seed) => seed.covered_by.as_ref().map(|(by, hop)| (by, *hop)),
+        Why::WebSeed(seed) => seed.reached_by.as_ref().map(|(by, hop)| (by, *hop)),
+        _ => None,
+    };
+    match covered.filter(|(by, _)| !by.held_back) {
+        Some((by, hop)) => Standing::Covered {
+            by: by.url.clone(),
+            rank: by.rank,
+            hop,
+        },
+        None => Standing::NotCovered,
+    }
+}
+
+/// What crawls find from the list's pages, from as many seeds, and from all seeds where these are more.
+fn worth(
+    explainer: &Explainer,
+    starts: &[LivePage],
+    seeds: &[LivePage],
+    fetches: &[u64],
+    watch: &dyn Watch,
+) -> Result<Vec<ListWorth>, EngineError> {
+    let first = &seeds[..seeds.len().min(starts.len())];
+    let is_longer = first.len() < seeds.len();
+    watch.stage("crawl", Some(2 + u64::from(is_longer)));
+    let from = |starts: &[LivePage]| -> Result<Vec<CrawlFound>, EngineError> {
+        let found = crawl(explainer.views(), starts, fetches, watch)?;
+        watch.advance(1);
+        Ok(found)
+    };
+    let list = from(starts)?;
+    let first = from(first)?;
+    let all = if is_longer { from(seeds)? } else { Vec::new() };
+    let mut all = all.into_iter();
+    let found = fetches.iter().zip(list).zip(first);
+    let worth = found.map(|((fetches, list), first_seeds)| ListWorth {
+        fetches: *fetches,
+        list,
+        first_seeds,
+        all_seeds: all.next(),
+    });
+    Ok(worth.collect())
+}

@@ -1,0 +1,88 @@
+//! The pages at the other ends of a page's links, a hundred at a time.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State as Shared;
+use axum::http::Response;
+use serde::Deserialize;
+
+use super::frame::Frame;
+use crate::engine::{LinkDirection, LinkedPages, LinkedRequest};
+use crate::html::text::Count;
+use crate::serve::address::{self, Address};
+use crate::serve::answer::{Answer, Fault};
+use crate::serve::asked::{Asked, Form};
+use crate::serve::desk::{Desk, State};
+use crate::shown::readable;
+use crate::told::state_name;
+
+/// Pages on one page.
+const ROWS: u64 = 100;
+
+#[derive(Deserialize)]
+pub(super) struct About {
+    url: String,
+    of: LinkDirection,
+    site: Option<String>,
+    #[serde(default)]
+    from: u64,
+}
+
+#[derive(Template)]
+#[template(path = "links.html", config = "src/serve/askama.toml")]
+struct Page<'a> {
+    frame: Frame<'a>,
+    linked: LinkedPages,
+}
+
+pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
+    desk.answer(asked.form, move |state| made(state, asked))
+        .await
+}
+
+fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
+    let about = asked.about;
+    let request = LinkedRequest {
+        direction: about.of,
+        site: about.site,
+        from: about.from,
+        ..LinkedRequest::default()
+    };
+    let linked = state.bank.linked(&about.url, &request)?;
+    if asked.form == Form::Json {
+        return Answer::json(&linked);
+    }
+    let here = address::links(
+        &linked.url,
+        linked.direction.name(),
+        linked.site.as_deref(),
+        linked.from,
+    );
+    Answer::page(&Page {
+        frame: Frame::around(state, here),
+        linked,
+    })
+}
+
+impl Page<'_> {
+    fn title(&self) -> &'static str {
+        match self.linked.direction {
+            LinkDirection::In => "Links to",
+            LinkDirection::Out => "Links from",
+        }
+    }
+
+    /// The pages before these, and those after.
+    fn turns(&self) -> (Option<Address>, Option<Address>) {
+        let linked = &self.linked;
+        let to = |from| {
+            let site = linked.site.as_deref();
+            address::links(&linked.url, linked.direction.name(), site, from)
+        };
+        let before = (linked.from > 0).then(|| to(linked.from.saturating_sub(ROWS)));
+        let next = linked.from.saturating_add(ROWS);
+        (before, (next < linked.pages).then(|| to(next)))
+    }
+}

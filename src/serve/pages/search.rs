@@ -1,0 +1,61 @@
+//! The search: pages and sites that a text names or is a part of.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State as Shared;
+use axum::http::Response;
+use serde::Deserialize;
+
+use super::frame::Frame;
+use crate::engine::{Found, SearchLimits};
+use crate::html::text::Count;
+use crate::serve::address::Address;
+use crate::serve::answer::{Answer, Fault};
+use crate::serve::asked::{Asked, Form};
+use crate::serve::desk::{Desk, State};
+use crate::told::state_name;
+
+/// How much is found, and how much work that may be: well below a second.
+const LIMITS: SearchLimits = SearchLimits {
+    sites: 20,
+    pages: 50,
+    looked: 400_000,
+};
+
+#[derive(Deserialize)]
+pub(super) struct About {
+    #[serde(default)]
+    q: String,
+}
+
+#[derive(Template)]
+#[template(path = "search.html", config = "src/serve/askama.toml")]
+struct Page<'a> {
+    frame: Frame<'a>,
+    /// What was found; `None` where nothing was searched for.
+    found: Option<Found>,
+}
+
+pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
+    desk.answer(asked.form, move |state| {
+        made(state, &asked.about.q, asked.form)
+    })
+    .await
+}
+
+fn made(state: &State<'_>, text: &str, form: Form) -> Result<Answer, Fault> {
+    let is_empty = text.trim().is_empty() && form == Form::Html;
+    let found = if is_empty {
+        None
+    } else {
+        Some(state.bank.search(text, LIMITS, state.watch)?)
+    };
+    if let (Form::Json, Some(found)) = (form, &found) {
+        return Answer::json(found);
+    }
+    let mut frame = Frame::around(state, Address::of("/search").with("q", text));
+    text.clone_into(&mut frame.query);
+    Answer::page(&Page { frame, found })
+}

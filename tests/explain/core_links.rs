@@ -1,0 +1,160 @@
+//! Which hubs of a core link to which of its authorities today: small cores by hand, and every core of a
+//! generated crawl, days after it was found, beside the links of all pages. Catches links to pages that
+//! are gone, links inside a site, shared rows that count once, and neighbours that count the core itself.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use crate::support::banks::TestBank;
+use crate::support::model::pages_of;
+use seedbank::engine::{CoreView, EngineError, PageState, PlanOptions, Which};
+use seedbank::synth::{SynthOptions, Web};
+
+fn record(url: &str, outlinks: &[&str]) -> String {
+    serde_json::json!({"url": url, "outlinks": outlinks}).to_string() + "\n"
+}
+
+#[test]
+fn links_that_went_are_missing() {
+    let bank = TestBank::new();
+    let authorities = [
+        "http://a1.example/",
+        "http://a2.example/",
+        "http://a3.example/",
+    ];
+    let hub = |n: u32| format!("http://h{n}.example/");
+    let hubs: String = (1..=4).map(|n| record(&hub(n), &authorities)).collect();
+    let others = ["http://b1.example/", "http://b2.example/"];
+    let other = record("http://k1.example/", &others) + &record("http://k2.example/", &others);
+    bank.delta(&(hubs + &other));
+    let options = PlanOptions {
+        seeds: Some(2),
+        ..PlanOptions::default()
+    };
+    bank.refresh("default", &options, false);
+    let which = Which::default();
+    let links = bank.bank.core_links(&which, 1).unwrap();
+    assert_eq!((links.refresh, links.rank), (1, 1));
+    assert_eq!((links.hubs, links.authorities, links.edges), (4, 3, 12));
+    assert_eq!((links.today, links.lost), (12, 0));
+    assert_eq!(links.links, vec![vec![0, 1, 2]; 4]);
+    assert!(links.neighbours.is_empty());
+    // One hub goes, one links to the other core in the place of an authority, another authority goes.
+    let core = bank.bank.core(&which, 1).unwrap();
+    let mut day = format!("{{\"url\": \"{}\", \"gone\": true}}\n", core.hubs[0]);
+    day += &record(
+        &core.hubs[1],
+        &[&core.authorities[1], others[0], "http://k2.example/"],
+    );
+    day += &format!("{{\"url\": \"{}\", \"gone\": true}}\n", core.authorities[2]);
+    bank.delta(&day);
+    let links = bank.bank.core_links(&which, 1).unwrap();
+    assert_eq!(links.links, [vec![], vec![1], vec![0, 1], vec![0, 1]]);
+    assert_eq!((links.today, links.lost), (5, 7));
+    assert_eq!(links.neighbours.len(), 1);
+    let to = &links.neighbours[0];
+    assert_eq!((to.rank, to.links, &*to.seed), (2, 2, "http://k1.example/"));
+    let error = bank.bank.core_links(&which, 3).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "refresh 1 has no core 3: its cores are 1 to 2"
+    );
+}
+
+#[test]
+fn a_core_of_thousands_of_hubs_is_told_in_part() {
+    let bank = TestBank::new();
+    let authorities = ["http://a1.example/", "http://a2.example/"];
+    let hub = |n: u32| format!("http://h.example/{n}");
+    let hubs: String = (0..1_200).map(|n| record(&hub(n), &authorities)).collect();
+    bank.delta(&hubs);
+    bank.refresh("default", &PlanOptions::default(), false);
+    let links = bank.bank.core_links(&Which::default(), 1).unwrap();
+    assert_eq!((links.hubs, links.today, links.lost), (1_200, 2_400, 0));
+    assert_eq!(links.links, vec![vec![0, 1]; 1_000]);
+}
+
+#[test]
+fn the_links_of_cores_are_those_of_all_pages() {
+    let options = SynthOptions {
+        rng_seed: 11,
+        days: 3,
+        ..SynthOptions::new(1_500)
+    };
+    let web = Web::new(&options).unwrap();
+    let bank = TestBank::new();
+    for day in 0..4 {
+        let mut text = String::new();
+        web.day(day).unwrap().read_to_string(&mut text).unwrap();
+        bank.delta(&text);
+        if day == 0 {
+            let cores = PlanOptions {
+                seeds: Some(25),
+                ..PlanOptions::default()
+            };
+            bank.refresh("default", &cores, false);
+        }
+    }
+    let pages = pages_of(&bank.bank);
+    let live = |url: &str| {
+        let page = pages.get(url);
+        page.filter(|page| matches!(page.state, PageState::Known | PageState::Crawled))
+    };
+    let which = Which::default();
+    let mut cores: Vec<CoreView> = Vec::new();
+    bank.bank
+        .cores(&which, |core| {
+            cores.push(core);
+            Ok::<_, EngineError>(())
+        })
+        .unwrap();
+    let mut in_core: BTreeMap<&str, u32> = BTreeMap::new();
+    for core in &cores {
+        let of_core = core.hubs.iter().chain(&core.authorities);
+        in_core.extend(of_core.map(|page| (&**page, core.rank)));
+    }
+    let (mut lost, mut linked) = (0, 0);
+    for core in &cores {
+        let found = bank.bank.core_links(&which, core.rank).unwrap();
+        let mut neighbours: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut links = Vec::new();
+        for hub in &core.hubs {
+            let hub = live(hub);
+            let to = hub.iter().flat_map(|hub| {
+                let to = hub.outlinks.iter();
+                to.filter(|to| live(to).is_some_and(|page| page.site != hub.site))
+            });
+            let to: Vec<&str> = to.map(String::as_str).collect();
+            let mut places: Vec<u32> = (0..)
+                .zip(&core.authorities)
+                .filter(|(_, authority)| to.contains(&&***authority))
+                .map(|(place, _)| place)
+                .collect();
+            places.sort_unstable();
+            links.push(places);
+            let others = to.iter().filter_map(|to| in_core.get(to));
+            for other in others.filter(|other| **other != core.rank) {
+                *neighbours.entry(*other).or_default() += 1;
+            }
+        }
+        let today = links.iter().map(Vec::len).sum::<usize>() as u64;
+        assert_eq!(found.links, links);
+        assert_eq!(found.edges, core.edges);
+        assert_eq!(found.today, today);
+        assert_eq!(found.lost, core.edges.saturating_sub(today));
+        let mut neighbours: Vec<(u32, u64)> = neighbours.into_iter().collect();
+        neighbours.sort_by_key(|(rank, links)| (std::cmp::Reverse(*links), *rank));
+        neighbours.truncate(10);
+        let told = found
+            .neighbours
+            .iter()
+            .map(|other| (other.rank, other.links));
+        assert_eq!(told.collect::<Vec<_>>(), neighbours);
+        for other in &found.neighbours {
+            assert_eq!(other.seed, cores[other.rank as usize - 1].seed);
+        }
+        lost += found.lost;
+        linked += neighbours.len();
+    }
+    assert!(lost > 0 && linked > 0, "{lost} {linked}");
+}
