@@ -9,12 +9,12 @@ use seedbank::engine::{
     PageFacts, PageLimits, Seen,
 };
 use seedbank::shown::{counted, readable};
-use seedbank::told::{Lines, sentence};
+use seedbank::told::{Lines, sentence, state_name};
 
 use super::failure::CliError;
 use super::output::{print, print_json};
 use super::session::Outcome;
-use super::states::{state, told};
+use super::states::told;
 use super::values::{Format, FormatArgs, time, whole};
 
 const EXAMPLES: &str = "\
@@ -145,7 +145,7 @@ fn text(facts: &PageFacts) -> String {
     let mut lines = Lines(format!("{}\n", facts.url));
     lines.add(format_args!(
         "{}{}; first seen in {}{}",
-        state(facts.state),
+        state_name(facts.state),
         match (facts.spam, facts.spam_given_of) {
             (false, _) => "",
             (true, Some(GivenOf::Site)) => ", spam as its site is",

@@ -2,13 +2,18 @@
 
 use std::fmt::Write;
 
-use seedbank::engine::{Appearance, PageHistory};
+use seedbank::engine::{Appearance, PageHistory, PageState};
 use seedbank::shown::counted;
-use seedbank::told::state_name;
 
 pub(super) fn text(history: &PageHistory) -> String {
     let mut text = String::new();
-    let state = state_name(history.state);
+    let state = match history.state {
+        PageState::Known => "known",
+        PageState::Crawled => "crawled",
+        PageState::Gone => "gone",
+        PageState::Unlinked => "no page any more: nobody links to it",
+        PageState::Alias => "an alias of another page",
+    };
     let record = history.last_seen.map_or_else(
         || "no record".to_owned(),
         |batch| format!("last record in batch {batch}"),

@@ -36,18 +36,18 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
         let form = form_of(parts);
         let refuse = |form, text: String| {
             let fault = Fault::new(StatusCode::BAD_REQUEST, text);
-            Err(Answer::fault(&fault, form).into())
+            Answer::fault(&fault, form).into()
         };
         let form = match form {
             Ok(form) => form,
-            Err(text) => return refuse(Form::Html, text),
+            Err(text) => return Err(refuse(Form::Html, text)),
         };
         match Query::<T>::try_from_uri(&parts.uri) {
             Ok(Query(about)) => Ok(Self { about, form }),
-            Err(e) => refuse(
+            Err(e) => Err(refuse(
                 form,
                 format!("the address asks for nothing here: {}", e.body_text()),
-            ),
+            )),
         }
     }
 }

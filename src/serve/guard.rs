@@ -75,13 +75,11 @@ impl Guard {
         }
         match *request.method() {
             Method::GET | Method::HEAD => Ok(()),
-            Method::POST if path == FORM => match is_from_here(headers, &host) {
-                true => Ok(()),
-                false => refuse(
-                    StatusCode::FORBIDDEN,
-                    "the form was sent from somewhere else",
-                ),
-            },
+            Method::POST if path == FORM && is_from_here(headers, &host) => Ok(()),
+            Method::POST if path == FORM => refuse(
+                StatusCode::FORBIDDEN,
+                "the form was sent from somewhere else",
+            ),
             _ => refuse(StatusCode::METHOD_NOT_ALLOWED, "here one can only look"),
         }
     }

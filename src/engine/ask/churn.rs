@@ -49,12 +49,12 @@ impl Bank {
     pub fn churn(&self, plan: &str, last: usize) -> Result<Vec<Churn>, EngineError> {
         let views = Views::open(self)?;
         let kept = refreshes_of(&views, plan)?;
-        let told = &kept[kept.len().saturating_sub(last.saturating_add(1))..];
+        let last = &kept[kept.len().saturating_sub(last.saturating_add(1))..];
         let mut before: Option<BTreeSet<PageId>> = None;
         let mut churn = Vec::new();
-        for (refresh, record) in told {
-            let list = views.reader.list(*refresh)?;
-            let pages: BTreeSet<PageId> = list.into_iter().map(|(_, seed)| seed.page).collect();
+        for (refresh, record) in last {
+            let seeds = views.reader.list(*refresh)?;
+            let pages: BTreeSet<PageId> = seeds.into_iter().map(|(_, seed)| seed.page).collect();
             if let Some(before) = before {
                 let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
                 let kept = pages.intersection(&before).count();

@@ -131,24 +131,22 @@ impl Bank {
         let (pages, told) = match request.direction {
             LinkDirection::In => {
                 let pages_of = |site| views.reader.linking_from(page, site);
-                match &only {
-                    Some((name, site)) => of_one(&views, (name, *site), &pages_of(*site)?, request),
-                    None => {
-                        let counts = views.reader.linking_sites(page)?;
-                        of_all(&views, &counts, pages_of, request)
-                    }
+                if let Some((name, site)) = &only {
+                    of_one(&views, (name, *site), &pages_of(*site)?, request)
+                } else {
+                    let counts = views.reader.linking_sites(page)?;
+                    of_all(&views, &counts, pages_of, request)
                 }
             }
             LinkDirection::Out => {
                 let targets = targets_by_site(&views, page, &record)?;
                 let pages_of = |site| Ok(targets.get(&site).cloned().unwrap_or_default());
-                match &only {
-                    Some((name, site)) => of_one(&views, (name, *site), &pages_of(*site)?, request),
-                    None => {
-                        let counts = targets.iter().map(|(site, pages)| (*site, pages.len()));
-                        let counts: Vec<(SiteId, u64)> = counts.collect();
-                        of_all(&views, &counts, pages_of, request)
-                    }
+                if let Some((name, site)) = &only {
+                    of_one(&views, (name, *site), &pages_of(*site)?, request)
+                } else {
+                    let counts = targets.iter().map(|(site, pages)| (*site, pages.len()));
+                    let counts: Vec<(SiteId, u64)> = counts.collect();
+                    of_all(&views, &counts, pages_of, request)
                 }
             }
         }?;

@@ -12,7 +12,7 @@ use super::frame::Frame;
 use crate::clock::time;
 use crate::engine::{BatchView, Event, RefreshView};
 use crate::html::text::{Count, Measure};
-use crate::serve::address::{self, Address};
+use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, Form};
 use crate::serve::desk::{Desk, State};
@@ -29,16 +29,16 @@ pub(super) struct About {
 }
 
 /// A line of the page.
-enum Line {
-    Batch(BatchView),
-    Refresh(RefreshView),
+enum Line<'a> {
+    Batch(&'a BatchView),
+    Refresh(&'a RefreshView),
 }
 
 #[derive(Template)]
 #[template(path = "batches.html", config = "src/serve/askama.toml")]
 struct Page<'a> {
     frame: Frame<'a>,
-    lines: Vec<Line>,
+    lines: Vec<Line<'a>>,
     from: usize,
     all: usize,
 }
@@ -62,8 +62,8 @@ fn made(state: &State<'_>, from: usize, form: Form) -> Result<Answer, Fault> {
         .skip(from)
         .take(ROWS)
         .map(|event| match event {
-            Event::Batch(batch) => Line::Batch((*batch).clone()),
-            Event::Refresh(refresh) => Line::Refresh((*refresh).clone()),
+            Event::Batch(batch) => Line::Batch(batch),
+            Event::Refresh(refresh) => Line::Refresh(refresh),
         });
     Answer::page(&Page {
         frame: Frame::around(state, Address::of("/batches")),

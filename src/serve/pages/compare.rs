@@ -189,16 +189,6 @@ impl Page<'_> {
         ];
         all.into_iter().filter(|(count, _)| *count > 0).collect()
     }
-
-    /// The crawls of each number of fetches, with what they start from.
-    fn crawls<'f>(&self, worth: &'f ListWorth) -> Vec<(&'static str, &'f CrawlFound)> {
-        let mut crawls = vec![
-            ("your list", &worth.list),
-            ("as many seeds of the plan", &worth.first_seeds),
-        ];
-        crawls.extend(worth.all_seeds.as_ref().map(|all| ("all its seeds", all)));
-        crawls
-    }
 }
 
 /// What a line is, in words.
@@ -213,4 +203,14 @@ const fn is(listed: &ListedLine) -> &'static str {
         ListedAs::Repeated => "named again",
         ListedAs::NoUrl => "no URL",
     }
+}
+
+/// The crawls of each number of fetches, with what they start from.
+fn crawls(worth: &ListWorth) -> Vec<(&'static str, &CrawlFound)> {
+    let mut crawls = vec![
+        ("your list", &worth.list),
+        ("as many seeds of the plan", &worth.first_seeds),
+    ];
+    crawls.extend(worth.all_seeds.as_ref().map(|all| ("all its seeds", all)));
+    crawls
 }

@@ -17,7 +17,9 @@ use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, Form};
 use crate::serve::desk::{Desk, State};
-use crate::shown::readable;
+
+/// A side's name, its pages with their scores, and how many more it has.
+type Side<'a> = (&'static str, Vec<(&'a String, &'a f64)>, usize);
 
 /// Pages of a side on one page; JSON has all.
 const ROWS: usize = 500;
@@ -78,8 +80,8 @@ impl Page<'_> {
         (before, has_next.then(|| address::core(refresh, rank + 1)))
     }
 
-    /// Each side's name, its pages with their scores, and how many more it has.
-    fn sides(&self) -> [(&'static str, Vec<(&String, &f64)>, usize); 2] {
+    /// Each side: its name, its pages with their scores, and how many more it has.
+    fn sides(&self) -> [Side<'_>; 2] {
         let core = &self.core;
         [
             ("Hubs", &core.hubs, &core.hub_scores),

@@ -11,11 +11,10 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::engine::{Change, DiffRequest, DiffSide, RefreshView, SeedChange, SeedDiff};
 use crate::html::text::Count;
-use crate::serve::address::{self, Address};
+use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault, JSON_LINES, json_line};
 use crate::serve::asked::{Asked, Form};
 use crate::serve::desk::{Desk, State};
-use crate::shown::readable;
 use crate::told::{SummaryLine, because};
 
 /// Seeds of each kind on the page; JSON has all.
@@ -107,11 +106,6 @@ impl Page<'_> {
         ]
     }
 
-    /// Whether a refresh is the one of this number.
-    fn is(&self, refresh: &RefreshView, number: &Option<u32>) -> bool {
-        *number == Some(refresh.refresh)
-    }
-
     /// Causes, the most frequent first.
     fn causes(&self) -> Vec<(&'static str, u32)> {
         let causes = self.diff.summary.causes.iter();
@@ -129,4 +123,9 @@ fn side(side: &DiffSide) -> String {
         (Some(refresh), Some(plan)) => format!("refresh {refresh} of plan {plan}"),
         _ => side.list.clone().unwrap_or_default(),
     }
+}
+
+/// Whether a refresh is the one that is chosen.
+fn is_chosen(refresh: &RefreshView, chosen: Option<u32>) -> bool {
+    chosen == Some(refresh.refresh)
 }

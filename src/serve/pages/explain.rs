@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::frame::Frame;
 use super::which;
 use crate::engine::Explanation;
-use crate::serve::address::{self, Address, linked};
+use crate::serve::address::{Address, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, Form};
 use crate::serve::desk::{Desk, State};

@@ -27,7 +27,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 
 use super::answer::{Answer, Fault, TEXT};
-use super::asked::{Asked, Form};
+use super::asked::Asked;
 use super::desk::Desk;
 use super::guard::{FORM, Guard, HEALTH, watch_over};
 

@@ -13,7 +13,7 @@ use crate::clock::time;
 use crate::engine::{
     AliasBy, Appearance, GivenOf, InPlan, LinksBySite, PageFacts, PageHistory, PageLimits, Seen,
 };
-use crate::html::text::{Count, Measure};
+use crate::html::text::{Count, put};
 use crate::serve::address::{self, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, Form};
@@ -119,7 +119,7 @@ fn happened(appearance: &Appearance) -> String {
         text.push_str(because(cause));
     }
     if let Some(batch) = appearance.batch {
-        text.push_str(&format!(" (batch {batch})"));
+        put(&mut text, format_args!(" (batch {batch})"));
     }
     text
 }

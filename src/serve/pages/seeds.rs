@@ -49,8 +49,8 @@ fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
                 .into_iter()
                 .find(|format| format.name() == name);
             named.ok_or_else(|| {
-                let names = SeedFormat::ALL.map(SeedFormat::name).join(", ");
-                let text = format!("there is no such format of seeds: {names}");
+                let all = SeedFormat::ALL.map(SeedFormat::name).join(", ");
+                let text = format!("there is no such format of seeds: {all}");
                 Fault::new(StatusCode::BAD_REQUEST, text)
             })?
         }

@@ -62,13 +62,6 @@ fn made(state: &State<'_>, name: &str, form: Form) -> Result<Answer, Fault> {
 }
 
 impl Page<'_> {
-    /// What a plan's last refresh made of the site.
-    fn in_plan(&self, plan: &SiteInPlan) -> String {
-        let mut lines = Lines(String::new());
-        of_site_in_plan(&mut lines, plan);
-        linked(&lines.0)
-    }
-
     /// Its links with other sites, each way.
     fn links(&self) -> [(&'static str, &LinksOfSite); 2] {
         [
@@ -81,4 +74,11 @@ impl Page<'_> {
     fn pages(&self) -> Address {
         Address::of("/search").with("q", format_args!("{}/", self.facts.site))
     }
+}
+
+/// What a plan's last refresh made of the site.
+fn in_plan(plan: &SiteInPlan) -> String {
+    let mut lines = Lines(String::new());
+    of_site_in_plan(&mut lines, plan);
+    linked(&lines.0)
 }

@@ -10,7 +10,7 @@ use axum::http::Response;
 use super::Nothing;
 use super::frame::Frame;
 use crate::clock::time;
-use crate::engine::{BatchView, Churn, PlanView, Status};
+use crate::engine::{BatchView, Churn, Status};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame as ChartFrame;
 use crate::html::text::Count;
@@ -72,27 +72,27 @@ impl Page<'_> {
         let of_plan = self.churn.iter().find(|(name, _)| name == plan);
         of_plan.and_then(|(_, churn)| churn.last())
     }
+}
 
-    /// Seeds that came at each refresh.
-    fn chart(&self, at: usize, plan: &str, churn: &[Churn]) -> String {
-        let newest = churn.last().map(|last| last.refresh);
-        let of_refresh: Vec<Bar> = churn
-            .iter()
-            .map(|change| Bar {
-                name: format!("refresh {}", change.refresh),
-                number: f64::from(change.gained),
-                error: 0.0,
-                text: format!("{} of {}", change.gained.whole(), change.seeds.whole()),
-                ours: Some(change.refresh) == newest,
-            })
-            .collect();
-        let frame = ChartFrame {
-            id: &format!("churn-{at}"),
-            title: &format!("New seeds at each refresh of plan {plan}"),
-            description: "One bar for each refresh; the table below has the numbers.",
-            x: "new seeds",
-            y: "",
-        };
-        bars(&frame, &of_refresh, 82.0, 76.0)
-    }
+/// Seeds that came at each refresh.
+fn chart(at: usize, plan: &str, churn: &[Churn]) -> String {
+    let newest = churn.last().map(|last| last.refresh);
+    let of_refresh: Vec<Bar> = churn
+        .iter()
+        .map(|change| Bar {
+            name: format!("refresh {}", change.refresh),
+            number: f64::from(change.gained),
+            error: 0.0,
+            text: format!("{} of {}", change.gained.whole(), change.seeds.whole()),
+            ours: Some(change.refresh) == newest,
+        })
+        .collect();
+    let frame = ChartFrame {
+        id: &format!("churn-{at}"),
+        title: &format!("New seeds at each refresh of plan {plan}"),
+        description: "One bar for each refresh; the table below has the numbers.",
+        x: "new seeds",
+        y: "",
+    };
+    bars(&frame, &of_refresh, 82.0, 76.0)
 }
