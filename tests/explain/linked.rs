@@ -60,12 +60,16 @@ fn refresh(bank: &Bank, plan: &str, options: PlanOptions) {
 }
 
 fn judged(bank: &Bank) {
+    let cores = PlanOptions {
+        seeds: Some(4),
+        ..PlanOptions::default()
+    };
     let per_site = PlanOptions {
         method: Some(Method::Cover(CoverMethod::Greedy)),
         per_site: Some(1),
         ..PlanOptions::default()
     };
-    refresh(bank, "a-cores", PlanOptions::default());
+    refresh(bank, "a-cores", cores);
     refresh(bank, "b-cover", per_site);
     let seeds = seeds_of(bank, &["a-cores", "b-cover"]);
     let pages = pages_of(bank);
