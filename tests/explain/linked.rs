@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::banks::TestBank;
+use crate::support::command::record;
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
 use seedbank::engine::{
@@ -130,7 +131,7 @@ fn of_very_many_the_asked_ones_are_told() {
             format!("http://s{number:04}.example/"),
             format!("http://big.example/{number:04}"),
         ] {
-            lines += &format!("{{\"url\": \"{url}\", \"outlinks\": [\"http://hot.example/\"]}}\n");
+            lines += &record(&url, &["http://hot.example/"]);
             urls.push(url);
         }
     }
