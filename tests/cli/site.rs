@@ -9,7 +9,7 @@ fn place() -> Place {
     place.write(
         "day1.jsonl",
         "{\"url\": \"http://h1.example/copy\", \"digest\": \"same\"}\n\
-         {\"url\": \"http://h1.example/also\", \"digest\": \"same\", \"outlinks\": [\"/copy\"]}\n\
+         {\"url\": \"http://h1.example/also\", \"digest\": \"same\", \"outlinks\": [\"http://h1.example/copy\"]}\n\
          {\"url\": \"http://h1.example/old\", \"redirect\": \"http://h1.example/\"}\n\
          {\"url\": \"http://k1.example/x,y\", \"outlinks\": [\"http://h1.example/copy\", \"http://h1.example/also\"]}\n",
     );

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::banks::TestBank;
+use crate::support::command::record;
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
 use seedbank::engine::{
@@ -60,12 +61,16 @@ fn refresh(bank: &Bank, plan: &str, options: PlanOptions) {
 }
 
 fn judged(bank: &Bank) {
+    let cores = PlanOptions {
+        seeds: Some(4),
+        ..PlanOptions::default()
+    };
     let per_site = PlanOptions {
         method: Some(Method::Cover(CoverMethod::Greedy)),
         per_site: Some(1),
         ..PlanOptions::default()
     };
-    refresh(bank, "a-cores", PlanOptions::default());
+    refresh(bank, "a-cores", cores);
     refresh(bank, "b-cover", per_site);
     let seeds = seeds_of(bank, &["a-cores", "b-cover"]);
     let pages = pages_of(bank);
@@ -126,7 +131,7 @@ fn of_very_many_the_asked_ones_are_told() {
             format!("http://s{number:04}.example/"),
             format!("http://big.example/{number:04}"),
         ] {
-            lines += &format!("{{\"url\": \"{url}\", \"outlinks\": [\"http://hot.example/\"]}}\n");
+            lines += &record(&url, &["http://hot.example/"]);
             urls.push(url);
         }
     }

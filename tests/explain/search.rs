@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::support::command::record;
 use crate::support::histories::for_each_history;
 use seedbank::engine::{
     Bank, EngineError, Failure, ForgetRequest, Found, FoundPage, RequestError, SearchLimits,
@@ -184,7 +185,15 @@ fn judged(bank: &Bank) {
             let are_all = all.len() <= most && all_sites.len() <= most;
             assert_eq!(some.complete, are_all, "{text} {most}");
         }
-        for looked in [0, 1, 3, 9, found.looked - 1, found.looked, 2 * found.looked] {
+        for looked in [
+            0,
+            1,
+            3,
+            9,
+            found.looked.saturating_sub(1),
+            found.looked,
+            2 * found.looked,
+        ] {
             let some = searched(&pinned, text, SearchLimits { looked, ..ALL });
             assert!(some.looked <= looked, "{text}");
             assert!(all.starts_with(&some.pages), "{text}");
@@ -249,10 +258,10 @@ fn nothing_is_no_text_and_a_search_can_be_stopped() {
         assert_eq!(error.failure(), Failure::Usage);
     }
     assert!(searched(&bank.bank, "a", ALL).complete);
-    let lines: String = (0..5000)
-        .map(|page| format!("{{\"url\": \"http://a.example/{page}\"}}\n"))
+    let lines: Vec<String> = (0..5000)
+        .map(|page| record(&format!("http://a.example/{page}"), &[]))
         .collect();
-    bank.delta(&lines);
+    bank.delta(&lines.concat());
     let stopped = bank.bank.search("none", ALL, &Stopped);
     assert!(matches!(stopped, Err(EngineError::Interrupted(_))));
     // What URLs escape may be written out.

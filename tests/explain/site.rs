@@ -157,12 +157,16 @@ fn refresh(bank: &Bank, plan: &str, options: PlanOptions) {
 #[test]
 fn what_is_told_of_a_site_is_what_its_pages_come_to() {
     for_each_history(40, 0, |bank, _| {
+        let cores = PlanOptions {
+            seeds: Some(4),
+            ..PlanOptions::default()
+        };
         let per_site = PlanOptions {
             method: Some(Method::Cover(CoverMethod::Greedy)),
             per_site: Some(1),
             ..PlanOptions::default()
         };
-        refresh(bank, "a-cores", PlanOptions::default());
+        refresh(bank, "a-cores", cores);
         refresh(bank, "b-cover", per_site);
         let whole = Whole::of(bank);
         let given = crate::support::model::given_of(bank);

@@ -131,23 +131,15 @@ impl Bank {
         let (pages, told) = match request.direction {
             LinkDirection::In => {
                 let pages_of = |site| views.reader.linking_from(page, site);
-                if let Some((name, site)) = &only {
-                    of_one(&views, (name, *site), &pages_of(*site)?, request)
-                } else {
-                    let counts = views.reader.linking_sites(page)?;
-                    of_all(&views, &counts, pages_of, request)
-                }
+                let counts = || views.reader.linking_sites(page);
+                told(&views, only.as_ref(), counts, pages_of, request)
             }
             LinkDirection::Out => {
                 let targets = targets_by_site(&views, page, &record)?;
                 let pages_of = |site| Ok(targets.get(&site).cloned().unwrap_or_default());
-                if let Some((name, site)) = &only {
-                    of_one(&views, (name, *site), &pages_of(*site)?, request)
-                } else {
-                    let counts = targets.iter().map(|(site, pages)| (*site, pages.len()));
-                    let counts: Vec<(SiteId, u64)> = counts.collect();
-                    of_all(&views, &counts, pages_of, request)
-                }
+                let counts = targets.iter().map(|(site, pages)| (*site, pages.len()));
+                let counts = || Ok(counts.collect());
+                told(&views, only.as_ref(), counts, pages_of, request)
             }
         }?;
         Ok(LinkedPages {
@@ -164,16 +156,21 @@ impl Bank {
 /// A page that is told, with its site and the rest of its URL.
 type Told = (PageId, String, String);
 
-/// How many pages of one site there are, and those that are told.
-fn of_one(
+/// How many pages there are, of one site or of all, and those that are told.
+fn told(
     views: &Views,
-    (name, site): (&str, SiteId),
-    pages: &RoaringBitmap,
+    only: Option<&(String, SiteId)>,
+    counts: impl FnOnce() -> Result<Vec<(SiteId, u64)>, StoreError>,
+    pages_of: impl Fn(SiteId) -> Result<RoaringBitmap, StoreError>,
     request: &LinkedRequest,
 ) -> Result<(u64, Vec<Told>), StoreError> {
-    let told = in_url_order(views, site, pages, request.from, request.limit)?;
+    let Some((name, site)) = only else {
+        return of_all(views, &counts()?, pages_of, request);
+    };
+    let pages = pages_of(*site)?;
+    let told = in_url_order(views, *site, &pages, request.from, request.limit)?;
     let told = told.into_iter();
-    let told = told.map(|(page, local)| (page, name.to_owned(), local));
+    let told = told.map(|(page, local)| (page, name.clone(), local));
     Ok((pages.len(), told.collect()))
 }
 

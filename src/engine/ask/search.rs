@@ -121,7 +121,7 @@ impl Bank {
         watch.stage("names", None);
         let mut search = Search {
             own: own_site(&views, asked)?,
-            part: part_of_url(asked, &views),
+            parts: parts_of_urls(asked, &views),
             views: &views,
             limits,
             watch,
@@ -173,19 +173,25 @@ fn own_site(views: &Views, text: &str) -> Result<Option<(String, SiteId)>, Store
     Ok(id.map(|id| (location.site, id)))
 }
 
-/// The text as it stands in URLs, in lower case: what they escape is escaped, a host beyond ASCII is in
-/// punycode.
-fn part_of_url(text: &str, views: &Views) -> String {
+/// The text as it stands in URLs, in lower case: with what they escape escaped; and where it begins with
+/// what may be a host beyond ASCII, with that in punycode.
+fn parts_of_urls(text: &str, views: &Views) -> Vec<String> {
     let (scheme, host, rest) = cut(text);
-    let mut part = scheme.to_owned();
-    let url = with_scheme(text, "http://").filter(|_| !host.is_ascii());
-    match url.and_then(|url| ingest::parse(&url, views.naming).ok()) {
-        Some(location) => part.push_str(cut(&location.url(views.naming.sites)).1),
-        None => escape(host, &mut part),
+    let written = |host: &str| {
+        let mut part = scheme.to_owned();
+        escape(host, &mut part);
+        escape(rest, &mut part);
+        part.make_ascii_lowercase();
+        part
+    };
+    let mut parts = vec![written(host)];
+    if !host.is_ascii()
+        && let Some(url) = with_scheme(text, "http://")
+        && let Ok(location) = ingest::parse(&url, views.naming)
+    {
+        parts.push(written(cut(&location.url(views.naming.sites)).1));
     }
-    escape(rest, &mut part);
-    part.make_ascii_lowercase();
-    part
+    parts
 }
 
 /// Appends a text with everything escaped that no URL has as it is: white space, controls, and what is
@@ -209,8 +215,8 @@ struct Search<'a> {
     views: &'a Views,
     /// The site that the text begins with.
     own: Option<(String, SiteId)>,
-    /// What URLs are to contain.
-    part: String,
+    /// What URLs are to contain, one of these.
+    parts: Vec<String>,
     limits: SearchLimits,
     watch: &'a dyn Watch,
     looked: u64,
@@ -270,9 +276,9 @@ impl Search<'_> {
 
     /// Adds sites, up to one more than are named; `false` where not all names were looked at.
     fn add_sites(&mut self, found: &mut Vec<SiteId>) -> Result<bool, EngineError> {
-        let (_, host, rest) = cut(&self.part);
+        // No name has an escape or a slash.
+        let (_, host, rest) = cut(self.parts.last().map_or("", String::as_str));
         if host.is_empty() || !rest.is_empty() {
-            // No name has a slash.
             return Ok(true);
         }
         let part = host.to_owned();
@@ -345,12 +351,12 @@ impl Search<'_> {
             if found.len() > self.limits.pages {
                 return Ok(false);
             }
-            let part = &self.part;
+            let parts = &self.parts;
             let next = entries.next_with(|_, local, index| {
                 url.clear();
                 ingest::put_url(name, local, views.naming.sites, &mut url);
                 url.make_ascii_lowercase();
-                let fits = url.contains(part.as_str());
+                let fits = parts.iter().any(|part| url.contains(part.as_str()));
                 fits.then(|| (index, ingest::url(name, local, views.naming.sites)))
             })?;
             let Some(fitting) = next else {
