@@ -231,9 +231,9 @@ fn the_links_of_a_core_are_drawn() {
     let text = place
         .run(&["cores", "bank", "--core", "1", "--links"])
         .done();
-    let lines: Vec<&str> = text.lines().collect();
+    let drawn: Vec<&str> = text.lines().collect();
     assert_eq!(
-        lines,
+        drawn,
         [
             "core 1 of refresh 1: 3 hubs, 3 authorities; 9 links, today 6 (3 fewer)",
             "a row for each hub, a mark for each authority: # links to it today, . does not",

@@ -126,7 +126,9 @@ fn is_the_same_crawl(bank: &Bank, plan: &str, urls: &[String], found: &ListCompa
         }
         let seeds = bank.seeds(&of(plan)).unwrap().into_iter();
         let alive = seeds.map(|seed| seed.url).filter(|url| !dead.contains(url));
-        let first: Vec<String> = alive.take(of_list.starts as usize).collect();
+        let first: Vec<String> = alive
+            .take(usize::try_from(of_list.starts).unwrap())
+            .collect();
         if first.is_empty() {
             assert_eq!(worth.first_seeds, CrawlFound::default());
         } else {

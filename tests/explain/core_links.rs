@@ -41,12 +41,9 @@ fn links_that_went_are_missing() {
     assert!(links.neighbours.is_empty());
     // One hub goes, one links to the other core in the place of an authority, another authority goes.
     let core = bank.bank.core(&which, 1).unwrap();
-    let mut day = format!("{{\"url\": \"{}\", \"gone\": true}}\n", core.hubs[0]);
-    day += &record(
-        &core.hubs[1],
-        &[&core.authorities[1], others[0], "http://k2.example/"],
-    );
-    day += &format!("{{\"url\": \"{}\", \"gone\": true}}\n", core.authorities[2]);
+    let gone = |url: &str| serde_json::json!({"url": url, "gone": true}).to_string() + "\n";
+    let to = [&*core.authorities[1], others[0], "http://k2.example/"];
+    let day = gone(&core.hubs[0]) + &record(&core.hubs[1], &to) + &gone(&core.authorities[2]);
     bank.delta(&day);
     let links = bank.bank.core_links(&which, 1).unwrap();
     assert_eq!(links.links, [vec![], vec![1], vec![0, 1], vec![0, 1]]);

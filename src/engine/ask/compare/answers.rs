@@ -1,7 +1,8 @@
 //! What `compare` is asked and answers with. As JSON it has a schema, `schema/compare.schema.json`.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::engine::ask::answers::Which;
 use crate::engine::ask::explain::{Asked, PageToday, PolicySays, Why};
@@ -175,7 +176,19 @@ pub struct ListedPage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicySays>,
     /// Why it is a seed, or why not.
+    #[schemars(schema_with = "why_alone")]
     pub why: Why,
+}
+
+/// The schema of [`Why`] where the method does not stand beside it.
+fn why_alone(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = Why::json_schema(generator);
+    let kinds = schema.get_mut("oneOf").and_then(Value::as_array_mut);
+    for kind in kinds.into_iter().flatten() {
+        let fields = kind.get_mut("properties").and_then(Value::as_object_mut);
+        fields.and_then(|fields| fields.remove("method"));
+    }
+    schema
 }
 
 /// What a page is to the list of a refresh, by what the refresh kept.
