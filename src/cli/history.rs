@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use seedbank::engine::{Bank, BatchView, Event, History, RefreshView};
 use seedbank::shown::{counted, plain, readable};
+use seedbank::told;
 
 use super::failure::CliError;
 use super::output::{print, print_json};
@@ -114,8 +115,7 @@ fn of_batch(batch: &BatchView) -> String {
 
 fn of_refresh(refresh: &RefreshView) -> String {
     format!(
-        "refresh {} {} plan {} ({}) after batch {}: {}, {}, {}{}, {} reused, \
-         {} computed, {}, {}, {:.2} s\n",
+        "refresh {} {} plan {} ({}) after batch {}: {}, {}, {}, {}, {}, {:.2} s\n",
         refresh.refresh,
         time(refresh.at),
         refresh.plan,
@@ -123,14 +123,7 @@ fn of_refresh(refresh: &RefreshView) -> String {
         refresh.batch,
         counted(refresh.seeds, "seed"),
         counted(refresh.cores, "core"),
-        if refresh.certified {
-            "certified"
-        } else {
-            "not certified"
-        },
-        if refresh.cold { ", cold" } else { "" },
-        counted(refresh.steps_reused, "step"),
-        refresh.steps_recomputed,
+        told::how(refresh),
         counted(refresh.link_visits, "link visit"),
         counted(refresh.page_visits, "page visit"),
         refresh.seconds

@@ -39,7 +39,7 @@ pub use ask::{
     PageView, PagesOfCore, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary, PlanView, Plans,
     PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, Role, RowSums, ScoredUrl, Seed,
     SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, Seen, SiteExplanation, SiteLinks,
-    SiteQuota, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Uncovered, Undoable, Unreached,
+    SiteQuota, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Turnover, Uncovered, Undoable, Unreached,
     UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
 };
 pub use bank::Bank;

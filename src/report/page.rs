@@ -7,9 +7,12 @@ use serde_json::Value as Json;
 
 use super::answers::{CoreSummary, Report, ReportSeed};
 use super::experiments;
+use super::gather::WITH_MEMBERS;
 use super::judge::{self, Verdict, verdict};
+use super::seeds;
+use super::turnover;
 use crate::clock::time;
-use crate::engine::{AbsentWhy, ByPolicy, Claim, Evidence, Method, RefreshView, Stars};
+use crate::engine::{ByPolicy, Claim, Evidence, Method, RefreshView, Stars};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;
@@ -169,7 +172,10 @@ impl Page<'_> {
         let Evidence::Core { core, .. } = seed.seed.evidence else {
             return None;
         };
-        self.report.cores.iter().find(|line| line.rank == core)
+        // They are in the order of their ranks.
+        let cores = &self.report.cores;
+        let at = cores.binary_search_by_key(&core, |line| line.rank).ok()?;
+        Some(&cores[at])
     }
 
     /// What is claimed of such seeds, and whether it holds here.
@@ -215,6 +221,21 @@ impl Page<'_> {
         earlier.chain([&self.report.refresh]).collect()
     }
 
+    /// What the last refreshes kept, gained and lost; `None` where none is kept before them.
+    fn turnover(&self) -> Option<Figure> {
+        turnover::figure(self.report)
+    }
+
+    /// How many cores are listed.
+    fn told_cores(&self) -> usize {
+        WITH_MEMBERS as usize
+    }
+
+    /// How many of so many pages are not shown; `None` where all are.
+    fn more(&self, all: u64, shown: usize) -> Option<u64> {
+        all.checked_sub(shown as u64).filter(|more| *more > 0)
+    }
+
     /// A core's sigma in per cent of the largest.
     fn sigma_share(&self, core: &CoreSummary) -> String {
         let sigmas = self.report.cores.iter().map(|core| core.sigma);
@@ -249,19 +270,7 @@ impl Page<'_> {
     }
 }
 
-impl ReportSeed {
-    /// What it is, in words, where it can start no crawl any more; `None` while it can.
-    fn dead_as(&self) -> Option<&'static str> {
-        self.dead.map(|why| match why {
-            AbsentWhy::Gone => "gone",
-            AbsentWhy::Spam => "spam",
-            AbsentWhy::Alias => "alias",
-            AbsentWhy::Unlinked | AbsentWhy::NotInBank | AbsentWhy::NoUrl => "no page",
-        })
-    }
-}
-
 /// The day of a time.
-fn day(at: u64) -> String {
+pub(super) fn day(at: u64) -> String {
     time(at).chars().take(10).collect()
 }

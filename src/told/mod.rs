@@ -7,6 +7,7 @@
 mod explain;
 mod lines;
 mod policy;
+mod refresh;
 mod seeds;
 mod sentence;
 mod web;
@@ -14,5 +15,6 @@ mod web;
 pub use explain::{of_page, of_site};
 pub use lines::Lines;
 pub use policy::{policy, shortage, stars};
+pub use refresh::how;
 pub use seeds::{SeedFormat, write_seeds};
 pub use sentence::sentence;

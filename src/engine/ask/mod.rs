@@ -14,6 +14,7 @@ pub(crate) mod page_history;
 mod plans;
 mod quotas;
 mod status;
+mod turnover;
 pub(crate) mod views;
 
 pub use answers::{
@@ -36,3 +37,4 @@ pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plans::{PlanDetail, PlanSummary, Plans};
 pub use quotas::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
 pub use status::{GroupSize, LastBatch, ListToday, PlanView, Status, TableSize, Undoable};
+pub use turnover::Turnover;
