@@ -39,8 +39,8 @@ pub use ask::{
     PageView, PagesOfCore, Parts, PlaceView, PlanDetail, PlanHistory, PlanSummary, PlanView, Plans,
     PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, Role, RowSums, ScoredUrl, Seed,
     SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite, Seen, SiteExplanation, SiteLinks,
-    SiteQuota, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Turnover, Uncovered, Undoable, Unreached,
-    UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
+    SiteQuota, SiteSeed, SiteWhy, Status, SuccessorView, TableSize, Turnover, Uncovered, Undoable,
+    Unreached, UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
 };
 pub use bank::Bank;
 pub(crate) use bank::naming;

@@ -34,7 +34,11 @@ pub(super) fn figures(
                 point.seeds.counted("seed", "seeds")
             )
         },
-        ("by-hops", "links that a seed reaches (hops)", ["link", "links"]),
+        (
+            "by-hops",
+            "links that a seed reaches (hops)",
+            ["link", "links"],
+        ),
         &coverage.by_hops,
         |point| point.hops,
     );

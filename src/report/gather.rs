@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::{CoreMembers, CoreSummary, Report, ReportSeed, SiteShare};
 use crate::engine::{
-    Bank, Change, CoreView, DiffRequest, EngineError, RefreshView, ScoredUrl, SeedDiff, Turnover, Which,
+    Bank, Change, CoreView, DiffRequest, EngineError, RefreshView, ScoredUrl, SeedDiff, Turnover,
+    Which,
 };
 use crate::ingest::{self, Naming};
 use crate::watch::Watch;
