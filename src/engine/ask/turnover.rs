@@ -11,8 +11,8 @@ use crate::page::PageId;
 use crate::storage::records::RefreshId;
 use crate::watch::Watch;
 
-/// How many seeds a refresh shares with an earlier one, and how many it does not: the numbers that
-/// [`diff`](Bank::diff) of the two has.
+/// How many seeds a refresh shares with an earlier one, and how many it does not, as `diff` of the two
+/// counts them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Turnover {
     /// The refresh.
