@@ -11,12 +11,11 @@ use super::gather::WITH_MEMBERS;
 use super::judge::{self, Verdict, verdict};
 use super::seeds;
 use super::turnover;
-use crate::clock::time;
 use crate::engine::{ByPolicy, Claim, Evidence, Method, RefreshView, Stars};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;
-use crate::html::text::{Count, Cut, Measure, put};
+use crate::html::text::{Count, Cut, Measure, day, put};
 
 /// How a reader types what the page speaks of. The page does without the hints that are `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -268,9 +267,4 @@ impl Page<'_> {
         };
         bars(&frame, &of_refresh, 82.0, 60.0)
     }
-}
-
-/// The day of a time.
-pub(super) fn day(at: u64) -> String {
-    time(at).chars().take(10).collect()
 }

@@ -1,11 +1,10 @@
 //! How many seeds the plan's last refreshes kept, gained and lost, as a figure.
 
 use super::answers::Report;
-use super::page::day;
 use crate::engine::{RefreshView, Turnover};
 use crate::html::chart::{Frame, Point, Series, lines};
 use crate::html::figure::Figure;
-use crate::html::text::Count;
+use crate::html::text::{Count, day};
 
 /// The figure; `None` where no refresh can be compared with one before it.
 pub(super) fn figure(report: &Report) -> Option<Figure> {
