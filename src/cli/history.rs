@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use seedbank::engine::{Bank, BatchView, Event, History, RefreshView};
 use seedbank::shown::{counted, plain, readable};
-use seedbank::told::how;
+use seedbank::told;
 
 use super::failure::CliError;
 use super::output::{print, print_json};
@@ -123,7 +123,7 @@ fn of_refresh(refresh: &RefreshView) -> String {
         refresh.batch,
         counted(refresh.seeds, "seed"),
         counted(refresh.cores, "core"),
-        how(refresh),
+        told::how(refresh),
         counted(refresh.link_visits, "link visit"),
         counted(refresh.page_visits, "page visit"),
         refresh.seconds

@@ -24,7 +24,7 @@ Examples:
 
 /// Write a refresh as one page: which pages, why, and whether it is worth it
 ///
-/// The page is one HTML file that needs no network and no script. What it leaves out of long lists
+/// The page is one HTML file that needs no network and is complete without a script. What it leaves out of long lists
 /// is in a JSON file beside it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

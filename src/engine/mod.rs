@@ -31,7 +31,7 @@ mod upkeep;
 mod whole;
 
 pub use ask::{
-    AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change, Churn,
+    AliasView, Aliases, Appearance, Asked, BatchSummary, BatchView, ByPolicy, Cause, Change,
     CompareRequest, CoreLinks, CoreMember, CoreNumbers, CoreSeed, CoreView, CoresOfSite,
     CounterView, CoverOfSite, CoverSeed, CrawlFound, DiffRequest, DiffSide, DiffSummary,
     DigestsOfSite, DryRun, EarlierList, Event, Evidence, Explainer, Explanation, Found, FoundPage,
@@ -43,8 +43,8 @@ pub use ask::{
     Plans, PolicySays, QuotaBy, QuotaRequest, Quotas, ReadCost, RepeatedDigest, Role, RowSums,
     ScoredUrl, SearchLimits, Seed, SeedByPolicy, SeedChange, SeedDiff, SeedOfCore, SeedOfSite,
     Seen, SiteExplanation, SiteFacts, SiteInPlan, SiteLimits, SiteLinks, SiteQuota, SiteSeed,
-    SiteWhy, Standing, Status, SuccessorView, TableSize, Uncovered, Undoable, Unreached, UrlList,
-    WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
+    SiteWhy, Standing, Status, SuccessorView, TableSize, Turnover, Uncovered, Undoable, Unreached,
+    UrlList, WebOfSite, WebParts, WebSeed, WebTerms, Which, Why,
 };
 pub use bank::Bank;
 pub(crate) use bank::naming;

@@ -7,6 +7,7 @@ use std::fmt::{self, Write};
 
 use askama::filters::Escaper;
 
+use crate::clock::time;
 use crate::engine::Estimate;
 use crate::shown::is_steering;
 
@@ -190,6 +191,11 @@ impl Estimate {
 /// A mean with its standard error, a dash where there is none.
 pub(crate) fn optional(mean: Option<Estimate>) -> String {
     mean.map_or_else(|| "–".to_owned(), Estimate::with_error)
+}
+
+/// The day of a time.
+pub(crate) fn day(at: u64) -> String {
+    time(at).chars().take(10).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{
     AbsentWhy, BudgetEvaluation, CounterView, CoverageEvaluation, CrawlEvaluation,
-    DistancesEvaluation, Method, RefreshView, Seed, SeedDiff,
+    DistancesEvaluation, Method, RefreshView, ScoredUrl, Seed, SeedDiff, Turnover,
 };
 
 /// Everything that a report tells of one refresh, each part as the bank answers it.
@@ -42,6 +42,9 @@ pub struct Report {
     pub left_out: Vec<String>,
     /// What changed since the plan's refresh before this one; `None` where none is kept.
     pub changes: Option<SeedDiff>,
+    /// What each of the plan's last refreshes up to this one kept, gained and lost, in order, at most
+    /// twelve; none where none before it is kept.
+    pub turnover: Vec<Turnover>,
 }
 
 /// A seed with its reason, and what became of it.
@@ -79,6 +82,8 @@ pub struct CoreSummary {
     pub authority_sites: Vec<SiteShare>,
     /// Its best authorities, at most ten.
     pub best_authorities: Vec<String>,
+    /// Its pages with their scores; `None` beyond the first 200 cores.
+    pub members: Option<CoreMembers>,
     /// The hub that became the seed; where the core gives none, its best hub.
     pub seed: String,
 }
@@ -88,6 +93,16 @@ impl CoreSummary {
     pub(super) const fn is_star(&self) -> bool {
         self.hubs < 2 || self.authorities < 2
     }
+}
+
+/// The pages of a core, at most fifty of each side, in the order in which they were taken.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CoreMembers {
+    /// Its hubs with their scores.
+    pub hubs: Vec<ScoredUrl>,
+    /// Its authorities with their scores.
+    pub authorities: Vec<ScoredUrl>,
 }
 
 /// A site's part of a core.

@@ -22,7 +22,7 @@ pub(super) fn figures(
             let links = point.hops.counted("link", "links");
             format!("each seed covering what is within {links}")
         },
-        ("by-seeds", "seeds for each site"),
+        ("by-seeds", "seeds for each site", ["seed", "seeds"]),
         &coverage.by_seeds,
         |point| point.seeds,
     );
@@ -34,7 +34,11 @@ pub(super) fn figures(
                 point.seeds.counted("seed", "seeds")
             )
         },
-        ("by-hops", "links that a seed reaches (hops)"),
+        (
+            "by-hops",
+            "links that a seed reaches (hops)",
+            ["link", "links"],
+        ),
         &coverage.by_hops,
         |point| point.hops,
     );
@@ -122,7 +126,7 @@ fn by_method(report: &Report, coverage: &CoverageEvaluation) -> Figure {
 fn covered(
     title: &str,
     about: impl Fn(&CoveragePoint) -> String,
-    (id, axis): (&str, &str),
+    (id, axis, [one, many]): (&str, &str, [&str; 2]),
     curves: &[CoverageCurve],
     along: impl Fn(&CoveragePoint) -> u32,
 ) -> Option<Figure> {
@@ -154,7 +158,7 @@ fn covered(
         y: "value covered above random (%)",
     };
     let chart = lines(&frame, &series, 110.0);
-    let numbers = IN_TABLE.map(|at| at.to_string());
+    let numbers = IN_TABLE.map(|at| at.counted(one, many));
     let mut heads = vec!["Above random (%)"];
     heads.extend(numbers.iter().map(String::as_str));
     let rows = methods

@@ -116,12 +116,12 @@ fn pages_found(crawl: &CrawlEvaluation) -> Figure {
         })
         .collect();
     let heads = [
-        "Depth",
-        "Pages so far",
-        "Random",
-        "Seeds : random",
+        "Depth (links)",
+        "Found so far (pages)",
+        "From random (pages)",
+        "Seeds to random (times)",
         "Value at this depth",
-        "Random",
+        "Value from random",
     ];
     Figure::open(title, about, chart, &heads, rows)
 }
@@ -156,7 +156,12 @@ fn pagerank_found(depths: &[Found<'_>]) -> Figure {
             ]
         })
         .collect();
-    let heads = ["Depth", "PageRank so far (%)", "Random", "Seeds : random"];
+    let heads = [
+        "Depth (links)",
+        "PageRank so far (% of the web)",
+        "From random (% of the web)",
+        "Seeds to random (times)",
+    ];
     Figure::open(title, about, chart, &heads, rows)
 }
 
@@ -192,6 +197,12 @@ fn rank_found(depths: &[Found<'_>]) -> Figure {
             ]
         })
         .collect();
-    let heads = ["Depth", "PageRank", "Random", "Spam (%)", "Random"];
+    let heads = [
+        "Depth (links)",
+        "PageRank (times the average page)",
+        "From random (times)",
+        "Spam (% of pages)",
+        "From random (%)",
+    ];
     Figure::open(title, about, chart, &heads, rows)
 }

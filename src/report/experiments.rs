@@ -96,7 +96,14 @@ fn budgets(budget: &BudgetEvaluation) -> Figure {
             ]
         })
         .collect();
-    let heads = ["List", "Pages", "Value", "Clicks", "Spam", "PageRank (%)"];
+    let heads = [
+        "List",
+        "Pages fetched",
+        "Value",
+        "Clicks",
+        "Spam (pages)",
+        "PageRank (% of the web)",
+    ];
     let about = "Breadth first from the seeds, of this refresh and of other plans, in PageRank reached together (% of the web).";
     Figure::open(&*title, about, chart, &heads, rows)
 }
@@ -121,18 +128,18 @@ fn distance_map(found: &DistancesEvaluation) -> Figure {
         .into_iter()
         .filter_map(|(mean, of)| Some(format!(" {} {of}", mean?)));
     let about = format!(
-        "Links on the shortest way from a core (row) to another (column). On average{}; {} without a way. Pale is far, and far is good: seeds should not lead to the same places.",
+        "Links on the shortest way from a core (row) to another (column). On average{}; {} without a way. The farther the better: seeds should not lead to the same places.",
         known.collect::<Vec<String>>().join(","),
         found.all.unreachable.counted("pair is", "pairs are")
     );
     let frame = Frame {
         id: "distances",
         title,
-        description: "A square for each pair of cores, dark where they are near each other; the table below has the numbers.",
+        description: "A square for each pair of cores, shaded by the scale under the map, which goes from near to far; the table below has the numbers.",
         x: "to core",
         y: "from",
     };
-    let heads = std::iter::once("From \\ to".to_owned())
+    let heads = std::iter::once("From \\ to (links)".to_owned())
         .chain((1..=shown).map(|rank| rank.to_string()))
         .collect();
     let rows = (0..shown)

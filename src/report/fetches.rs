@@ -65,9 +65,9 @@ fn figure(found: &Comparison, budget: u64) -> Figure {
     let heads = [
         "List",
         "Value",
-        "Crawled pages",
-        "Newly found",
-        "PageRank (%)",
+        "Crawled (pages)",
+        "Newly found (pages)",
+        "PageRank (% of the web)",
         "Value, chosen with all known",
         "Value, of crawled pages alone",
     ];

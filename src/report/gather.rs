@@ -3,15 +3,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::answers::{CoreSummary, Report, ReportSeed, SiteShare};
+use super::answers::{CoreMembers, CoreSummary, Report, ReportSeed, SiteShare};
 use crate::engine::{
-    Bank, Change, CoreView, DiffRequest, EngineError, RefreshView, SeedDiff, Which,
+    Bank, Change, CoreView, DiffRequest, EngineError, RefreshView, ScoredUrl, SeedDiff, Turnover,
+    Which,
 };
 use crate::ingest::{self, Naming};
 use crate::watch::Watch;
 
 /// How many of a core's best authorities are told.
 const BEST: usize = 10;
+/// Of how many cores the pages are told.
+pub(super) const WITH_MEMBERS: u32 = 200;
+/// How many pages of each side of such a core.
+const MEMBERS: usize = 50;
+/// How many of the plan's refreshes are compared with the one before them.
+const TURNOVERS: usize = 12;
 
 /// What to report on, and how much the experiments may cost.
 ///
@@ -56,9 +63,10 @@ impl Default for ReportRequest {
 }
 
 impl Bank {
-    /// Everything that a report tells of a refresh.
+    /// Everything that a report tells of a refresh, all of one published state.
     ///
-    /// Cost: one scan of the sites, the refresh's seeds and cores, and unless that is left out the
+    /// Cost: one scan of the sites, the refresh's seeds and cores and the seeds of the plan's twelve
+    /// refreshes before it, and unless that is left out the
     /// experiments, which load the whole graph.
     pub fn report(
         &self,
@@ -66,15 +74,16 @@ impl Bank {
         watch: &dyn Watch,
     ) -> Result<Report, EngineError> {
         watch.stage("gather", None);
-        let refresh = self.refresh_view(&request.which)?;
-        let kept = self.history()?.refreshes;
+        let bank = self.pinned()?;
+        let refresh = bank.refresh_view(&request.which)?;
+        let kept = bank.history()?.refreshes;
         let of_plan = |other: &&RefreshView| other.plan == refresh.plan;
         let earlier = kept.iter().filter(of_plan);
         let earlier = earlier.filter(|other| other.refresh < refresh.refresh);
-        let status = self.status()?;
+        let status = bank.status()?;
         watch.proceed()?;
         let mut report = Report {
-            bank: self.name(),
+            bank: bank.name(),
             method: refresh.method(),
             earlier: earlier.cloned().collect(),
             refresh,
@@ -88,27 +97,29 @@ impl Bank {
             budget: None,
             left_out: Vec::new(),
             changes: None,
+            turnover: Vec::new(),
         };
         let which = by_number(&report.refresh);
-        self.cores(&which, |core| {
+        bank.cores(&which, |core| {
             watch.proceed()?;
             report.cores.push(summary(core, status.naming()));
             Ok::<(), EngineError>(())
         })?;
-        report.changes = self.changes(&report, watch)?;
+        report.changes = bank.changes(&report, watch)?;
+        report.turnover = bank.last_turnovers(&report, watch)?;
         let gained: Option<BTreeSet<&str>> = report.changes.as_ref().map(|changes| {
             let gained = changes.of(Change::Gained).into_iter();
             gained.map(|seed| seed.url.as_str()).collect()
         });
-        let dead = self.dead_seeds(&which)?;
-        let seeds = self.seeds(&which)?.into_iter().map(|seed| ReportSeed {
+        let dead = bank.dead_seeds(&which)?;
+        let seeds = bank.seeds(&which)?.into_iter().map(|seed| ReportSeed {
             kept: gained.as_ref().map(|new| !new.contains(&*seed.url)),
             dead: dead.get(&seed.rank).copied(),
             seed,
         });
         report.seeds = seeds.collect();
         if request.evaluate {
-            self.measure(request, &kept, &mut report, watch)?;
+            bank.measure(request, &kept, &mut report, watch)?;
         }
         Ok(report)
     }
@@ -124,6 +135,19 @@ impl Bank {
         };
         self.diff(&request, watch).map(Some)
     }
+
+    /// What the plan's last refreshes kept, gained and lost.
+    fn last_turnovers(
+        &self,
+        report: &Report,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Turnover>, EngineError> {
+        let earlier = report.earlier.iter().map(|earlier| earlier.refresh);
+        let all: Vec<_> = earlier.chain([report.refresh.refresh]).collect();
+        // One more, with which the first is compared.
+        let first = all.len().saturating_sub(TURNOVERS + 1);
+        self.turnover(&all[first..], watch)
+    }
 }
 
 /// A refresh by its number, since its plan may be refreshed meanwhile.
@@ -135,6 +159,10 @@ pub(super) fn by_number(refresh: &RefreshView) -> Which {
 }
 
 fn summary(core: CoreView, naming: Naming) -> CoreSummary {
+    let members = (core.rank <= WITH_MEMBERS).then(|| CoreMembers {
+        hubs: scored(&core.hubs, &core.hub_scores),
+        authorities: scored(&core.authorities, &core.authority_scores),
+    });
     CoreSummary {
         rank: core.rank,
         sigma: core.sigma,
@@ -145,7 +173,19 @@ fn summary(core: CoreView, naming: Naming) -> CoreSummary {
         authority_sites: sites(&core.authorities, naming),
         best_authorities: core.authorities.into_iter().take(BEST).collect(),
         seed: core.seed,
+        members,
     }
+}
+
+/// The first pages of one side of a core.
+fn scored(urls: &[String], scores: &[f64]) -> Vec<ScoredUrl> {
+    let pages = urls.iter().zip(scores).take(MEMBERS);
+    pages
+        .map(|(url, score)| ScoredUrl {
+            url: url.clone(),
+            score: *score,
+        })
+        .collect()
 }
 
 /// The sites of pages, the one with the most pages first, ties by name.

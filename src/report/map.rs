@@ -1,7 +1,8 @@
 //! The core-distance map as inline SVG: one square for each ordered pair of cores.
 //!
-//! Near is dark: cores that are near each other lead to the same places, which is what seeds should
-//! not do. A pair without a way is an empty square with a dot.
+//! Cores that are near each other lead to the same places, which is what seeds should not do. Light
+//! and dark schemes shade the other way round, so only the scale under the map says which shade is
+//! which. A pair without a way is an empty square with a dot.
 
 use crate::html::chart::{Frame, WIDTH, label, open};
 use crate::html::text::put;
@@ -27,7 +28,7 @@ pub(super) fn map(frame: &Frame<'_>, distances: &[Vec<Option<u32>>]) -> String {
     let size = ((WIDTH - LEFT - 4.0) / shown.max(1) as f64).min(30.0);
     let bottom = TOP + size * shown as f64;
     let mut out = String::new();
-    open(&mut out, frame, bottom + 44.0);
+    open(&mut out, frame, bottom + 56.0);
     label(&mut out, LEFT, 12.0, "axis", frame.x);
     label(&mut out, 2.0, 12.0, "axis", frame.y);
     let every = shown.div_ceil(20).max(1);
@@ -102,6 +103,12 @@ fn legend(out: &mut String, y: f64) {
         );
         let more = if shade == SHADES { "+" } else { "" };
         label(out, x + 17.0, y + 11.0, "", &format!("{shade}{more}"));
+        let end = match shade {
+            1 => "near",
+            SHADES => "far",
+            _ => continue,
+        };
+        label(out, x, y + 28.0, "axis", end);
     }
     let x = LEFT + 33.0 * f64::from(SHADES) + 5.0;
     put(

@@ -5,15 +5,17 @@
 //! gather.rs    asks the bank: seeds, cores, history; measured.rs the experiments
 //! answers.rs   what a report tells; the JSON file beside the page
 //! changes.rs   why seeds came and went, in words
+//! turnover.rs  how many seeds each refresh kept, gained and lost
 //! judge.rs     whether it is worth it, and by which figures
-//! page.rs      the page, and what its templates cannot compute themselves
+//! page.rs      the page, and what its templates cannot compute themselves; seeds.rs its list
+//! seeds.js     searches and sorts the list; the page is complete without it
 //! experiments.rs, fetches.rs, crawl.rs, coverage.rs  what was measured, as figures (figure.rs)
 //! map.rs       distances between cores as inline SVG
 //! html/        templates: page.html with its sections, on top of those in src/html
 //! ```
 //!
-//! The page needs nothing but itself: no script, no request to anywhere (a content security policy
-//! in it forbids both). Only links that the reader follows lead out of it. Text from the web is
+//! The page needs nothing but itself: no request to anywhere, and no script but the one that searches
+//! and sorts a list of seeds (a content security policy in it forbids all others). Only links that the reader follows lead out of it. Text from the web is
 //! hostile until it is escaped. The same report gives the same bytes: nothing tells the time of
 //! day or the machine.
 
@@ -28,7 +30,9 @@ mod judge;
 mod map;
 mod measured;
 mod page;
+mod seeds;
+mod turnover;
 
-pub use answers::{CoreSummary, Report, ReportSeed, SiteShare};
+pub use answers::{CoreMembers, CoreSummary, Report, ReportSeed, SiteShare};
 pub use gather::ReportRequest;
 pub use page::{Commands, page};

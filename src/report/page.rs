@@ -7,13 +7,15 @@ use serde_json::Value as Json;
 
 use super::answers::{CoreSummary, Report, ReportSeed};
 use super::experiments;
+use super::gather::WITH_MEMBERS;
 use super::judge::{self, Verdict, verdict};
-use crate::clock::time;
-use crate::engine::{AbsentWhy, ByPolicy, Claim, Evidence, Method, RefreshView, Stars};
+use super::seeds;
+use super::turnover;
+use crate::engine::{ByPolicy, Claim, Evidence, Method, RefreshView, Stars};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;
-use crate::html::text::{Count, Cut, Measure, put};
+use crate::html::text::{Count, Cut, Measure, day, put};
 
 /// How a reader types what the page speaks of. The page does without the hints that are `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -169,7 +171,10 @@ impl Page<'_> {
         let Evidence::Core { core, .. } = seed.seed.evidence else {
             return None;
         };
-        self.report.cores.iter().find(|line| line.rank == core)
+        // They are in the order of their ranks.
+        let cores = &self.report.cores;
+        let at = cores.binary_search_by_key(&core, |line| line.rank).ok()?;
+        Some(&cores[at])
     }
 
     /// What is claimed of such seeds, and whether it holds here.
@@ -215,6 +220,21 @@ impl Page<'_> {
         earlier.chain([&self.report.refresh]).collect()
     }
 
+    /// What the last refreshes kept, gained and lost; `None` where none is kept before them.
+    fn turnover(&self) -> Option<Figure> {
+        turnover::figure(self.report)
+    }
+
+    /// How many cores are listed.
+    fn told_cores(&self) -> usize {
+        WITH_MEMBERS as usize
+    }
+
+    /// How many of so many pages are not shown; `None` where all are.
+    fn more(&self, all: u64, shown: usize) -> Option<u64> {
+        all.checked_sub(shown as u64).filter(|more| *more > 0)
+    }
+
     /// A core's sigma in per cent of the largest.
     fn sigma_share(&self, core: &CoreSummary) -> String {
         let sigmas = self.report.cores.iter().map(|core| core.sigma);
@@ -247,21 +267,4 @@ impl Page<'_> {
         };
         bars(&frame, &of_refresh, 82.0, 60.0)
     }
-}
-
-impl ReportSeed {
-    /// What it is, in words, where it can start no crawl any more; `None` while it can.
-    fn dead_as(&self) -> Option<&'static str> {
-        self.dead.map(|why| match why {
-            AbsentWhy::Gone => "gone",
-            AbsentWhy::Spam => "spam",
-            AbsentWhy::Alias => "alias",
-            AbsentWhy::Unlinked | AbsentWhy::NotInBank | AbsentWhy::NoUrl => "no page",
-        })
-    }
-}
-
-/// The day of a time.
-fn day(at: u64) -> String {
-    time(at).chars().take(10).collect()
 }

@@ -288,6 +288,7 @@ pub fn of_cover(count: u32) -> Report {
     report.method = Method::Cover(CoverMethod::MaxWeight);
     "sites".clone_into(&mut report.refresh.plan);
     (report.distances, report.changes) = (None, None);
+    report.turnover.clear();
     report.cores.clear();
     let seed = |rank| {
         let mut seed = like.clone();
@@ -313,6 +314,7 @@ pub fn of_cover(count: u32) -> Report {
 pub fn of_nothing() -> Report {
     let mut report = of_cores(0);
     report.earlier.clear();
+    report.turnover.clear();
     report.changes = None;
     unmeasured(report)
 }
@@ -339,6 +341,9 @@ pub fn hostile() -> Report {
     "javascript:alert(1)".clone_into(&mut report.seeds[1].seed.url);
     for core in &mut report.cores {
         HOSTILE.clone_into(&mut core.seed);
+        let members = core.members.iter_mut();
+        let members = members.flat_map(|of| of.hubs.iter_mut().chain(&mut of.authorities));
+        members.for_each(|page| HOSTILE.clone_into(&mut page.url));
         for share in core.hub_sites.iter_mut().chain(&mut core.authority_sites) {
             HOSTILE.clone_into(&mut share.site);
         }

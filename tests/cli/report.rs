@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::support::command::{Place, TWO_CORES, clean, names, record};
-use seedbank::engine::{Bank, Failure};
+use seedbank::engine::{Bank, DiffRequest, Failure};
 use seedbank::report::ReportRequest;
-use seedbank::watch::Watch;
+use seedbank::watch::{Unwatched, Watch};
 use serde_json::Value;
 
 #[track_caller]
@@ -120,6 +120,14 @@ fn what_changed_is_told() {
         "{page}"
     );
     assert!(page.contains("the page is gone (batch 2)"), "{page}");
+    let history = place.run(&["history", "bank"]).done();
+    for refresh in ["refresh 1 ", "refresh 2 "] {
+        let line = history.lines().find(|line| line.starts_with(refresh));
+        let line = line.unwrap();
+        let how = line.find("certified, ").unwrap()..line.find(" computed").unwrap();
+        let how = format!(">{} computed</td>", &line[how]);
+        assert!(page.contains(&how), "{how}\n{page}");
+    }
     let old = ["--refresh", "1"];
     place.run(&[&report[..], &old].concat()).done();
     let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
@@ -130,6 +138,95 @@ fn what_changed_is_told() {
     );
     assert!(json["changes"].is_null());
     assert_eq!(json["earlier"], serde_json::json!([]));
+}
+
+/// Of each of the last twelve refreshes, by the numbers that `diff` has.
+#[test]
+fn the_last_refreshes_are_compared_as_diff_compares_them() {
+    let place = Place::with_seeds();
+    for day in 0..14 {
+        // Another hub every day, and every third day an old one dies.
+        let hub = record(
+            &format!("http://n{day}.example/"),
+            &["http://a1.example/", "http://a2.example/"],
+        );
+        let gone = match day % 3 {
+            0 => format!(
+                "{{\"url\": \"http://h{}.example/\", \"gone\": true}}\n",
+                1 + day / 3 % 3
+            ),
+            _ => String::new(),
+        };
+        place.write("day.jsonl", hub + &gone);
+        place.run(&["ingest", "bank", "day.jsonl"]).done();
+        place.run(&["refresh", "bank"]).done();
+    }
+    place
+        .run(&["report", "bank", "--out", "r.html", "--no-evaluate"])
+        .done();
+    let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
+    fits(&json);
+    let told = json["turnover"].as_array().unwrap();
+    let refreshes: Vec<u64> = told
+        .iter()
+        .map(|t| t["refresh"].as_u64().unwrap())
+        .collect();
+    assert_eq!(refreshes, (4..=15).collect::<Vec<u64>>());
+    let bank = Bank::at(&place.path("bank"));
+    let mut changed = 0;
+    let page = read(&place, "r.html");
+    for found in told {
+        let number = |name: &str| found[name].as_u64().unwrap();
+        let request = DiffRequest {
+            refreshes: ["since", "refresh"]
+                .map(|name| u32::try_from(number(name)).unwrap())
+                .to_vec(),
+            ..DiffRequest::default()
+        };
+        let diff = bank.diff(&request, &Unwatched).unwrap().summary;
+        let counts = ["kept", "gained", "lost"].map(number);
+        assert_eq!(
+            counts,
+            [diff.kept, diff.gained, diff.lost].map(u64::from),
+            "{found}"
+        );
+        changed += number("gained");
+        let [kept, gained, lost] = counts;
+        let row = format!("<td>{kept}</td><td>{gained}</td><td>{lost}</td></tr>");
+        assert!(page.contains(&row), "{row}");
+    }
+    assert!(changed > 0, "{told:?}");
+}
+
+/// Publishes once the report has begun.
+struct Meanwhile<'a>(&'a Place, AtomicU32);
+
+impl Watch for Meanwhile<'_> {
+    fn stopped(&self) -> bool {
+        if self.1.fetch_add(1, Ordering::SeqCst) == 0 {
+            self.0.run(&["ingest", "bank", "day1.jsonl"]).done();
+            self.0.run(&["refresh", "bank"]).done();
+        }
+        false
+    }
+}
+
+#[test]
+fn it_is_of_one_state() {
+    let place = Place::with_seeds();
+    place.write(
+        "day1.jsonl",
+        "{\"url\": \"http://h1.example/\", \"gone\": true}\n",
+    );
+    let bank = Bank::at(&place.path("bank"));
+    let request = ReportRequest {
+        draws: 2,
+        ..ReportRequest::default()
+    };
+    let before = bank.report(&request, &Unwatched).unwrap();
+    let watch = Meanwhile(&place, AtomicU32::new(0));
+    assert_eq!(bank.report(&request, &watch).unwrap(), before);
+    assert_ne!(bank.report(&request, &Unwatched).unwrap(), before);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The page of a report in a real browser: readable without a script, light and dark, on a desktop
-//! and on a phone, and without any request to the network. Pictures go to the target folder.
+//! The page of a report in a real browser: readable without a script, searched and sorted with its
+//! own, light and dark, on a desktop and on a phone, and without any request to the network. Pictures go to the target folder.
 //!
 //! Needs Debian's `chromium`, and says so where it is missing.
 
@@ -29,6 +29,9 @@ fn browser(test: &str) -> Option<PathBuf> {
     found
 }
 
+/// Says that the browser has something to complain about; to the browser it is nothing.
+const COMPLAINS: &str = "--complains";
+
 /// Runs the browser on a file, without a network, and returns what it prints.
 fn open(browser: &Path, file: &Path, flags: &[&str]) -> String {
     let profile = tempfile::tempdir().unwrap();
@@ -44,6 +47,7 @@ fn open(browser: &Path, file: &Path, flags: &[&str]) -> String {
             "--disable-sync",
             "--disable-dev-shm-usage",
             "--hide-scrollbars",
+            "--enable-logging=stderr",
             "--host-resolver-rules=MAP * ~NOTFOUND",
         ])
         .arg(format!("--user-data-dir={}", profile.path().display()))
@@ -52,6 +56,12 @@ fn open(browser: &Path, file: &Path, flags: &[&str]) -> String {
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(
+        said.contains("CONSOLE"),
+        flags.contains(&COMPLAINS),
+        "{said}"
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -181,6 +191,80 @@ fn the_dom_has_what_was_written_and_no_script_ran() {
     }
     assert!(dom.contains("Is it worth it?"));
     assert_eq!(dom.matches("<svg").count(), dom.matches("</svg>").count());
+}
+
+/// Loads a page in a frame, does in it what `steps` say, and returns what they return.
+fn used(browser: &Path, name: &str, page: &str, steps: &str, flags: &[&str]) -> serde_json::Value {
+    let inside = page.replace('&', "&amp;").replace('"', "&quot;");
+    let text = format!(
+        "<!DOCTYPE html><meta charset=\"utf-8\"><body><iframe width=\"360\" height=\"700\" srcdoc=\"{inside}\">\
+         </iframe><pre id=\"found\"></pre><script>window.onload = () => {{
+           const page = document.querySelector('iframe').contentDocument;
+           const found = (() => {{ {steps} }})();
+           document.getElementById('found').textContent = JSON.stringify(found);
+         }};</script>"
+    );
+    let file = folder().join(format!("used-{name}.html"));
+    fs::write(&file, text).unwrap();
+    let dom = open(browser, &file, &[flags, &["--dump-dom"]].concat());
+    let found = dom.split("<pre id=\"found\">").nth(1).unwrap();
+    serde_json::from_str(found.split("</pre>").next().unwrap()).unwrap()
+}
+
+#[test]
+fn seeds_are_searched_and_sorted() {
+    let Some(browser) = browser("seeds_are_searched_and_sorted") else {
+        return;
+    };
+    let page = page(&of_cores(40));
+    let steps = "
+        const ranks = () => [...page.querySelectorAll('#seed-list tbody tr')]
+          .filter(row => row.getClientRects().length).map(row => Number(row.cells[0].textContent));
+        const heads = [...page.querySelectorAll('#seed-list thead th')];
+        const told = page.querySelector('[role=status]');
+        const found = {all: ranks().length, buttons: heads.map(head => head.firstChild.tagName)};
+        const box = page.querySelector('input[type=search]');
+        const search = text => { box.value = text; box.dispatchEvent(new page.defaultView.Event('input')); };
+        search('HUB7.example  links');
+        found.searched = [ranks(), told.textContent];
+        search('no such thing');
+        found.none = [ranks(), told.textContent];
+        search('');
+        found.again = [ranks().length, told.textContent];
+        heads[3].firstChild.focus();
+        found.focus = page.activeElement === heads[3].firstChild && heads[3].firstChild.tabIndex;
+        heads[3].firstChild.click();
+        found.most = [ranks().slice(0, 3), heads.map(head => head.getAttribute('aria-sort'))];
+        heads[3].firstChild.click();
+        found.least = [ranks().slice(-2), heads[3].getAttribute('aria-sort')];
+        heads[0].firstChild.click();
+        found.ranks = ranks().every((rank, at) => rank === at + 1);
+        heads[0].firstChild.click();
+        found.back = ranks()[0];
+        return found;";
+    let found = used(&browser, "seeds", &page, steps, &[]);
+    let none = serde_json::Value::Null;
+    assert_eq!(
+        found,
+        serde_json::json!({
+            "all": 40,
+            "buttons": vec!["BUTTON"; 6],
+            "searched": [[7], "1 of 40 shown"],
+            "none": [[], "0 of 40 shown"],
+            "again": [40, ""],
+            "focus": 0,
+            "most": [[1, 2, 3], [none, none, none, "descending", none, none]],
+            "least": [[2, 1], "ascending"],
+            "ranks": true,
+            "back": 40,
+        })
+    );
+    // Another script than the policy names does not run, and all seeds are there.
+    let steps = "return [page.querySelectorAll('button, input').length,
+        page.querySelectorAll('#seed-list tbody tr').length];";
+    let other = page.replace("'sha256-", "'sha256-A");
+    let found = used(&browser, "other", &other, steps, &[COMPLAINS]);
+    assert_eq!(found, serde_json::json!([0, 40]));
 }
 
 #[test]

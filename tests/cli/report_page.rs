@@ -2,6 +2,7 @@
 //! comes from the web is more than text in it.
 
 use std::path::Path;
+use std::process::Command;
 
 use crate::made_up_reports::{
     HOSTILE, commands, hostile, of_cores, of_cover, of_nothing, unmeasured,
@@ -13,6 +14,9 @@ use seedbank::report::{self, Commands, Report};
 fn page(report: &Report, json: &str) -> String {
     report::page(report, json, &Commands::default())
 }
+
+/// The script of the pages that have one.
+const SCRIPT: &str = include_str!("../../src/report/seeds.js");
 
 /// The tags of a page with their attributes; text is escaped, so every `<` opens one.
 fn tags(page: &str) -> Vec<&str> {
@@ -26,9 +30,15 @@ fn tags(page: &str) -> Vec<&str> {
         .collect()
 }
 
-/// No script, nothing that is fetched, nothing that leads anywhere but by a link to a page.
+/// No script but the page's own, nothing that is fetched, nothing that leads anywhere but by a link to a page.
 #[track_caller]
 fn is_harmless(page: &str) {
+    let own = format!("<script>{SCRIPT}</script>");
+    let allowed = page.matches("; script-src 'sha256-").count();
+    assert_eq!(page.matches(&own).count(), allowed);
+    assert_eq!(page.matches("script-src").count(), allowed);
+    let page = &page.replace(&own, "");
+    assert!(!page.contains("'unsafe-eval'") && !page.contains("script-src 'unsafe-inline'"));
     for tag in tags(page) {
         let name = tag.split([' ', '/']).find(|name| !name.is_empty());
         let name = name.unwrap_or_default().to_ascii_lowercase();
@@ -75,6 +85,161 @@ fn hostile_text_is_text() {
     assert!(!page.contains(HOSTILE));
     assert!(page.contains("href=\"./%22%3E%3Cscript%3E.json\""));
     is_harmless(&page);
+    let mut searched = hostile();
+    searched.seeds = [&*searched.seeds; 4].concat();
+    let page = report::page(&searched, HOSTILE, &commands(HOSTILE));
+    assert_eq!(page.matches("<script").count(), 1);
+    assert!(!page.contains(HOSTILE));
+    is_harmless(&page);
+}
+
+/// The policy lets exactly this script run; what it does is seen in `report_browser`.
+#[test]
+fn the_policy_names_the_script() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/seeds.js");
+    let output = Command::new("sha256sum").arg(file).output().unwrap();
+    let digits = String::from_utf8(output.stdout).unwrap();
+    let bytes: Vec<u8> = (0..32)
+        .map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap())
+        .collect();
+    let policy = format!(
+        "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; \
+         base-uri 'none'; form-action 'none'\"",
+        base64(&bytes)
+    );
+    let searched = page(&of_cores(11), "report.json");
+    assert!(searched.contains(&policy), "{policy}\n{}", &searched[..600]);
+    // Ten are seen at a glance.
+    let few = page(&of_cores(10), "report.json");
+    assert!(
+        !few.contains("<script") && !few.contains("script-src"),
+        "{few}"
+    );
+    for never in ["innerHTML", "eval", "Function", "document.write", "fetch"] {
+        assert!(!SCRIPT.contains(never), "{never}");
+    }
+}
+
+/// Bytes in base64.
+fn base64(bytes: &[u8]) -> String {
+    let letters: Vec<char> = ('A'..='Z')
+        .chain('a'..='z')
+        .chain('0'..='9')
+        .chain(['+', '/'])
+        .collect();
+    let of_three = |three: &[u8]| {
+        let bits = (0..3).fold(0_usize, |bits, at| {
+            bits << 8 | usize::from(three.get(at).copied().unwrap_or(0))
+        });
+        let letter = |at: usize| match at <= three.len() {
+            true => letters[bits >> (18 - 6 * at) & 63],
+            false => '=',
+        };
+        [0, 1, 2, 3].map(letter).iter().collect::<String>()
+    };
+    bytes.chunks(3).map(of_three).collect()
+}
+
+/// Whoever has no script has every seed with its reason and every page of a core, and no control that
+/// does nothing.
+#[test]
+fn it_is_complete_without_a_script() {
+    let report = of_cores(100);
+    let page = page(&report, "report.json");
+    for seed in &report.seeds {
+        assert!(page.contains(&format!("href=\"{}\"", seed.seed.url)));
+        assert!(page.contains(&format!(">{}</td>", seed.seed.site)));
+        assert!(page.contains(&format!("Core {}, sigma", seed.seed.rank)));
+    }
+    let bare = page.replace(SCRIPT, "");
+    for control in ["<button", "<input", "<select", "hidden", "disabled"] {
+        assert!(
+            !tags(&bare)
+                .iter()
+                .any(|tag| format!("<{tag}").contains(control))
+        );
+    }
+}
+
+#[test]
+fn cores_open_to_their_pages() {
+    let report = of_cores(4);
+    let whole = report::page(&report, "report.json", &commands("list"));
+    assert_eq!(whole.matches("<details class=\"members\">").count(), 4);
+    let members = report.cores[0].members.as_ref().unwrap();
+    let part = whole
+        .split("<summary>Pages of core 1</summary>")
+        .nth(1)
+        .unwrap();
+    let part = part.split("</details>").next().unwrap();
+    assert_eq!(
+        part.matches("<li>").count(),
+        members.hubs.len() + members.authorities.len()
+    );
+    for page in members.hubs.iter().chain(&members.authorities) {
+        assert!(part.contains(&format!("href=\"{}\"", page.url)), "{part}");
+    }
+    // The made-up core has 350 hubs, of which the report tells a few.
+    let more = 350 - members.hubs.len();
+    assert!(
+        part.contains(&format!("{more} hubs more: <code>list</code>")),
+        "{part}"
+    );
+    let bare = page(&report, "r.json");
+    assert!(bare.contains(&format!("{more} hubs more: the bank has them.")));
+}
+
+#[test]
+fn seeds_are_counted_by_site() {
+    let apart = page(&of_cores(40), "report.json");
+    assert!(apart.contains("Each of the 40 seeds is on a site of its own."));
+    assert!(apart.contains("10 sites more; every seed with its site is in"));
+    let mut report = of_cover(12);
+    for seed in &mut report.seeds[..3] {
+        "busy.example".clone_into(&mut seed.seed.site);
+    }
+    let page = page(&report, "report.json");
+    assert!(page.contains("12 seeds are on 10 sites."), "{page}");
+    let first = page.split("<table class=\"sites\"").nth(1).unwrap();
+    let first = first
+        .split("<tbody>")
+        .nth(1)
+        .unwrap()
+        .split("</tr>")
+        .next()
+        .unwrap();
+    assert!(
+        first.contains("busy.example</th><td>3</td><td>25<"),
+        "{first}"
+    );
+}
+
+#[test]
+fn what_concerns_other_methods_is_closed_and_after_the_rest() {
+    let page = page(&of_cores(3), "report.json");
+    let places = [
+        "Per page fetched</h2>",
+        "The papers' experiments",
+        "<details class=\"others\"><summary><h3>Of other methods",
+    ]
+    .map(|said| page.find(said).unwrap_or_else(|| panic!("{said}: {page}")));
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+/// The same words are for readers of both schemes, one of which shades the other way round.
+#[test]
+fn distances_are_told_without_shades() {
+    let page = page(&of_cores(20), "report.json");
+    let map = page.split("id=\"distances-d\"").nth(1).unwrap();
+    let map = map.split("</figure>").next().unwrap();
+    assert!(
+        map.contains(">near</text>") && map.contains(">far</text>"),
+        "{map}"
+    );
+    let text = page.split("</style>").nth(1).unwrap().to_lowercase();
+    for shade in ["dark", "pale", "light ", "lighter"] {
+        assert!(!text.contains(shade), "{shade}");
+    }
 }
 
 #[test]
@@ -127,11 +292,14 @@ fn a_cover_plan_is_judged_by_what_it_covers() {
 
 #[test]
 fn long_lists_are_cut_and_say_where_the_rest_is() {
-    let long = page(&of_cores(60), "report.json");
-    assert_eq!(long.matches("<span class=\"rank\">").count(), 30);
-    assert!(long.contains("30 more in <a href=\"./report.json\">report.json</a>"));
-    assert!(long.contains("40 more in <a href=\"./report.json\">"));
-    let short = page(&of_cores(20), "report.json");
+    let rows = |page: &str| page.matches("<th scope=\"row\" class=\"rank\"").count();
+    let long = page(&of_cores(2_003), "report.json");
+    assert_eq!(rows(&long), 2_000);
+    assert!(long.contains("the first 2,000 of 2,003"), "{long}");
+    assert!(long.contains("other 3 are in <a href=\"./report.json\">report.json</a>"));
+    assert!(long.contains("1,803 more in <a href=\"./report.json\">"));
+    let short = page(&of_cores(60), "report.json");
+    assert_eq!(rows(&short), 60);
     assert!(!short.contains(" more in <a"));
 }
 
@@ -204,7 +372,7 @@ fn pages_can_be_looked_at() {
 fn every_chart_has_words() {
     let page = page(&of_cores(20), "report.json");
     let charts = page.matches("<svg ").count();
-    assert_eq!(charts, 13);
+    assert_eq!(charts, 14);
     for part in ["role=\"img\"", "<title id=", "<desc id="] {
         assert_eq!(page.matches(part).count(), charts, "{part}");
     }

@@ -3,7 +3,6 @@
 
 pub(crate) mod answers;
 mod by_site;
-mod churn;
 mod compare;
 mod core_links;
 pub(crate) mod diff;
@@ -21,6 +20,7 @@ mod quotas;
 mod search;
 mod site_facts;
 mod status;
+mod turnover;
 pub(crate) mod views;
 
 pub use answers::{
@@ -28,7 +28,6 @@ pub use answers::{
     PageView, Seed, SuccessorView, Which,
 };
 pub use by_site::{LinksBySite, SiteLinks};
-pub use churn::Churn;
 pub use compare::{
     CompareRequest, CrawlFound, ListComparison, ListCounts, ListWorth, ListedAs, ListedLine,
     ListedPage, Standing,
@@ -56,3 +55,4 @@ pub use site_facts::{
     SiteLimits,
 };
 pub use status::{GroupSize, LastBatch, ListToday, PlanView, Status, TableSize, Undoable};
+pub use turnover::Turnover;

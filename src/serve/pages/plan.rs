@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::clock::time;
-use crate::engine::{Churn, PlanDetail, RefreshView};
+use crate::engine::{PlanDetail, RefreshView, Turnover};
 use crate::html::text::{Count, Measure};
 use crate::serve::address;
 use crate::serve::answer::{Answer, Fault};
@@ -32,7 +32,7 @@ struct Page<'a> {
     plan: PlanDetail,
     /// Its last refreshes, the newest first, each with how the list changed; `None` for the first that
     /// is kept.
-    refreshes: Vec<(RefreshView, Option<Churn>)>,
+    refreshes: Vec<(RefreshView, Option<Turnover>)>,
     /// How many more are kept.
     more: usize,
 }
@@ -52,9 +52,12 @@ fn made(state: &State<'_>, name: &str, form: Form) -> Result<Answer, Fault> {
     let mut refreshes = state.bank.history()?.refreshes;
     refreshes.retain(|refresh| refresh.plan == name);
     let more = refreshes.len().saturating_sub(LAST);
-    let churn = state.bank.churn(name, LAST)?;
-    let with_churn = |refresh: RefreshView| {
-        let change = churn
+    let numbers: Vec<u32> = refreshes.iter().map(|refresh| refresh.refresh).collect();
+    // One more, with which the first is compared.
+    let first = more.saturating_sub(1);
+    let turnover = state.bank.turnover(&numbers[first..], state.watch)?;
+    let with_change = |refresh: RefreshView| {
+        let change = turnover
             .iter()
             .find(|change| change.refresh == refresh.refresh);
         let change = change.copied();
@@ -67,7 +70,7 @@ fn made(state: &State<'_>, name: &str, form: Form) -> Result<Answer, Fault> {
             .into_iter()
             .skip(more)
             .rev()
-            .map(with_churn)
+            .map(with_change)
             .collect(),
         more,
     })

@@ -10,7 +10,7 @@ use axum::http::Response;
 use super::Nothing;
 use super::frame::Frame;
 use crate::clock::time;
-use crate::engine::{BatchView, Churn, Status};
+use crate::engine::{BatchView, Status, Turnover};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame as ChartFrame;
 use crate::html::text::Count;
@@ -33,7 +33,7 @@ struct Page<'a> {
     frame: Frame<'a>,
     status: Status,
     /// Plans with how their lists changed.
-    churn: Vec<(String, Vec<Churn>)>,
+    turnover: Vec<(String, Vec<Turnover>)>,
     /// The last batches, the newest first.
     batches: Vec<BatchView>,
 }
@@ -51,44 +51,55 @@ fn made(state: &State<'_>, form: Form) -> Result<Answer, Fault> {
     if form == Form::Json {
         return Answer::json(&status);
     }
-    let mut churn = Vec::new();
+    let mut turnover = Vec::new();
+    let history = state.bank.history()?;
     for plan in status.plans.iter().take(CHARTS) {
-        churn.push((plan.plan.clone(), state.bank.churn(&plan.plan, LAST)?));
+        let of_plan = history.refreshes.iter();
+        let of_plan = of_plan.filter(|refresh| refresh.plan == plan.plan);
+        let numbers: Vec<u32> = of_plan.map(|refresh| refresh.refresh).collect();
+        // One more, with which the first is compared.
+        let first = numbers.len().saturating_sub(LAST + 1);
+        let found = state.bank.turnover(&numbers[first..], state.watch)?;
+        turnover.push((plan.plan.clone(), found));
     }
-    let mut batches = state.bank.history()?.batches;
+    let mut batches = history.batches;
     batches.reverse();
     batches.truncate(LAST);
     Answer::page(&Page {
         frame: Frame::around(state, Address::of("/")),
         status,
-        churn,
+        turnover,
         batches,
     })
 }
 
 impl Page<'_> {
     /// How the list of a plan changed last; `None` at its first refresh.
-    fn last_change(&self, plan: &str) -> Option<&Churn> {
-        let of_plan = self.churn.iter().find(|(name, _)| name == plan);
-        of_plan.and_then(|(_, churn)| churn.last())
+    fn last_change(&self, plan: &str) -> Option<&Turnover> {
+        let of_plan = self.turnover.iter().find(|(name, _)| name == plan);
+        of_plan.and_then(|(_, found)| found.last())
     }
 }
 
 /// Seeds that came at each refresh.
-fn chart(at: usize, plan: &str, churn: &[Churn]) -> String {
-    let newest = churn.last().map(|last| last.refresh);
-    let of_refresh: Vec<Bar> = churn
+fn chart(at: usize, plan: &str, found: &[Turnover]) -> String {
+    let newest = found.last().map(|last| last.refresh);
+    let of_refresh: Vec<Bar> = found
         .iter()
         .map(|change| Bar {
             name: format!("refresh {}", change.refresh),
-            number: f64::from(change.gained),
+            number: change.gained as f64,
             error: 0.0,
-            text: format!("{} of {}", change.gained.whole(), change.seeds.whole()),
+            text: format!(
+                "{} of {}",
+                change.gained.whole(),
+                (change.gained + change.kept).whole()
+            ),
             ours: Some(change.refresh) == newest,
         })
         .collect();
     let frame = ChartFrame {
-        id: &format!("churn-{at}"),
+        id: &format!("turnover-{at}"),
         title: &format!("New seeds at each refresh of plan {plan}"),
         description: "One bar for each refresh; the table below has the numbers.",
         x: "new seeds",

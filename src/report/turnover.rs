@@ -1,0 +1,75 @@
+//! How many seeds the plan's last refreshes kept, gained and lost, as a figure.
+
+use super::answers::Report;
+use crate::engine::{RefreshView, Turnover};
+use crate::html::chart::{Frame, Point, Series, lines};
+use crate::html::figure::Figure;
+use crate::html::text::{Count, day};
+
+/// The figure; `None` where no refresh can be compared with one before it.
+pub(super) fn figure(report: &Report) -> Option<Figure> {
+    let last = &report.turnover;
+    last.first()?;
+    let line = |(look, name, number): (usize, &str, fn(&Turnover) -> u64)| Series {
+        name: name.to_owned(),
+        look,
+        points: last
+            .iter()
+            .map(|found| Point {
+                x: found.refresh as f64,
+                y: number(found) as f64,
+                error: 0.0,
+            })
+            .collect(),
+    };
+    let series = [
+        (0, "kept", (|found| found.kept) as fn(&Turnover) -> u64),
+        (2, "gained", |found| found.gained),
+        (1, "lost", |found| found.lost),
+    ]
+    .map(line);
+    let title = "Seeds kept, gained and lost";
+    let about = match last.len() {
+        1 => "How the list changed at the plan's last refresh, since the one before it.".to_owned(),
+        many => format!(
+            "How the list changed at each of the plan's last {many} refreshes, since the one before it."
+        ),
+    };
+    let frame = Frame {
+        id: "turnover",
+        title,
+        description: "Three lines over the refreshes of the plan: seeds kept, gained and lost; the table below has the numbers.",
+        x: "refresh",
+        y: "seeds",
+    };
+    let chart = lines(&frame, &series, 70.0);
+    let rows = last
+        .iter()
+        .map(|found| {
+            let view = view(report, found);
+            vec![
+                found.refresh.to_string(),
+                view.map_or_else(String::new, |view| day(view.at)),
+                found.since.to_string(),
+                found.kept.whole(),
+                found.gained.whole(),
+                found.lost.whole(),
+            ]
+        })
+        .collect();
+    let heads = [
+        "Refresh",
+        "Day",
+        "Since refresh",
+        "Kept (seeds)",
+        "Gained (seeds)",
+        "Lost (seeds)",
+    ];
+    Some(Figure::open(title, about, chart, &heads, rows))
+}
+
+/// The refresh of which it is told.
+fn view<'a>(report: &'a Report, found: &Turnover) -> Option<&'a RefreshView> {
+    let mut all = report.earlier.iter().chain([&report.refresh]);
+    all.find(|view| view.refresh == found.refresh)
+}
