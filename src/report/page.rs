@@ -17,6 +17,9 @@ use crate::html::chart::Frame;
 use crate::html::figure::Figure;
 use crate::html::text::{Count, Cut, Measure, day, put};
 
+/// How many cores are listed.
+const TOLD_CORES: usize = WITH_MEMBERS as usize;
+
 /// How a reader types what the page speaks of. The page does without the hints that are `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Commands {
@@ -225,16 +228,6 @@ impl Page<'_> {
         turnover::figure(self.report)
     }
 
-    /// How many cores are listed.
-    fn told_cores(&self) -> usize {
-        WITH_MEMBERS as usize
-    }
-
-    /// How many of so many pages are not shown; `None` where all are.
-    fn more(&self, all: u64, shown: usize) -> Option<u64> {
-        all.checked_sub(shown as u64).filter(|more| *more > 0)
-    }
-
     /// A core's sigma in per cent of the largest.
     fn sigma_share(&self, core: &CoreSummary) -> String {
         let sigmas = self.report.cores.iter().map(|core| core.sigma);
@@ -267,4 +260,9 @@ impl Page<'_> {
         };
         bars(&frame, &of_refresh, 82.0, 60.0)
     }
+}
+
+/// How many of so many pages are not shown; `None` where all are.
+fn more(all: u64, shown: usize) -> Option<u64> {
+    all.checked_sub(shown as u64).filter(|more| *more > 0)
 }

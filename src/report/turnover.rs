@@ -16,7 +16,7 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
         points: last
             .iter()
             .map(|found| Point {
-                x: found.refresh as f64,
+                x: f64::from(found.refresh),
                 y: number(found) as f64,
                 error: 0.0,
             })
