@@ -50,6 +50,20 @@ mod report_page;
 mod schemas;
 mod search;
 mod seeds;
+#[cfg(target_os = "linux")]
+mod serve;
+#[cfg(target_os = "linux")]
+mod serve_bodies;
+#[cfg(target_os = "linux")]
+mod serve_hostile;
+#[cfg(target_os = "linux")]
+mod serve_markup;
+#[cfg(target_os = "linux")]
+mod serve_requests;
+#[cfg(target_os = "linux")]
+mod serve_slow;
+#[cfg(target_os = "linux")]
+mod serve_states;
 mod site;
 mod sites;
 mod status;

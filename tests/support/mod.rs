@@ -12,6 +12,7 @@ pub mod days;
 pub mod folders;
 pub mod graphs;
 pub mod histories;
+pub mod http;
 pub mod model;
 pub mod over_web;
 pub mod records;

@@ -1,0 +1,254 @@
+//! What was crawled is text: markup, scripts, quotes and characters that turn a line around, in URLs,
+//! names of batches, searches and lists, are shown and never obeyed.
+
+use crate::support::command::{Place, record};
+use crate::support::http::{Answer, Served, encoded};
+
+/// Nothing that a crawler hands over may end an attribute, open a tag, or turn a line around.
+const NASTY: &[&str] = &[
+    "http://a.test/<script>alert(1)</script>?\"'><img src=x onerror=alert(2)>",
+    "http://b.test/\u{202e}gpj.exe\u{200f}\u{2066}",
+    "http://c.test/?x=javascript:alert(3)\"onmouseover=\"alert(4)",
+    "http://d.test/&lt;i&gt;&amp;%3Cscript%3E&quot;",
+    "http://e.test/{{7*7}}{% raw %}",
+    "http://f.test/--><!--",
+    "http://g.test/</textarea></title><svg onload=alert(5)>",
+    "http://h.test/a\u{2028}b\u{0}c\u{85}",
+    "http://i.test/`${alert(7)}`",
+    "http://j.test/<base href=//evil.example>",
+];
+
+/// The tags that pages of the server are made of.
+const TAGS: &[&str] = &[
+    "a",
+    "b",
+    "body",
+    "br",
+    "button",
+    "caption",
+    "circle",
+    "dd",
+    "desc",
+    "div",
+    "dl",
+    "dt",
+    "figure",
+    "figcaption",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "head",
+    "header",
+    "html",
+    "input",
+    "label",
+    "li",
+    "line",
+    "link",
+    "main",
+    "meta",
+    "nav",
+    "ol",
+    "option",
+    "p",
+    "path",
+    "pre",
+    "rect",
+    "select",
+    "small",
+    "span",
+    "svg",
+    "g",
+    "table",
+    "tbody",
+    "td",
+    "text",
+    "textarea",
+    "th",
+    "thead",
+    "title",
+    "tr",
+    "ul",
+];
+
+/// Reads a page as a browser does: every tag is one of the server's own, no attribute is a script, and
+/// every link is to a path here or to the web.
+#[track_caller]
+fn is_harmless(what: &str, page: &str) {
+    let body = page.strip_prefix("<!DOCTYPE html>").unwrap_or(page);
+    let turning = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\0');
+    assert!(!body.contains(turning), "{what}: {body}");
+    let mut rest = body;
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at + 1..];
+        let end = |c: char| !c.is_ascii_alphanumeric();
+        let tag = rest.strip_prefix('/').unwrap_or(rest);
+        let (tag, mut inside) = tag.split_at(tag.find(end).unwrap());
+        assert!(TAGS.contains(&tag), "{what}: <{tag}> in {body}");
+        loop {
+            inside = inside.trim_start_matches([' ', '/', '\n']);
+            if let Some(after) = inside.strip_prefix('>') {
+                rest = after;
+                break;
+            }
+            let is_name = |c: char| !(c.is_ascii_alphanumeric() || c == '-');
+            let (name, after) = inside.split_at(inside.find(is_name).unwrap());
+            assert!(!name.is_empty(), "{what}: {inside}");
+            let is_script = name.starts_with("on") || name == "style" || name == "srcdoc";
+            assert!(!is_script, "{what}: {name}");
+            let Some(value) = after.strip_prefix("=\"") else {
+                inside = after;
+                continue;
+            };
+            let (value, after) = value.split_once('"').unwrap();
+            assert!(!value.contains(['<', '>']), "{what}: {name}={value}");
+            if matches!(name, "href" | "src" | "action") {
+                let starts = ["/", "#", "http://", "https://"];
+                let leads = starts.iter().any(|start| value.starts_with(start));
+                assert!(leads && !value.starts_with("//"), "{what}: {name}={value}");
+            }
+            inside = after;
+        }
+    }
+}
+
+#[test]
+fn the_judge_sees_what_it_looks_for() {
+    for bad in [
+        "<script>",
+        "<p><img src=\"/x\">",
+        "<p onclick=\"x\">",
+        "<a href=\"javascript:x\">",
+        "<a href=\"//evil.example/\">",
+        "<p title=\"<b>\">",
+        "<p>\u{202e}</p>",
+    ] {
+        let judged = std::panic::catch_unwind(|| is_harmless("bad", bad));
+        assert!(judged.is_err(), "{bad}");
+    }
+    is_harmless(
+        "good",
+        "<!DOCTYPE html>\n<p class=\"x\">a &lt;b> <br/>\n</p>\n",
+    );
+}
+
+/// A bank of nasty names, asked for in every way.
+fn nasty() -> Place {
+    let place = Place::with_bank();
+    let nasty = NASTY.iter().map(|url| record(url, &["http://t.test/"]));
+    // Hubs, so that nasty pages are authorities of a core and a seed.
+    let hubs = (0..3).map(|hub| record(&format!("http://h{hub}.test/<b>\"'"), NASTY));
+    let name = "<script>b<img src=x onerror=y>\u{202e}.jsonl";
+    place.write(name, hubs.chain(nasty).collect::<String>());
+    place.run(&["ingest", "bank", "--snapshot", name]).done();
+    let refresh = ["refresh", "bank", "--seeds", "5"];
+    place.run(&refresh).done();
+    place.run(&refresh).done();
+    place
+}
+
+#[test]
+fn what_was_crawled_is_shown_and_never_obeyed() {
+    let place = nasty();
+    let served = Served::start(&place, &["bank"]);
+    let found = served.get("/search?q=test&format=json").json();
+    let urls: Vec<String> = found["pages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|page| page["url"].as_str().unwrap().to_owned())
+        .collect();
+    // All of them, the hubs, and where they lead.
+    assert_eq!(urls.len(), NASTY.len() + 3 + 1);
+    let mut paths: Vec<String> = [
+        "/",
+        "/batches",
+        "/compare",
+        "/plan?name=default",
+        "/refresh?n=1",
+        "/refresh?n=2&sort=url&desc=true",
+        "/core?core=1",
+        "/diff",
+        "/search?q=test",
+        "/search?q=script",
+    ]
+    .map(str::to_owned)
+    .into();
+    for url in &urls {
+        let url = encoded(url);
+        for page in ["/page", "/explain", "/links?of=in", "/links?of=out"] {
+            let and = if page.contains('?') { '&' } else { '?' };
+            paths.push(format!("{page}{and}url={url}"));
+        }
+    }
+    for path in &paths {
+        is_harmless(path, &served.get(path).done());
+    }
+    // What nobody ever stored is reflected, which is no less a way in.
+    for text in NASTY.iter().chain(&["\"><script>\u{202e}", "'-alert(1)-'"]) {
+        let text = encoded(text);
+        for path in [
+            "/search?q=",
+            "/site?name=",
+            "/plan?name=",
+            "/page?url=http://none.test/",
+            "/page?url=",
+            "/refresh?n=1&q=",
+            "/refresh?n=",
+            "/refresh?sort=",
+            "/diff?plan=",
+            "/core?core=",
+            "/links?url=x&of=",
+            "/seeds?format=",
+            "/?format=",
+            "/",
+        ] {
+            let answer = served.get(&format!("{path}{text}"));
+            assert!([200, 400, 404].contains(&answer.status), "{path}{text}");
+            assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+            is_harmless(&format!("{path}{text}"), answer.text());
+        }
+    }
+    let list = urls.join("\n") + "\n</textarea><script>x</script>\n<img src=x>\n";
+    let as_text = ["Content-Type: text/plain"];
+    let answer = served.ask("POST", "/compare", &as_text, list.as_bytes());
+    is_harmless("/compare", &answer.done());
+    served.stop();
+}
+
+#[test]
+fn a_name_of_a_batch_is_text_on_every_page_that_has_it() {
+    let place = nasty();
+    let served = Served::start(&place, &["bank"]);
+    for path in ["/", "/batches"] {
+        let page = served.get(path).done();
+        // The name is there, so the judge has seen it.
+        assert!(page.contains("&lt;script&gt;b"), "{path}: {page}");
+        assert!(!page.contains("<script"), "{path}");
+    }
+    let url = encoded("http://a.test/<script>alert(1)</script>?\"'><img src=x onerror=alert(2)>");
+    let page = served.get(&format!("/page?url={url}")).done();
+    assert!(page.contains("script"), "{page}");
+    served.stop();
+}
+
+/// Answers that are saved or read by programs cannot be taken for pages.
+#[test]
+fn what_is_no_page_says_so() {
+    let place = nasty();
+    let served = Served::start(&place, &["bank"]);
+    let is_kind = |answer: &Answer, kind: &str| {
+        assert_eq!(answer.status, 200);
+        assert!(answer.header("content-type").starts_with(kind));
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    };
+    is_kind(&served.get("/seeds?format=text"), "text/plain");
+    is_kind(&served.get("/seeds?format=csv"), "text/csv");
+    is_kind(&served.get("/metrics"), "text/plain");
+    is_kind(&served.get("/batches?format=json"), "application/json");
+    is_kind(&served.get("/style.css"), "text/css");
+    is_kind(&served.get("/icon.svg"), "image/svg+xml");
+    served.stop();
+}

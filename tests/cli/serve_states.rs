@@ -1,0 +1,320 @@
+//! A server beside a writer: each answer is of one published state, later ones are seen by the next
+//! request, earlier ones are let go, and nothing of it needs a restart.
+//!
+//! Bug classes: an answer that mixes two states, a state that is held for ever, a bank that is
+//! replaced and still answered from the old one, an answer that is cut off when the server ends.
+
+use std::collections::BTreeSet;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::command::{Place, TWO_CORES, names, record};
+use crate::support::http::{SOON, Served, encoded};
+
+/// Tells others that the work is done, also where it failed.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Which numbered folders of published states there are.
+fn states(place: &Place) -> BTreeSet<String> {
+    let all = names(&place.path("bank/published")).into_iter();
+    all.filter(|name| name.bytes().all(|b| b.is_ascii_digit()))
+        .collect()
+}
+
+fn number(status: &Value, field: &str) -> u64 {
+    status[field].as_u64().unwrap()
+}
+
+#[test]
+fn while_batches_come_each_answer_is_of_one_published_state() {
+    const BATCHES: usize = 16;
+    let place = Place::with_seeds();
+    let hub = "http://h1.example/";
+    let authorities = [
+        "http://a1.example/",
+        "http://a2.example/",
+        "http://a3.example/",
+        "http://n1.example/",
+        "http://n2.example/",
+    ];
+    place.write("less.jsonl", record(hub, &authorities[..2]));
+    place.write("more.jsonl", record(hub, &authorities));
+    let ask = encoded(hub);
+    let linked = encoded(authorities[2]);
+    let questions: [(String, &[&str]); 7] = [
+        (format!("/page?url={ask}"), &["page", "bank", hub]),
+        (
+            format!("/page?url={linked}"),
+            &["page", "bank", "http://a3.example/"],
+        ),
+        (
+            format!("/links?url={ask}&of=out"),
+            &["page", "bank", hub, "--links", "out"],
+        ),
+        (
+            format!("/links?url={linked}&of=in"),
+            &["page", "bank", "http://a3.example/", "--links", "in"],
+        ),
+        (
+            "/site?name=h1.example".to_owned(),
+            &["site", "bank", "h1.example"],
+        ),
+        (format!("/explain?url={ask}"), &["explain", "bank", hub]),
+        ("/batches?".to_owned(), &["history", "bank"]),
+    ];
+    let printed = || {
+        let of = |(_, args): &(String, &[&str])| {
+            place
+                .run(&[*args, &["--format", "json"][..]].concat())
+                .done()
+        };
+        questions.iter().map(of).collect::<Vec<String>>()
+    };
+    let served = Served::start(&place, &["bank"]);
+    let done = AtomicBool::new(false);
+    let mut published = vec![printed()];
+    let answered: Vec<Vec<BTreeSet<String>>> = scope(|scope| {
+        let reader = || {
+            let mut answered = vec![BTreeSet::new(); questions.len()];
+            let mut last = 0;
+            while !done.load(Ordering::Relaxed) {
+                for (at, (path, _)) in questions.iter().enumerate() {
+                    let answer = served.get(&format!("{path}&format=json"));
+                    answered[at].insert(answer.done());
+                    let status = served.get("/?format=json").json();
+                    let batches = number(&status, "batches");
+                    assert!(batches >= last, "{batches} after {last}");
+                    last = batches;
+                    // The parts of a status are of one state too.
+                    assert_eq!(number(&status["last_batch"], "batch"), batches);
+                }
+            }
+            answered
+        };
+        let readers = [scope.spawn(reader), scope.spawn(reader)];
+        let finished = Done(&done);
+        for batch in 0..BATCHES {
+            let file = ["less.jsonl", "more.jsonl"][batch % 2];
+            place.run(&["ingest", "bank", file]).done();
+            published.push(printed());
+        }
+        drop(finished);
+        readers.map(|reader| reader.join().unwrap()).into()
+    });
+    for answered in &answered {
+        for (at, answers) in answered.iter().enumerate() {
+            let path = &questions[at].0;
+            let states: BTreeSet<&String> = published.iter().map(|state| &state[at]).collect();
+            for answer in answers {
+                assert!(
+                    states.contains(answer),
+                    "{path} was of no published state: {answer}"
+                );
+            }
+        }
+        // The readers were there while it changed.
+        assert!(answered[0].len() > 2, "{:?}", answered[0]);
+        assert!(answered[6].len() > 2, "{:?}", answered[6]);
+    }
+    served.stop();
+}
+
+#[test]
+fn a_batch_and_a_refresh_are_seen_by_the_next_request() {
+    let place = Place::with_seeds();
+    let served = Served::start(&place, &["bank"]);
+    let status = || served.get("/?format=json").json();
+    assert_eq!(number(&status(), "batches"), 1);
+    for batch in 2..6 {
+        let url = format!("http://n{batch}.example/");
+        let page = format!("/page?url={}", encoded(&url));
+        assert_eq!(served.get(&page).status, 404);
+        place.write("day.jsonl", record(&url, &["http://a1.example/"]));
+        place.run(&["ingest", "bank", "day.jsonl"]).done();
+        assert_eq!(served.get(&page).status, 200);
+        assert_eq!(number(&status(), "batches"), batch);
+        place.run(&["refresh", "bank"]).done();
+        assert_eq!(number(&status(), "refreshes"), batch);
+        let list = place.run(&["seeds", "bank"]).done();
+        assert_eq!(served.get("/seeds").done(), list);
+    }
+    place.run(&["undo", "bank"]).done();
+    // A batch that is taken back is one more, and the page that it brought is what it was before.
+    assert_eq!(number(&status(), "batches"), 6);
+    let taken = "http://n5.example/";
+    let told = served.get(&format!("/page?url={}&format=json", encoded(taken)));
+    let printed = place.run(&["page", "bank", taken, "--format", "json"]);
+    assert_eq!(told.done(), printed.done());
+    served.stop();
+}
+
+#[test]
+fn an_old_state_is_let_go_whether_or_not_anybody_asks() {
+    let place = Place::with_seeds();
+    let served = Served::start(&place, &["bank"]);
+    for asks in [true, false] {
+        served.get("/").done();
+        let held = states(&place);
+        assert!(!held.is_empty());
+        for day in 0..2 {
+            let url = format!("http://{asks}{day}.example/");
+            place.write("day.jsonl", record(&url, &[]));
+            place.run(&["ingest", "bank", "day.jsonl"]).done();
+            if asks {
+                served.get("/").done();
+            } else {
+                // It looks twice a second whether it holds an old one.
+                sleep(Duration::from_millis(2500));
+            }
+        }
+        let left = states(&place);
+        assert_eq!(left.intersection(&held).count(), 0, "{asks}: {left:?}");
+    }
+    served.stop();
+}
+
+#[test]
+fn a_bank_that_goes_is_told_and_another_one_in_its_place_is_answered() {
+    let place = Place::with_seeds();
+    // The whole path, as a service is given it: nobody who asks learns of it.
+    let bank = place.path("bank");
+    let bank = bank.to_str().unwrap();
+    let served = Served::start(&place, &[bank]);
+    let page = |url: &str| served.get(&format!("/page?url={}", encoded(url)));
+    assert_eq!(page("http://h1.example/").status, 200);
+    std::fs::remove_dir_all(bank).unwrap();
+    for (path, kind) in [
+        ("/", "text/html; charset=utf-8"),
+        ("/?format=json", "application/json"),
+        ("/seeds", "text/html; charset=utf-8"),
+        ("/metrics?format=json", "application/json"),
+    ] {
+        let answer = served.get(path);
+        assert_eq!(answer.status, 503, "{path}");
+        assert_eq!(answer.header("content-type"), kind, "{path}");
+        assert_eq!(answer.header("retry-after"), "2", "{path}");
+        let text = answer.text();
+        assert!(text.contains("is no bank"), "{path}: {text}");
+        assert!(
+            text.contains("answers again once a bank is there"),
+            "{text}"
+        );
+        assert!(!text.contains(bank), "{path} tells where it was: {text}");
+    }
+    assert_eq!(served.get("/healthz").status, 200);
+    // Another one with as many batches and refreshes.
+    place.run(&["init", "bank"]).done();
+    place.write("other.jsonl", TWO_CORES.replace("h1.", "o."));
+    place
+        .run(&["ingest", "bank", "--snapshot", "other.jsonl"])
+        .done();
+    place.run(&["refresh", "bank"]).done();
+    assert_eq!(page("http://o.example/").status, 200);
+    assert_eq!(page("http://h1.example/").status, 404);
+    // Moved away and replaced without a request between.
+    std::fs::rename(bank, place.path("old")).unwrap();
+    place.run(&["init", "bank"]).done();
+    place.write("third.jsonl", TWO_CORES.replace("h1.", "t."));
+    place
+        .run(&["ingest", "bank", "--snapshot", "third.jsonl"])
+        .done();
+    place.run(&["refresh", "bank"]).done();
+    assert_eq!(page("http://t.example/").status, 200);
+    assert_eq!(page("http://o.example/").status, 404);
+    served.stop();
+}
+
+#[test]
+fn a_bank_of_an_earlier_format_is_served_and_may_be_migrated_meanwhile() {
+    let place = Place::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let packed = root.join("tests/fixtures/format-7/refreshes.tar.gz");
+    let status = Command::new("tar")
+        .arg("-xzf")
+        .arg(packed)
+        .arg("-C")
+        .arg(place.path(""))
+        .status();
+    assert!(status.is_ok_and(|status| status.success()));
+    std::fs::rename(place.path("refreshes"), place.path("bank")).unwrap();
+    let served = Served::start(&place, &["bank"]);
+    let paths = ["/seeds?format=jsonl", "/batches?format=json"];
+    let answers = || paths.map(|path| served.get(path).done());
+    let format = || number(&served.get("/?format=json").json(), "format");
+    let before = answers();
+    assert_eq!(format(), 7);
+    place.run(&["migrate", "bank"]).done();
+    assert_eq!(format(), u64::from(seedbank::engine::FORMAT));
+    assert_eq!(answers(), before);
+    // A format that this build does not know is told.
+    place.write("bank/SEEDBANK", "seedbank bank, format 99\n");
+    let answer = served.get("/");
+    assert_eq!(answer.status, 503);
+    let text = answer.text();
+    assert!(text.contains("format version 99"), "{text}");
+    assert!(text.contains("Another version of the program"), "{text}");
+    served.stop();
+}
+
+#[test]
+fn requests_under_way_are_answered_before_it_ends() {
+    let place = Place::with_seeds();
+    let list = place.run(&["seeds", "bank"]).done();
+    let served = Served::start(&place, &["bank"]);
+    let address = served.address;
+    let headers = ["Content-Type: text/plain", "Expect: 100-continue"];
+    let request = served.request("POST", "/compare", &headers, list.as_bytes());
+    let head = request.len() - list.len();
+    let mut under_way: Vec<_> = (0..8).map(|_| served.connect()).collect();
+    for connection in &mut under_way {
+        assert!(connection.send(&request[..head]));
+        // From here on the request is being answered.
+        connection.is_asked_for_body();
+    }
+    served.terminate();
+    let until = Instant::now() + SOON;
+    while TcpStream::connect(address).is_ok() {
+        assert!(Instant::now() < until, "it takes new connections");
+        sleep(Duration::from_millis(20));
+    }
+    for mut connection in under_way {
+        assert!(connection.send(list.as_bytes()));
+        let answer = connection.answer(true).expect("it is answered");
+        let page = answer.done();
+        assert!(page.contains("Line by line"), "{page}");
+        assert_eq!(connection.rest(), b"");
+    }
+    let err = served.ends(SOON);
+    assert!(err.contains("stopped"), "{err}");
+}
+
+#[test]
+fn connections_that_wait_for_nothing_do_not_keep_it() {
+    let place = Place::with_seeds();
+    let served = Served::start(&place, &["bank"]);
+    let mut kept: Vec<_> = (0..20).map(|_| served.connect()).collect();
+    let request = format!("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", served.address);
+    for connection in &mut kept {
+        // One after the other on the same connection.
+        for _ in 0..3 {
+            assert!(connection.send(request.as_bytes()));
+            assert_eq!(connection.answer(true).unwrap().status, 200);
+        }
+    }
+    served.stop();
+    for connection in kept {
+        assert_eq!(connection.rest(), b"");
+    }
+}
