@@ -50,6 +50,8 @@ mod report_page;
 mod schemas;
 mod search;
 mod seeds;
+mod serve_browser;
+mod serve_person;
 mod site;
 mod sites;
 mod status;
