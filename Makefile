@@ -85,7 +85,8 @@ demo: build
 	@echo; echo "== The same as one page: which pages, why, and is it worth it"
 	$(SEEDBANK) report $(DEMO)/bank --out $(DEMO)/report.html
 	@echo; echo "== What to try next"
-	@echo "  open $(DEMO)/report.html in a browser"
+	@echo "  $(SEEDBANK) serve $(DEMO)/bank                   then open http://127.0.0.1:7878/ : ask it anything in a browser"
+	@echo "  open $(DEMO)/report.html in a browser            the same bank's report, one file"
 	@echo "  $(SEEDBANK) cores $(DEMO)/bank                   why these: the cores that they came from"
 	@echo "  $(SEEDBANK) seeds $(DEMO)/bank --format jsonl    for a script; also csv, nutch, heritrix"
 	@echo "  $(SEEDBANK) history $(DEMO)/bank                 batches and refreshes"

@@ -57,6 +57,7 @@
 //! [operation]: crate::guide::operation
 //! [daily]: crate::guide::daily
 //! [upkeep]: crate::guide::upkeep
+//! [browser]: crate::guide::browser
 #![doc = include_str!("guide/map.md")]
 #![forbid(unsafe_code)]
 #![cfg_attr(

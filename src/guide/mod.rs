@@ -21,7 +21,8 @@ macro_rules! pages {
             "[evaluation]: crate::guide::evaluation\n",
             "[operation]: crate::guide::operation\n",
             "[daily]: crate::guide::daily\n",
-            "[upkeep]: crate::guide::upkeep\n\n",
+            "[upkeep]: crate::guide::upkeep\n",
+            "[browser]: crate::guide::browser\n\n",
             include_str!($file),
             $("\n```sh\n", include_str!($code), "```\n",)?
         )]
@@ -41,4 +42,5 @@ pages! {
     operation = "operation.md";
     daily = "daily.md" with "daily.sh";
     upkeep = "upkeep.md";
+    browser = "browser.md";
 }

@@ -1,8 +1,8 @@
 //! An answer as a page or as JSON, and what could not be answered.
 
 use askama::Template;
-use axum::body::Body;
-use axum::http::header::{ALLOW, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use axum::body::{Body, Bytes};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::http::{Response, StatusCode};
 use serde::Serialize;
 
@@ -20,14 +20,14 @@ pub(super) const CSV: &str = "text/csv; charset=utf-8";
 pub(super) struct Answer {
     status: StatusCode,
     kind: &'static str,
-    body: Vec<u8>,
+    body: Bytes,
     /// The name of the file that it is saved as; `None` for what is looked at.
     file: Option<String>,
 }
 
 impl Answer {
     /// What is found under this type.
-    pub(super) fn of(kind: &'static str, body: impl Into<Vec<u8>>) -> Self {
+    pub(super) fn of(kind: &'static str, body: impl Into<Bytes>) -> Self {
         Self {
             status: StatusCode::OK,
             kind,
@@ -51,6 +51,11 @@ impl Answer {
         let mut text = Vec::new();
         json_line(&mut text, object)?;
         Ok(Self::of(JSON, text))
+    }
+
+    /// How many bytes it has.
+    pub(super) fn bytes(&self) -> usize {
+        self.body.len()
     }
 
     /// To be saved under this name.
@@ -83,22 +88,16 @@ pub(super) fn json_line(out: &mut Vec<u8>, object: &impl Serialize) -> Result<()
     Ok(())
 }
 
-impl From<Answer> for Response<Body> {
-    fn from(answer: Answer) -> Self {
-        let mut response = Response::new(Body::from(answer.body));
+impl From<&Answer> for Response<Body> {
+    fn from(answer: &Answer) -> Self {
+        let mut response = Response::new(Body::from(answer.body.clone()));
         *response.status_mut() = answer.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(answer.kind));
-        match answer.status {
-            StatusCode::METHOD_NOT_ALLOWED => {
-                headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-            }
-            StatusCode::SERVICE_UNAVAILABLE => {
-                headers.insert(RETRY_AFTER, HeaderValue::from_static("2"));
-            }
-            _ => {}
+        if answer.status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("2"));
         }
-        if let Some(file) = answer.file {
+        if let Some(file) = &answer.file {
             let safe = |c: char| {
                 if c.is_ascii_alphanumeric() || "-_.".contains(c) {
                     c
@@ -112,6 +111,12 @@ impl From<Answer> for Response<Body> {
             }
         }
         response
+    }
+}
+
+impl From<Answer> for Response<Body> {
+    fn from(answer: Answer) -> Self {
+        Self::from(&answer)
     }
 }
 

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::answer::{Answer, Fault};
 
 /// What an answer is written as.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Form {
     /// For people.
     Html,
@@ -21,6 +21,8 @@ pub(super) enum Form {
 pub(super) struct Asked<T> {
     pub(super) about: T,
     pub(super) form: Form,
+    /// The address, by which an answer can be kept.
+    pub(super) address: String,
 }
 
 /// The parameter that every page has.
@@ -43,7 +45,11 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
             Err(text) => return Err(refuse(Form::Html, text)),
         };
         match Query::<T>::try_from_uri(&parts.uri) {
-            Ok(Query(about)) => Ok(Self { about, form }),
+            Ok(Query(about)) => Ok(Self {
+                about,
+                form,
+                address: parts.uri.to_string(),
+            }),
             Err(e) => Err(refuse(
                 form,
                 format!("the address asks for nothing here: {}", e.body_text()),

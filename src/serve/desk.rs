@@ -12,6 +12,7 @@ use tokio::time::timeout;
 
 use super::answer::{Answer, Fault};
 use super::asked::Form;
+use super::kept::{Found, Key};
 use super::shelf::Shelf;
 use crate::engine::Bank;
 use crate::watch::Watch;
@@ -57,9 +58,11 @@ impl Desk {
         }
     }
 
-    /// Answers a question of the state that is published now.
+    /// Answers a question of the state that is published now; where an `address` is given the answer is
+    /// the same as long as that state is, and is kept if it took long.
     pub(super) async fn answer(
         self: Arc<Self>,
+        address: Option<String>,
         form: Form,
         question: impl FnOnce(&State<'_>) -> Result<Answer, Fault> + Send + 'static,
     ) -> Response<Body> {
@@ -69,17 +72,13 @@ impl Desk {
             left: Arc::clone(&left),
         };
         let _leaves = Leaves(left);
+        let key = address.map(|address| (address, form));
         let work = async {
             let turn = Arc::clone(&self.turns).acquire_owned().await;
             let desk = Arc::clone(&self);
             let work = spawn_blocking(move || {
                 let _turn = turn;
-                let bank = desk.shelf.state()?;
-                question(&State {
-                    bank: &bank,
-                    name: &desk.name,
-                    watch: &deadline,
-                })
+                desk.work(key, &deadline, question)
             });
             work.await.unwrap_or_else(|_| {
                 let text = "the answer broke off";
@@ -90,9 +89,33 @@ impl Desk {
             let text = format!("there was no answer within {} seconds", TIME.as_secs());
             Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, text))
         });
-        answered
-            .unwrap_or_else(|fault| Answer::fault(&fault, form))
-            .into()
+        match answered {
+            Ok(answer) => answer.as_ref().into(),
+            Err(fault) => Answer::fault(&fault, form).into(),
+        }
+    }
+
+    fn work(
+        &self,
+        key: Option<Key>,
+        watch: &Deadline,
+        question: impl FnOnce(&State<'_>) -> Result<Answer, Fault>,
+    ) -> Result<Arc<Answer>, Fault> {
+        let held = self.shelf.state()?;
+        let making = match key.map(|key| held.kept.find(key, watch.until)) {
+            Some(Found::Kept(answer)) => return Ok(answer),
+            Some(Found::Make(making)) => Some(making),
+            None => None,
+        };
+        let answer = Arc::new(question(&State {
+            bank: &held.bank,
+            name: &self.name,
+            watch,
+        })?);
+        if let Some(making) = making {
+            making.made(&answer);
+        }
+        Ok(answer)
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderValue, ORIGIN,
+    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderValue, ORIGIN,
     REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::uri::Authority;
@@ -172,9 +172,17 @@ pub(super) async fn watch_over(
         }),
         Err(fault) => Answer::fault(&fault, form).into(),
     };
-    let refused = response.status() == StatusCode::UNAUTHORIZED;
+    let status = response.status();
     let headers = response.headers_mut();
-    if refused {
+    if status == StatusCode::METHOD_NOT_ALLOWED {
+        let allowed = if is_form {
+            "GET, HEAD, POST"
+        } else {
+            "GET, HEAD"
+        };
+        headers.insert(ALLOW, HeaderValue::from_static(allowed));
+    }
+    if status == StatusCode::UNAUTHORIZED {
         headers.insert(
             WWW_AUTHENTICATE,
             HeaderValue::from_static(

@@ -6,6 +6,7 @@
 //! token.rs     the secret that others than this machine's users have to know
 //! shelf.rs     the state that is asked, let go as soon as a later one is published
 //! desk.rs      answers questions on threads of their own, so many at once, each within its time
+//! kept.rs      answers of one state that took long
 //! answer.rs    an answer as a page or as JSON; what could not be answered
 //! asked.rs     what a request asks for: parameters, page or JSON
 //! address.rs   addresses of pages, for links between them
@@ -23,6 +24,7 @@ mod answer;
 mod asked;
 mod desk;
 mod guard;
+mod kept;
 mod pages;
 mod server;
 mod shelf;

@@ -136,7 +136,7 @@ impl Server {
             return Err(ServeError::Open(address));
         }
         let cores = available_parallelism().map_or(2, usize::from);
-        let desk = Desk::new(Bank::at(bank.path()), (2 * cores).max(4));
+        let desk = Desk::new(Bank::at(bank.path()), (4 * cores).max(16));
         desk.shelf.state()?;
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;

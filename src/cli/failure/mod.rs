@@ -114,6 +114,7 @@ impl CliError {
                 Failure::Interrupted => 130,
             },
             Self::Usage(_)
+            | Self::Serve(ServeError::Open(_))
             | Self::PlanFile { .. }
             | Self::PlanText { .. }
             | Self::SeedsFile { .. } => 2,
@@ -122,7 +123,6 @@ impl CliError {
                 SynthError::Write { .. } => 1,
                 _ => 2,
             },
-            Self::Serve(ServeError::Open(_)) => 2,
             Self::Serve(_)
             | Self::OutOfTime(_)
             | Self::Output(_)

@@ -44,7 +44,7 @@ struct Page<'a> {
 }
 
 pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(asked.form, move |state| {
+    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
         made(state, asked.about.from, asked.form)
     })
     .await

@@ -53,7 +53,7 @@ struct Sent {
 
 /// The empty form.
 pub(super) async fn ask(Shared(desk): Shared<Arc<Desk>>, asked: Asked<Nothing>) -> Response<Body> {
-    desk.answer(asked.form, move |state| {
+    desk.answer(None, asked.form, move |state| {
         if asked.form == Form::Json {
             let text = "send the list as the body of a POST, one URL a line, as text/plain";
             return Err(Fault::new(StatusCode::BAD_REQUEST, text));
@@ -70,7 +70,7 @@ pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, request: Request) ->
     let request = Request::from_parts(parts, body);
     match sent(request).await {
         Ok(sent) => {
-            desk.answer(form, move |state| made(state, sent, form))
+            desk.answer(None, form, move |state| made(state, sent, form))
                 .await
         }
         Err(fault) => Answer::fault(&fault, form).into(),

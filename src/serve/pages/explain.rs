@@ -33,8 +33,10 @@ struct Page<'a> {
 }
 
 pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(asked.form, move |state| made(state, asked))
-        .await
+    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
+        made(state, asked)
+    })
+    .await
 }
 
 fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {

@@ -29,7 +29,7 @@ fn open(out: &mut String, links: &CoreLinks, width: usize, height: usize) {
     put(
         out,
         format_args!(
-            "<svg class=\"matrix\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"m-t m-d\">\
+            "<svg class=\"matrix\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"m-t m-d\">\
              <title id=\"m-t\">Links from hubs to authorities today</title>\
              <desc id=\"m-d\">{} hubs, {} authorities, {} links; the lists below name them in this order.</desc>",
             links.hubs, links.authorities, links.today
@@ -79,7 +79,8 @@ fn lines(links: &CoreLinks, hubs: usize, authorities: usize) -> String {
 /// A line for each hub, a column for each authority, a field for each link.
 fn matrix(links: &CoreLinks, rows: usize, columns: usize) -> String {
     const SIZE: usize = 6;
-    let (width, height) = (SIZE * columns + 24, SIZE * rows + 24);
+    // There is room for the words above and beside it.
+    let (width, height) = ((SIZE * columns + 24).max(90), (SIZE * rows + 24).max(60));
     let mut out = String::new();
     open(&mut out, links, width, height);
     put(

@@ -15,7 +15,7 @@ pub(super) async fn answer(
     Shared(desk): Shared<Arc<Desk>>,
     asked: Asked<Nothing>,
 ) -> Response<Body> {
-    desk.answer(asked.form, |state| {
+    desk.answer(None, asked.form, |state| {
         let metrics = state.bank.status()?.metrics();
         Ok(Answer::of(
             "text/plain; version=0.0.4; charset=utf-8",

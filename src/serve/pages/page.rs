@@ -11,7 +11,8 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::clock::time;
 use crate::engine::{
-    AliasBy, Appearance, GivenOf, InPlan, LinksBySite, PageFacts, PageHistory, PageLimits, Seen,
+    AliasBy, Appearance, GivenOf, InPlan, LinksBySite, PageFacts, PageHistory, PageLimits,
+    PolicySays, Seen, Why,
 };
 use crate::html::text::{Count, put};
 use crate::serve::address::{self, linked};
@@ -47,7 +48,7 @@ struct Page<'a> {
 }
 
 pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(asked.form, move |state| {
+    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
         made(state, &asked.about.url, asked.form)
     })
     .await
@@ -129,5 +130,17 @@ const fn by(by: AliasBy) -> &'static str {
     match by {
         AliasBy::Redirect => "a redirect",
         AliasBy::Canonical => "it names that as canonical",
+    }
+}
+
+/// Whether it is a seed of a plan.
+fn is_seed(plan: &InPlan) -> bool {
+    match plan.policy {
+        Some(PolicySays::Pinned { .. } | PolicySays::Stays { .. }) => true,
+        Some(_) => false,
+        None => matches!(
+            plan.why,
+            Why::CoreSeed(_) | Why::CoverSeed(_) | Why::WebSeed(_)
+        ),
     }
 }

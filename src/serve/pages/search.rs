@@ -17,12 +17,12 @@ use crate::serve::asked::{Asked, Form};
 use crate::serve::desk::{Desk, State};
 use crate::told::state_name;
 
-/// How much is found, and how much work that may be: well below a second.
-const LIMITS: SearchLimits = SearchLimits {
-    sites: 20,
-    pages: 50,
-    looked: 400_000,
-};
+/// How many sites and pages are found; as JSON as many as the command line finds.
+const FOUND: usize = 50;
+const FOUND_AS_JSON: usize = 20;
+
+/// How many names are looked at: what takes well below a second.
+const LOOKED: u64 = 400_000;
 
 #[derive(Deserialize)]
 pub(super) struct About {
@@ -39,7 +39,7 @@ struct Page<'a> {
 }
 
 pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(asked.form, move |state| {
+    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
         made(state, &asked.about.q, asked.form)
     })
     .await
@@ -50,7 +50,16 @@ fn made(state: &State<'_>, text: &str, form: Form) -> Result<Answer, Fault> {
     let found = if is_empty {
         None
     } else {
-        Some(state.bank.search(text, LIMITS, state.watch)?)
+        let most = match form {
+            Form::Html => FOUND,
+            Form::Json => FOUND_AS_JSON,
+        };
+        let limits = SearchLimits {
+            sites: most,
+            pages: most,
+            looked: LOOKED,
+        };
+        Some(state.bank.search(text, limits, state.watch)?)
     };
     if let (Form::Json, Some(found)) = (form, &found) {
         return Answer::json(found);

@@ -36,8 +36,10 @@ pub(super) async fn answer(
             return Answer::fault(&fault, form).into();
         }
     };
-    desk.answer(form, move |state| made(state, about, form))
-        .await
+    desk.answer(Some(uri.to_string()), form, move |state| {
+        made(state, about, form)
+    })
+    .await
 }
 
 fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {

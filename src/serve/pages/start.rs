@@ -42,7 +42,7 @@ pub(super) async fn answer(
     Shared(desk): Shared<Arc<Desk>>,
     asked: Asked<Nothing>,
 ) -> Response<Body> {
-    desk.answer(asked.form, move |state| made(state, asked.form))
+    desk.answer(None, asked.form, move |state| made(state, asked.form))
         .await
 }
 
