@@ -43,15 +43,24 @@ deps:
 	  fi; \
 	fi
 
-# The report is looked at in a real browser; without one its test says that it is skipped.
+# The report and the served pages are looked at in a real browser, which axe asks for barriers;
+# without them their tests say that they are skipped.
 deps-browser:
-	@if ! command -v chromium >/dev/null; then \
+	@if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then \
 	  if command -v apt-get >/dev/null; then \
-	    echo "installing the browser that the report is tested in: chromium"; \
-	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null \
-	      || echo "SKIPPED: chromium could not be installed"; \
+	    echo "installing the browser that pages are tested in: chromium, chromium-driver"; \
+	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium chromium-driver >/dev/null \
+	      || echo "SKIPPED: chromium and its driver could not be installed"; \
 	  else \
-	    echo "SKIPPED: no chromium, and no apt-get to install it with"; \
+	    echo "SKIPPED: no chromium or no chromedriver, and no apt-get to install them with"; \
+	  fi; \
+	fi
+	@if [ ! -f "$${SEEDBANK_AXE:-/nowhere}" ]; then \
+	  if ! command -v npm >/dev/null; then \
+	    echo "SKIPPED axe-core: no npm to install it with"; \
+	  elif [ ! -f "$$(npm root -g 2>/dev/null)/axe-core/axe.min.js" ]; then \
+	    echo "installing what finds barriers on pages: axe-core"; \
+	    $(SUDO) npm install -g --silent axe-core@4.14.1 >/dev/null 2>&1 || echo "SKIPPED: axe-core could not be installed"; \
 	  fi; \
 	fi
 

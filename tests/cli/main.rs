@@ -64,6 +64,8 @@ mod serve_requests;
 mod serve_slow;
 #[cfg(target_os = "linux")]
 mod serve_states;
+mod serve_browser;
+mod serve_person;
 mod site;
 mod sites;
 mod status;
