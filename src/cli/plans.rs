@@ -5,11 +5,9 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
-use schemars::JsonSchema;
-use seedbank::engine::{Bank, DeletedPlan, PlanDetail, PlanOptions, PlanSummary};
+use seedbank::engine::{Bank, DeletedPlan, PlanSummary};
 use seedbank::shown::{counted, plain};
-use serde::Serialize;
-use serde_json::Value;
+use seedbank::told::{ShownPlan, flags};
 
 use super::failure::CliError;
 use super::output::{print, print_json};
@@ -116,22 +114,9 @@ fn list(bank: &Bank, format: Format, session: &Session) -> Result<Outcome, CliEr
     Ok(Outcome::Done)
 }
 
-/// A plan as `plans show --format json` prints it.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct ShownPlan<'a> {
-    #[serde(flatten)]
-    detail: &'a PlanDetail,
-    /// The command that makes the plan again; `null` where flags cannot say all of it, and the plan
-    /// file can.
-    command: Option<String>,
-}
-
 fn show(bank: &Bank, plan: &str, format: Format) -> Result<Outcome, CliError> {
     let detail = bank.plan(plan)?;
-    let shown = ShownPlan {
-        command: command(&bank.path().to_string_lossy(), &detail),
-        detail: &detail,
-    };
+    let shown = ShownPlan::of(&detail, &bank.path().to_string_lossy());
     match format {
         Format::Json => print_json(&shown)?,
         Format::Text => print(&text(&shown))?,
@@ -242,75 +227,4 @@ fn text(shown: &ShownPlan<'_>) -> String {
         let _ = writeln!(text, "  {}", plain(line));
     }
     text
-}
-
-/// The command that makes a plan; `None` where flags cannot say all of it.
-fn command(bank: &str, plan: &PlanDetail) -> Option<String> {
-    let said = plan.summary.parameters.said();
-    // A name alone makes no plan.
-    let named = PlanOptions {
-        method: Some(plan.summary.method),
-        ..said
-    };
-    let flags = flags(&named)?;
-    let bank = shell(bank);
-    let name = &plan.summary.plan;
-    Some(format!(
-        "seedbank refresh {bank} --plan {name} {}",
-        flags.join(" ")
-    ))
-}
-
-/// A word for a shell: quoted where it has more than the plainest characters.
-fn shell(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-/// What was said of a plan as flags; `None` where one of the parameters is more than a number, a
-/// word or a switch.
-fn flags(parameters: &PlanOptions) -> Option<Vec<String>> {
-    let Ok(Value::Object(said)) = serde_json::to_value(parameters.said()) else {
-        return None;
-    };
-    let flag = |(name, value): (&String, &Value)| match value {
-        Value::String(word) => Some(format!("--{name} {}", shell(word))),
-        Value::Number(_) | Value::Bool(_) => Some(format!("--{name} {value}")),
-        // Of a list the name is enough.
-        Value::Object(list) => {
-            let file = list.get("name")?.as_str()?;
-            Some(format!("--{name} {}", shell(file)))
-        }
-        Value::Null | Value::Array(_) => None,
-    };
-    // The method first: it says which of the others there are.
-    let (method, others): (Vec<_>, Vec<_>) = said.iter().partition(|(name, _)| *name == "method");
-    method.into_iter().chain(others).map(flag).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_are_flags() {
-        let of = |text: &str| flags(&PlanOptions::from_toml(text).unwrap());
-        assert_eq!(of(""), Some(Vec::new()));
-        let said = of("method = 'cores'\nseeds = 5\ndensity = 99.5\nkeep-spam = true\n").unwrap();
-        assert!(said.contains(&"--keep-spam true".to_owned()), "{said:?}");
-        assert!(said.contains(&"--density 99.5".to_owned()), "{said:?}");
-        assert_eq!(said.len(), 4);
-    }
-
-    #[test]
-    fn words_are_quoted_for_a_shell() {
-        assert_eq!(shell("a/b.c"), "a/b.c");
-        assert_eq!(shell("a b"), "'a b'");
-        assert_eq!(shell("it's"), "'it'\\''s'");
-        assert_eq!(shell(""), "''");
-    }
 }

@@ -44,8 +44,18 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// A name that browsers call the server by, beside addresses and localhost; may be repeated
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", value_parser = host)]
     name: Vec<String>,
+}
+
+/// Reads the name of a host, without a port.
+fn host(text: &str) -> Result<String, String> {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    if !text.is_empty() && text.len() < 256 && text.chars().all(is_of_name) {
+        Ok(text.to_owned())
+    } else {
+        Err("give the name of a host, such as seeds.example.org, without a port; beyond ASCII as punycode".to_owned())
+    }
 }
 
 pub(super) fn run(args: ServeArgs, session: &Session) -> Result<Outcome, CliError> {

@@ -61,7 +61,12 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
 /// How an answer to a request is to be written: as its address says, else as its header does.
 pub(super) fn form_of(parts: &Parts) -> Result<Form, String> {
     let asked = Query::<Format>::try_from_uri(&parts.uri);
-    match asked.ok().and_then(|Query(asked)| asked.format).as_deref() {
+    let Ok(Query(asked)) = asked else {
+        return Err(
+            "the address cannot be read, or says twice which format it asks for".to_owned(),
+        );
+    };
+    match asked.format.as_deref() {
         None => Ok(accepted(&parts.headers)),
         Some("html") => Ok(Form::Html),
         Some("json") => Ok(Form::Json),

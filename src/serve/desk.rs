@@ -20,12 +20,19 @@ use crate::watch::Watch;
 /// How long an answer may take, waiting for its turn included.
 pub(super) const TIME: Duration = Duration::from_secs(10);
 
+/// Lists that are read and compared at once.
+const LISTS: usize = 4;
+
 /// Answers questions of one bank.
 pub(super) struct Desk {
     pub(super) shelf: Shelf,
     /// The name of the bank's folder, for titles.
     pub(super) name: String,
     turns: Arc<Semaphore>,
+    /// Lists that are read and compared at once.
+    pub(super) lists: Semaphore,
+    /// The bank's folder as it was named, and where that leads.
+    places: Vec<String>,
 }
 
 /// Stops work whose time is over, or that nobody waits for any more.
@@ -52,9 +59,18 @@ impl Drop for Leaves {
 impl Desk {
     pub(super) fn new(bank: Bank, at_once: usize) -> Self {
         Self {
+            places: [
+                Some(bank.path().to_path_buf()),
+                bank.path().canonicalize().ok(),
+            ]
+            .into_iter()
+            .flatten()
+            .map(|place| place.to_string_lossy().into_owned())
+            .collect(),
             name: bank.name(),
             shelf: Shelf::new(bank),
             turns: Arc::new(Semaphore::new(at_once)),
+            lists: Semaphore::new(LISTS),
         }
     }
 
@@ -91,8 +107,16 @@ impl Desk {
         });
         match answered {
             Ok(answer) => answer.as_ref().into(),
-            Err(fault) => Answer::fault(&fault, form).into(),
+            Err(fault) => Answer::fault(&self.without_places(fault), form).into(),
         }
+    }
+
+    /// An error names the bank, and not where on this machine it is.
+    fn without_places(&self, mut fault: Fault) -> Fault {
+        for place in self.places.iter().filter(|place| place.contains('/')) {
+            fault.error = fault.error.replace(place, &self.name);
+        }
+        fault
     }
 
     fn work(

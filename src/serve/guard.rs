@@ -1,14 +1,15 @@
 //! Who may ask, how, and what every answer says to the browser.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{
-    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderValue, ORIGIN,
-    REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HOST,
+    HeaderValue, ORIGIN, REFERRER_POLICY, TRANSFER_ENCODING, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, Method, Response, StatusCode};
@@ -29,6 +30,12 @@ pub(super) const HEALTH: &str = "/healthz";
 /// The most bytes of an address: four times the longest URL of a page, which may be percent-encoded,
 /// is more than browsers send.
 const MAX_ADDRESS: usize = 16 << 10;
+
+/// The most bytes of the head of a request.
+pub(super) const HEAD_BYTES: usize = 32 << 10;
+
+/// The most bytes of a body: of a list, with what a browser writes around it.
+pub(super) const MAX_BODY: usize = 1 << 20;
 
 /// How long a request may take altogether, its body included.
 const TIME: Duration = Duration::from_secs(20);
@@ -57,6 +64,25 @@ impl Guard {
             return refuse(StatusCode::URI_TOO_LONG, "the address is too long");
         }
         let headers = request.headers();
+        let lines = headers.iter();
+        let head: usize = lines
+            .map(|(name, value)| name.as_str().len() + value.len() + 4)
+            .sum();
+        if head > HEAD_BYTES {
+            return refuse(
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                "the head of the request is too large",
+            );
+        }
+        if headers.contains_key(CONTENT_LENGTH) && headers.contains_key(TRANSFER_ENCODING) {
+            return refuse(
+                StatusCode::BAD_REQUEST,
+                "the request says twice how long it is",
+            );
+        }
+        if declared(headers) > MAX_BODY as u64 {
+            return refuse(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
+        }
         let Some(host) = host(request) else {
             return refuse(
                 StatusCode::BAD_REQUEST,
@@ -133,6 +159,10 @@ fn host(request: &Request) -> Option<Authority> {
         return None;
     };
     let host: Authority = host.to_str().ok()?.parse().ok()?;
+    let is_web = |scheme: &str| scheme == "http" || scheme == "https";
+    if !is_plain(&host) || !request.uri().scheme_str().is_none_or(is_web) {
+        return None;
+    }
     // A request may name the host in its address too.
     match request.uri().authority() {
         Some(other) if *other != host => None,
@@ -140,12 +170,34 @@ fn host(request: &Request) -> Option<Authority> {
     }
 }
 
+/// Whether a host is a name or an address, perhaps with a port, and nothing else.
+fn is_plain(host: &Authority) -> bool {
+    let name = host.host();
+    let is_bracketed = name.starts_with('[');
+    let inside = name.trim_matches(['[', ']']);
+    let after = host.as_str().strip_prefix(name);
+    let has_port = || {
+        let port = after.and_then(|after| after.strip_prefix(':'));
+        port.is_some_and(|port| port.parse::<u16>().is_ok())
+    };
+    is_bracketed == inside.parse::<Ipv6Addr>().is_ok() && (after == Some("") || has_port())
+}
+
+/// How many bytes a request says that its body has; 0 where it does not say.
+fn declared(headers: &HeaderMap) -> u64 {
+    let length = headers.get(CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok());
+    length.map_or(0, |length| length.trim().parse().unwrap_or(u64::MAX))
+}
+
 /// Whether a form was sent from a page of this server, or by no browser at all.
 fn is_from_here(headers: &HeaderMap, host: &Authority) -> bool {
     let mut origins = headers.get_all(ORIGIN).iter();
-    let site = headers.get(HeaderName::from_static("sec-fetch-site"));
+    let mut sites = headers
+        .get_all(HeaderName::from_static("sec-fetch-site"))
+        .iter();
     match (origins.next(), origins.next()) {
-        (None, _) => site.is_none_or(|site| site == "same-origin"),
+        (None, _) => sites.all(|site| site == "same-origin"),
         (Some(origin), None) => {
             let origin = origin.to_str().unwrap_or_default();
             let after = origin
@@ -252,8 +304,28 @@ mod tests {
             ("0x7f000001", false, false),
         ] {
             let host: Authority = host.parse().unwrap();
+            assert!(is_plain(&host), "{host}");
             assert_eq!(guard(true).is_called(&host), local, "{host}");
             assert_eq!(guard(false).is_called(&host), open, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_host_has_no_user_and_a_port_that_there_is() {
+        for host in [
+            "u@127.0.0.1",
+            "u:p@localhost",
+            "evil.example@127.0.0.1",
+            "127.0.0.1:99999",
+            "127.0.0.1:abc",
+            "127.0.0.1:",
+            "[localhost]",
+            "[127.0.0.1]",
+        ] {
+            // What cannot be parsed is refused before.
+            if let Ok(host) = host.parse() {
+                assert!(!is_plain(&host), "{host}");
+            }
         }
     }
 

@@ -16,7 +16,7 @@ use tokio::sync::{Semaphore, watch as flag};
 use tokio::time::{interval, sleep, timeout};
 
 use super::desk::Desk;
-use super::guard::Guard;
+use super::guard::{Guard, HEAD_BYTES};
 use super::pages;
 use super::token::Token;
 use crate::engine::{Bank, EngineError};
@@ -26,7 +26,7 @@ use crate::watch::Watch;
 const CONNECTIONS: u32 = 256;
 
 /// How long a browser may take to send the head of a request, and how long a connection may be idle.
-const HEAD_TIME: Duration = Duration::from_secs(10);
+const HEAD_TIME: Duration = Duration::from_secs(5);
 
 /// How long a connection is kept; then it ends after the answer that is under way.
 const CONNECTION_TIME: Duration = Duration::from_secs(120);
@@ -34,8 +34,7 @@ const CONNECTION_TIME: Duration = Duration::from_secs(120);
 /// How long an answer under way may take when its connection is to end.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The most bytes of the head of a request, and the most lines of it.
-const HEAD_BYTES: usize = 32 << 10;
+/// The most lines of the head of a request.
 const HEAD_LINES: usize = 64;
 
 /// How often it is looked whether the server should stop, and after how many looks an old state is let go.

@@ -54,18 +54,18 @@ mod seeds;
 mod serve;
 #[cfg(target_os = "linux")]
 mod serve_bodies;
+mod serve_browser;
 #[cfg(target_os = "linux")]
 mod serve_hostile;
 #[cfg(target_os = "linux")]
 mod serve_markup;
+mod serve_person;
 #[cfg(target_os = "linux")]
 mod serve_requests;
 #[cfg(target_os = "linux")]
 mod serve_slow;
 #[cfg(target_os = "linux")]
 mod serve_states;
-mod serve_browser;
-mod serve_person;
 mod site;
 mod sites;
 mod status;

@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use seedbank::told::SummaryLine;
+use seedbank::told::{ShownPlan, SummaryLine};
 use seedbank::{engine, report, storage};
 use serde_json::{Value, json};
 
-use super::{check, explain, log, plans, synth};
+use super::{check, explain, log, synth};
 
 /// The schema of one kind of output.
 type Give = fn(&mut SchemaGenerator) -> Schema;
@@ -198,7 +198,7 @@ const FILES: &[File] = &[
          went.",
         &[
             (Some("all plans"), of::<engine::Plans>),
-            (Some("one plan"), of::<plans::ShownPlan<'_>>),
+            (Some("one plan"), of::<ShownPlan<'_>>),
             (Some("a plan that was deleted"), of::<engine::DeletedPlan>),
         ],
     ),

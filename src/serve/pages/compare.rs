@@ -21,9 +21,6 @@ use crate::serve::asked::{Asked, Form, accepted, form_of};
 use crate::serve::desk::{Desk, State};
 use crate::shown::readable;
 
-/// The most bytes of a list, with what a browser writes around it.
-pub(super) const MAX_BODY: usize = 4 << 20;
-
 /// The most URLs of a list, and the most pages that crawls from it fetch: what takes a second or two.
 const MOST: usize = 2000;
 const FETCHES: [u64; 2] = [1000, 5000];
@@ -68,6 +65,9 @@ pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, request: Request) ->
     let (parts, body) = request.into_parts();
     let form = form_of(&parts).unwrap_or_else(|_| accepted(&parts.headers));
     let request = Request::from_parts(parts, body);
+    // Few lists are in memory together.
+    let lists = Arc::clone(&desk);
+    let _turn = lists.lists.acquire().await;
     match sent(request).await {
         Ok(sent) => {
             desk.answer(None, form, move |state| made(state, sent, form))
@@ -143,6 +143,12 @@ fn made(state: &State<'_>, mut sent: Sent, form: Form) -> Result<Answer, Fault> 
     };
     for (number, line) in (1..).zip(sent.text.lines()) {
         list.push_line(number, line);
+        if list.urls.len() > MOST {
+            let text = format!(
+                "a list has at most {MOST} URLs here; the command line compares longer ones"
+            );
+            return Err(Fault::new(StatusCode::PAYLOAD_TOO_LARGE, text));
+        }
     }
     let request = CompareRequest {
         which: which(sent.plan.clone().filter(|plan| !plan.is_empty()), None),

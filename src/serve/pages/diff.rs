@@ -1,5 +1,6 @@
 //! Two refreshes compared, with causes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use askama::Template;
@@ -110,10 +111,12 @@ impl Page<'_> {
 
     /// Causes, the most frequent first.
     fn causes(&self) -> Vec<(&'static str, u32)> {
-        let causes = self.diff.summary.causes.iter();
-        let mut causes: Vec<_> = causes
-            .map(|(cause, count)| (because(*cause), *count))
-            .collect();
+        // Some causes are told in the same words.
+        let mut by_text: BTreeMap<&'static str, u32> = BTreeMap::new();
+        for (cause, count) in &self.diff.summary.causes {
+            *by_text.entry(because(*cause)).or_default() += count;
+        }
+        let mut causes: Vec<_> = by_text.into_iter().collect();
         causes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         causes
     }

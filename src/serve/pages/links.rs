@@ -76,6 +76,15 @@ impl Page<'_> {
         }
     }
 
+    /// Which of the pages are on this page; `None` where it has all.
+    fn range(&self) -> Option<String> {
+        let linked = &self.linked;
+        let here = linked.linked.len() as u64;
+        let first = linked.from.saturating_add(1).whole();
+        let last = linked.from.saturating_add(here).whole();
+        (here > 0 && here < linked.pages).then(|| format!("{first} to {last}"))
+    }
+
     /// The pages before these, and those after.
     fn turns(&self) -> (Option<Address>, Option<Address>) {
         let linked = &self.linked;

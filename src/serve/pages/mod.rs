@@ -29,7 +29,7 @@ use axum::routing::get;
 use super::answer::{Answer, Fault, TEXT};
 use super::asked::Asked;
 use super::desk::Desk;
-use super::guard::{FORM, Guard, HEALTH, watch_over};
+use super::guard::{FORM, Guard, HEALTH, MAX_BODY, watch_over};
 
 /// The style of the server's pages, after that of every page.
 const STYLE: &str = include_str!("../serve.css");
@@ -58,7 +58,7 @@ pub(super) fn router(desk: Arc<Desk>, guard: Arc<Guard>) -> Router {
         .route("/style.css", get(style))
         .route("/icon.svg", get(icon))
         .fallback(nothing)
-        .layer(DefaultBodyLimit::max(compare::MAX_BODY))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(desk)
         .layer(from_fn_with_state(guard, watch_over))
 }

@@ -16,6 +16,7 @@ use crate::serve::address;
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, Form};
 use crate::serve::desk::{Desk, State};
+use crate::told::ShownPlan;
 
 /// How many refreshes are told of.
 const LAST: usize = 100;
@@ -47,7 +48,7 @@ pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>)
 fn made(state: &State<'_>, name: &str, form: Form) -> Result<Answer, Fault> {
     let plan = state.bank.plan(name)?;
     if form == Form::Json {
-        return Answer::json(&plan);
+        return Answer::json(&ShownPlan::of(&plan, state.name));
     }
     let mut refreshes = state.bank.history()?.refreshes;
     refreshes.retain(|refresh| refresh.plan == name);

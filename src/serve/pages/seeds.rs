@@ -23,12 +23,23 @@ struct About {
     alive: bool,
 }
 
+/// The format alone, which says how errors are written too.
+#[derive(Deserialize)]
+struct Format {
+    format: Option<String>,
+}
+
 pub(super) async fn answer(
     Shared(desk): Shared<Arc<Desk>>,
     headers: HeaderMap,
     uri: Uri,
 ) -> Response<Body> {
-    let form = accepted(&headers);
+    let form = match Query::<Format>::try_from_uri(&uri) {
+        Ok(Query(Format {
+            format: Some(format),
+        })) if format.starts_with("json") => Form::Json,
+        _ => accepted(&headers),
+    };
     let about = match Query::<About>::try_from_uri(&uri) {
         Ok(Query(about)) => about,
         Err(e) => {
