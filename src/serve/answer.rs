@@ -6,7 +6,7 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue, RETRY_A
 use axum::http::{Response, StatusCode};
 use serde::Serialize;
 
-use super::asked::Form;
+use super::form::Form;
 use crate::engine::{EngineError, Failure, Hint, StoreError};
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";

@@ -1,21 +1,12 @@
-//! What a request asks for: its parameters, and whether a page or JSON.
+//! What a request asks for.
 
 use axum::extract::{FromRequestParts, Query};
-use axum::http::header::ACCEPT;
+use axum::http::StatusCode;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
 use serde::de::DeserializeOwned;
 
 use super::answer::{Answer, Fault};
-
-/// What an answer is written as.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Form {
-    /// For people.
-    Html,
-    /// The types that the command line prints.
-    Json,
-}
+use super::form::{Form, form_of};
 
 /// Parameters of a request, and how its answer is to be written.
 pub(super) struct Asked<T> {
@@ -23,12 +14,6 @@ pub(super) struct Asked<T> {
     pub(super) form: Form,
     /// The address, by which an answer can be kept.
     pub(super) address: String,
-}
-
-/// The parameter that every page has.
-#[derive(serde::Deserialize)]
-struct Format {
-    format: Option<String>,
 }
 
 impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
@@ -54,71 +39,6 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
                 form,
                 format!("the address asks for nothing here: {}", e.body_text()),
             )),
-        }
-    }
-}
-
-/// How an answer to a request is to be written: as its address says, else as its header does.
-pub(super) fn form_of(parts: &Parts) -> Result<Form, String> {
-    let asked = Query::<Format>::try_from_uri(&parts.uri);
-    let Ok(Query(asked)) = asked else {
-        return Err(
-            "the address cannot be read, or says twice which format it asks for".to_owned(),
-        );
-    };
-    match asked.format.as_deref() {
-        None => Ok(accepted(&parts.headers)),
-        Some("html") => Ok(Form::Html),
-        Some("json") => Ok(Form::Json),
-        Some(_) => Err("there is no such format here: html or json".to_owned()),
-    }
-}
-
-/// JSON where the request would rather have it than a page.
-pub(super) fn accepted(headers: &HeaderMap) -> Form {
-    let mut best = (0.0, 0.0);
-    for value in headers.get_all(ACCEPT) {
-        for range in value.to_str().unwrap_or_default().split(',') {
-            let mut parts = range.split(';').map(str::trim);
-            let kind = parts.next().unwrap_or_default();
-            let quality = parts.find_map(|part| part.strip_prefix("q="));
-            let quality: f64 = quality.and_then(|q| q.parse().ok()).unwrap_or(1.0);
-            match kind {
-                "text/html" | "application/xhtml+xml" => best.0 = quality.max(best.0),
-                "application/json" => best.1 = quality.max(best.1),
-                _ => {}
-            }
-        }
-    }
-    if best.1 > best.0 {
-        Form::Json
-    } else {
-        Form::Html
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn browsers_get_pages_and_programs_what_they_ask_for() {
-        for (accept, form) in [
-            ("", Form::Html),
-            ("*/*", Form::Html),
-            ("application/json", Form::Json),
-            (
-                "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
-                Form::Html,
-            ),
-            ("application/json;q=0.5, text/html", Form::Html),
-            ("application/json, text/html;q=0.5", Form::Json),
-            ("application/json;q=nan", Form::Html),
-            ("text/html;q=0, application/json;q=0", Form::Html),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(ACCEPT, accept.parse().unwrap());
-            assert_eq!(accepted(&headers), form, "{accept}");
         }
     }
 }

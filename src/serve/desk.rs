@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::answer::{Answer, Fault};
-use super::asked::Form;
+use super::form::Form;
 use super::kept::{Found, Key};
 use super::shelf::Shelf;
 use crate::engine::Bank;

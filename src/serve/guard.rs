@@ -18,7 +18,7 @@ use data_encoding::BASE64;
 use tokio::time::timeout;
 
 use super::answer::{Answer, Fault};
-use super::asked::accepted;
+use super::form::accepted;
 use super::token::Token;
 
 /// The path of the only form that is sent: a list to compare.

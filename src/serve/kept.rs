@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::answer::Answer;
-use super::asked::Form;
+use super::form::Form;
 
 /// An answer that took less is made anew each time.
 const FROM: Duration = Duration::from_millis(10);

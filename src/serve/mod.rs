@@ -8,7 +8,8 @@
 //! desk.rs      answers questions on threads of their own, so many at once, each within its time
 //! kept.rs      answers of one state that took long
 //! answer.rs    an answer as a page or as JSON; what could not be answered
-//! asked.rs     what a request asks for: parameters, page or JSON
+//! asked.rs     what a request asks for
+//! form.rs      whether its answer is a page or JSON
 //! address.rs   addresses of pages, for links between them
 //! pages/       a file for each page; html/ its template, on top of those in src/html
 //! ```
@@ -23,6 +24,7 @@ mod address;
 mod answer;
 mod asked;
 mod desk;
+mod form;
 mod guard;
 mod kept;
 mod pages;

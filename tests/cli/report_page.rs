@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use data_encoding::BASE64;
+
 use crate::made_up_reports::{
     HOSTILE, commands, hostile, of_cores, of_cover, of_nothing, unmeasured,
 };
@@ -105,7 +107,7 @@ fn the_policy_names_the_script() {
     let policy = format!(
         "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; \
          base-uri 'none'; form-action 'none'\"",
-        base64(&bytes)
+        BASE64.encode(&bytes)
     );
     let searched = page(&of_cores(11), "report.json");
     assert!(searched.contains(&policy), "{policy}\n{}", &searched[..600]);
@@ -118,26 +120,6 @@ fn the_policy_names_the_script() {
     for never in ["innerHTML", "eval", "Function", "document.write", "fetch"] {
         assert!(!SCRIPT.contains(never), "{never}");
     }
-}
-
-/// Bytes in base64.
-fn base64(bytes: &[u8]) -> String {
-    let letters: Vec<char> = ('A'..='Z')
-        .chain('a'..='z')
-        .chain('0'..='9')
-        .chain(['+', '/'])
-        .collect();
-    let of_three = |three: &[u8]| {
-        let bits = (0..3).fold(0_usize, |bits, at| {
-            bits << 8 | usize::from(three.get(at).copied().unwrap_or(0))
-        });
-        let letter = |at: usize| match at <= three.len() {
-            true => letters[bits >> (18 - 6 * at) & 63],
-            false => '=',
-        };
-        [0, 1, 2, 3].map(letter).iter().collect::<String>()
-    };
-    bytes.chunks(3).map(of_three).collect()
 }
 
 /// Whoever has no script has every seed with its reason and every page of a core, and no control that

@@ -37,7 +37,8 @@ pub fn bodies(cases: &mut Cases) {
     let large = b"a".repeat(5_000_000);
     cases.post(&length("5000000"), &large, &[413]);
     cases.or_closed();
-    let many: String = (0..2001).map(|n| format!("http://a.test/{n}\n")).collect();
+    let many = (0..2001).map(|n| format!("http://a.test/{n}\n"));
+    let many = many.collect::<Vec<_>>().concat();
     for list in [
         many.into_bytes(),
         b"a\n".repeat(1_500_000),

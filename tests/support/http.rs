@@ -78,7 +78,7 @@ impl Connection {
 
     /// Waits for more; whether something came before the server closed the connection.
     fn more(&mut self) -> bool {
-        let mut buffer = [0; 1 << 16];
+        let mut buffer = vec![0; 1 << 16];
         match self.stream.read(&mut buffer) {
             Ok(count) => {
                 self.came.extend_from_slice(&buffer[..count]);
@@ -233,7 +233,9 @@ impl Served {
             head.push_str("\r\n");
         }
         if !body.is_empty() {
-            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+            head.push_str("Content-Length: ");
+            head.push_str(&body.len().to_string());
+            head.push_str("\r\n");
         }
         head.push_str("\r\n");
         [head.as_bytes(), body].concat()

@@ -14,8 +14,9 @@ use crate::engine::{BatchView, Event, RefreshView};
 use crate::html::text::{Count, Measure};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, Form};
+use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
+use crate::serve::form::Form;
 use crate::told::{how, kind_name};
 
 /// Events on one page.

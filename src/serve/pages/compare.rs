@@ -17,8 +17,9 @@ use crate::engine::{
 use crate::html::text::Count;
 use crate::serve::address;
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, Form, accepted, form_of};
+use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
+use crate::serve::form::{Form, accepted, form_of};
 use crate::shown::readable;
 
 /// The most URLs of a list, and the most pages that crawls from it fetch: what takes a second or two.

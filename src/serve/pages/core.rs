@@ -15,8 +15,9 @@ use crate::engine::{CoreLinks, CoreView, RefreshView};
 use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, Form};
+use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
+use crate::serve::form::Form;
 
 /// A side's name, its pages with their scores, and how many more it has.
 type Side<'a> = (&'static str, Vec<(&'a String, &'a f64)>, usize);

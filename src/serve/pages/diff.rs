@@ -14,8 +14,9 @@ use crate::engine::{Change, DiffRequest, DiffSide, RefreshView, SeedChange, Seed
 use crate::html::text::Count;
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault, JSON_LINES, json_line};
-use crate::serve::asked::{Asked, Form};
+use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
+use crate::serve::form::Form;
 use crate::told::{SummaryLine, because};
 
 /// Seeds of each kind on the page; JSON has all.

@@ -13,8 +13,9 @@ use super::which;
 use crate::engine::Explanation;
 use crate::serve::address::{Address, linked};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, Form};
+use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
+use crate::serve::form::Form;
 use crate::shown::readable;
 use crate::told::{of_page, sentence};
 

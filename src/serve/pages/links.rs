@@ -13,8 +13,9 @@ use crate::engine::{LinkDirection, LinkedPages, LinkedRequest};
 use crate::html::text::Count;
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, Form};
+use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
+use crate::serve::form::Form;
 use crate::shown::readable;
 use crate::told::state_name;
 

@@ -17,8 +17,9 @@ use crate::engine::{
 use crate::html::text::{Count, put};
 use crate::serve::address::{self, linked};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, Form};
+use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
+use crate::serve::form::Form;
 use crate::shown::readable;
 use crate::told::{because, sentence, state_name};
 

@@ -16,8 +16,9 @@ use crate::engine::{ByPolicy, Evidence, RefreshView, Seed};
 use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, Form};
+use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
+use crate::serve::form::Form;
 use crate::shown::readable;
 use crate::told::SeedFormat;
 

@@ -13,8 +13,9 @@ use crate::engine::{Found, SearchLimits};
 use crate::html::text::Count;
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, Form};
+use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
+use crate::serve::form::Form;
 use crate::told::state_name;
 
 /// How many sites and pages are found; as JSON as many as the command line finds.

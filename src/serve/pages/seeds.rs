@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use super::which;
 use crate::serve::answer::{Answer, CSV, Fault, JSON_LINES, TEXT};
-use crate::serve::asked::{Form, accepted};
 use crate::serve::desk::{Desk, State};
+use crate::serve::form::{Form, accepted};
 use crate::told::{SeedFormat, write_seeds};
 
 #[derive(Deserialize)]

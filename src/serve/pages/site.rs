@@ -13,8 +13,9 @@ use crate::engine::{LinksOfSite, SiteFacts, SiteInPlan, SiteLimits};
 use crate::html::text::Count;
 use crate::serve::address::{self, Address, linked};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, Form};
+use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
+use crate::serve::form::Form;
 use crate::told::{Lines, of_site_in_plan};
 
 /// Pages that are looked at: what takes well below a second.

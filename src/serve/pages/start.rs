@@ -16,8 +16,9 @@ use crate::html::chart::Frame as ChartFrame;
 use crate::html::text::Count;
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, Form};
+use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
+use crate::serve::form::Form;
 use crate::shown::age;
 use crate::told::kind_name;
 
