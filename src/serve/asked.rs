@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::answer::{Answer, Fault};
 use super::form::{Form, form_of};
+use crate::engine::Which;
 
 /// Parameters of a request, and how its answer is to be written.
 pub(super) struct Asked<T> {
@@ -14,6 +15,15 @@ pub(super) struct Asked<T> {
     pub(super) form: Form,
     /// The address, by which an answer can be kept.
     pub(super) address: String,
+}
+
+/// Parameters of a request that needs none.
+#[derive(serde::Deserialize)]
+pub(super) struct Nothing {}
+
+/// Which refresh is asked for: by its number, or the last one of a plan.
+pub(super) fn which(plan: Option<String>, refresh: Option<u32>) -> Which {
+    Which { plan, refresh }
 }
 
 impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {

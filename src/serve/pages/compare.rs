@@ -8,16 +8,14 @@ use axum::extract::{FromRequest, Multipart, Request, State as Shared};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Response, StatusCode};
 
-use super::Nothing;
 use super::frame::Frame;
-use super::which;
 use crate::engine::{
     CompareRequest, CrawlFound, ListComparison, ListWorth, ListedAs, ListedLine, Standing, UrlList,
 };
 use crate::html::text::Count;
 use crate::serve::address;
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Asked;
+use crate::serve::asked::{Asked, Nothing, which};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::{Form, accepted, form_of};
 use crate::shown::readable;

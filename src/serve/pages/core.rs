@@ -10,12 +10,11 @@ use serde::Deserialize;
 
 use super::frame::Frame;
 use super::matrix::picture;
-use super::which;
 use crate::engine::{CoreLinks, CoreView, RefreshView};
 use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Asked;
+use crate::serve::asked::{Asked, which};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
 

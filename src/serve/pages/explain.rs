@@ -9,11 +9,10 @@ use axum::http::Response;
 use serde::Deserialize;
 
 use super::frame::Frame;
-use super::which;
 use crate::engine::Explanation;
 use crate::serve::address::{Address, linked};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Asked;
+use crate::serve::asked::{Asked, which};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
 use crate::shown::readable;

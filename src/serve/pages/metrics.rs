@@ -6,9 +6,8 @@ use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::Response;
 
-use super::Nothing;
 use crate::serve::answer::Answer;
-use crate::serve::asked::Asked;
+use crate::serve::asked::{Asked, Nothing};
 use crate::serve::desk::Desk;
 
 pub(super) async fn answer(

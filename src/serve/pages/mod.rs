@@ -27,7 +27,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 
 use super::answer::{Answer, Fault, TEXT};
-use super::asked::Asked;
+use super::asked::{Asked, Nothing};
 use super::desk::Desk;
 use super::guard::{FORM, Guard, HEALTH, MAX_BODY, watch_over};
 
@@ -77,19 +77,10 @@ async fn icon() -> Response<Body> {
     Answer::of("image/svg+xml", ICON).into()
 }
 
-/// What a request that asks for nothing in particular asks for.
-#[derive(serde::Deserialize)]
-struct Nothing {}
-
 async fn nothing(_: Method, asked: Asked<Nothing>) -> Response<Body> {
     let fault = Fault::new(
         StatusCode::NOT_FOUND,
         "there is no such page on this server",
     );
     Answer::fault(&fault, asked.form).into()
-}
-
-/// What is asked for by the number of a refresh, or by its plan.
-fn which(plan: Option<String>, refresh: Option<u32>) -> crate::engine::Which {
-    crate::engine::Which { plan, refresh }
 }

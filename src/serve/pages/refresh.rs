@@ -10,13 +10,12 @@ use axum::http::Response;
 use serde::Deserialize;
 
 use super::frame::Frame;
-use super::which;
 use crate::clock::time;
 use crate::engine::{ByPolicy, Evidence, RefreshView, Seed};
 use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Asked;
+use crate::serve::asked::{Asked, which};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
 use crate::shown::readable;

@@ -7,8 +7,8 @@ use axum::extract::{Query, State as Shared};
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use serde::Deserialize;
 
-use super::which;
 use crate::serve::answer::{Answer, CSV, Fault, JSON_LINES, TEXT};
+use crate::serve::asked::which;
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::{Form, accepted};
 use crate::told::{SeedFormat, write_seeds};

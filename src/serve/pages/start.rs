@@ -7,7 +7,6 @@ use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::Response;
 
-use super::Nothing;
 use super::frame::Frame;
 use crate::clock::time;
 use crate::engine::{BatchView, Status, Turnover};
@@ -16,7 +15,7 @@ use crate::html::chart::Frame as ChartFrame;
 use crate::html::text::Count;
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Asked;
+use crate::serve::asked::{Asked, Nothing};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
 use crate::shown::age;
