@@ -1,5 +1,7 @@
 //! Bar charts as inline SVG: one bar a line, named at the left and with its number at the right.
 
+use std::borrow::Cow;
+
 use super::chart::{Frame, WIDTH, label, open, stroke, ticks};
 use super::text::{put, tick};
 
@@ -8,6 +10,14 @@ const TOP: f64 = 22.0;
 const BOTTOM: f64 = 40.0;
 /// Without words under the axis.
 const BOTTOM_BARE: f64 = 20.0;
+/// The width of a letter, as part of its size: somewhat more than that of most fonts.
+const LETTER: f64 = 0.6;
+/// Between a text and what is beside it.
+const GAP: f64 = 6.0;
+/// Names have at most so much of the width; longer ones are cut.
+const NAMES: f64 = 0.52 * WIDTH;
+/// Two numbers under the axis are as far apart, in letters.
+const APART: f64 = 7.0;
 
 /// One bar.
 pub(crate) struct Bar {
@@ -20,16 +30,23 @@ pub(crate) struct Bar {
     pub(crate) ours: bool,
 }
 
-/// A bar chart; `names` and `numbers` are the room for the texts at the left and at the right.
-pub(crate) fn bars(frame: &Frame<'_>, bars: &[Bar], names: f64, numbers: f64) -> String {
-    let (left, right) = (names, WIDTH - numbers);
+/// A bar chart whose texts are so large, in the chart's units, as its style says.
+pub(crate) fn bars(frame: &Frame<'_>, bars: &[Bar], size: f64) -> String {
+    let letter = LETTER * size;
+    let room = |text: &dyn Fn(&Bar) -> &str| {
+        let letters = bars.iter().map(|bar| text(bar).chars().count());
+        letters.max().unwrap_or(0) as f64 * letter + 2.0 * GAP
+    };
+    let left = room(&|bar| &bar.name).min(NAMES);
+    let right = WIDTH - room(&|bar| &bar.text);
     let bounds = bars
         .iter()
         .flat_map(|bar| [bar.number - bar.error, bar.number + bar.error]);
     let (low, high) = bounds.fold((0.0_f64, 0.0_f64), |(low, high), x| {
         (low.min(x), high.max(x))
     });
-    let xs = ticks(low, high, 4.0);
+    let wanted = ((right - left) / (APART * letter)).floor();
+    let xs = ticks(low, high, wanted.clamp(1.0, 4.0));
     let (low, high) = (xs[0], xs[xs.len() - 1]);
     let bottom = TOP + LINE * bars.len() as f64;
     let x_of = |x: f64| left + (x - low) / (high - low) * (right - left);
@@ -72,12 +89,27 @@ pub(crate) fn bars(frame: &Frame<'_>, bars: &[Bar], names: f64, numbers: f64) ->
             stroke(&mut out, "whisker", (b, middle - 3.0), (b, middle + 3.0));
         }
         let class = if bar.ours { "end strong" } else { "end" };
-        label(&mut out, left - 6.0, middle + 4.0, class, &bar.name);
+        let name = cut(&bar.name, (left - GAP) / letter);
+        label(&mut out, left - GAP, middle + 4.0, class, &name);
         let class = if bar.ours { "strong" } else { "" };
-        label(&mut out, right + 6.0, middle + 4.0, class, &bar.text);
+        label(&mut out, right + GAP, middle + 4.0, class, &bar.text);
     }
     out.push_str("</svg>");
     out
+}
+
+/// At most so many letters of a name.
+fn cut(name: &str, most: f64) -> Cow<'_, str> {
+    let letters = name.chars().count();
+    let mut kept = letters;
+    while kept > 1 && kept as f64 > most {
+        kept -= 1;
+    }
+    if kept == letters {
+        return name.into();
+    }
+    let kept: String = name.chars().take(kept - 1).collect();
+    format!("{kept}…").into()
 }
 
 #[cfg(test)]
@@ -100,16 +132,21 @@ mod tests {
             x: "",
             y: "",
         };
-        let drawn = bars(&frame, &[bar(10.0), bar(-10.0)], 90.0, 90.0);
-        // The axis goes from 90 to 254, zero is in the middle.
-        assert!(
-            drawn.contains("x=\"172.0\" y=\"26.0\" width=\"82.0\""),
-            "{drawn}"
-        );
-        assert!(
-            drawn.contains("x=\"90.0\" y=\"48.0\" width=\"82.0\""),
-            "{drawn}"
-        );
+        // Three letters of 12 units and two gaps at the left, two gaps at the right.
+        let drawn = bars(&frame, &[bar(10.0), bar(-10.0)], 12.0);
+        let (left, right) = (3.0 * 7.2 + 12.0, 344.0 - 12.0);
+        let (half, middle) = ((right - left) / 2.0, f64::midpoint(left, right));
+        let of = |x: f64, y: &str| format!("x=\"{x:.1}\" y=\"{y}\" width=\"{half:.1}\"");
+        assert!(drawn.contains(&of(middle, "26.0")), "{drawn}");
+        assert!(drawn.contains(&of(left, "48.0")), "{drawn}");
         assert!(drawn.contains("&lt;b&gt;"));
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        assert_eq!(cut("abc", 3.0), "abc");
+        assert_eq!(cut("abcd", 3.9), "ab…");
+        assert_eq!(cut("ab", 0.0), "…");
+        assert_eq!(cut("", 0.0), "");
     }
 }

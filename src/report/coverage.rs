@@ -99,7 +99,7 @@ fn by_method(report: &Report, coverage: &CoverageEvaluation) -> Figure {
         x: "value covered above random (%)",
         y: "",
     };
-    let chart = bars(&frame, &all, 108.0, 66.0);
+    let chart = bars(&frame, &all, 12.0);
     let rows = coverage
         .by_seeds
         .iter()

@@ -82,7 +82,7 @@ fn budgets(budget: &BudgetEvaluation) -> Figure {
         x: "PageRank reached (% of the web)",
         y: "",
     };
-    let chart = bars(&frame, &all, 108.0, 66.0);
+    let chart = bars(&frame, &all, 12.0);
     let rows = (1..)
         .zip(&budget.lists)
         .map(|(at, row)| {

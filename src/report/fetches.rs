@@ -45,7 +45,7 @@ fn figure(found: &Comparison, budget: u64) -> Figure {
         x: "value gathered",
         y: "",
     };
-    let chart = bars(&frame, &all, 176.0, 76.0);
+    let chart = bars(&frame, &all, 12.0);
     let percent = |number: Estimate| number.times(100.0).with_error();
     let rows = lists
         .iter()

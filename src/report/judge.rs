@@ -103,7 +103,7 @@ pub(super) fn chart(report: &Report) -> Option<String> {
         x: "",
         y: &title,
     };
-    Some(bars(&frame, &all, 102.0, 66.0))
+    Some(bars(&frame, &all, 14.0))
 }
 
 #[cfg(test)]

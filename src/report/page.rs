@@ -258,7 +258,7 @@ impl Page<'_> {
             x: "time (seconds)",
             y: "",
         };
-        bars(&frame, &of_refresh, 82.0, 60.0)
+        bars(&frame, &of_refresh, 12.0)
     }
 }
 

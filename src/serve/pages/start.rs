@@ -105,5 +105,5 @@ fn chart(at: usize, plan: &str, found: &[Turnover]) -> String {
         x: "new seeds",
         y: "",
     };
-    bars(&frame, &of_refresh, 82.0, 76.0)
+    bars(&frame, &of_refresh, 12.0)
 }
