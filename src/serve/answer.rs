@@ -5,6 +5,7 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::http::{Response, StatusCode};
 use serde::Serialize;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::form::Form;
 use crate::engine::{EngineError, Failure, Hint, StoreError};
@@ -88,9 +89,34 @@ pub(super) fn json_line(out: &mut Vec<u8>, object: &impl Serialize) -> Result<()
     Ok(())
 }
 
+/// Bytes that are being sent, with the room that they take until nobody needs them any more.
+struct Sent {
+    bytes: Bytes,
+    _room: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Sent {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 impl From<&Answer> for Response<Body> {
     fn from(answer: &Answer) -> Self {
-        let mut response = Response::new(Body::from(answer.body.clone()));
+        answer.with_body(answer.body.clone())
+    }
+}
+
+impl Answer {
+    /// The answer as it is sent, which gives its room back when the last byte is sent.
+    pub(super) fn held_by(&self, room: OwnedSemaphorePermit) -> Response<Body> {
+        let bytes = self.body.clone();
+        self.with_body(Bytes::from_owner(Sent { bytes, _room: room }))
+    }
+
+    fn with_body(&self, body: Bytes) -> Response<Body> {
+        let answer = self;
+        let mut response = Response::new(Body::from(body));
         *response.status_mut() = answer.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(answer.kind));
@@ -145,6 +171,12 @@ impl Fault {
         }
     }
 
+    /// The time of an answer was over before it was made.
+    pub(super) fn too_long() -> Self {
+        let text = "the answer takes too long; ask for less, or on the command line";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
+    }
+
     /// What the status is called, for the title of its page.
     fn title(&self) -> &'static str {
         match self.status {
@@ -175,6 +207,10 @@ fn told(error: &EngineError) -> String {
 
 impl From<EngineError> for Fault {
     fn from(error: EngineError) -> Self {
+        // Work is stopped where its time is over.
+        if error.failure() == Failure::Interrupted {
+            return Self::too_long();
+        }
         let status = match error.failure() {
             Failure::Unknown => StatusCode::NOT_FOUND,
             Failure::Usage | Failure::Refused => match &error {

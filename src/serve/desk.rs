@@ -1,4 +1,5 @@
-//! Where questions are answered: on threads of their own, so many at once, each within its time.
+//! Where questions are answered: on threads of their own, so many at once, each within its time and all
+//! within their room.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,16 +13,20 @@ use tokio::time::timeout;
 
 use super::answer::{Answer, Fault};
 use super::form::Form;
-use super::kept::{Found, Key};
+use super::kept::{Awaited, Found, Key};
 use super::shelf::Shelf;
-use crate::engine::Bank;
+use crate::engine::{Bank, Status};
 use crate::watch::Watch;
 
 /// How long an answer may take, waiting for its turn included.
 pub(super) const TIME: Duration = Duration::from_secs(10);
 
-/// Lists that are read and compared at once.
+/// Lists that are compared at once.
 const LISTS: usize = 4;
+
+/// An answer of so many bytes is long: all that are being sent have so many KiB of room.
+const LONG: usize = 128 << 10;
+const ROOM: u32 = 256 << 10;
 
 /// Answers questions of one bank.
 pub(super) struct Desk {
@@ -29,8 +34,10 @@ pub(super) struct Desk {
     /// The name of the bank's folder, for titles.
     pub(super) name: String,
     turns: Arc<Semaphore>,
-    /// Lists that are read and compared at once.
+    /// Lists that are compared at once.
     pub(super) lists: Semaphore,
+    /// Room for long answers that are being sent, in KiB.
+    room: Arc<Semaphore>,
     /// The bank's folder as it was named, and where that leads.
     places: Vec<String>,
 }
@@ -71,11 +78,13 @@ impl Desk {
             shelf: Shelf::new(bank),
             turns: Arc::new(Semaphore::new(at_once)),
             lists: Semaphore::new(LISTS),
+            room: Arc::new(Semaphore::new(ROOM as usize)),
         }
     }
 
     /// Answers a question of the state that is published now; where an `address` is given the answer is
-    /// the same as long as that state is, and is kept if it took long.
+    /// the same as long as that state is: it is made once for all who ask meanwhile, and is kept if it
+    /// took long.
     pub(super) async fn answer(
         self: Arc<Self>,
         address: Option<String>,
@@ -83,31 +92,74 @@ impl Desk {
         question: impl FnOnce(&State<'_>) -> Result<Answer, Fault> + Send + 'static,
     ) -> Response<Body> {
         let left = Arc::new(AtomicBool::new(false));
+        let until = Instant::now() + TIME;
         let deadline = Deadline {
-            until: Instant::now() + TIME,
+            until,
             left: Arc::clone(&left),
         };
         let _leaves = Leaves(left);
         let key = address.map(|address| (address, form));
-        let work = async {
-            let turn = Arc::clone(&self.turns).acquire_owned().await;
-            let desk = Arc::clone(&self);
-            let work = spawn_blocking(move || {
-                let _turn = turn;
-                desk.work(key, &deadline, question)
-            });
-            work.await.unwrap_or_else(|_| {
-                let text = "the answer broke off";
-                Err(Fault::new(StatusCode::INTERNAL_SERVER_ERROR, text))
-            })
-        };
+        let work = Arc::clone(&self).asked(key, deadline, question);
         let answered = timeout(TIME, work).await.unwrap_or_else(|_| {
             let text = format!("there was no answer within {} seconds", TIME.as_secs());
             Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, text))
         });
-        match answered {
-            Ok(answer) => answer.as_ref().into(),
-            Err(fault) => Answer::fault(&self.without_places(fault), form).into(),
+        let answered = answered.and_then(|answer| self.response(&answer));
+        answered.unwrap_or_else(|fault| Answer::fault(&self.without_places(fault), form).into())
+    }
+
+    /// The answer, made on a thread of its own in its turn. Who waits for what another request makes
+    /// takes no turn meanwhile.
+    async fn asked<Q>(
+        self: Arc<Self>,
+        key: Option<Key>,
+        deadline: Deadline,
+        question: Q,
+    ) -> Result<Arc<Answer>, Fault>
+    where
+        Q: FnOnce(&State<'_>) -> Result<Answer, Fault> + Send + 'static,
+    {
+        let mut question = (key, deadline, question);
+        loop {
+            let turn = Arc::clone(&self.turns).acquire_owned().await;
+            let desk = Arc::clone(&self);
+            let work = spawn_blocking(move || {
+                let _turn = turn;
+                desk.work(question)
+            });
+            let worked = work.await.unwrap_or_else(|_| {
+                let text = "the answer broke off";
+                Worked::Done(Err(Fault::new(StatusCode::INTERNAL_SERVER_ERROR, text)))
+            });
+            let mut awaited = match worked {
+                Worked::Done(answered) => return answered,
+                Worked::Awaits(awaited, again) => {
+                    question = again;
+                    awaited
+                }
+            };
+            let made = awaited.wait_for(Option::is_some).await;
+            if let Some(answer) = made.ok().and_then(|made| made.clone()) {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// The answer as it is sent. One that is long takes room until the last of its bytes is sent, which a
+    /// slow reader can put off.
+    fn response(&self, answer: &Answer) -> Result<Response<Body>, Fault> {
+        let size = answer.bytes();
+        if size < LONG {
+            return Ok(answer.into());
+        }
+        // What is longer than all of the room takes all of it.
+        let kib = u32::try_from(size >> 10).unwrap_or(ROOM).min(ROOM);
+        match Arc::clone(&self.room).try_acquire_many_owned(kib) {
+            Ok(room) => Ok(answer.held_by(room)),
+            Err(_) => Err(Fault::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too many long answers are being sent",
+            )),
         }
     }
 
@@ -119,28 +171,46 @@ impl Desk {
         fault
     }
 
-    fn work(
-        &self,
-        key: Option<Key>,
-        watch: &Deadline,
-        question: impl FnOnce(&State<'_>) -> Result<Answer, Fault>,
-    ) -> Result<Arc<Answer>, Fault> {
-        let held = self.shelf.state()?;
-        let making = match key.map(|key| held.kept.find(key, watch.until)) {
-            Some(Found::Kept(answer)) => return Ok(answer),
+    fn work<Q>(&self, (key, watch, question): Asking<Q>) -> Worked<Q>
+    where
+        Q: FnOnce(&State<'_>) -> Result<Answer, Fault>,
+    {
+        let held = match self.shelf.state() {
+            Ok(held) => held,
+            Err(error) => return Worked::Done(Err(error.into())),
+        };
+        let making = match key.clone().map(|key| held.kept.find(key)) {
+            Some(Found::Kept(answer)) => return Worked::Done(Ok(answer)),
+            Some(Found::Awaited(awaited)) => {
+                return Worked::Awaits(awaited, (key, watch, question));
+            }
             Some(Found::Make(making)) => Some(making),
             None => None,
         };
-        let answer = Arc::new(question(&State {
+        if watch.stopped() {
+            return Worked::Done(Err(Fault::too_long()));
+        }
+        let answered = question(&State {
             bank: &held.bank,
             name: &self.name,
-            watch,
-        })?);
-        if let Some(making) = making {
-            making.made(&answer);
+            watch: &watch,
+        });
+        let answered = answered.map(Arc::new);
+        if let (Some(making), Ok(answer)) = (making, &answered) {
+            making.made(answer);
         }
-        Ok(answer)
+        Worked::Done(answered)
     }
+}
+
+/// A question with what its answer is kept by, and who waits for it.
+type Asking<Q> = (Option<Key>, Deadline, Q);
+
+/// What came of a question in its turn.
+enum Worked<Q> {
+    Done(Result<Arc<Answer>, Fault>),
+    /// Another request makes the answer; the question is given back, in case that comes to nothing.
+    Awaits(Awaited, Asking<Q>),
 }
 
 /// What a question is answered from.
@@ -151,4 +221,16 @@ pub(super) struct State<'a> {
     pub(super) name: &'a str,
     /// Stops the work when its time is over.
     pub(super) watch: &'a Deadline,
+}
+
+impl State<'_> {
+    /// Names the list of bad records within the bank's folder, and not where on this machine that is.
+    pub(super) fn hide_place(&self, status: &mut Status) {
+        let list = status.last_batch.as_mut();
+        if let Some(list) = list.and_then(|batch| batch.rejects_file.as_mut())
+            && let Ok(inside) = list.strip_prefix(self.bank.path())
+        {
+            *list = inside.to_path_buf();
+        }
+    }
 }

@@ -1,8 +1,11 @@
-//! Answers of one state that took long: as long as the state is current they stay the same.
+//! Answers of one state: as long as the state is current they stay the same. Those that took long are
+//! kept, and one that is being made is made for all who ask for it meanwhile.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use tokio::sync::watch::{Receiver, Sender, channel};
 
 use super::answer::Answer;
 use super::form::Form;
@@ -17,35 +20,42 @@ const MOST_OF_ONE: usize = 1 << 20;
 /// What an answer is kept by: its address, and what it is written as.
 pub(super) type Key = (String, Form);
 
-/// Answers of one state that took long, the oldest of which make room for others.
+/// An answer that somebody else makes: `None` until it is there. It closes where there is none.
+pub(super) type Awaited = Receiver<Option<Arc<Answer>>>;
+
+/// Answers of one state. Those that took long are kept; those that nobody asked for any more make room.
 #[derive(Default)]
-pub(super) struct Kept {
-    answers: Mutex<Answers>,
-    /// Told whenever an answer is made.
-    made: Condvar,
-}
+pub(super) struct Kept(Mutex<Answers>);
 
 #[derive(Default)]
 struct Answers {
-    by_key: BTreeMap<Key, Arc<Answer>>,
-    /// Keys, the oldest first.
+    by_key: BTreeMap<Key, One>,
+    /// Keys in the order in which they are looked at when there is no room.
     order: VecDeque<Key>,
     bytes: usize,
     /// What is being made.
-    making: BTreeSet<Key>,
+    making: BTreeMap<Key, Awaited>,
 }
 
-/// An answer that is kept, or the right to make it.
+struct One {
+    answer: Arc<Answer>,
+    /// Whether it was asked for since it was last looked at.
+    is_used: bool,
+}
+
+/// An answer that is kept or under way, or the right to make it.
 pub(super) enum Found<'a> {
     Kept(Arc<Answer>),
+    Awaited(Awaited),
     Make(Making<'a>),
 }
 
-/// An answer that is being made: whoever asks for the same waits until this is dropped.
+/// An answer that is being made; who waits for it is told when this is dropped.
 pub(super) struct Making<'a> {
     kept: &'a Kept,
     key: Key,
     begun: Instant,
+    made: Sender<Option<Arc<Answer>>>,
 }
 
 fn bytes(key: &Key, answer: &Answer) -> usize {
@@ -55,56 +65,73 @@ fn bytes(key: &Key, answer: &Answer) -> usize {
 
 impl Kept {
     fn lock(&self) -> MutexGuard<'_, Answers> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer that is kept for this, for which it is waited where another request is making it; or
-    /// the right to make it, at the latest at this time.
-    pub(super) fn find(&self, key: Key, until: Instant) -> Found<'_> {
+    /// The answer to this; where another request is making it, what to wait for; else the right to
+    /// make it.
+    pub(super) fn find(&self, key: Key) -> Found<'_> {
         let mut answers = self.lock();
-        loop {
-            if let Some(kept) = answers.by_key.get(&key) {
-                return Found::Kept(Arc::clone(kept));
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if answers.making.insert(key.clone()) || left.is_zero() {
-                return Found::Make(Making {
-                    kept: self,
-                    key,
-                    begun: Instant::now(),
-                });
-            }
-            let waited = self.made.wait_timeout(answers, left);
-            answers = waited.unwrap_or_else(PoisonError::into_inner).0;
+        if let Some(kept) = answers.by_key.get_mut(&key) {
+            kept.is_used = true;
+            return Found::Kept(Arc::clone(&kept.answer));
         }
+        if let Some(awaited) = answers.making.get(&key) {
+            return Found::Awaited(awaited.clone());
+        }
+        let (made, awaited) = channel(None);
+        answers.making.insert(key.clone(), awaited);
+        Found::Make(Making {
+            kept: self,
+            key,
+            begun: Instant::now(),
+            made,
+        })
     }
 }
 
 impl Making<'_> {
-    /// Keeps the answer if it took long and is not too large.
+    /// Hands the answer to all who wait, and keeps it if it took long and is not too large.
     pub(super) fn made(self, answer: &Arc<Answer>) {
         let took = self.begun.elapsed();
         self.keep(answer, took);
     }
 
     fn keep(&self, answer: &Arc<Answer>, took: Duration) {
+        self.made.send_replace(Some(Arc::clone(answer)));
         let size = bytes(&self.key, answer);
         if took < FROM || size > MOST_OF_ONE {
             return;
         }
         let mut answers = self.kept.lock();
-        if answers.by_key.contains_key(&self.key) {
-            return;
-        }
         answers.bytes += size;
         answers.order.push_back(self.key.clone());
-        answers.by_key.insert(self.key.clone(), Arc::clone(answer));
+        let one = One {
+            answer: Arc::clone(answer),
+            is_used: false,
+        };
+        answers.by_key.insert(self.key.clone(), one);
         while answers.bytes > MOST {
-            let Some(oldest) = answers.order.pop_front() else {
-                return;
-            };
-            if let Some(answer) = answers.by_key.remove(&oldest) {
-                answers.bytes -= bytes(&oldest, &answer);
+            answers.look();
+        }
+    }
+}
+
+impl Answers {
+    /// Looks at the next answer: it goes where nobody asked for it since the last time.
+    fn look(&mut self) {
+        let Some(key) = self.order.pop_front() else {
+            self.bytes = 0;
+            return;
+        };
+        match self.by_key.get_mut(&key) {
+            Some(one) if one.is_used => {
+                one.is_used = false;
+                self.order.push_back(key);
+            }
+            _ => {
+                let gone = self.by_key.remove(&key);
+                self.bytes -= gone.map_or(0, |one| bytes(&key, &one.answer));
             }
         }
     }
@@ -113,7 +140,6 @@ impl Making<'_> {
 impl Drop for Making<'_> {
     fn drop(&mut self) {
         self.kept.lock().making.remove(&self.key);
-        self.kept.made.notify_all();
     }
 }
 
@@ -122,50 +148,58 @@ mod tests {
     use super::*;
 
     fn kept(kept: &Kept, n: usize, form: Form) -> bool {
-        let key = (format!("/{n}"), form);
-        matches!(kept.find(key, Instant::now()), Found::Kept(_))
+        matches!(kept.find((format!("/{n}"), form)), Found::Kept(_))
     }
 
     fn offer(kept: &Kept, n: usize, size: usize, took: Duration) {
-        let key = (format!("/{n}"), Form::Json);
-        if let Found::Make(making) = kept.find(key, Instant::now()) {
+        if let Found::Make(making) = kept.find((format!("/{n}"), Form::Json)) {
             let answer = Answer::of("text/plain", vec![0; size]);
             making.keep(&Arc::new(answer), took);
         }
     }
 
     #[test]
-    fn only_long_answers_are_kept_and_the_oldest_go() {
+    fn only_long_answers_are_kept_and_those_nobody_asks_for_go() {
         let all = Kept::default();
         offer(&all, 0, 1, FROM / 2);
         offer(&all, 1, MOST_OF_ONE + 1, FROM);
         assert!(!kept(&all, 0, Form::Json) && !kept(&all, 1, Form::Json));
         for n in 0..40 {
             offer(&all, n, MOST_OF_ONE - 100, FROM);
+            // One is asked for again and again.
+            assert!(kept(&all, 0, Form::Json), "{n}");
         }
         let there: Vec<usize> = (0..40).filter(|n| kept(&all, *n, Form::Json)).collect();
-        assert_eq!(there, (8..40).collect::<Vec<usize>>());
+        let last: Vec<usize> = std::iter::once(0).chain(9..40).collect();
+        assert_eq!(there, last);
         assert!(!kept(&all, 39, Form::Html));
+        assert!(all.lock().bytes <= MOST);
     }
 
     #[test]
-    fn the_same_is_made_once_and_waited_for() {
+    fn who_asks_for_the_same_meanwhile_has_the_same() {
         let all = Kept::default();
         let key = || ("/".to_owned(), Form::Html);
-        let late = Instant::now() + Duration::from_secs(60);
-        let Found::Make(making) = all.find(key(), late) else {
+        let Found::Make(making) = all.find(key()) else {
             panic!("nothing was made yet");
         };
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| matches!(all.find(key(), late), Found::Kept(_)));
-            let answer = Arc::new(Answer::of("text/plain", "x"));
-            making.keep(&answer, FROM);
-            drop(making);
-            assert!(waiting.join().unwrap());
-        });
+        let Found::Awaited(awaited) = all.find(key()) else {
+            panic!("it is being made");
+        };
+        assert!(awaited.borrow().is_none());
+        // Also what is made too fast to be kept.
+        making.keep(&Arc::new(Answer::of("text/plain", "x")), FROM / 2);
+        drop(making);
+        assert!(awaited.borrow().is_some());
         // One who gave up leaves the work to the next.
-        let other = || ("/other".to_owned(), Form::Html);
-        drop(all.find(other(), late));
-        assert!(matches!(all.find(other(), late), Found::Make(_)));
+        let Found::Make(making) = all.find(key()) else {
+            panic!("it was not kept");
+        };
+        let Found::Awaited(awaited) = all.find(key()) else {
+            panic!("it is being made");
+        };
+        drop(making);
+        assert!(awaited.has_changed().is_err() && awaited.borrow().is_none());
+        assert!(matches!(all.find(key()), Found::Make(_)));
     }
 }

@@ -34,6 +34,9 @@ const CONNECTION_TIME: Duration = Duration::from_secs(120);
 /// How long an answer under way may take when its connection is to end.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// How long work that nobody waits for any more may take when the server ends.
+const LAST_WORK: Duration = Duration::from_secs(2);
+
 /// The most lines of the head of a request.
 const HEAD_LINES: usize = 64;
 
@@ -158,7 +161,7 @@ impl Server {
         self.address
     }
 
-    /// Answers until the watch says to stop; then what is under way is finished, for at most ten
+    /// Answers until the watch says to stop; then what is under way is finished, for at most twelve
     /// seconds.
     pub fn run(self, watch: &dyn Watch) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -167,7 +170,8 @@ impl Server {
             .build()
             .map_err(ServeError::Run)?;
         let ended = runtime.block_on(self.answer(watch));
-        runtime.shutdown_timeout(GRACE);
+        // Nobody waits for what is still being made; it is told to stop.
+        runtime.shutdown_timeout(LAST_WORK);
         ended.map_err(ServeError::Run)
     }
 

@@ -116,6 +116,46 @@ fn hostile_requests_are_refused_and_leave_nothing_behind() {
 }
 
 #[test]
+fn where_a_bank_is_stands_in_no_answer() {
+    let place = Place::with_seeds();
+    place.write(
+        "bad.jsonl",
+        "{\"url\":\"http://a1.example/new\"}\nno record\n",
+    );
+    let bank = place.path("bank");
+    let bank = bank.to_str().unwrap();
+    place
+        .run(&["ingest", bank, "bad.jsonl", "--max-rejects", "1"])
+        .done();
+    let served = Served::start(&place, &[bank]);
+    let secrets = secrets(&place);
+    for path in [
+        "/",
+        "/batches",
+        "/plan?name=default",
+        "/refresh",
+        "/metrics",
+    ] {
+        for format in ["html", "json"] {
+            let address = format!("{path}{}format={format}", and(path));
+            let text = served.get(&address).done();
+            for secret in &secrets {
+                assert!(!text.contains(secret), "{address}: {secret} in {text}");
+            }
+        }
+    }
+    let status = served.get("/?format=json").json();
+    let list = status["last_batch"]["rejects_file"].as_str();
+    assert_eq!(list, Some("rejects/batch-000002.jsonl"));
+    served.stop();
+}
+
+/// What stands before a further parameter of this address.
+fn and(path: &str) -> char {
+    if path.contains('?') { '&' } else { '?' }
+}
+
+#[test]
 fn without_the_token_nothing_is_told() {
     let place = Place::with_seeds();
     place.write("token", TOKEN);

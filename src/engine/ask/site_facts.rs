@@ -376,7 +376,10 @@ fn linked_from(
     let store = &views.reader;
     let mut blocks: BTreeSet<LinkKey> = BTreeSet::new();
     let mut of_block = None;
-    for index in pages {
+    for (number, index) in pages.iter().enumerate() {
+        if number % STEP == 0 {
+            watch.proceed()?;
+        }
         let (key, place) = LinkKey::of_page(PageId::new(site, index));
         let citers = match of_block.take() {
             Some((other, citers)) if other == key => citers,

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::Explanation;
-use crate::serve::address::{Address, linked};
+use crate::serve::address::{Address, Named, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, which};
 use crate::serve::desk::{Desk, State};
@@ -60,18 +60,15 @@ impl Page<'_> {
     fn sentence(&self) -> String {
         let answer = &self.answer;
         let why = (answer.policy.as_ref(), &answer.why);
-        linked(&sentence(
-            &answer.asked,
-            why,
-            &answer.site,
-            answer.page.alias.as_ref(),
-        ))
+        let alias = answer.page.alias.as_ref();
+        let text = sentence(&answer.asked, why, &answer.site, alias);
+        linked(&text, &Named::by(answer))
     }
 
     /// What comes after the URL and the sentence.
     fn evidence(&self) -> String {
         let text = of_page(&self.answer);
         let lines: Vec<&str> = text.lines().skip(2).map(str::trim_start).collect();
-        linked(&lines.join("\n"))
+        linked(&lines.join("\n"), &Named::by(&self.answer))
     }
 }

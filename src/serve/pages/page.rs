@@ -15,7 +15,7 @@ use crate::engine::{
     PolicySays, Seen, Why,
 };
 use crate::html::text::{Count, put};
-use crate::serve::address::{self, linked};
+use crate::serve::address::{self, Named, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
@@ -74,7 +74,7 @@ impl Page<'_> {
         let why = (plan.policy.as_ref(), &plan.why);
         let facts = &self.facts;
         let text = sentence(&plan.asked, why, &facts.site, facts.alias.as_ref());
-        linked(&text)
+        linked(&text, &Named::by(&(plan, &facts.alias)))
     }
 
     /// What is known of its links, each way.

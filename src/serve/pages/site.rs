@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::frame::Frame;
 use crate::engine::{LinksOfSite, SiteFacts, SiteInPlan, SiteLimits};
 use crate::html::text::Count;
-use crate::serve::address::{self, Address, linked};
+use crate::serve::address::{self, Address, Named, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
@@ -81,5 +81,5 @@ impl Page<'_> {
 fn in_plan(plan: &SiteInPlan) -> String {
     let mut lines = Lines(String::new());
     of_site_in_plan(&mut lines, plan);
-    linked(&lines.0)
+    linked(&lines.0, &Named::by(plan))
 }

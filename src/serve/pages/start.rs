@@ -47,7 +47,8 @@ pub(super) async fn answer(
 }
 
 fn made(state: &State<'_>, form: Form) -> Result<Answer, Fault> {
-    let status = state.bank.status()?;
+    let mut status = state.bank.status()?;
+    state.hide_place(&mut status);
     if form == Form::Json {
         return Answer::json(&status);
     }
