@@ -59,6 +59,13 @@ impl Answer {
         self.body.len()
     }
 
+    /// With room for its bytes, which is given back when the last of those whom it is sent to has them.
+    pub(super) fn held_by(mut self, room: OwnedSemaphorePermit) -> Self {
+        let bytes = self.body;
+        self.body = Bytes::from_owner(Held { bytes, _room: room });
+        self
+    }
+
     /// To be saved under this name.
     pub(super) fn saved_as(mut self, name: String) -> Self {
         self.file = Some(name);
@@ -89,13 +96,13 @@ pub(super) fn json_line(out: &mut Vec<u8>, object: &impl Serialize) -> Result<()
     Ok(())
 }
 
-/// Bytes that are being sent, with the room that they take until nobody needs them any more.
-struct Sent {
+/// Bytes with the room that they take until nobody needs them any more.
+struct Held {
     bytes: Bytes,
     _room: OwnedSemaphorePermit,
 }
 
-impl AsRef<[u8]> for Sent {
+impl AsRef<[u8]> for Held {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -103,20 +110,7 @@ impl AsRef<[u8]> for Sent {
 
 impl From<&Answer> for Response<Body> {
     fn from(answer: &Answer) -> Self {
-        answer.with_body(answer.body.clone())
-    }
-}
-
-impl Answer {
-    /// The answer as it is sent, which gives its room back when the last byte is sent.
-    pub(super) fn held_by(&self, room: OwnedSemaphorePermit) -> Response<Body> {
-        let bytes = self.body.clone();
-        self.with_body(Bytes::from_owner(Sent { bytes, _room: room }))
-    }
-
-    fn with_body(&self, body: Bytes) -> Response<Body> {
-        let answer = self;
-        let mut response = Response::new(Body::from(body));
+        let mut response = Response::new(Body::from(answer.body.clone()));
         *response.status_mut() = answer.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(answer.kind));

@@ -36,7 +36,7 @@ pub(super) struct Desk {
     turns: Arc<Semaphore>,
     /// Lists that are compared at once.
     pub(super) lists: Semaphore,
-    /// Room for long answers that are being sent, in KiB.
+    /// Room for long answers that are kept or being sent, in KiB.
     room: Arc<Semaphore>,
     /// The bank's folder as it was named, and where that leads.
     places: Vec<String>,
@@ -104,8 +104,10 @@ impl Desk {
             let text = format!("there was no answer within {} seconds", TIME.as_secs());
             Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, text))
         });
-        let answered = answered.and_then(|answer| self.response(&answer));
-        answered.unwrap_or_else(|fault| Answer::fault(&self.without_places(fault), form).into())
+        match answered {
+            Ok(answer) => answer.as_ref().into(),
+            Err(fault) => Answer::fault(&self.without_places(fault), form).into(),
+        }
     }
 
     /// The answer, made on a thread of its own in its turn. Who waits for what another request makes
@@ -145,12 +147,12 @@ impl Desk {
         }
     }
 
-    /// The answer as it is sent. One that is long takes room until the last of its bytes is sent, which a
-    /// slow reader can put off.
-    fn response(&self, answer: &Answer) -> Result<Response<Body>, Fault> {
+    /// The answer with room for its bytes where it is long: until the last of them is sent to whoever
+    /// asked for it, which slow readers can put off.
+    fn with_room(&self, answer: Answer) -> Result<Answer, Fault> {
         let size = answer.bytes();
         if size < LONG {
-            return Ok(answer.into());
+            return Ok(answer);
         }
         // What is longer than all of the room takes all of it.
         let kib = u32::try_from(size >> 10).unwrap_or(ROOM).min(ROOM);
@@ -195,6 +197,7 @@ impl Desk {
             name: &self.name,
             watch: &watch,
         });
+        let answered = answered.and_then(|answer| self.with_room(answer));
         let answered = answered.map(Arc::new);
         if let (Some(making), Ok(answer)) = (making, &answered) {
             making.made(answer);

@@ -125,7 +125,7 @@ fn where_a_bank_is_stands_in_no_answer() {
     let bank = place.path("bank");
     let bank = bank.to_str().unwrap();
     place
-        .run(&["ingest", bank, "bad.jsonl", "--max-rejects", "1"])
+        .run(&["ingest", bank, "bad.jsonl", "--max-rejects", "100"])
         .done();
     let served = Served::start(&place, &[bank]);
     let secrets = secrets(&place);
