@@ -207,14 +207,16 @@ impl Put {
 ///
 /// Where one of them cannot get its name, those before it are taken back; where that cannot be done
 /// either, [`CliError::Halfway`] says which file is new.
-pub(super) fn complete<const N: usize>(files: [OutFile; N]) -> Result<(), CliError> {
+pub(super) fn complete(files: impl Into<Vec<OutFile>>) -> Result<(), CliError> {
+    let files = files.into();
+    let count = files.len();
     for file in &files {
         file.sync()?;
     }
     let mut all: Vec<Put> = Vec::new();
     for (number, file) in (1..).zip(files) {
         let path = file.path.clone();
-        match file.put(number < N) {
+        match file.put(number < count) {
             Ok(put) => all.extend(put),
             Err(e) => return Err(taken_back(all, &path, e)),
         }

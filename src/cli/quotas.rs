@@ -1,11 +1,13 @@
 //! `quotas`: how many pages of each site the next crawl should take.
 
 use std::fmt::Write;
+use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::engine::{Bank, QuotaBy, QuotaRequest, Quotas, SiteQuota};
 use seedbank::shown::{are, counted};
+use seedbank::told::{without_limit, write_domain_limits, write_queue_limits};
 
 use super::failure::CliError;
 use super::output::{Output, print, print_json};
@@ -17,7 +19,8 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank quotas bank --pages 100000
   seedbank quotas bank --pages 100000 --by quality --format csv
-  seedbank quotas bank --pages 5000 --by seeds --plan weekly --format jsonl";
+  seedbank quotas bank --pages 5000 --by seeds --plan weekly --format jsonl
+  seedbank quotas bank --pages 100000 --format cc > domain-limits.txt";
 
 /// Share the pages of the next crawl out over the sites
 ///
@@ -78,6 +81,10 @@ enum QuotaFormat {
     Jsonl,
     /// Comma-separated values (RFC 4180) with a header
     Csv,
+    /// Limits of domains, as the generator of Common Crawl's Nutch reads them (generate.domain.limits.file)
+    Cc,
+    /// Limits of queues, as SetCrawlLimit of URLFrontier takes them: one JSON object a line
+    Urlfrontier,
 }
 
 pub(super) fn run(args: QuotasArgs, session: &Session) -> Result<Outcome, CliError> {
@@ -101,6 +108,10 @@ pub(super) fn run(args: QuotasArgs, session: &Session) -> Result<Outcome, CliErr
         QuotaFormat::Text => print(&text(&quotas))?,
         QuotaFormat::Json => print_json(&quotas)?,
         QuotaFormat::Csv => print(&csv(&quotas))?,
+        QuotaFormat::Cc => limits(&quotas, session, |out| write_domain_limits(out, &quotas))?,
+        QuotaFormat::Urlfrontier => {
+            limits(&quotas, session, |out| write_queue_limits(out, &quotas))?;
+        }
         QuotaFormat::Jsonl => {
             let mut out = Output::new();
             for site in &quotas.sites {
@@ -110,6 +121,26 @@ pub(super) fn run(args: QuotasArgs, session: &Session) -> Result<Outcome, CliErr
         }
     }
     Ok(Outcome::Done)
+}
+
+/// Prints limits, and says of how many sites there is none.
+fn limits(
+    quotas: &Quotas,
+    session: &Session,
+    write: impl FnOnce(&mut Output) -> io::Result<()>,
+) -> Result<(), CliError> {
+    let none = without_limit(quotas);
+    if none > 0 {
+        session.note(format_args!(
+            "{} with a quota of 0 {} left out, since a limit of 0 is none to the crawler; exclude them there",
+            counted(none, "site"),
+            are(&none)
+        ));
+    }
+    let mut out = Output::new();
+    let failed = out.failed();
+    write(&mut out).map_err(failed)?;
+    out.finish()
 }
 
 /// Why fewer pages are placed than were asked for; `None` where all are.

@@ -1,13 +1,15 @@
 //! `seeds`: the seed list, in the formats that crawlers read.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use seedbank::engine::{Bank, Seed};
 use seedbank::shown::{are, counted};
-use seedbank::told::{SeedFormat, write_seeds};
+use seedbank::told::{SeedFormat, split_seeds, write_seeds};
 
 use super::failure::CliError;
+use super::out_file::{OutFile, Spot, complete};
 use super::output::Output;
 use super::session::{Outcome, Session};
 use super::values::{WhichArgs, whole};
@@ -21,6 +23,7 @@ Examples:
   seedbank seeds bank --limit 20                   the best 20
   seedbank seeds bank --format nutch --out urls/seeds.txt
   seedbank seeds bank --out seeds.txt --if-changed status 5 where seeds.txt has this list already
+  seedbank seeds bank --out urls.txt --split 4     urls-1.txt to urls-4.txt, whole sites each
   seedbank seeds bank --format heritrix > job/seeds.txt";
 
 /// Print the seeds of a refresh, best first
@@ -45,6 +48,13 @@ pub(super) struct SeedsArgs {
     /// Write to a file, which is replaced only once all is written
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write N files in place of one, for as many crawlers: with --out seeds.txt seeds-1.txt to
+    /// seeds-N.txt
+    ///
+    /// The seeds of a site are in one of them, each is in the order of the list, and all are put in place
+    /// together.
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000), requires = "out", conflicts_with = "if_changed")]
+    split: Option<u32>,
     /// Print only where the list is another one; else say so, and end with status 5
     ///
     /// With --out it is another one where the file that is there does not hold the very bytes that
@@ -68,11 +78,18 @@ enum Format {
     Jsonl,
     /// Comma-separated values (RFC 4180) with a header
     Csv,
-    /// URL and key=value fields with tabs between: what Apache Nutch injects and Apache
-    /// StormCrawler reads
+    /// URL and key=value fields with tabs between, nutch.score among them: what Apache Nutch injects
     Nutch,
     /// The seeds.txt of Heritrix: URLs with comments
     Heritrix,
+    /// URL and key=value fields with tabs between: what spouts of Apache StormCrawler read
+    Stormcrawler,
+    /// A list `seeds` in YAML, for the configuration of Browsertrix Crawler
+    Browsertrix,
+    /// A JSON array of what Scrapy makes requests of
+    Scrapy,
+    /// One URLItem of URLFrontier a line, as JSON
+    Urlfrontier,
 }
 
 impl From<Format> for SeedFormat {
@@ -83,13 +100,25 @@ impl From<Format> for SeedFormat {
             Format::Csv => Self::Csv,
             Format::Nutch => Self::Nutch,
             Format::Heritrix => Self::Heritrix,
+            Format::Stormcrawler => Self::Stormcrawler,
+            Format::Browsertrix => Self::Browsertrix,
+            Format::Scrapy => Self::Scrapy,
+            Format::Urlfrontier => Self::Urlfrontier,
         }
     }
 }
 
 pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliError> {
-    let out = Output::to(args.out.as_deref(), &args.bank)?;
     let bank = Bank::at(&args.bank);
+    if let (Some(parts), Some(out)) = (args.split, &args.out) {
+        if out.as_os_str() == "-" {
+            let text = "--split writes files; give --out the name of a file";
+            return Err(CliError::Usage(text.to_owned()));
+        }
+        let (seeds, all) = chosen(bank.seeds(&args.which.clone().into())?, &args, session);
+        return split(&seeds, all, (parts, out), &args);
+    }
+    let out = Output::to(args.out.as_deref(), &args.bank)?;
     if !args.if_changed {
         let seeds = bank.seeds(&args.which.clone().into())?;
         write(seeds, &args, out, session)?.finish()?;
@@ -134,11 +163,52 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
 
 /// Writes the list as the arguments say; what comes back is still to be finished.
 fn write(
-    mut seeds: Vec<Seed>,
+    seeds: Vec<Seed>,
     args: &SeedsArgs,
     mut out: Output,
     session: &Session,
 ) -> Result<Output, CliError> {
+    let (seeds, all) = chosen(seeds, args, session);
+    let failed = out.failed();
+    write_seeds(&mut out, &seeds, all, args.format.into()).map_err(failed)?;
+    Ok(out)
+}
+
+/// Writes the parts of a list, each to a file of its own.
+fn split(
+    seeds: &[Seed],
+    all: usize,
+    (parts, out): (u32, &Path),
+    args: &SeedsArgs,
+) -> Result<Outcome, CliError> {
+    let mut files = Vec::new();
+    for (number, part) in (1..).zip(split_seeds(seeds, parts as usize)) {
+        let spot = Spot::new("--out", &numbered(out, number), &args.bank)?;
+        let mut file = OutFile::new(spot)?;
+        let failed = file.failed();
+        let mut list = Vec::new();
+        write_seeds(&mut list, &part, all, args.format.into()).map_err(&failed)?;
+        file.write_all(&list).map_err(failed)?;
+        files.push(file);
+    }
+    complete(files)?;
+    Ok(Outcome::Done)
+}
+
+/// The name of a part: its number stands before what the name ends in.
+fn numbered(out: &Path, number: u32) -> PathBuf {
+    let stem = out.file_stem().unwrap_or_default().to_os_string();
+    let mut name = stem;
+    name.push(format!("-{number}"));
+    if let Some(ending) = out.extension() {
+        name.push(".");
+        name.push(ending);
+    }
+    out.with_file_name(name)
+}
+
+/// The seeds of a list that are asked for, and how many the list has.
+fn chosen(mut seeds: Vec<Seed>, args: &SeedsArgs, session: &Session) -> (Vec<Seed>, usize) {
     let all = seeds.len();
     let dead = seeds.iter().filter(|seed| !seed.alive).count();
     if args.alive {
@@ -159,7 +229,5 @@ fn write(
     if let Some(limit) = args.limit {
         seeds.truncate(limit as usize);
     }
-    let failed = out.failed();
-    write_seeds(&mut out, &seeds, all, args.format.into()).map_err(failed)?;
-    Ok(out)
+    (seeds, all)
 }

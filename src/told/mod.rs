@@ -5,8 +5,10 @@
 //! escaped.
 
 mod causes;
+mod crawlers;
 mod explain;
 mod how;
+mod limits;
 mod lines;
 mod plans;
 mod policy;
@@ -18,9 +20,10 @@ mod words;
 pub use causes::{SummaryLine, because};
 pub use explain::{of_page, of_site, of_site_in_plan};
 pub use how::how;
+pub use limits::{without_limit, write_domain_limits, write_queue_limits};
 pub use lines::Lines;
 pub use plans::{ShownPlan, flags};
 pub use policy::{policy, shortage, stars};
-pub use seeds::{SeedFormat, write_seeds};
+pub use seeds::{SeedFormat, split_seeds, write_seeds};
 pub use sentence::sentence;
 pub use words::{kind_name, state_name};

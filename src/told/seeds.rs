@@ -1,8 +1,13 @@
 //! Seed lists in the formats that crawlers read.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 
+use super::crawlers::{
+    ARRAY, BROWSERTRIX, Frame, LINES, browsertrix_item, evidence, nutch_line, scrapy_request,
+    stormcrawler_line, urlfrontier_line,
+};
 use crate::engine::{ByPolicy, Evidence, Seed};
 use crate::shown::{counted, quoted};
 
@@ -16,21 +21,32 @@ pub enum SeedFormat {
     Jsonl,
     /// Comma-separated values (RFC 4180) with a header.
     Csv,
-    /// URL and `key=value` fields with tabs between: what Apache Nutch injects and Apache StormCrawler
-    /// reads.
+    /// URL and `key=value` fields with tabs between, `nutch.score` among them: what Apache Nutch injects.
     Nutch,
     /// The `seeds.txt` of Heritrix: URLs with comments.
     Heritrix,
+    /// URL and `key=value` fields with tabs between: what spouts of Apache StormCrawler read.
+    Stormcrawler,
+    /// A list `seeds` in YAML, for the configuration of Browsertrix Crawler.
+    Browsertrix,
+    /// A JSON array of what Scrapy makes requests of.
+    Scrapy,
+    /// One `URLItem` of URLFrontier a line, as JSON.
+    Urlfrontier,
 }
 
 impl SeedFormat {
     /// Every format, in the order in which they are offered.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 9] = [
         Self::Text,
         Self::Jsonl,
         Self::Csv,
         Self::Nutch,
         Self::Heritrix,
+        Self::Stormcrawler,
+        Self::Browsertrix,
+        Self::Scrapy,
+        Self::Urlfrontier,
     ];
 
     /// Its name, as it is asked for.
@@ -42,6 +58,30 @@ impl SeedFormat {
             Self::Csv => "csv",
             Self::Nutch => "nutch",
             Self::Heritrix => "heritrix",
+            Self::Stormcrawler => "stormcrawler",
+            Self::Browsertrix => "browsertrix",
+            Self::Scrapy => "scrapy",
+            Self::Urlfrontier => "urlfrontier",
+        }
+    }
+
+    /// What the name of a file of it ends in.
+    #[must_use]
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Self::Text | Self::Nutch | Self::Heritrix | Self::Stormcrawler => "txt",
+            Self::Jsonl | Self::Urlfrontier => "jsonl",
+            Self::Csv => "csv",
+            Self::Browsertrix => "yaml",
+            Self::Scrapy => "json",
+        }
+    }
+
+    const fn frame(self) -> Frame {
+        match self {
+            Self::Browsertrix => BROWSERTRIX,
+            Self::Scrapy => ARRAY,
+            _ => LINES,
         }
     }
 }
@@ -83,16 +123,55 @@ pub fn write_seeds(
         )?,
         _ => {}
     }
-    for seed in seeds {
+    let frame = format.frame();
+    if seeds.is_empty() {
+        return out.write_all(frame.empty.as_bytes());
+    }
+    out.write_all(frame.begins.as_bytes())?;
+    for (at, seed) in seeds.iter().enumerate() {
+        if at > 0 {
+            out.write_all(frame.between.as_bytes())?;
+        }
         match format {
             SeedFormat::Text => writeln!(out, "{}", seed.url)?,
             SeedFormat::Jsonl => writeln!(out, "{}", serde_json::to_string(seed)?)?,
             SeedFormat::Csv => out.write_all(csv_line(seed).as_bytes())?,
             SeedFormat::Nutch => writeln!(out, "{}", nutch_line(seed, all))?,
             SeedFormat::Heritrix => writeln!(out, "{}", heritrix_line(seed))?,
+            SeedFormat::Stormcrawler => writeln!(out, "{}", stormcrawler_line(seed))?,
+            SeedFormat::Browsertrix => browsertrix_item(&mut out, seed)?,
+            SeedFormat::Scrapy => write!(out, "{}", scrapy_request(seed, all)?)?,
+            SeedFormat::Urlfrontier => writeln!(out, "{}", urlfrontier_line(seed)?)?,
         }
     }
-    Ok(())
+    out.write_all(frame.ends.as_bytes())
+}
+
+/// A list in parts, for as many crawlers: the seeds of a site are in one part, and each part is in the
+/// order of the list. A site goes to the part that has the fewest seeds so far, the first of several,
+/// the sites in the order of their best seeds. There may be fewer sites than parts: some are empty then.
+#[must_use]
+pub fn split_seeds(seeds: &[Seed], parts: usize) -> Vec<Vec<Seed>> {
+    let mut of_site: BTreeMap<&str, Vec<&Seed>> = BTreeMap::new();
+    let mut sites = Vec::new();
+    for seed in seeds {
+        let list = of_site.entry(&seed.site).or_default();
+        if list.is_empty() {
+            sites.push(&*seed.site);
+        }
+        list.push(seed);
+    }
+    let mut split: Vec<Vec<Seed>> = vec![Vec::new(); parts];
+    for site in sites {
+        let list = of_site.remove(site).unwrap_or_default();
+        if let Some(part) = split.iter_mut().min_by_key(|part| part.len()) {
+            part.extend(list.into_iter().cloned());
+        }
+    }
+    for part in &mut split {
+        part.sort_by_key(|seed| seed.rank);
+    }
+    split
 }
 
 /// The columns, the same for every method, so that a reader need not know which one it was.
@@ -151,86 +230,12 @@ const fn by_policy(seed: &Seed) -> &'static str {
     }
 }
 
-/// The evidence under the names that JSON Lines use.
-fn evidence(evidence: &Evidence) -> Vec<(&'static str, String)> {
-    match evidence {
-        Evidence::Core {
-            core,
-            sigma,
-            hub_score,
-        } => vec![
-            ("core", core.to_string()),
-            ("sigma", sigma.to_string()),
-            ("hub_score", hub_score.to_string()),
-        ],
-        Evidence::Cover {
-            gain,
-            covered_pages,
-            covered_value,
-            pick,
-            since,
-            seats,
-        } => {
-            let mut pairs = Vec::new();
-            pairs.extend(gain.map(|gain| ("gain", gain.to_string())));
-            pairs.extend([
-                ("covered_pages", covered_pages.to_string()),
-                ("covered_value", covered_value.to_string()),
-                ("pick", pick.to_string()),
-                ("since", since.to_string()),
-            ]);
-            pairs.extend(seats.map(|seats| ("seats", seats.to_string())));
-            pairs
-        }
-        Evidence::ByPolicy {} => Vec::new(),
-    }
-}
-
-/// A line for the injector of Nutch: metadata as key=value, with tabs between.
-///
-/// Scores of different cores or sites cannot be compared, so `nutch.score` follows the rank
-/// alone: from 1 down in equal steps, and never 0, which Nutch would take for worthless.
-fn nutch_line(seed: &Seed, seeds: usize) -> String {
-    let better = f64::from(seed.rank.saturating_sub(1));
-    let score = 1.0 - better / (seeds as f64).max(better + 1.0);
-    let mut fields = vec![
-        ("seed.rank", seed.rank.to_string()),
-        ("seed.plan", seed.plan.clone()),
-        ("seed.method", seed.method.name().to_owned()),
-        ("seed.refresh", seed.refresh.to_string()),
-    ];
-    fields.extend(
-        evidence(&seed.evidence)
-            .into_iter()
-            .map(|(name, value)| match name {
-                "core" => ("seed.core", value),
-                "sigma" => ("seed.sigma", value),
-                "hub_score" => ("seed.hub_score", value),
-                "gain" => ("seed.gain", value),
-                "covered_pages" => ("seed.covered_pages", value),
-                "covered_value" => ("seed.covered_value", value),
-                "pick" => ("seed.pick", value),
-                "since" => ("seed.since", value),
-                _ => ("seed.seats", value),
-            }),
-    );
-    fields.push(("nutch.score", format!("{score}")));
-    let mut line = seed.url.clone();
-    for (name, value) in fields {
-        line.push('\t');
-        line.push_str(name);
-        line.push('=');
-        line.push_str(&value);
-    }
-    line
-}
-
 /// A line of Heritrix's seeds.txt, which may end in a comment.
 fn heritrix_line(seed: &Seed) -> String {
     let mut line = format!("{} # rank {}", seed.url, seed.rank);
     for (name, value) in evidence(&seed.evidence) {
         line.push_str(", ");
-        line.push_str(name);
+        line.push_str(name.trim_start_matches("seed."));
         line.push(' ');
         line.push_str(&value);
     }
@@ -287,6 +292,25 @@ mod tests {
              seed.refresh=7\tseed.gain=12.5\tseed.covered_pages=3\tseed.covered_value=-0.25\t\
              seed.pick=2\tseed.since=6\tseed.seats=4\tnutch.score=0.5"
         );
+    }
+
+    #[test]
+    fn parts_have_whole_sites_in_order() {
+        let seed = |(rank, site): (u32, &str)| Seed {
+            site: site.to_owned(),
+            ..cover(rank, None)
+        };
+        let seeds: Vec<Seed> = [(1, "a"), (2, "b"), (3, "a"), (4, "c"), (5, "d"), (6, "b")]
+            .map(seed)
+            .into();
+        let ranks = |parts: usize| {
+            let split = split_seeds(&seeds, parts);
+            let ranks = |part: &Vec<Seed>| part.iter().map(|seed| seed.rank).collect();
+            split.iter().map(ranks).collect::<Vec<Vec<u32>>>()
+        };
+        assert_eq!(ranks(1), [[1, 2, 3, 4, 5, 6]]);
+        assert_eq!(ranks(2), [[1, 3, 4], [2, 5, 6]]);
+        assert_eq!(ranks(5), [vec![1, 3], vec![2, 6], vec![4], vec![5], vec![]]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::support::command;
 use crate::support::command::Place;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn text_is_one_url_a_line_in_order() {
@@ -105,6 +105,70 @@ fn heritrix_lines_are_a_url_and_a_comment() {
 }
 
 #[test]
+fn crawlers_have_lists_of_their_own() {
+    let place = Place::with_seeds();
+    let list = |format: &str| {
+        let text = place.run(&["seeds", "bank", "--format", format]).done();
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let urls = list("text");
+    // StormCrawler: what Nutch has, without a score.
+    let nutch = list("nutch");
+    let without = nutch.iter().map(|line| line.rsplit_once('\t').unwrap().0);
+    assert_eq!(list("stormcrawler"), without.collect::<Vec<_>>());
+    // Browsertrix: a list of items in YAML, each a URL in quotes.
+    let yaml = list("browsertrix");
+    assert_eq!(yaml[0], "seeds:");
+    let items = yaml[1..].iter().map(|item| {
+        let url = item.strip_prefix("  - url: ").unwrap();
+        serde_json::from_str::<String>(url).unwrap()
+    });
+    assert_eq!(items.collect::<Vec<_>>(), urls);
+    // Scrapy: one array, the better seed with the higher priority.
+    let requests: Value = serde_json::from_str(&list("scrapy").join("\n")).unwrap();
+    let jsonl = list("jsonl");
+    for (at, request) in requests.as_array().unwrap().iter().enumerate() {
+        assert_eq!(request["url"], *urls[at]);
+        assert_eq!(request["priority"], urls.len() - at);
+        let seed: Value = serde_json::from_str(&jsonl[at]).unwrap();
+        assert_eq!(request["meta"]["seed"], seed);
+    }
+    assert_eq!(requests.as_array().unwrap().len(), urls.len());
+    // URLFrontier: an item a line, whose metadata are lists of strings.
+    for (at, line) in list("urlfrontier").iter().enumerate() {
+        let item: Value = serde_json::from_str(line).unwrap();
+        let info = &item["discovered"]["info"];
+        assert_eq!(
+            (&item["ID"], &info["url"]),
+            (&info["url"], &urls[at].as_str().into())
+        );
+        assert_eq!(
+            info["key"],
+            if at == 0 { "h1.example" } else { "k1.example" }
+        );
+        let rank = (at + 1).to_string();
+        assert_eq!(info["metadata"]["seed.rank"]["values"], json!([rank]));
+    }
+}
+
+#[test]
+fn a_list_is_split_by_sites() {
+    let place = Place::with_seeds();
+    let urls = place.run(&["seeds", "bank"]).done();
+    let split = ["seeds", "bank", "--out", "urls.txt", "--split", "3"];
+    place.run(&split).done();
+    let parts = [1, 2, 3].map(|n| place.path(&format!("urls-{n}.txt")));
+    let parts = parts.map(|part| std::fs::read_to_string(part).unwrap());
+    let urls: Vec<&str> = urls.split_inclusive('\n').collect();
+    assert_eq!(parts, [urls[0], urls[1], ""]);
+    assert!(!place.path("urls.txt").exists());
+    let told = place.run(&["seeds", "bank", "--split", "2"]).fails(2);
+    assert!(told.contains("--out"), "{told}");
+    let told = place.run(&["seeds", "bank", "--split", "2", "--out", "-"]);
+    assert!(told.fails(2).contains("the name of a file"));
+}
+
+#[test]
 fn an_empty_refresh_has_an_empty_list() {
     let place = Place::with_bank();
     let ended = place.run(&["refresh", "bank"]);
@@ -113,8 +177,18 @@ fn an_empty_refresh_has_an_empty_list() {
         ended.out.starts_with("refresh 1 of plan default"),
         "{ended:?}"
     );
-    for format in ["text", "jsonl", "nutch", "heritrix"] {
-        assert_eq!(place.run(&["seeds", "bank", "--format", format]).done(), "");
+    for (format, list) in [
+        ("text", ""),
+        ("jsonl", ""),
+        ("nutch", ""),
+        ("heritrix", ""),
+        ("stormcrawler", ""),
+        ("browsertrix", "seeds: []\n"),
+        ("scrapy", "[]\n"),
+        ("urlfrontier", ""),
+    ] {
+        let printed = place.run(&["seeds", "bank", "--format", format]).done();
+        assert_eq!(printed, list, "{format}");
     }
     let csv = place.run(&["seeds", "bank", "--format", "csv"]).done();
     assert_eq!(csv.lines().count(), 1);

@@ -3,7 +3,7 @@
 
 use super::schemas::fits;
 use crate::support::command::Place;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn words(line: &str) -> Vec<&str> {
     line.split(' ').collect()
@@ -214,6 +214,26 @@ fn quotas_add_up_within_what_is_known_and_given() {
         .run(&words("quotas bank --pages 2 --format csv"))
         .done();
     assert!(csv.starts_with("site,quota,pages,crawled,uncrawled,share,given\r\n"));
+    // Limits: a line for what has a quota, by domain or by site.
+    let limits = place.run(&words("quotas bank --pages 2 --format cc"));
+    assert!(limits.err.contains("with a quota of 0"), "{limits:?}");
+    let limits = limits.done();
+    let of_line = |line: &str| line.split('\t').map(str::to_owned).collect::<Vec<_>>();
+    let limits: Vec<Vec<String>> = limits.lines().map(of_line).collect();
+    let with: Vec<&Value> = lines.iter().filter(|line| line["quota"] != 0).collect();
+    assert_eq!(limits.len(), with.len());
+    for limit in &limits {
+        let site = with.iter().find(|line| line["site"] == *limit[0]).unwrap();
+        assert_eq!(limit[1], site["quota"].to_string());
+        assert_eq!(
+            (limit[2].as_str(), limit[4].as_str()),
+            (limit[1].as_str(), "1")
+        );
+    }
+    let queues = place.run(&words("quotas bank --pages 2 --format urlfrontier"));
+    let queues = queues.json_lines();
+    let quota = |line: &&Value| json!({"key": line["site"], "limit": line["quota"]});
+    assert_eq!(queues, with.iter().map(quota).collect::<Vec<_>>());
     // By seeds: sites without a seed come after those that have one.
     place
         .run(&words("refresh bank --plan s --method pagerank --seeds 1"))

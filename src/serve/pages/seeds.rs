@@ -7,7 +7,7 @@ use axum::extract::{Query, State as Shared};
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use serde::Deserialize;
 
-use crate::serve::answer::{Answer, CSV, Fault, JSON_LINES, TEXT};
+use crate::serve::answer::{Answer, CSV, Fault, JSON, JSON_LINES, TEXT};
 use crate::serve::asked::which;
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::{Form, accepted};
@@ -77,11 +77,13 @@ fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
     let mut list = Vec::new();
     write_seeds(&mut list, &seeds, all, format)
         .map_err(|e| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string()))?;
-    let (kind, ending) = match format {
-        SeedFormat::Text | SeedFormat::Nutch | SeedFormat::Heritrix => (TEXT, "txt"),
-        SeedFormat::Jsonl => (JSON_LINES, "jsonl"),
-        SeedFormat::Csv => (CSV, "csv"),
+    let kind = match format.ending() {
+        "jsonl" => JSON_LINES,
+        "json" => JSON,
+        "csv" => CSV,
+        _ => TEXT,
     };
+    let ending = format.ending();
     let name = format!("seeds-{}-{}.{ending}", refresh.plan, refresh.refresh);
     Ok(Answer::of(kind, list).saved_as(name))
 }
