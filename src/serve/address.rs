@@ -4,7 +4,11 @@ use std::fmt::{Display, Write};
 
 use url::form_urlencoded::byte_serialize;
 
+use super::guard::MAX_ADDRESS;
 use crate::html::text::escape;
+
+/// Room for what else an address says of a URL: a site, a refresh, a format.
+const ROOM: usize = 512;
 
 /// An address on this server: a path, and parameters in the order in which they were given.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,6 +34,11 @@ impl Address {
         self.text
             .extend(byte_serialize(value.to_string().as_bytes()));
         self
+    }
+
+    /// Whether the server takes it, and others of the same URL.
+    pub(super) fn fits(&self) -> bool {
+        self.text.len() + ROOM <= MAX_ADDRESS
     }
 
     /// With a parameter more, where it has a value.
@@ -64,7 +73,7 @@ pub(super) fn plan(name: &str) -> Address {
 
 /// The page of a refresh.
 pub(super) fn refresh(number: u32) -> Address {
-    Address::of("/refresh").with("n", number)
+    Address::of("/refresh").with("refresh", number)
 }
 
 /// The page of a core.
@@ -72,6 +81,11 @@ pub(super) fn core(refresh: u32, rank: u32) -> Address {
     Address::of("/core")
         .with("refresh", refresh)
         .with("core", rank)
+}
+
+/// When a page was a seed.
+pub(super) fn history(url: &str) -> Address {
+    Address::of("/history").with("url", url)
 }
 
 /// The page of a comparison of two refreshes.
@@ -103,13 +117,14 @@ pub(super) fn linked(text: &str) -> String {
             }
             let url = word.trim_end_matches([',', ';', ':', ')', '.']);
             let is_url = url.starts_with("http://") || url.starts_with("https://");
-            if is_url {
+            let here = page(url);
+            if is_url && here.fits() {
                 let shown = crate::shown::readable(url);
                 // Writing to a String cannot fail.
                 let _ = write!(
                     html,
                     "<a href=\"{}\">{}</a>",
-                    escape(&page(url).to_string()),
+                    escape(&here.to_string()),
                     escape(&shown)
                 );
                 html.push_str(&escape(word.get(url.len()..).unwrap_or_default()));

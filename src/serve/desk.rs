@@ -14,6 +14,7 @@ use super::answer::{Answer, Fault};
 use super::form::Form;
 use super::kept::{Found, Key};
 use super::shelf::Shelf;
+use super::turnovers::Turnovers;
 use crate::engine::Bank;
 use crate::watch::Watch;
 
@@ -134,6 +135,7 @@ impl Desk {
         let answer = Arc::new(question(&State {
             bank: &held.bank,
             name: &self.name,
+            turnovers: &held.turnovers,
             watch,
         })?);
         if let Some(making) = making {
@@ -149,6 +151,8 @@ pub(super) struct State<'a> {
     pub(super) bank: &'a Bank,
     /// The name of the bank's folder.
     pub(super) name: &'a str,
+    /// How its lists changed, as far as it was asked.
+    pub(super) turnovers: &'a Turnovers,
     /// Stops the work when its time is over.
     pub(super) watch: &'a Deadline,
 }
