@@ -98,14 +98,12 @@ impl Given {
             return Ok(None);
         };
         let found = values.iter().find(|(value, _)| *value == text);
-        match found {
-            Some((_, value)) => Ok(Some(*value)),
-            None => {
-                let names: Vec<&str> = values.iter().map(|(value, _)| *value).collect();
-                let names = names.join(", ");
-                Err(bad(format!("parameter {name} has to be one of {names}")))
-            }
+        if let Some((_, value)) = found {
+            return Ok(Some(*value));
         }
+        let names: Vec<&str> = values.iter().map(|(value, _)| *value).collect();
+        let names = names.join(", ");
+        Err(bad(format!("parameter {name} has to be one of {names}")))
     }
 
     /// How the answer is to be written: as the address says, else as the header does.
