@@ -75,7 +75,8 @@ fn a_file_counts_before_what_was_typed() {
 fn a_list_that_cannot_be_compared_stands_there_still() {
     let place = Place::with_seeds();
     let served = Served::start(&place, &["bank"]);
-    let long: String = (0..2001).map(|n| format!("http://a.test/{n}\n")).collect();
+    let long = (0..2001).map(|n| format!("http://a.test/{n}\n"));
+    let long = long.collect::<Vec<_>>().concat();
     for (plan, list, status, why) in [
         ("default", long.as_str(), 413, "at most 2000 URLs"),
         (
