@@ -77,8 +77,9 @@ demo: build
 	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-000.jsonl.zst --snapshot
 	@echo; echo "== Seeds, one from each dense core of the web graph"
 	$(SEEDBANK) refresh $(DEMO)/bank --seeds 20
-	@echo; echo "== Two more days of crawling, and the seeds after them"
+	@echo; echo "== Two more days of crawling, each with the seeds after it"
 	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-001.jsonl.zst
+	$(SEEDBANK) refresh $(DEMO)/bank
 	$(SEEDBANK) ingest $(DEMO)/bank $(DEMO)/crawl/day-002.jsonl.zst
 	$(SEEDBANK) refresh $(DEMO)/bank
 	$(SEEDBANK) seeds $(DEMO)/bank

@@ -88,13 +88,13 @@ pub(super) fn run(args: &PageArgs) -> Result<Outcome, CliError> {
         }
         return Ok(Outcome::Done);
     }
-    let (sites, examples) = match format {
-        Format::Text => (10, 3),
-        Format::Json => (100, 10),
+    let limits = match format {
+        Format::Text => PageLimits::default(),
+        Format::Json => PageLimits::AS_JSON,
     };
     let limits = PageLimits {
-        sites: limit.unwrap_or(sites),
-        examples,
+        sites: limit.unwrap_or(limits.sites),
+        ..limits
     };
     let facts = bank.page(&args.url, limits)?;
     match format {

@@ -42,15 +42,14 @@ pub(super) struct SiteArgs {
 
 pub(super) fn run(args: &SiteArgs, session: &Session) -> Result<Outcome, CliError> {
     let format = args.format.format;
-    let (sites, digests) = match format {
-        Format::Text => (10, 5),
-        Format::Json => (100, 20),
+    let limits = match format {
+        Format::Text => SiteLimits::default(),
+        Format::Json => SiteLimits::AS_JSON,
     };
     let limits = SiteLimits {
-        sites: args.limit.map_or(sites, |limit| limit as usize),
-        digests,
+        sites: args.limit.map_or(limits.sites, |limit| limit as usize),
         pages: args.look,
-        ..SiteLimits::default()
+        ..limits
     };
     let watch = session.watch()?;
     let facts = Bank::at(&args.bank).site(&args.site, limits, &watch);

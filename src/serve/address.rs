@@ -7,7 +7,11 @@ use serde::Serialize;
 use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
+use super::guard::MAX_ADDRESS;
 use crate::html::text::escape;
+
+/// Room for what else an address says of a URL: a site, a refresh, a format.
+const ROOM: usize = 512;
 
 /// An address on this server: a path, and parameters in the order in which they were given.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,6 +37,11 @@ impl Address {
         self.text
             .extend(byte_serialize(value.to_string().as_bytes()));
         self
+    }
+
+    /// Whether the server takes it, and others of the same URL.
+    pub(super) fn fits(&self) -> bool {
+        self.text.len() + ROOM <= MAX_ADDRESS
     }
 
     /// With a parameter more, where it has a value.
@@ -67,7 +76,7 @@ pub(super) fn plan(name: &str) -> Address {
 
 /// The page of a refresh.
 pub(super) fn refresh(number: u32) -> Address {
-    Address::of("/refresh").with("n", number)
+    Address::of("/refresh").with("refresh", number)
 }
 
 /// The page of a core.
@@ -75,6 +84,11 @@ pub(super) fn core(refresh: u32, rank: u32) -> Address {
     Address::of("/core")
         .with("refresh", refresh)
         .with("core", rank)
+}
+
+/// When a page was a seed.
+pub(super) fn history(url: &str) -> Address {
+    Address::of("/history").with("url", url)
 }
 
 /// The page of a comparison of two refreshes.
@@ -145,13 +159,16 @@ pub(super) fn linked(text: &str, named: &Named) -> String {
                 html.push(' ');
             }
             let (url, rest) = word.split_at(named.length(word));
-            if !url.is_empty() {
+            let here = page(url);
+            if url.is_empty() || !here.fits() {
+                html.push_str(&escape(url));
+            } else {
                 let shown = crate::shown::readable(url);
                 // Writing to a String cannot fail.
                 let _ = write!(
                     html,
                     "<a href=\"{}\">{}</a>",
-                    escape(&page(url).to_string()),
+                    escape(&here.to_string()),
                     escape(&shown)
                 );
             }

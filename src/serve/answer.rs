@@ -66,6 +66,12 @@ impl Answer {
         self
     }
 
+    /// With another status than that of an answer that was found.
+    pub(super) fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
     /// To be saved under this name.
     pub(super) fn saved_as(mut self, name: String) -> Self {
         self.file = Some(name);

@@ -1,12 +1,11 @@
 //! What a request asks for.
 
-use axum::extract::{FromRequestParts, Query};
-use axum::http::StatusCode;
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use serde::de::DeserializeOwned;
 
 use super::answer::{Answer, Fault};
-use super::form::{Form, form_of};
+use super::form::{Form, accepted};
+use super::given::{Given, Parameters};
 use crate::engine::Which;
 
 /// Parameters of a request, and how its answer is to be written.
@@ -17,38 +16,34 @@ pub(super) struct Asked<T> {
     pub(super) address: String,
 }
 
-/// Parameters of a request that needs none.
-#[derive(serde::Deserialize)]
+/// Parameters of a request that has none.
 pub(super) struct Nothing {}
+
+impl Parameters for Nothing {
+    fn of(_: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {})
+    }
+}
 
 /// Which refresh is asked for: by its number, or the last one of a plan.
 pub(super) fn which(plan: Option<String>, refresh: Option<u32>) -> Which {
     Which { plan, refresh }
 }
 
-impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+impl<S: Sync, T: Parameters> FromRequestParts<S> for Asked<T> {
     type Rejection = axum::response::Response;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        let form = form_of(parts);
-        let refuse = |form, text: String| {
-            let fault = Fault::new(StatusCode::BAD_REQUEST, text);
-            Answer::fault(&fault, form).into()
-        };
-        let form = match form {
-            Ok(form) => form,
-            Err(text) => return Err(refuse(Form::Html, text)),
-        };
-        match Query::<T>::try_from_uri(&parts.uri) {
-            Ok(Query(about)) => Ok(Self {
-                about,
-                form,
-                address: parts.uri.to_string(),
-            }),
-            Err(e) => Err(refuse(
-                form,
-                format!("the address asks for nothing here: {}", e.body_text()),
-            )),
-        }
+        let refuse = |fault: &Fault, form| Self::Rejection::from(Answer::fault(fault, form));
+        let accepted = accepted(&parts.headers);
+        let mut given = Given::of(&parts.uri);
+        let form = given.form(&parts.headers);
+        let form = form.map_err(|fault| refuse(&fault, accepted))?;
+        let about = T::of(&mut given).and_then(|about| given.all_known().map(|()| about));
+        Ok(Self {
+            about: about.map_err(|fault| refuse(&fault, form))?,
+            form,
+            address: parts.uri.to_string(),
+        })
     }
 }

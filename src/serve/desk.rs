@@ -15,6 +15,7 @@ use super::answer::{Answer, Fault};
 use super::form::Form;
 use super::kept::{Awaited, Found, Key};
 use super::shelf::Shelf;
+use super::turnovers::Turnovers;
 use crate::engine::{Bank, Status};
 use crate::watch::Watch;
 
@@ -195,6 +196,7 @@ impl Desk {
         let answered = question(&State {
             bank: &held.bank,
             name: &self.name,
+            turnovers: &held.turnovers,
             watch: &watch,
         });
         let answered = answered.and_then(|answer| self.with_room(answer));
@@ -222,6 +224,8 @@ pub(super) struct State<'a> {
     pub(super) bank: &'a Bank,
     /// The name of the bank's folder.
     pub(super) name: &'a str,
+    /// How its lists changed, as far as it was asked.
+    pub(super) turnovers: &'a Turnovers,
     /// Stops the work when its time is over.
     pub(super) watch: &'a Deadline,
 }

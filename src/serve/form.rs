@@ -1,9 +1,7 @@
 //! Whether an answer is a page or JSON.
 
-use axum::extract::Query;
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
-use axum::http::request::Parts;
 
 /// What an answer is written as.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -12,28 +10,6 @@ pub(super) enum Form {
     Html,
     /// The types that the command line prints.
     Json,
-}
-
-/// The parameter that every page has.
-#[derive(serde::Deserialize)]
-struct Format {
-    format: Option<String>,
-}
-
-/// How an answer to a request is to be written: as its address says, else as its header does.
-pub(super) fn form_of(parts: &Parts) -> Result<Form, String> {
-    let asked = Query::<Format>::try_from_uri(&parts.uri);
-    let Ok(Query(asked)) = asked else {
-        return Err(
-            "the address cannot be read, or says twice which format it asks for".to_owned(),
-        );
-    };
-    match asked.format.as_deref() {
-        None => Ok(accepted(&parts.headers)),
-        Some("html") => Ok(Form::Html),
-        Some("json") => Ok(Form::Json),
-        Some(_) => Err("there is no such format here: html or json".to_owned()),
-    }
 }
 
 /// JSON where the request would rather have it than a page.

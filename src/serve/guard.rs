@@ -27,9 +27,8 @@ pub(super) const FORM: &str = "/compare";
 /// What says that the server is there, to whoever asks.
 pub(super) const HEALTH: &str = "/healthz";
 
-/// The most bytes of an address: four times the longest URL of a page, which may be percent-encoded,
-/// is more than browsers send.
-const MAX_ADDRESS: usize = 16 << 10;
+/// The most bytes of an address. A bank may have longer URLs, which pages show without a link.
+pub(super) const MAX_ADDRESS: usize = 16 << 10;
 
 /// The most bytes of the head of a request.
 pub(super) const HEAD_BYTES: usize = 32 << 10;

@@ -5,10 +5,12 @@
 //! guard.rs     who may ask, how, and what every answer says to the browser
 //! token.rs     the secret that others than this machine's users have to know
 //! shelf.rs     the state that is asked, let go as soon as a later one is published
+//! turnovers.rs how its lists changed from refresh to refresh
 //! desk.rs      answers questions on threads of their own, so many at once, each within its time
 //! kept.rs      answers of one state that took long
 //! answer.rs    an answer as a page or as JSON; what could not be answered
 //! asked.rs     what a request asks for
+//! given.rs     the parameters of its address
 //! form.rs      whether its answer is a page or JSON
 //! address.rs   addresses of pages, for links between them
 //! pages/       a file for each page; html/ its template, on top of those in src/html
@@ -25,12 +27,14 @@ mod answer;
 mod asked;
 mod desk;
 mod form;
+mod given;
 mod guard;
 mod kept;
 mod pages;
 mod server;
 mod shelf;
 mod token;
+mod turnovers;
 
 pub use server::{ServeError, ServeRequest, Server};
 pub use token::{ShortToken, Token};

@@ -3,12 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::kept::Kept;
+use super::turnovers::Turnovers;
 use crate::engine::{Bank, EngineError};
 
 /// A published state that is held open.
 pub(super) struct Held {
     pub(super) bank: Bank,
     pub(super) kept: Kept,
+    pub(super) turnovers: Turnovers,
 }
 
 /// Holds the published state open between requests, as long as no later one is published.
@@ -45,6 +47,7 @@ impl Shelf {
         let state = Arc::new(Held {
             bank: self.bank.pinned()?,
             kept: Kept::default(),
+            turnovers: Turnovers::default(),
         });
         *held = Some(Arc::clone(&state));
         Ok(state)

@@ -59,6 +59,8 @@ mod serve_browser;
 mod serve_hostile;
 #[cfg(target_os = "linux")]
 mod serve_markup;
+#[cfg(target_os = "linux")]
+mod serve_pages;
 mod serve_person;
 #[cfg(target_os = "linux")]
 mod serve_requests;

@@ -162,6 +162,17 @@ fn every_address_is_a_page_and_what_the_command_line_prints() {
             "jsonl",
         ),
         (
+            "/core?core=2&links=true".into(),
+            vec!["cores", "bank", "--core", "2", "--links"],
+            "jsonl",
+        ),
+        (page("history", ""), vec!["history", "bank", seed], "json"),
+        (
+            page("history", "&plan=default"),
+            vec!["history", "bank", seed, "--plan", "default"],
+            "json",
+        ),
+        (
             "/core?core=1&refresh=1".into(),
             vec!["cores", "bank", "--core", "1", "--refresh", "1"],
             "jsonl",
@@ -228,7 +239,7 @@ fn what_the_command_line_adds_or_names_otherwise_is_all_that_differs() {
     );
     let refreshes = json(&["history", "bank"])["refreshes"].clone();
     for (n, refresh) in (1..).zip(refreshes.as_array().unwrap()) {
-        let path = format!("/refresh?n={n}&format=json");
+        let path = format!("/refresh?refresh={n}&format=json");
         assert_eq!(&served.get(&path).json(), refresh, "{path}");
     }
     for path in ["/", "/plan?name=default", "/refresh", "/compare", "/search"] {
@@ -325,10 +336,7 @@ fn a_thousand_pages_are_as_the_command_line_tells_them() {
     assert_eq!(urls.len(), 1000);
     let served = Served::start(&place, &["bank"]);
     let bank = Bank::at(&place.path("bank")).pinned().unwrap();
-    let limits = PageLimits {
-        sites: 100,
-        examples: 10,
-    };
+    let limits = PageLimits::AS_JSON;
     let asked = urls.join("\n") + "\n";
     let explain = ["explain", "bank", "-", "--format", "json"];
     let explained = place.run_with(&explain, asked.as_bytes()).done();
@@ -400,7 +408,7 @@ fn why_is_at_most_three_clicks_away() {
     }
     // A seed and its core are found without a search too.
     let seeds = place.run(&["seeds", "bank"]).done();
-    let refresh = "/refresh?n=2".to_owned();
+    let refresh = "/refresh?refresh=2".to_owned();
     assert!(links(&start).contains(&refresh));
     let listed = links(&served.get(&refresh).done());
     for seed in seeds.lines() {

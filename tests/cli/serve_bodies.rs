@@ -57,6 +57,16 @@ pub fn bodies(cases: &mut Cases) {
         plan,
     );
     cases.add("a plan of no name", bytes, &[400, 404]);
+    for target in [
+        "/compare?format=bogus",
+        "/compare?plan=default&plan=default",
+        "/compare?list=a",
+        "/compare?x",
+    ] {
+        let lines = b"Content-Type: text/plain\r\nContent-Length: 18\r\n";
+        let bytes = cases.of("POST", target.as_bytes(), lines, plan);
+        cases.add(target, bytes, &[400]);
+    }
 }
 
 pub fn encodings(cases: &mut Cases) {

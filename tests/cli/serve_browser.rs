@@ -1,24 +1,24 @@
 //! The served pages in a real browser: sound and readable on every screen, in the dark and on paper,
 //! and without barriers that axe finds. Pictures go to the target folder.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Command;
 
 use serde_json::Value;
 
 use crate::support::command::Place;
+use crate::support::http::{SOON, Served};
 use crate::support::webdriver::Browser;
 
 /// A bank like that of `make demo`, with two plans more, which is served.
-pub struct Served {
+pub struct Shown {
     pub place: Place,
-    server: Child,
+    served: Served,
     /// Where it is served, without a slash at the end.
     pub base: String,
 }
 
-impl Served {
+impl Shown {
     pub fn new() -> Self {
         let place = Place::new();
         for args in [
@@ -34,16 +34,11 @@ impl Served {
         ] {
             place.run(&args.split(' ').collect::<Vec<_>>()).done();
         }
-        let mut server = place.spawn(&["serve", "bank", "--listen", "127.0.0.1:0"]);
-        let mut line = String::new();
-        let mut out = BufReader::new(server.stdout.take().unwrap());
-        out.read_line(&mut line).unwrap();
-        let base = line.split_whitespace().find(|w| w.starts_with("http://"));
-        let base = base.unwrap_or_else(|| panic!("no address: {line:?}"));
-        let base = base.trim_end_matches('/').to_owned();
+        let served = Served::start(&place, &["bank"]);
+        let base = format!("http://{}", served.address);
         Self {
             place,
-            server,
+            served,
             base,
         }
     }
@@ -53,23 +48,24 @@ impl Served {
     }
 
     pub fn port(&self) -> u16 {
-        self.base.rsplit(':').next().unwrap().parse().unwrap()
+        self.served.address.port()
     }
-}
 
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
+    /// Ends the server, which must have panicked nowhere.
+    #[track_caller]
+    pub fn stop(self) {
+        self.served.terminate();
+        // The browser may hold connections open on which it never asked.
+        self.served.ends(3 * SOON);
     }
 }
 
 /// Pages that links lead to: a name, the page where the link is, and what finds it there.
 const LINKED: [(&str, &str, &str); 16] = [
     ("plan", "start", "main a[href='/plan?name=default']"),
-    ("refresh", "start", "main a[href='/refresh?n=2']"),
-    ("by-site", "start", "main a[href='/refresh?n=3']"),
-    ("many", "start", "main a[href='/refresh?n=4']"),
+    ("refresh", "start", "main a[href='/refresh?refresh=2']"),
+    ("by-site", "start", "main a[href='/refresh?refresh=3']"),
+    ("many", "start", "main a[href='/refresh?refresh=4']"),
     ("history", "start", "header a[href='/batches']"),
     ("compare", "start", "header a[href='/compare']"),
     ("sorted", "refresh", "thead th:nth-child(2) a"),
@@ -95,7 +91,7 @@ const UNKNOWN: &str = "/page?url=http%3A%2F%2Fnowhere.example%2F";
 const NOWHERE: &str = "/nowhere";
 
 /// Every kind of page, by name.
-fn pages(served: &Served, browser: &Browser) -> Vec<(&'static str, String)> {
+fn pages(served: &Shown, browser: &Browser) -> Vec<(&'static str, String)> {
     let mut pages = vec![("start", served.at("/"))];
     for (name, from, css) in LINKED {
         let from = pages.iter().find(|page| page.0 == from).unwrap().1.clone();
@@ -191,7 +187,7 @@ fn every_page_is_sound_on_every_screen() {
     let Some(browser) = Browser::start("every_page_is_sound_on_every_screen") else {
         return;
     };
-    let served = Served::new();
+    let served = Shown::new();
     for (name, address) in pages(&served, &browser) {
         browser.goto(&address);
         browser.shown_on("screen", false);
@@ -222,6 +218,7 @@ fn every_page_is_sound_on_every_screen() {
         }
     }
     is_quiet(&browser, &served.base);
+    served.stop();
 }
 
 /// The program of axe, which finds barriers; `None` if it is not installed.
@@ -271,7 +268,7 @@ fn no_page_has_a_barrier() {
     let (Some(browser), Some(axe)) = (Browser::start(test), axe(test)) else {
         return;
     };
-    let served = Served::new();
+    let served = Shown::new();
     // Of the lists of seeds one is enough.
     let mut pages = pages(&served, &browser);
     pages.retain(|(name, _)| !["many", "by-site", "sorted"].contains(name));
@@ -282,8 +279,9 @@ fn no_page_has_a_barrier() {
     }
     // On a phone other parts are shown.
     browser.set_width(360);
-    for path in ["/", "/refresh?n=2", "/diff?from=1&to=2", "/compare"] {
+    for path in ["/", "/refresh?refresh=2", "/diff?from=1&to=2", "/compare"] {
         browser.goto(&served.at(path));
         has_no_barrier(&browser, &axe, path);
     }
+    served.stop();
 }

@@ -166,9 +166,11 @@ fn what_was_crawled_is_shown_and_never_obeyed() {
         "/",
         "/batches",
         "/compare",
+        "/batches?from=9",
+        "/refresh?refresh=1&from=9",
         "/plan?name=default",
-        "/refresh?n=1",
-        "/refresh?n=2&sort=url&desc=true",
+        "/refresh?refresh=1",
+        "/refresh?refresh=2&sort=url&desc=true",
         "/core?core=1",
         "/diff",
         "/search?q=test",
@@ -178,7 +180,13 @@ fn what_was_crawled_is_shown_and_never_obeyed() {
     .into();
     for url in &urls {
         let url = encoded(url);
-        for page in ["/page", "/explain", "/links?of=in", "/links?of=out"] {
+        for page in [
+            "/page",
+            "/explain",
+            "/history",
+            "/links?of=in",
+            "/links?of=out",
+        ] {
             let and = if page.contains('?') { '&' } else { '?' };
             paths.push(format!("{page}{and}url={url}"));
         }
@@ -195,12 +203,14 @@ fn what_was_crawled_is_shown_and_never_obeyed() {
             "/plan?name=",
             "/page?url=http://none.test/",
             "/page?url=",
-            "/refresh?n=1&q=",
-            "/refresh?n=",
+            "/refresh?refresh=1&q=",
+            "/refresh?refresh=",
             "/refresh?sort=",
             "/diff?plan=",
             "/core?core=",
             "/links?url=x&of=",
+            "/history?url=",
+            "/?nothing&",
             "/seeds?format=",
             "/?format=",
             "/",

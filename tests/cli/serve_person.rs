@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::serve_browser::{Served, axe, has_no_barrier, is_quiet, is_sound};
+use super::serve_browser::{Shown, axe, has_no_barrier, is_quiet, is_sound};
 use crate::support::command::Place;
 use crate::support::webdriver::{Browser, ENTER, TAB, asked};
 
@@ -48,7 +48,7 @@ fn seeds_are_searched_sorted_filtered_and_paged() {
     let Some(browser) = Browser::start("seeds_are_searched_sorted_filtered_and_paged") else {
         return;
     };
-    let served = Served::new();
+    let served = Shown::new();
     browser.goto(&served.at("/"));
     let seeds = served.place.run(&["seeds", "bank"]).done();
     let (_, part) = seeds.lines().nth(1).unwrap().split_once("://").unwrap();
@@ -66,7 +66,7 @@ fn seeds_are_searched_sorted_filtered_and_paged() {
     // To the seeds of a plan, sorted by the heads of their columns.
     browser.find(".home").click();
     browser.wait("location.pathname === '/'");
-    browser.find("main a[href='/refresh?n=3']").click();
+    browser.find("main a[href='/refresh?refresh=3']").click();
     browser.wait("location.pathname === '/refresh'");
     let by_rank = column(&browser, 1);
     let mut by_url = by_rank.clone();
@@ -116,7 +116,7 @@ fn seeds_are_searched_sorted_filtered_and_paged() {
     assert_eq!(column(&browser, 1).len(), with_it.len());
 
     // From one page of a long list to the next, and back.
-    browser.goto(&served.at("/refresh?n=4"));
+    browser.goto(&served.at("/refresh?refresh=4"));
     assert_eq!(column(&browser, 0).len(), 200);
     browser.find("a[rel=next]").click();
     browser.wait("document.querySelector('a[rel=prev]')");
@@ -127,6 +127,7 @@ fn seeds_are_searched_sorted_filtered_and_paged() {
     browser.wait("document.querySelector('a[rel=next]')");
     assert_eq!(column(&browser, 0)[..2], ["1", "2"]);
     is_quiet(&browser, &served.base);
+    served.stop();
 }
 
 #[test]
@@ -134,8 +135,8 @@ fn two_refreshes_are_chosen_and_lists_are_saved() {
     let Some(browser) = Browser::start("two_refreshes_are_chosen_and_lists_are_saved") else {
         return;
     };
-    let served = Served::new();
-    browser.goto(&served.at("/refresh?n=2"));
+    let served = Shown::new();
+    browser.goto(&served.at("/refresh?refresh=2"));
     browser.find("main a[href^='/diff?']").click();
     browser.wait("location.pathname === '/diff'");
     let counts = || -> Vec<u32> {
@@ -157,7 +158,7 @@ fn two_refreshes_are_chosen_and_lists_are_saved() {
     is_quiet(&browser, &served.base);
 
     // Every format of a list, as the command prints it; the browser saves it under its name.
-    browser.goto(&served.at("/refresh?n=3"));
+    browser.goto(&served.at("/refresh?refresh=3"));
     let links = browser.run("return [...document.querySelectorAll('.files a')].map(a => [a.innerText, a.pathname + a.search])");
     let links: Vec<(String, String)> = serde_json::from_value(links).unwrap();
     assert_eq!(links.len(), 5);
@@ -185,7 +186,8 @@ fn two_refreshes_are_chosen_and_lists_are_saved() {
         served.place.run(&args).done()
     );
     // What was clicked is still there.
-    assert_eq!(browser.address(), served.at("/refresh?n=3"));
+    assert_eq!(browser.address(), served.at("/refresh?refresh=3"));
+    served.stop();
 }
 
 #[test]
@@ -194,7 +196,7 @@ fn a_list_is_pasted_or_chosen_as_a_file() {
     let Some(browser) = Browser::start(test) else {
         return;
     };
-    let served = Served::new();
+    let served = Shown::new();
     let seeds = served.place.run(&["seeds", "bank"]).done();
     let seed = seeds.lines().next().unwrap();
     browser.goto(&served.at("/"));
@@ -234,10 +236,11 @@ fn a_list_is_pasted_or_chosen_as_a_file() {
         browser.find("main h2").text(),
         "Beside refresh 3 of plan sites"
     );
-    assert_eq!(browser.find("#list").property("value"), best.as_str());
+    assert_eq!(browser.find("#list").property("value"), "");
     let rows = "return [...document.querySelectorAll('table')].pop().tBodies[0].rows.length";
     assert_eq!(browser.run(rows), 5);
     is_quiet(&browser, &served.base);
+    served.stop();
 }
 
 /// Presses Tab until what has the focus fits a selector. On the way the focus can always be seen, and
@@ -272,7 +275,7 @@ fn the_keyboard_alone_leads_to_the_evidence() {
     let Some(browser) = Browser::start("the_keyboard_alone_leads_to_the_evidence") else {
         return;
     };
-    let served = Served::new();
+    let served = Shown::new();
     let seeds = served.place.run(&["seeds", "bank"]).done();
     let seed = seeds.lines().next().unwrap();
     browser.goto(&served.at("/"));
@@ -305,6 +308,7 @@ fn the_keyboard_alone_leads_to_the_evidence() {
         "{evidence}"
     );
     is_quiet(&browser, &served.base);
+    served.stop();
 }
 
 /// The first sentence of `explain`, which the pages have too.
@@ -318,7 +322,7 @@ fn every_answer_is_three_steps_from_the_start() {
     let Some(browser) = Browser::start("every_answer_is_three_steps_from_the_start") else {
         return;
     };
-    let served = Served::new();
+    let served = Shown::new();
     let place = &served.place;
     let home = || browser.goto(&served.at("/"));
     let step = |css: &str, path: &str| {
@@ -340,7 +344,7 @@ fn every_answer_is_three_steps_from_the_start() {
     let core = told(place, "cores bank --format jsonl", "").remove(0);
     let seed = core["seed"].as_str().unwrap();
     home();
-    step("main a[href='/refresh?n=2']", "/refresh");
+    step("main a[href='/refresh?refresh=2']", "/refresh");
     step("td a[href^='/page?']", "/page");
     is_explained(seed);
     let hub = core["hubs"]
@@ -350,7 +354,7 @@ fn every_answer_is_three_steps_from_the_start() {
         .find(|hub| **hub != seed);
     let hub = hub.unwrap().as_str().unwrap();
     home();
-    step("main a[href='/refresh?n=2']", "/refresh");
+    step("main a[href='/refresh?refresh=2']", "/refresh");
     step("td a[href^='/core?']", "/core");
     browser.link(hub).click();
     browser.wait("location.pathname === '/page'");
@@ -394,7 +398,7 @@ fn every_answer_is_three_steps_from_the_start() {
     );
     browser.goto(&served.at("/page?url=http%3A%2F%2Fnowhere.example%2F"));
     assert_eq!(browser.find("h1").text(), "Not known");
-    let again = browser.find("main input[name=q]");
+    let again = browser.find("#find");
     again.send_keys(seed);
     again.send_keys(ENTER);
     browser.wait("location.pathname === '/search'");
@@ -402,4 +406,5 @@ fn every_answer_is_three_steps_from_the_start() {
     browser.wait("location.pathname === '/page'");
     is_explained(seed);
     is_quiet(&browser, &served.base);
+    served.stop();
 }

@@ -128,24 +128,29 @@ const PARAMETERS: &str = "\
 /explain?url=http://a1.example/&plan
 /explain?url=http://a1.example/&refresh
 /plan?name
-/refresh?n
+/plan?name=default&from
+/refresh?refresh
 /refresh?plan
-/refresh?n=1&q
-/refresh?n=1&sort
-/refresh?n=1&desc
-/refresh?n=1&dead
-/refresh?n=1&from
+/refresh?refresh=1&q
+/refresh?refresh=1&sort
+/refresh?refresh=1&desc
+/refresh?refresh=1&dead
+/refresh?refresh=1&from
 /seeds?plan
 /seeds?refresh
 /seeds?format
 /seeds?alive
 /diff?from
 /diff?from=1&to
+/diff?to
 /diff?plan
 /diff?against
 /core?core
 /core?core=1&refresh
 /core?core=1&plan
+/core?core=1&links
+/history?url
+/history?url=http://a1.example/&plan
 /batches?from
 /?format
 /metrics?format";
@@ -183,7 +188,7 @@ const TWICE: &str = "\
 /page?url=http://a1.example/&url=http://a2.example/
 /core?core=1&core=2
 /plan?name=a&name=b
-/refresh?n=1&n=1
+/refresh?refresh=1&refresh=1
 /diff?from=1&from=1
 /seeds?format=csv&format=text
 /batches?from=0&from=1
@@ -335,12 +340,14 @@ fn targets(cases: &mut Cases) {
     ] {
         cases.get(&[b"/", &b"a".repeat(length)[..]].concat(), b"", allowed);
         cases.or_closed();
-        let known = if length < 10_000 { &[200][..] } else { allowed };
-        cases.get(&[b"/?", &b"a".repeat(length)[..]].concat(), b"", known);
+        let unknown = if length < 10_000 { &[400][..] } else { allowed };
+        cases.get(&[b"/?", &b"a".repeat(length)[..]].concat(), b"", unknown);
         cases.or_closed();
     }
     let many = [b"/?".to_vec(), b"a=1&".repeat(3000)].concat();
-    cases.get(&many, b"", &[200]);
+    cases.get(&many, b"", &[400]);
+    let empty = [b"/?".to_vec(), b"&".repeat(9000)].concat();
+    cases.get(&empty, b"", &[200]);
     // Every parameter of every address.
     for parameter in PARAMETERS.lines() {
         for value in bad_values() {

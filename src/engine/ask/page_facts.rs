@@ -32,6 +32,14 @@ pub struct PageLimits {
     pub examples: usize,
 }
 
+impl PageLimits {
+    /// As much as is told as JSON, of which programs take what they need.
+    pub const AS_JSON: Self = Self {
+        sites: 100,
+        examples: 10,
+    };
+}
+
 impl Default for PageLimits {
     fn default() -> Self {
         Self {

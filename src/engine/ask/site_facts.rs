@@ -36,13 +36,22 @@ pub struct SiteLimits {
     pub pages: u64,
 }
 
+impl SiteLimits {
+    /// As much as is told as JSON, of which programs take what they need.
+    pub const AS_JSON: Self = Self {
+        sites: 100,
+        digests: 20,
+        examples: 3,
+        pages: 200_000,
+    };
+}
+
 impl Default for SiteLimits {
     fn default() -> Self {
         Self {
             sites: 10,
             digests: 5,
-            examples: 3,
-            pages: 200_000,
+            ..Self::AS_JSON
         }
     }
 }

@@ -6,7 +6,6 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::Response;
-use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::clock::time;
@@ -17,16 +16,23 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
+use crate::serve::given::{Given, Parameters};
 use crate::told::{how, kind_name};
 
 /// Events on one page.
 const ROWS: usize = 100;
 
-#[derive(Deserialize)]
 pub(super) struct About {
     /// How many later events stand on the pages before.
-    #[serde(default)]
     from: usize,
+}
+
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {
+            from: given.whole("from")?.unwrap_or(0),
+        })
+    }
 }
 
 /// A line of the page.
@@ -67,7 +73,7 @@ fn made(state: &State<'_>, from: usize, form: Form) -> Result<Answer, Fault> {
             Event::Refresh(refresh) => Line::Refresh(refresh),
         });
     Answer::page(&Page {
-        frame: Frame::around(state, Address::of("/batches")),
+        frame: Frame::with_json(state, [("All of it as JSON", Address::of("/batches"))]),
         lines: lines.collect(),
         from,
         all: events.len(),
@@ -78,7 +84,7 @@ impl Page<'_> {
     /// The page of later events, and that of earlier ones.
     fn turns(&self) -> (Option<Address>, Option<Address>) {
         let to = |from: usize| Address::of("/batches").with("from", from);
-        let later = (self.from > 0).then(|| to(self.from.saturating_sub(ROWS)));
+        let later = (self.from > 0).then(|| to(self.from.min(self.all).saturating_sub(ROWS)));
         let next = self.from.saturating_add(ROWS);
         (later, (next < self.all).then(|| to(next)))
     }

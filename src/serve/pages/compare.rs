@@ -17,12 +17,28 @@ use crate::serve::address;
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, Nothing, which};
 use crate::serve::desk::{Desk, State};
-use crate::serve::form::{Form, accepted, form_of};
+use crate::serve::form::Form;
+use crate::serve::given::{Given, Parameters};
 use crate::shown::readable;
 
-/// The most URLs of a list, and the most pages that crawls from it fetch: what takes a second or two.
+/// The most URLs of a list: what takes a second or two.
 const MOST: usize = 2000;
-const FETCHES: [u64; 2] = [1000, 5000];
+
+/// How much of a file's name is shown.
+const SHOWN: usize = 100;
+
+/// The plan that a list is compared with, unless the form says it.
+pub(super) struct About {
+    plan: Option<String>,
+}
+
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {
+            plan: given.text("plan"),
+        })
+    }
+}
 
 #[derive(Template)]
 #[template(path = "compare.html", config = "src/serve/askama.toml")]
@@ -32,8 +48,10 @@ struct Page<'a> {
     plans: Vec<String>,
     /// The plan that is chosen.
     chosen: String,
-    /// The list as it was sent.
-    text: String,
+    /// What was sent.
+    sent: Sent,
+    /// Why it cannot be compared.
+    fault: Option<Fault>,
     /// What came of it; `None` where nothing was sent.
     found: Option<ListComparison>,
 }
@@ -41,10 +59,22 @@ struct Page<'a> {
 /// What is sent: a list, and the plan to compare it with.
 #[derive(Default)]
 struct Sent {
+    /// What was typed, or sent as it is.
     text: String,
-    /// A file of the sender's, which counts where nothing was typed.
-    file: String,
+    /// A file that was chosen, which counts in the place of what was typed.
+    file: Option<File>,
     plan: Option<String>,
+}
+
+struct File {
+    name: String,
+    text: String,
+}
+
+impl Sent {
+    fn list(&self) -> &str {
+        self.file.as_ref().map_or(&self.text, |file| &file.text)
+    }
 }
 
 /// The empty form.
@@ -54,21 +84,24 @@ pub(super) async fn ask(Shared(desk): Shared<Arc<Desk>>, asked: Asked<Nothing>) 
             let text = "send the list as the body of a POST, one URL a line, as text/plain";
             return Err(Fault::new(StatusCode::BAD_REQUEST, text));
         }
-        page(state, Sent::default(), None)
+        page(state, Sent::default(), None, None)
     })
     .await
 }
 
 /// What came of a list.
-pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, request: Request) -> Response<Body> {
-    let (parts, body) = request.into_parts();
-    let form = form_of(&parts).unwrap_or_else(|_| accepted(&parts.headers));
-    let request = Request::from_parts(parts, body);
+pub(super) async fn answer(
+    Shared(desk): Shared<Arc<Desk>>,
+    asked: Asked<About>,
+    request: Request,
+) -> Response<Body> {
+    let form = asked.form;
     // Few lists are in memory together.
     let lists = Arc::clone(&desk);
     let _turn = lists.lists.acquire().await;
     match sent(request).await {
-        Ok(sent) => {
+        Ok(mut sent) => {
+            sent.plan = sent.plan.or(asked.about.plan);
             desk.answer(None, form, move |state| made(state, sent, form))
                 .await
         }
@@ -90,21 +123,12 @@ async fn sent(request: Request) -> Result<Sent, Fault> {
             "send the list as text/plain, one URL a line",
         ));
     }
-    let plan = axum::extract::Query::<Of>::try_from_uri(request.uri());
-    let plan = plan.ok().and_then(|of| of.0.plan);
     let bytes = Bytes::from_request(request, &()).await;
     let bytes = bytes.map_err(|e| Fault::new(e.status(), e.body_text()))?;
     Ok(Sent {
         text: String::from_utf8_lossy(&bytes).into_owned(),
-        plan,
         ..Sent::default()
     })
-}
-
-/// The plan that a list is compared with.
-#[derive(serde::Deserialize)]
-struct Of {
-    plan: Option<String>,
 }
 
 async fn of_browser(request: Request) -> Result<Sent, Fault> {
@@ -113,34 +137,54 @@ async fn of_browser(request: Request) -> Result<Sent, Fault> {
         .await
         .map_err(|e| refused(e.status(), e.body_text()))?;
     let mut sent = Sent::default();
+    let mut is_known = true;
     loop {
         let field = form.next_field().await;
         let Some(field) = field.map_err(|e| refused(e.status(), e.body_text()))? else {
-            return Ok(sent);
+            break;
         };
         let name = field.name().unwrap_or_default().to_owned();
+        let file = field.file_name().unwrap_or_default();
+        let file: String = file.chars().take(SHOWN).collect();
         let bytes = field.bytes().await;
         let bytes = bytes.map_err(|e| refused(e.status(), e.body_text()))?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         match name.as_str() {
             "list" => sent.text = text,
-            "file" => sent.file = text,
-            "plan" => sent.plan = Some(text),
-            _ => {}
+            // Browsers send a file without a name where none was chosen.
+            "file" if file.is_empty() && text.is_empty() => {}
+            "file" => sent.file = Some(File { name: file, text }),
+            "plan" => sent.plan = Some(text).filter(|plan| !plan.is_empty()),
+            // The rest is read first, so that the answer finds the sender listening.
+            _ => is_known = false,
         }
+    }
+    if is_known {
+        return Ok(sent);
+    }
+    let text = "there is a field in the form that is not known here: list, file, plan";
+    Err(refused(StatusCode::BAD_REQUEST, text.to_owned()))
+}
+
+fn made(state: &State<'_>, sent: Sent, form: Form) -> Result<Answer, Fault> {
+    match (compared(state, &sent), form) {
+        (Ok(found), Form::Json) => Answer::json(&found),
+        (Ok(found), Form::Html) => page(state, sent, None, Some(found)),
+        // What was typed is not lost.
+        (Err(fault), Form::Html) if fault.status.is_client_error() => {
+            let status = fault.status;
+            Ok(page(state, sent, Some(fault), None)?.with_status(status))
+        }
+        (Err(fault), _) => Err(fault),
     }
 }
 
-fn made(state: &State<'_>, mut sent: Sent, form: Form) -> Result<Answer, Fault> {
-    let is_typed = !sent.text.trim().is_empty();
-    if !is_typed {
-        sent.text = std::mem::take(&mut sent.file);
-    }
+fn compared(state: &State<'_>, sent: &Sent) -> Result<ListComparison, Fault> {
     let mut list = UrlList {
         name: "the list".to_owned(),
         ..UrlList::default()
     };
-    for (number, line) in (1..).zip(sent.text.lines()) {
+    for (number, line) in (1..).zip(sent.list().lines()) {
         list.push_line(number, line);
         if list.urls.len() > MOST {
             let text = format!(
@@ -150,27 +194,28 @@ fn made(state: &State<'_>, mut sent: Sent, form: Form) -> Result<Answer, Fault> 
         }
     }
     let request = CompareRequest {
-        which: which(sent.plan.clone().filter(|plan| !plan.is_empty()), None),
-        fetches: FETCHES.into(),
         most: MOST,
+        ..CompareRequest::new(which(sent.plan.clone(), None))
     };
-    let found = state.bank.compare(&list, &request, state.watch)?;
-    if form == Form::Json {
-        return Answer::json(&found);
-    }
-    page(state, sent, Some(found))
+    Ok(state.bank.compare(&list, &request, state.watch)?)
 }
 
-fn page(state: &State<'_>, sent: Sent, found: Option<ListComparison>) -> Result<Answer, Fault> {
+fn page(
+    state: &State<'_>,
+    sent: Sent,
+    fault: Option<Fault>,
+    found: Option<ListComparison>,
+) -> Result<Answer, Fault> {
     let plans = state.bank.plans()?.plans;
     let plans: Vec<String> = plans.into_iter().map(|plan| plan.plan).collect();
     let first = || plans.first().cloned().unwrap_or_default();
     let chosen = found.as_ref().map(|found| found.asked.plan.clone());
     Answer::page(&Page {
         frame: Frame::of_page(state),
-        chosen: chosen.or(sent.plan).unwrap_or_else(first),
+        chosen: chosen.or(sent.plan.clone()).unwrap_or_else(first),
         plans,
-        text: sent.text,
+        sent,
+        fault,
         found,
     })
 }

@@ -6,7 +6,6 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::Response;
-use serde::Deserialize;
 
 use super::frame::Frame;
 use super::matrix::picture;
@@ -17,6 +16,7 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, which};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
+use crate::serve::given::{Given, Parameters, needed};
 
 /// A side's name, its pages with their scores, and how many more it has.
 type Side<'a> = (&'static str, Vec<(&'a String, &'a f64)>, usize);
@@ -24,11 +24,23 @@ type Side<'a> = (&'static str, Vec<(&'a String, &'a f64)>, usize);
 /// Pages of a side on one page; JSON has all.
 const ROWS: usize = 500;
 
-#[derive(Deserialize)]
 pub(super) struct About {
     plan: Option<String>,
     refresh: Option<u32>,
     core: u32,
+    /// Whether its links are asked for, which the page has in any case.
+    links: bool,
+}
+
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {
+            plan: given.text("plan"),
+            refresh: given.whole("refresh")?,
+            core: needed(given.whole("core")?, "core, the rank of a core")?,
+            links: given.holds("links")?,
+        })
+    }
 }
 
 #[derive(Template)]
@@ -54,18 +66,28 @@ fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
         plan,
         refresh,
         core,
+        links,
     } = asked.about;
     let refresh = state.bank.refresh_view(&which(plan, refresh))?;
     let number = refresh.refresh;
-    let core = state.bank.core(&which(None, Some(number)), core)?;
+    let of_refresh = which(None, Some(number));
+    if asked.form == Form::Json && links {
+        return Answer::json(&state.bank.core_links(&of_refresh, core)?);
+    }
+    let core = state.bank.core(&of_refresh, core)?;
     if asked.form == Form::Json {
         return Answer::json(&core);
     }
-    let links = state
-        .bank
-        .core_links(&which(None, Some(number)), core.rank)?;
+    let links = state.bank.core_links(&of_refresh, core.rank)?;
+    let here = address::core(number, core.rank);
     Answer::page(&Page {
-        frame: Frame::around(state, address::core(number, core.rank)),
+        frame: Frame::with_json(
+            state,
+            [
+                ("This core as JSON", here.clone()),
+                ("its links and neighbours", here.with("links", true)),
+            ],
+        ),
         refresh,
         core,
         picture: picture(&links),

@@ -6,31 +6,41 @@ use std::sync::Arc;
 use askama::Template;
 use axum::body::Body;
 use axum::extract::State as Shared;
-use axum::http::Response;
-use serde::Deserialize;
+use axum::http::{Response, StatusCode};
 
 use super::frame::Frame;
 use crate::engine::{Change, DiffRequest, DiffSide, RefreshView, SeedChange, SeedDiff};
 use crate::html::text::Count;
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault, JSON_LINES, json_line};
-use crate::serve::asked::Asked;
+use crate::serve::asked::{Asked, which};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
+use crate::serve::given::{Given, Parameters};
 use crate::told::{SummaryLine, because};
 
 /// Seeds of each kind on the page; JSON has all.
 const ROWS: usize = 500;
 
-/// Refreshes that one can choose from.
+/// Refreshes that one can choose from, beside the two that are compared.
 const CHOICES: usize = 100;
 
-#[derive(Deserialize)]
 pub(super) struct About {
     from: Option<u32>,
     to: Option<u32>,
     plan: Option<String>,
     against: Option<String>,
+}
+
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {
+            from: given.whole("from")?,
+            to: given.whole("to")?,
+            plan: given.text("plan"),
+            against: given.text("against"),
+        })
+    }
 }
 
 #[derive(Template)]
@@ -61,6 +71,10 @@ fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
         .with_some("to", to)
         .with_some("plan", plan.as_ref())
         .with_some("against", against.as_ref());
+    let from = match (from, to) {
+        (None, Some(to)) => Some(before(state, plan.clone(), to)?),
+        _ => from,
+    };
     let request = DiffRequest {
         plan,
         refreshes: from.into_iter().chain(to).collect(),
@@ -78,11 +92,29 @@ fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
     }
     let mut refreshes = state.bank.history()?.refreshes;
     refreshes.reverse();
-    refreshes.truncate(CHOICES);
+    let chosen = [diff.summary.from.refresh, diff.summary.to.refresh];
+    let mut place = 0;
+    refreshes.retain(|refresh| {
+        place += 1;
+        place <= CHOICES || chosen.contains(&Some(refresh.refresh))
+    });
     Answer::page(&Page {
         frame: Frame::around(state, here),
         diff,
         refreshes,
+    })
+}
+
+/// The kept refresh of the same plan before this one.
+fn before(state: &State<'_>, plan: Option<String>, refresh: u32) -> Result<u32, Fault> {
+    let plan = state.bank.refresh_view(&which(plan, Some(refresh)))?.plan;
+    let all = state.bank.history()?.refreshes.into_iter();
+    let of_plan = all.filter(|other| other.plan == plan && other.refresh < refresh);
+    of_plan.map(|other| other.refresh).max().ok_or_else(|| {
+        let text = format!(
+            "no refresh of plan {plan} before refresh {refresh} is kept; from says which other one to compare it with"
+        );
+        Fault::new(StatusCode::NOT_FOUND, text)
     })
 }
 

@@ -6,7 +6,6 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::Response;
-use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::Explanation;
@@ -15,14 +14,24 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, which};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
+use crate::serve::given::{Given, Parameters, needed};
 use crate::shown::readable;
 use crate::told::{of_page, sentence};
 
-#[derive(Deserialize)]
 pub(super) struct About {
     url: String,
     plan: Option<String>,
     refresh: Option<u32>,
+}
+
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {
+            url: needed(given.text("url"), "url, the URL of a page")?,
+            plan: given.text("plan"),
+            refresh: given.whole("refresh")?,
+        })
+    }
 }
 
 #[derive(Template)]

@@ -9,17 +9,27 @@ pub(crate) struct Frame<'a> {
     pub(crate) bank: &'a str,
     /// What was searched for last; empty where nothing was.
     pub(crate) query: String,
-    /// Where the same is as JSON; `None` where it is not.
-    pub(crate) json: Option<String>,
+    /// What of it is there as JSON, and where.
+    pub(crate) json: Vec<(&'static str, Address)>,
 }
 
 impl<'a> Frame<'a> {
     /// Around a page that is at this address as JSON too.
     pub(crate) fn around(state: &State<'a>, address: Address) -> Self {
+        Self::with_json(state, [("This page as JSON", address)])
+    }
+
+    /// Around a page whose parts, or some of them, are JSON at these addresses.
+    pub(crate) fn with_json(
+        state: &State<'a>,
+        parts: impl IntoIterator<Item = (&'static str, Address)>,
+    ) -> Self {
+        let parts = parts.into_iter();
         Self {
-            bank: state.name,
-            query: String::new(),
-            json: Some(address.with("format", "json").to_string()),
+            json: parts
+                .map(|(what, address)| (what, address.with("format", "json")))
+                .collect(),
+            ..Self::of_page(state)
         }
     }
 
@@ -28,7 +38,7 @@ impl<'a> Frame<'a> {
         Self {
             bank: state.name,
             query: String::new(),
-            json: None,
+            json: Vec::new(),
         }
     }
 }

@@ -6,7 +6,6 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::Response;
-use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{LinkDirection, LinkedPages, LinkedRequest};
@@ -16,19 +15,30 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
+use crate::serve::given::{Given, Parameters, needed};
 use crate::shown::readable;
 use crate::told::state_name;
 
-/// Pages on one page.
-const ROWS: u64 = 100;
-
-#[derive(Deserialize)]
 pub(super) struct About {
     url: String,
     of: LinkDirection,
     site: Option<String>,
-    #[serde(default)]
     from: u64,
+}
+
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        let both = [LinkDirection::In, LinkDirection::Out];
+        Ok(Self {
+            url: needed(given.text("url"), "url, the URL of a page")?,
+            of: needed(
+                given.one_of("of", &both.map(|of| (of.name(), of)))?,
+                "of, which is in or out",
+            )?,
+            site: given.text("site"),
+            from: given.whole("from")?.unwrap_or(0),
+        })
+    }
 }
 
 #[derive(Template)]
@@ -36,6 +46,8 @@ pub(super) struct About {
 struct Page<'a> {
     frame: Frame<'a>,
     linked: LinkedPages,
+    /// Pages on one page.
+    rows: u64,
 }
 
 pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
@@ -53,6 +65,7 @@ fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
         from: about.from,
         ..LinkedRequest::default()
     };
+    let rows = request.limit as u64;
     let linked = state.bank.linked(&about.url, &request)?;
     if asked.form == Form::Json {
         return Answer::json(&linked);
@@ -66,6 +79,7 @@ fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
     Answer::page(&Page {
         frame: Frame::around(state, here),
         linked,
+        rows,
     })
 }
 
@@ -86,15 +100,20 @@ impl Page<'_> {
         (here > 0 && here < linked.pages).then(|| format!("{first} to {last}"))
     }
 
+    /// The same links from this place on.
+    fn from(&self, from: u64) -> Address {
+        let linked = &self.linked;
+        let site = linked.site.as_deref();
+        address::links(&linked.url, linked.direction.name(), site, from)
+    }
+
     /// The pages before these, and those after.
     fn turns(&self) -> (Option<Address>, Option<Address>) {
         let linked = &self.linked;
-        let to = |from| {
-            let site = linked.site.as_deref();
-            address::links(&linked.url, linked.direction.name(), site, from)
-        };
-        let before = (linked.from > 0).then(|| to(linked.from.saturating_sub(ROWS)));
-        let next = linked.from.saturating_add(ROWS);
+        let to = |from| self.from(from);
+        let before =
+            (linked.from > 0).then(|| to(linked.from.min(linked.pages).saturating_sub(self.rows)));
+        let next = linked.from.saturating_add(self.rows);
         (before, (next < linked.pages).then(|| to(next)))
     }
 }

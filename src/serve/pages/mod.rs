@@ -6,6 +6,7 @@ mod core;
 mod diff;
 mod explain;
 mod frame;
+mod history;
 mod links;
 mod matrix;
 mod metrics;
@@ -22,13 +23,14 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::DefaultBodyLimit;
-use axum::http::{Method, Response, StatusCode};
+use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 
 use super::answer::{Answer, Fault, TEXT};
-use super::asked::{Asked, Nothing};
 use super::desk::Desk;
+use super::form::accepted;
+use super::given::Given;
 use super::guard::{FORM, Guard, HEALTH, MAX_BODY, watch_over};
 
 /// The style of the server's pages, after that of every page.
@@ -42,6 +44,7 @@ pub(super) fn router(desk: Arc<Desk>, guard: Arc<Guard>) -> Router {
     Router::new()
         .route("/", get(start::answer))
         .route("/page", get(page::answer))
+        .route("/history", get(history::answer))
         .route("/links", get(links::answer))
         .route("/search", get(search::answer))
         .route("/site", get(site::answer))
@@ -77,10 +80,12 @@ async fn icon() -> Response<Body> {
     Answer::of("image/svg+xml", ICON).into()
 }
 
-async fn nothing(_: Method, asked: Asked<Nothing>) -> Response<Body> {
+async fn nothing(uri: Uri, headers: HeaderMap) -> Response<Body> {
+    let form = Given::of(&uri).form(&headers);
+    let form = form.unwrap_or_else(|_| accepted(&headers));
     let fault = Fault::new(
         StatusCode::NOT_FOUND,
         "there is no such page on this server",
     );
-    Answer::fault(&fault, asked.form).into()
+    Answer::fault(&fault, form).into()
 }

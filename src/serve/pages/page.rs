@@ -6,38 +6,33 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::Response;
-use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::clock::time;
 use crate::engine::{
-    AliasBy, Appearance, GivenOf, InPlan, LinksBySite, PageFacts, PageHistory, PageLimits,
-    PolicySays, Seen, Why,
+    AliasBy, GivenOf, InPlan, LinksBySite, PageFacts, PageHistory, PageLimits, PolicySays, Seen,
+    Why,
 };
-use crate::html::text::{Count, put};
+use crate::html::text::Count;
 use crate::serve::address::{self, Named, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
+use crate::serve::given::{Given, Parameters, needed};
 use crate::shown::readable;
-use crate::told::{because, sentence, state_name};
+use crate::told::{sentence, state_name};
 
-/// How much is told as JSON: as much as the command line tells.
-const OF_JSON: PageLimits = PageLimits {
-    sites: 100,
-    examples: 10,
-};
-
-/// How much is told on the page, which leads to the rest.
-const OF_PAGE: PageLimits = PageLimits {
-    sites: 10,
-    examples: 3,
-};
-
-#[derive(Deserialize)]
 pub(super) struct About {
     url: String,
+}
+
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {
+            url: needed(given.text("url"), "url, the URL of a page")?,
+        })
+    }
 }
 
 #[derive(Template)]
@@ -57,12 +52,18 @@ pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>)
 
 fn made(state: &State<'_>, url: &str, form: Form) -> Result<Answer, Fault> {
     if form == Form::Json {
-        return Answer::json(&state.bank.page(url, OF_JSON)?);
+        return Answer::json(&state.bank.page(url, PageLimits::AS_JSON)?);
     }
-    let facts = state.bank.page(url, OF_PAGE)?;
+    let facts = state.bank.page(url, PageLimits::default())?;
     let history = state.bank.page_history(url, None, state.watch)?;
     Answer::page(&Page {
-        frame: Frame::around(state, address::page(&facts.url)),
+        frame: Frame::with_json(
+            state,
+            [
+                ("What is known of it as JSON", address::page(&facts.url)),
+                ("when it was a seed", address::history(&facts.url)),
+            ],
+        ),
         facts,
         history,
     })
@@ -107,23 +108,6 @@ impl Page<'_> {
 /// A batch with its day.
 fn seen(seen: &Seen) -> String {
     format!("batch {}, {}", seen.batch, time(seen.at))
-}
-
-/// What happened to a page at a refresh.
-fn happened(appearance: &Appearance) -> String {
-    let mut text = match (appearance.rank, appearance.cause) {
-        (Some(rank), Some(_)) => format!("came, at rank {rank}"),
-        (Some(rank), None) => format!("rank {rank}"),
-        (None, _) => "was lost".to_owned(),
-    };
-    if let Some(cause) = appearance.cause {
-        text.push_str(": ");
-        text.push_str(because(cause));
-    }
-    if let Some(batch) = appearance.batch {
-        put(&mut text, format_args!(" (batch {batch})"));
-    }
-    text
 }
 
 /// What makes an alias one.

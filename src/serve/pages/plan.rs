@@ -6,25 +6,35 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::Response;
-use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::clock::time;
 use crate::engine::{PlanDetail, RefreshView, Turnover};
 use crate::html::text::{Count, Measure};
-use crate::serve::address;
+use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
+use crate::serve::given::{Given, Parameters, needed};
 use crate::told::ShownPlan;
 
-/// How many refreshes are told of.
-const LAST: usize = 100;
+/// Refreshes on one page.
+const ROWS: usize = 100;
 
-#[derive(Deserialize)]
 pub(super) struct About {
     name: String,
+    /// How many later refreshes stand on the pages before.
+    from: usize,
+}
+
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {
+            name: needed(given.text("name"), "name, that of a plan")?,
+            from: given.whole("from")?.unwrap_or(0),
+        })
+    }
 }
 
 #[derive(Template)]
@@ -32,32 +42,38 @@ pub(super) struct About {
 struct Page<'a> {
     frame: Frame<'a>,
     plan: PlanDetail,
-    /// Its last refreshes, the newest first, each with how the list changed; `None` for the first that
-    /// is kept.
+    /// Some of its refreshes, the newest first, each with how the list changed; `None` for the first
+    /// that is kept.
     refreshes: Vec<(RefreshView, Option<Turnover>)>,
-    /// How many more are kept.
-    more: usize,
+    /// How many later ones there are, and how many are kept.
+    from: usize,
+    all: usize,
 }
 
 pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
     desk.answer(Some(asked.address.clone()), asked.form, move |state| {
-        made(state, &asked.about.name, asked.form)
+        made(state, &asked.about, asked.form)
     })
     .await
 }
 
-fn made(state: &State<'_>, name: &str, form: Form) -> Result<Answer, Fault> {
+fn made(state: &State<'_>, about: &About, form: Form) -> Result<Answer, Fault> {
+    let name = &about.name;
     let plan = state.bank.plan(name)?;
     if form == Form::Json {
         return Answer::json(&ShownPlan::of(&plan, state.name));
     }
     let mut refreshes = state.bank.history()?.refreshes;
-    refreshes.retain(|refresh| refresh.plan == name);
-    let more = refreshes.len().saturating_sub(LAST);
-    let numbers: Vec<u32> = refreshes.iter().map(|refresh| refresh.refresh).collect();
+    refreshes.retain(|refresh| refresh.plan == *name);
+    let all = refreshes.len();
+    let end = all.saturating_sub(about.from);
+    let begin = end.saturating_sub(ROWS);
     // One more, with which the first is compared.
-    let first = more.saturating_sub(1);
-    let turnover = state.bank.turnover(&numbers[first..], state.watch)?;
+    let numbers: Vec<u32> = refreshes[begin.saturating_sub(1)..end]
+        .iter()
+        .map(|refresh| refresh.refresh)
+        .collect();
+    let turnover = state.turnovers.between(state.bank, &numbers, state.watch)?;
     let with_change = |refresh: RefreshView| {
         let change = turnover
             .iter()
@@ -66,14 +82,27 @@ fn made(state: &State<'_>, name: &str, form: Form) -> Result<Answer, Fault> {
         (refresh, change)
     };
     Answer::page(&Page {
-        frame: Frame::around(state, address::plan(name)),
+        frame: Frame::with_json(
+            state,
+            [
+                ("This plan as JSON", address::plan(name)),
+                ("the refreshes of all plans", Address::of("/batches")),
+            ],
+        ),
         plan,
-        refreshes: refreshes
-            .into_iter()
-            .skip(more)
-            .rev()
-            .map(with_change)
-            .collect(),
-        more,
+        refreshes: refreshes.drain(begin..end).rev().map(with_change).collect(),
+        from: about.from,
+        all,
     })
+}
+
+impl Page<'_> {
+    /// Later refreshes, and earlier ones.
+    fn turns(&self) -> (Option<Address>, Option<Address>) {
+        let name = &self.plan.summary.plan;
+        let to = |from: usize| address::plan(name).with_some("from", Some(from).filter(|n| *n > 0));
+        let later = (self.from > 0).then(|| to(self.from.min(self.all).saturating_sub(ROWS)));
+        let next = self.from.saturating_add(ROWS);
+        (later, (next < self.all).then(|| to(next)))
+    }
 }

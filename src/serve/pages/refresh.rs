@@ -7,7 +7,6 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::Response;
-use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::clock::time;
@@ -18,6 +17,7 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, which};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
+use crate::serve::given::{Given, Parameters};
 use crate::shown::readable;
 use crate::told::SeedFormat;
 
@@ -25,8 +25,7 @@ use crate::told::SeedFormat;
 const ROWS: usize = 200;
 
 /// What seeds are sorted by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum By {
     #[default]
     Rank,
@@ -39,6 +38,9 @@ enum By {
 }
 
 impl By {
+    const ALL: [Self; 5] = [Self::Rank, Self::Url, Self::Site, Self::Score, Self::Pages];
+
+    /// Its name in addresses.
     const fn name(self) -> &'static str {
         match self {
             Self::Rank => "rank",
@@ -50,24 +52,34 @@ impl By {
     }
 }
 
-#[derive(Deserialize)]
 pub(super) struct About {
-    n: Option<u32>,
+    refresh: Option<u32>,
     plan: Option<String>,
     /// Only seeds whose URL has this text.
-    #[serde(default)]
     q: String,
-    #[serde(default)]
     sort: By,
     /// Whether the last come first.
-    #[serde(default)]
     desc: bool,
     /// Only seeds that are no pages any more.
-    #[serde(default)]
     dead: bool,
     /// How many seeds stand on the pages before.
-    #[serde(default)]
     from: usize,
+}
+
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {
+            refresh: given.whole("refresh")?,
+            plan: given.text("plan"),
+            q: given.text("q").unwrap_or_default(),
+            sort: given
+                .one_of("sort", &By::ALL.map(|by| (by.name(), by)))?
+                .unwrap_or_default(),
+            desc: given.holds("desc")?,
+            dead: given.holds("dead")?,
+            from: given.whole("from")?.unwrap_or(0),
+        })
+    }
 }
 
 #[derive(Template)]
@@ -100,7 +112,7 @@ fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
     let about = asked.about;
     let refresh = state
         .bank
-        .refresh_view(&which(about.plan.clone(), about.n))?;
+        .refresh_view(&which(about.plan.clone(), about.refresh))?;
     if asked.form == Form::Json {
         return Answer::json(&refresh);
     }
@@ -130,7 +142,16 @@ fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
     let found = seeds.len();
     let seeds = seeds.into_iter().skip(about.from).take(ROWS).collect();
     Answer::page(&Page {
-        frame: Frame::around(state, address::refresh(number)),
+        frame: Frame::with_json(
+            state,
+            [
+                ("This refresh as JSON", address::refresh(number)),
+                (
+                    "all its seeds, one a line",
+                    Address::of("/seeds").with("refresh", number),
+                ),
+            ],
+        ),
         by_cores: refresh.method() == crate::engine::Method::Cores,
         before: of_plan
             .iter()
@@ -235,9 +256,19 @@ impl Page<'_> {
     fn turns(&self) -> (Option<Address>, Option<Address>) {
         let about = &self.about;
         let to = |from| self.address(about.sort, about.desc, from);
-        let before = (about.from > 0).then(|| to(about.from.saturating_sub(ROWS)));
+        let before = (about.from > 0).then(|| to(self.passed().saturating_sub(ROWS)));
         let next = about.from.saturating_add(ROWS);
         (before, (next < self.found).then(|| to(next)))
+    }
+
+    /// How many of the seeds that are asked for stand before this page.
+    fn passed(&self) -> usize {
+        self.about.from.min(self.found)
+    }
+
+    /// The same seeds from the first on.
+    fn first(&self) -> Address {
+        self.address(self.about.sort, self.about.desc, 0)
     }
 
     /// Where the list is as a file, in every format.

@@ -6,7 +6,6 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::Response;
-use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{Found, SearchLimits};
@@ -16,19 +15,25 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
+use crate::serve::given::{Given, Parameters};
 use crate::told::state_name;
 
-/// How many sites and pages are found; as JSON as many as the command line finds.
+/// How many sites and pages are found; as JSON as many as the command line finds unless it is told.
 const FOUND: usize = 50;
-const FOUND_AS_JSON: usize = 20;
 
 /// How many names are looked at: what takes well below a second.
 const LOOKED: u64 = 400_000;
 
-#[derive(Deserialize)]
 pub(super) struct About {
-    #[serde(default)]
     q: String,
+}
+
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {
+            q: given.text("q").unwrap_or_default(),
+        })
+    }
 }
 
 #[derive(Template)]
@@ -53,7 +58,7 @@ fn made(state: &State<'_>, text: &str, form: Form) -> Result<Answer, Fault> {
     } else {
         let most = match form {
             Form::Html => FOUND,
-            Form::Json => FOUND_AS_JSON,
+            Form::Json => SearchLimits::default().pages,
         };
         let limits = SearchLimits {
             sites: most,
@@ -65,7 +70,8 @@ fn made(state: &State<'_>, text: &str, form: Form) -> Result<Answer, Fault> {
     if let (Form::Json, Some(found)) = (form, &found) {
         return Answer::json(found);
     }
-    let mut frame = Frame::around(state, Address::of("/search").with("q", text));
+    let here = Address::of("/search").with("q", text);
+    let mut frame = Frame::with_json(state, [("The first of them as JSON", here)]);
     text.clone_into(&mut frame.query);
     Answer::page(&Page { frame, found })
 }

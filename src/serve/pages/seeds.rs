@@ -3,30 +3,31 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Query, State as Shared};
+use axum::extract::State as Shared;
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
-use serde::Deserialize;
 
 use crate::serve::answer::{Answer, CSV, Fault, JSON, JSON_LINES, TEXT};
 use crate::serve::asked::which;
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::{Form, accepted};
+use crate::serve::given::{Given, Parameters};
 use crate::told::{SeedFormat, write_seeds};
 
-#[derive(Deserialize)]
 struct About {
     plan: Option<String>,
     refresh: Option<u32>,
-    format: Option<String>,
     /// Without those that are no pages any more.
-    #[serde(default)]
     alive: bool,
 }
 
-/// The format alone, which says how errors are written too.
-#[derive(Deserialize)]
-struct Format {
-    format: Option<String>,
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {
+            plan: given.text("plan"),
+            refresh: given.whole("refresh")?,
+            alive: given.holds("alive")?,
+        })
+    }
 }
 
 pub(super) async fn answer(
@@ -34,27 +35,31 @@ pub(super) async fn answer(
     headers: HeaderMap,
     uri: Uri,
 ) -> Response<Body> {
-    let form = match Query::<Format>::try_from_uri(&uri) {
-        Ok(Query(Format {
-            format: Some(format),
-        })) if format.starts_with("json") => Form::Json,
+    let mut given = Given::of(&uri);
+    let format = given.text("format");
+    // Errors are JSON too where seeds are.
+    let form = match &format {
+        Some(format) if format.starts_with("json") => Form::Json,
         _ => accepted(&headers),
     };
-    let about = match Query::<About>::try_from_uri(&uri) {
-        Ok(Query(about)) => about,
-        Err(e) => {
-            let fault = Fault::new(StatusCode::BAD_REQUEST, e.body_text());
-            return Answer::fault(&fault, form).into();
-        }
+    let about = About::of(&mut given).and_then(|about| given.all_known().map(|()| about));
+    let about = match about {
+        Ok(about) => about,
+        Err(fault) => return Answer::fault(&fault, form).into(),
     };
     desk.answer(Some(uri.to_string()), form, move |state| {
-        made(state, about, form)
+        made(state, about, format.as_deref(), form)
     })
     .await
 }
 
-fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let format = match (about.format.as_deref(), form) {
+fn made(
+    state: &State<'_>,
+    about: About,
+    format: Option<&str>,
+    form: Form,
+) -> Result<Answer, Fault> {
+    let format = match (format, form) {
         (None, Form::Html) => SeedFormat::Text,
         (None, Form::Json) | (Some("json"), _) => SeedFormat::Jsonl,
         (Some(name), _) => {

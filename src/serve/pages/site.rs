@@ -6,7 +6,6 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::Response;
-use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{LinksOfSite, SiteFacts, SiteInPlan, SiteLimits};
@@ -16,14 +15,22 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::Asked;
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
+use crate::serve::given::{Given, Parameters, needed};
 use crate::told::{Lines, of_site_in_plan};
 
 /// Pages that are looked at: what takes well below a second.
 const LOOKED: u64 = 20_000;
 
-#[derive(Deserialize)]
 pub(super) struct About {
     name: String,
+}
+
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {
+            name: needed(given.text("name"), "name, that of a site")?,
+        })
+    }
 }
 
 #[derive(Template)]
@@ -41,16 +48,17 @@ pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>)
 }
 
 fn made(state: &State<'_>, name: &str, form: Form) -> Result<Answer, Fault> {
-    // As much as the command line tells as JSON.
-    let (sites, digests) = match form {
-        Form::Html => (20, 10),
-        Form::Json => (100, 20),
+    let limits = match form {
+        Form::Html => SiteLimits {
+            sites: 20,
+            digests: 10,
+            ..SiteLimits::default()
+        },
+        Form::Json => SiteLimits::AS_JSON,
     };
     let limits = SiteLimits {
-        sites,
-        digests,
         pages: LOOKED,
-        ..SiteLimits::default()
+        ..limits
     };
     let facts = state.bank.site(name, limits, state.watch)?;
     if form == Form::Json {

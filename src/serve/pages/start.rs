@@ -1,5 +1,6 @@
 //! The first page: what the bank holds, its plans and how their lists change.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use askama::Template;
@@ -9,22 +10,26 @@ use axum::http::Response;
 
 use super::frame::Frame;
 use crate::clock::time;
-use crate::engine::{BatchView, Status, Turnover};
+use crate::engine::{BatchView, History, RefreshView, Status, Turnover};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame as ChartFrame;
-use crate::html::text::Count;
+use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, Nothing};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
 use crate::shown::age;
-use crate::told::kind_name;
+use crate::told::{how, kind_name};
 
 /// How many refreshes of a plan, and how many batches, are told of.
 const LAST: usize = 12;
 
-/// How many plans are told of with their changes; a bank may have hundreds.
+/// How many of the last refreshes of all plans are told of.
+const NEWEST: usize = 10;
+
+/// How many plans are told of with their last changes; of the others, of which a bank may have
+/// hundreds, only with the very last.
 const CHARTS: usize = 6;
 
 #[derive(Template)]
@@ -32,8 +37,10 @@ const CHARTS: usize = 6;
 struct Page<'a> {
     frame: Frame<'a>,
     status: Status,
-    /// Plans with how their lists changed.
+    /// All plans with how their lists changed last.
     turnover: Vec<(String, Vec<Turnover>)>,
+    /// The last refreshes of all plans, the newest first.
+    refreshes: Vec<RefreshView>,
     /// The last batches, the newest first.
     batches: Vec<BatchView>,
 }
@@ -52,33 +59,56 @@ fn made(state: &State<'_>, form: Form) -> Result<Answer, Fault> {
     if form == Form::Json {
         return Answer::json(&status);
     }
-    let mut turnover = Vec::new();
     let history = state.bank.history()?;
-    for plan in status.plans.iter().take(CHARTS) {
-        let of_plan = history.refreshes.iter();
-        let of_plan = of_plan.filter(|refresh| refresh.plan == plan.plan);
-        let numbers: Vec<u32> = of_plan.map(|refresh| refresh.refresh).collect();
+    let mut by_plan: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for refresh in &history.refreshes {
+        let of_plan = by_plan.entry(&refresh.plan).or_default();
+        of_plan.push(refresh.refresh);
+    }
+    let mut turnover = Vec::new();
+    for (at, plan) in status.plans.iter().enumerate() {
+        let numbers = by_plan.remove(plan.plan.as_str()).unwrap_or_default();
+        let changes = if at < CHARTS { LAST } else { 1 };
         // One more, with which the first is compared.
-        let first = numbers.len().saturating_sub(LAST + 1);
-        let found = state.bank.turnover(&numbers[first..], state.watch)?;
+        let first = numbers.len().saturating_sub(changes + 1);
+        let numbers = &numbers[first..];
+        let found = state.turnovers.between(state.bank, numbers, state.watch)?;
         turnover.push((plan.plan.clone(), found));
     }
-    let mut batches = history.batches;
+    let History {
+        mut batches,
+        mut refreshes,
+        ..
+    } = history;
     batches.reverse();
     batches.truncate(LAST);
+    refreshes.reverse();
+    refreshes.truncate(NEWEST);
     Answer::page(&Page {
-        frame: Frame::around(state, Address::of("/")),
+        frame: Frame::with_json(
+            state,
+            [
+                ("The status as JSON", Address::of("/")),
+                ("all batches and refreshes", Address::of("/batches")),
+            ],
+        ),
         status,
         turnover,
+        refreshes,
         batches,
     })
 }
 
 impl Page<'_> {
-    /// How the list of a plan changed last; `None` at its first refresh.
+    /// How the list of a plan changed last; `None` where one refresh of it is kept.
     fn last_change(&self, plan: &str) -> Option<&Turnover> {
         let of_plan = self.turnover.iter().find(|(name, _)| name == plan);
         of_plan.and_then(|(_, found)| found.last())
+    }
+
+    /// The plans that are told of with their last changes.
+    fn charts(&self) -> &[(String, Vec<Turnover>)] {
+        self.turnover.get(..CHARTS).unwrap_or(&self.turnover)
     }
 }
 

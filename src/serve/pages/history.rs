@@ -1,0 +1,78 @@
+//! When a page was a seed, and why it came and went.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State as Shared;
+use axum::http::Response;
+
+use super::frame::Frame;
+use crate::engine::{Appearance, PageHistory};
+use crate::html::text::{Count, put};
+use crate::serve::address;
+use crate::serve::answer::{Answer, Fault};
+use crate::serve::asked::Asked;
+use crate::serve::desk::{Desk, State};
+use crate::serve::form::Form;
+use crate::serve::given::{Given, Parameters, needed};
+use crate::shown::readable;
+use crate::told::because;
+
+pub(super) struct About {
+    url: String,
+    plan: Option<String>,
+}
+
+impl Parameters for About {
+    fn of(given: &mut Given) -> Result<Self, Fault> {
+        Ok(Self {
+            url: needed(given.text("url"), "url, the URL of a page")?,
+            plan: given.text("plan"),
+        })
+    }
+}
+
+#[derive(Template)]
+#[template(path = "history.html", config = "src/serve/askama.toml")]
+struct Page<'a> {
+    frame: Frame<'a>,
+    history: PageHistory,
+}
+
+pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
+    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
+        made(state, &asked.about, asked.form)
+    })
+    .await
+}
+
+fn made(state: &State<'_>, about: &About, form: Form) -> Result<Answer, Fault> {
+    let plan = about.plan.as_deref();
+    let history = state.bank.page_history(&about.url, plan, state.watch)?;
+    if form == Form::Json {
+        return Answer::json(&history);
+    }
+    let here = address::history(&history.url).with_some("plan", plan);
+    Answer::page(&Page {
+        frame: Frame::around(state, here),
+        history,
+    })
+}
+
+/// What happened to a page at a refresh.
+pub(super) fn happened(appearance: &Appearance) -> String {
+    let mut text = match (appearance.rank, appearance.cause) {
+        (Some(rank), Some(_)) => format!("came, at rank {rank}"),
+        (Some(rank), None) => format!("rank {rank}"),
+        (None, _) => "was lost".to_owned(),
+    };
+    if let Some(cause) = appearance.cause {
+        text.push_str(": ");
+        text.push_str(because(cause));
+    }
+    if let Some(batch) = appearance.batch {
+        put(&mut text, format_args!(" (batch {batch})"));
+    }
+    text
+}
