@@ -277,8 +277,8 @@ fn requests_under_way_are_answered_before_it_ends() {
     let headers = ["Content-Type: text/plain", "Expect: 100-continue"];
     let request = served.request("POST", "/compare", &headers, list.as_bytes());
     let head = request.len() - list.len();
-    // As many lists as are read at once.
-    let mut under_way: Vec<_> = (0..4).map(|_| served.connect()).collect();
+    // More lists than are compared at once.
+    let mut under_way: Vec<_> = (0..8).map(|_| served.connect()).collect();
     for connection in &mut under_way {
         assert!(connection.send(&request[..head]));
         // From here on the request is being answered.

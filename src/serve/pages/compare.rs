@@ -1,12 +1,14 @@
 //! A list of somebody's own beside a plan's: is it alive, is it covered, what is it worth?
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use askama::Template;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Multipart, Request, State as Shared};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Response, StatusCode};
+use tokio::time::timeout;
 
 use super::frame::Frame;
 use crate::engine::{
@@ -39,6 +41,9 @@ impl Parameters for About {
         })
     }
 }
+
+/// How long a list may take to come.
+const BODY_TIME: Duration = Duration::from_secs(8);
 
 #[derive(Template)]
 #[template(path = "compare.html", config = "src/serve/askama.toml")]
@@ -96,10 +101,18 @@ pub(super) async fn answer(
     request: Request,
 ) -> Response<Body> {
     let form = asked.form;
-    // Few lists are in memory together.
+    let sent = timeout(BODY_TIME, sent(request)).await;
+    let sent = sent.unwrap_or_else(|_| {
+        let text = format!(
+            "the list did not come within {} seconds",
+            BODY_TIME.as_secs()
+        );
+        Err(Fault::new(StatusCode::REQUEST_TIMEOUT, text))
+    });
+    // Few lists are compared together; whoever sends slowly keeps nobody waiting.
     let lists = Arc::clone(&desk);
     let _turn = lists.lists.acquire().await;
-    match sent(request).await {
+    match sent {
         Ok(mut sent) => {
             sent.plan = sent.plan.or(asked.about.plan);
             desk.answer(None, form, move |state| made(state, sent, form))
