@@ -329,9 +329,9 @@ pub fn of_long_texts() -> Report {
         view
     };
     report.earlier = (1_101..1_112).map(of_number).collect();
-    let like = report.turnover[0].clone();
+    let like = report.turnover[0];
     let turnover = |number| {
-        let mut found = like.clone();
+        let mut found = like;
         (found.refresh, found.since) = (number, number - 1);
         (found.kept, found.gained, found.lost) = (12_345, 120, 120);
         found
@@ -406,6 +406,18 @@ pub fn hostile() -> Report {
         HOSTILE.clone_into(&mut budget.lists[1].list.name);
     }
     report
+}
+
+/// One of each kind, by name.
+pub fn of_every_kind() -> Vec<(&'static str, Report)> {
+    vec![
+        ("cores", of_cores(20)),
+        ("many", of_cores(60)),
+        ("cover", of_cover(12)),
+        ("web", of_web(12)),
+        ("long", of_long_texts()),
+        ("hostile", hostile()),
+    ]
 }
 
 /// What a caller may say of its commands, each of them this.

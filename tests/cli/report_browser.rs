@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::made_up_reports::{hostile, of_cores, of_cover, of_long_texts, of_web};
+use crate::made_up_reports::{hostile, of_cores, of_cover, of_every_kind};
 use crate::serve_browser::{axe, has_no_barrier};
 use crate::support::webdriver::Browser;
 use seedbank::report::{self, Commands, Report};
@@ -117,14 +117,7 @@ fn it_fits_on_every_screen_and_asks_nobody() {
     let Some(browser) = browser("it_fits_on_every_screen_and_asks_nobody") else {
         return;
     };
-    for (name, report) in [
-        ("cores", of_cores(20)),
-        ("many", of_cores(60)),
-        ("cover", of_cover(12)),
-        ("web", of_web(12)),
-        ("long", of_long_texts()),
-        ("hostile", hostile()),
-    ] {
+    for (name, report) in of_every_kind() {
         let file = folder().join(format!("measure-{name}.html"));
         fs::write(
             &file,

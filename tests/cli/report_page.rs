@@ -7,7 +7,7 @@ use std::process::Command;
 use data_encoding::BASE64;
 
 use crate::made_up_reports::{
-    HOSTILE, commands, hostile, of_cores, of_cover, of_long_texts, of_nothing, of_web, unmeasured,
+    HOSTILE, commands, hostile, of_cores, of_cover, of_every_kind, of_nothing, of_web, unmeasured,
 };
 use seedbank::engine::AbsentWhy;
 use seedbank::report::{self, Commands, Report};
@@ -399,14 +399,7 @@ fn commands_are_the_callers() {
 #[test]
 fn pages_can_be_looked_at() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    for (name, report) in [
-        ("cores", of_cores(20)),
-        ("many", of_cores(60)),
-        ("cover", of_cover(12)),
-        ("web", of_web(12)),
-        ("long", of_long_texts()),
-        ("hostile", hostile()),
-    ] {
+    for (name, report) in of_every_kind() {
         let path = folder.join(format!("report-{name}.html"));
         std::fs::write(&path, page(&report, "report.json")).unwrap();
         assert!(path.metadata().unwrap().len() > 10_000, "{name}");
