@@ -60,7 +60,8 @@ enum CoreFormat {
 }
 
 pub(super) fn run(args: CoresArgs, session: &Session) -> Result<Outcome, CliError> {
-    let bank = Bank::at(&args.bank);
+    // All that is told is of one state.
+    let bank = Bank::at(&args.bank).pinned()?;
     let mut out = Output::to(args.out.as_deref(), &args.bank)?;
     let mut any = false;
     let mut each = |core: CoreView| {

@@ -84,23 +84,38 @@ fn text(found: &Found, limits: SearchLimits) -> String {
             of.site, of.crawled, of.known
         ));
     }
-    if !found.pages.is_empty() {
-        lines.add("pages with it in their URLs");
+    // The page that is named is told already.
+    let is_named = |with: &&FoundPage| {
+        found
+            .page
+            .as_ref()
+            .is_some_and(|named| named.url == with.url)
+    };
+    let others: Vec<&FoundPage> = found.pages.iter().filter(|with| !is_named(with)).collect();
+    match (others.is_empty(), &found.page) {
+        (true, _) => {}
+        (false, None) => lines.add("pages with it in their URLs"),
+        (false, Some(_)) => lines.add("other pages with it in their URLs"),
     }
-    for with in &found.pages {
+    for with in others {
         lines.add(format_args!("  {}", page(with)));
     }
-    if is_empty(found) {
-        lines.add("no site and no page has it in its name");
-    }
-    if !found.complete {
-        let is_full = found.sites.len() >= limits.sites || found.pages.len() >= limits.pages;
-        lines.add(format_args!(
-            "there may be more: {} {} looked at ({} looks further)",
-            counted(found.looked, "name"),
-            if found.looked == 1 { "was" } else { "were" },
-            if is_full { "--limit" } else { "--look" }
-        ));
+    match (found.complete, is_empty(found)) {
+        (true, false) => {}
+        (true, true) => lines.add("no site and no page has it in its name"),
+        (false, true) => lines.add(format_args!(
+            "none of the {} looked at has it (--look looks further)",
+            counted(found.looked, "name")
+        )),
+        (false, false) => {
+            let is_full = found.sites.len() >= limits.sites || found.pages.len() >= limits.pages;
+            lines.add(format_args!(
+                "there may be more: {} {} looked at ({} looks further)",
+                counted(found.looked, "name"),
+                if found.looked == 1 { "was" } else { "were" },
+                if is_full { "--limit" } else { "--look" }
+            ));
+        }
     }
     lines.0
 }

@@ -77,17 +77,17 @@ fn text(facts: &SiteFacts) -> String {
         1 => "1 alias".to_owned(),
         aliases => format!("{aliases} aliases"),
     };
+    if !facts.complete {
+        lines.add(format_args!(
+            "only its first {} were looked at (--look): these have the aliases, the pages that nobody \
+             links to, the links with other sites and the repeated content told here",
+            counted(facts.looked, "page")
+        ));
+    }
     lines.add(format_args!(
         "{aliases}, {} that nobody links to any more",
         counted(pages.unlinked, "page")
     ));
-    if !facts.complete {
-        lines.add(format_args!(
-            "only its first {} were looked at (--look): these have the aliases, the links with other \
-             sites and the repeated content told here",
-            counted(facts.looked, "page")
-        ));
-    }
     lines.add(format_args!(
         "{} inside, {} to other sites",
         counted(facts.links_inside, "link"),
@@ -127,17 +127,17 @@ fn links(lines: &mut Lines, what: &str, of: &LinksOfSite) {
     ));
     for other in &of.by_site {
         lines.add(format_args!(
-            "  {} {}: {}",
-            other.links,
+            "  {}: {}, {}",
             other.site,
-            counted(other.pages, "page")
+            counted(other.pages, "page"),
+            counted(other.links, "link")
         ));
     }
     let more = of.sites.saturating_sub(of.by_site.len() as u64);
     if more > 0 {
         lines.add(format_args!(
             "  and {} (--limit has more)",
-            counted(more, "site")
+            counted(more, "more site")
         ));
     }
 }

@@ -12,6 +12,8 @@ const BOTTOM: f64 = 40.0;
 const BOTTOM_BARE: f64 = 20.0;
 /// The width of a letter, as part of its size: somewhat more than that of most fonts.
 const LETTER: f64 = 0.6;
+/// How much wider a bold letter is.
+const BOLD: f64 = 1.15;
 /// Between a text and what is beside it.
 const GAP: f64 = 6.0;
 /// Names have at most so much of the width; longer ones are cut.
@@ -33,9 +35,12 @@ pub(crate) struct Bar {
 /// A bar chart whose texts are so large, in the chart's units, as its style says.
 pub(crate) fn bars(frame: &Frame<'_>, bars: &[Bar], size: f64) -> String {
     let letter = LETTER * size;
+    let wide = |bar: &Bar| if bar.ours { BOLD * letter } else { letter };
     let room = |text: &dyn Fn(&Bar) -> &str| {
-        let letters = bars.iter().map(|bar| text(bar).chars().count());
-        letters.max().unwrap_or(0) as f64 * letter + 2.0 * GAP
+        let widths = bars
+            .iter()
+            .map(|bar| text(bar).chars().count() as f64 * wide(bar));
+        widths.fold(0.0, f64::max) + 2.0 * GAP
     };
     let left = room(&|bar| &bar.name).min(NAMES);
     let right = WIDTH - room(&|bar| &bar.text);
@@ -89,7 +94,7 @@ pub(crate) fn bars(frame: &Frame<'_>, bars: &[Bar], size: f64) -> String {
             stroke(&mut out, "whisker", (b, middle - 3.0), (b, middle + 3.0));
         }
         let class = if bar.ours { "end strong" } else { "end" };
-        let name = cut(&bar.name, (left - GAP) / letter);
+        let name = cut(&bar.name, (left - GAP) / wide(bar));
         label(&mut out, left - GAP, middle + 4.0, class, &name);
         let class = if bar.ours { "strong" } else { "" };
         label(&mut out, right + GAP, middle + 4.0, class, &bar.text);

@@ -14,6 +14,8 @@ const TOP: f64 = 30.0;
 const BOTTOM: f64 = 44.0;
 /// The room that a line of text needs.
 const LINE: f64 = 13.0;
+/// The room that a digit of an axis needs.
+const LETTER: f64 = 7.2;
 
 /// What every chart has around it.
 #[derive(Clone, Copy)]
@@ -138,8 +140,9 @@ fn spread(wishes: &[f64], low: f64, high: f64) -> Vec<f64> {
     places
 }
 
-/// A line chart; `names` is the room for the names at the right.
-pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64) -> String {
+/// A line chart; `names` is the room for the names at the right, and where there is a `most`, all
+/// numbers are from 0 to it, whatever their errors.
+pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64, most: Option<f64>) -> String {
     let right = WIDTH - names;
     let points = || series.iter().flat_map(|line| &line.points);
     let xs = points().map(|point| point.x);
@@ -147,7 +150,9 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64) -> String 
         xs.clone().fold(f64::INFINITY, f64::min),
         xs.fold(f64::NEG_INFINITY, f64::max),
     );
-    let bounds = points().flat_map(|p| [p.y - p.error, p.y + p.error]);
+    let top = |p: &Point| (p.y + p.error).min(most.map_or(f64::INFINITY, |most| most.max(p.y)));
+    let foot = |p: &Point| (p.y - p.error).max(most.map_or(f64::NEG_INFINITY, |_| p.y.min(0.0)));
+    let bounds = points().flat_map(|p| [foot(p), top(p)]);
     let (low, high) = bounds.fold((0.0_f64, 0.0_f64), |(low, high), y| {
         (low.min(y), high.max(y))
     });
@@ -172,7 +177,9 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64) -> String 
         stroke(&mut out, class, (LEFT, y_of(y)), (right, y_of(y)));
         label(&mut out, LEFT - 5.0, y_of(y) + 4.0, "end", &tick(y));
     }
-    for x in whole_steps(first, last) {
+    // The longest number with room around it.
+    let step = LETTER * (tick(last).chars().count() + 1) as f64;
+    for x in whole_steps(first, last, (right - LEFT) / step) {
         stroke(&mut out, "grid", (x_of(x), bottom), (x_of(x), bottom + 4.0));
         label(&mut out, x_of(x), bottom + 17.0, "mid", &tick(x));
     }
@@ -199,7 +206,7 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64) -> String 
         for p in &line.points {
             let (x, y) = (x_of(p.x), y_of(p.y));
             if p.error > 0.0 {
-                let (up, down) = (y_of(p.y + p.error), y_of(p.y - p.error));
+                let (up, down) = (y_of(top(p)), y_of(foot(p)));
                 stroke(&mut out, "error", (x, up), (x, down));
                 stroke(&mut out, "error", (x - 3.0, up), (x + 3.0, up));
                 stroke(&mut out, "error", (x - 3.0, down), (x + 3.0, down));
@@ -217,13 +224,14 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64) -> String 
     out
 }
 
-/// Whole numbers of an axis, at most eleven.
-fn whole_steps(first: f64, last: f64) -> Vec<f64> {
+/// Whole numbers of an axis: not more than have room, and at most eleven.
+fn whole_steps(first: f64, last: f64, room: f64) -> Vec<f64> {
     let span = last - first;
     if !span.is_finite() {
         return Vec::new();
     }
-    let step = (span / 10.0).ceil().max(1.0);
+    let steps = (room - 1.0).clamp(1.0, 10.0);
+    let step = (span / steps).ceil().max(1.0);
     let mut found = Vec::new();
     let mut at = first;
     while at <= last + 1e-9 && found.len() < 12 {
@@ -314,7 +322,7 @@ mod tests {
                 },
             ],
         };
-        let drawn = lines(&frame, &[line(9.0)], 80.0);
+        let drawn = lines(&frame, &[line(9.0)], 80.0, None);
         // 0 is at the foot of the axis, 9 of 0..10 at nine tenths of its height.
         assert!(
             drawn.contains("points=\"52.0,206.0 256.0,47.6\""),
@@ -324,6 +332,22 @@ mod tests {
         assert!(drawn.contains("a &amp; b"));
         assert_eq!(drawn.matches("class=\"error\"").count(), 3);
         // Nothing to show is no reason to fail.
-        assert!(lines(&frame, &[], 80.0).ends_with("</svg>"));
+        assert!(lines(&frame, &[], 80.0, Some(9.0)).ends_with("</svg>"));
+        // A share has no more than the whole, whatever its error: the axis ends there.
+        let drawn = lines(&frame, &[line(99.5)], 80.0, Some(100.0));
+        assert!(drawn.contains(">100</text>") && !drawn.contains(">120</text>"));
+        assert!(!drawn.contains(">−"));
+        let drawn = lines(&frame, &[line(99.5)], 80.0, None);
+        assert!(drawn.contains(">150</text>") || drawn.contains(">120</text>"));
+    }
+
+    #[test]
+    fn numbers_of_an_axis_have_room() {
+        assert_eq!(whole_steps(1.0, 11.0, 20.0).len(), 11);
+        assert_eq!(
+            whole_steps(1101.0, 1112.0, 7.0),
+            [1101.0, 1103.0, 1105.0, 1107.0, 1109.0, 1111.0]
+        );
+        assert_eq!(whole_steps(3.0, 3.0, 0.0), [3.0]);
     }
 }

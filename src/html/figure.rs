@@ -1,4 +1,7 @@
-//! What every experiment shows: a chart, and its numbers in a table under it.
+//! What every experiment shows: a chart, and its numbers in a table under it or beside it.
+
+/// A table of more columns is too wide for half a page.
+const NARROW: usize = 5;
 
 /// A chart with its table.
 pub(crate) struct Figure {
@@ -16,6 +19,11 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
+    /// Whether it needs the whole width of a page, where its table stands beside the chart.
+    pub(crate) fn is_broad(&self) -> bool {
+        self.folded.is_none() && self.heads.len() > NARROW
+    }
+
     /// A chart that shows everything, above an open table.
     pub(crate) fn open(
         title: impl Into<String>,

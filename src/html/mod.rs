@@ -3,7 +3,7 @@
 //! ```text
 //! templates/   base.html for any page; parts.html, figure.html
 //! style.css    light, dark, phone and paper
-//! text.rs      escaping, numbers, lists that are cut
+//! text.rs      escaping and numbers
 //! chart.rs, bars.rs  inline SVG; figure.rs a chart with its numbers
 //! ```
 //!

@@ -9,7 +9,7 @@ use askama::filters::Escaper;
 
 use crate::clock::time;
 use crate::engine::Estimate;
-use crate::shown::is_steering;
+use crate::shown::{is_steering, thousands};
 
 /// Appends; writing to a String cannot fail.
 pub(crate) fn put(out: &mut String, text: fmt::Arguments<'_>) {
@@ -48,47 +48,11 @@ pub(crate) fn escape(text: &str) -> String {
     safe
 }
 
-/// A part of a list, and how many items of the list it leaves out.
-pub(crate) struct Excerpt<'a, T> {
-    pub(crate) shown: &'a [T],
-    pub(crate) more: usize,
-}
-
-/// Long lists are cut on the page; the JSON file beside it has them whole.
-pub(crate) trait Cut<T> {
-    /// At most so many items from the beginning.
-    fn head(&self, most: usize) -> Excerpt<'_, T>;
-    /// At most so many items from the end.
-    fn tail(&self, most: usize) -> Excerpt<'_, T>;
-}
-
-impl<T> Cut<T> for [T] {
-    fn head(&self, most: usize) -> Excerpt<'_, T> {
-        let (shown, rest) = self.split_at(most.min(self.len()));
-        let more = rest.len();
-        Excerpt { shown, more }
-    }
-
-    fn tail(&self, most: usize) -> Excerpt<'_, T> {
-        let (rest, shown) = self.split_at(self.len().saturating_sub(most));
-        let more = rest.len();
-        Excerpt { shown, more }
-    }
-}
-
 /// A count as the page writes it.
 pub(crate) trait Count: Copy + fmt::Display {
     /// With its thousands apart.
     fn whole(self) -> String {
-        let digits = self.to_string();
-        let mut text = String::with_capacity(digits.len() * 4 / 3);
-        for (at, digit) in digits.chars().enumerate() {
-            if at > 0 && (digits.len() - at).is_multiple_of(3) {
-                text.push(',');
-            }
-            text.push(digit);
-        }
-        text
+        thousands(self)
     }
 
     /// With its word, of which `one` is for a single thing.
@@ -96,6 +60,15 @@ pub(crate) trait Count: Copy + fmt::Display {
         let number = self.whole();
         let word = if number == "1" { one } else { many };
         format!("{number} {word}")
+    }
+
+    /// That these are all there are, with their word.
+    fn all(self, one: &str, many: &str) -> String {
+        let counted = self.counted(one, many);
+        match counted.strip_prefix("1 ") {
+            Some(only) => format!("The only {only}"),
+            None => format!("All {counted}"),
+        }
     }
 }
 
@@ -244,6 +217,8 @@ mod tests {
             assert_eq!(estimate.with_error(), text);
         }
         assert_eq!(1_234_567_u64.whole(), "1,234,567");
+        assert_eq!(1_u32.all("seed", "seeds"), "The only seed");
+        assert_eq!(1_000_u32.all("seed", "seeds"), "All 1,000 seeds");
         assert_eq!(tick(25_000.0), "25k");
         assert_eq!(tick(1_500_000.0), "1.5M");
     }

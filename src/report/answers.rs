@@ -8,6 +8,7 @@ use crate::engine::{
     AbsentWhy, BudgetEvaluation, CounterView, CoverageEvaluation, CrawlEvaluation,
     DistancesEvaluation, Method, RefreshView, ScoredUrl, Seed, SeedDiff, Turnover,
 };
+use crate::html::text::Count;
 
 /// Everything that a report tells of one refresh, each part as the bank answers it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -92,6 +93,16 @@ impl CoreSummary {
     /// Whether it has a single hub or a single authority.
     pub(super) const fn is_star(&self) -> bool {
         self.hubs < 2 || self.authorities < 2
+    }
+
+    /// Its hubs and how many pages they link to, in words.
+    pub(super) fn group(&self) -> String {
+        let hubs = self.hubs.counted("page that links", "pages that link");
+        match (self.hubs, self.authorities) {
+            (1, authorities) => format!("{hubs} to {}", authorities.counted("page", "pages")),
+            (_, 1) => format!("{hubs} to the same page"),
+            (_, authorities) => format!("{hubs} to the same {} pages", authorities.whole()),
+        }
     }
 }
 

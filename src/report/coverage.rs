@@ -157,7 +157,7 @@ fn covered(
         x: axis,
         y: "value covered above random (%)",
     };
-    let chart = lines(&frame, &series, 110.0);
+    let chart = lines(&frame, &series, 110.0, None);
     let numbers = IN_TABLE.map(|at| at.counted(one, many));
     let mut heads = vec!["Above random (%)"];
     heads.extend(numbers.iter().map(String::as_str));

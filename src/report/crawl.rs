@@ -6,6 +6,9 @@ use crate::html::chart::{Frame, Point, Series, lines};
 use crate::html::figure::Figure;
 use crate::html::text::{Count, Measure, optional, put};
 
+/// All of the web, in per cent.
+const WHOLE: f64 = 100.0;
+
 /// A depth of a crawl with its PageRank in the page's units.
 #[derive(Clone, Copy)]
 pub(super) struct Found<'a> {
@@ -99,7 +102,7 @@ fn pages_found(crawl: &CrawlEvaluation) -> Figure {
         x: "depth (links from the nearest seed)",
         y: "pages found up to this depth (% of the web)",
     };
-    let chart = lines(&frame, &series, 88.0);
+    let chart = lines(&frame, &series, 88.0, Some(WHOLE));
     let rows = crawl
         .depths
         .iter()
@@ -143,7 +146,7 @@ fn pagerank_found(depths: &[Found<'_>]) -> Figure {
         x: "depth (links from the nearest seed)",
         y: "PageRank found up to this depth (% of the web)",
     };
-    let chart = lines(&frame, &series, 88.0);
+    let chart = lines(&frame, &series, 88.0, Some(WHOLE));
     let rows = depths
         .iter()
         .map(|d| {
@@ -182,7 +185,7 @@ fn rank_found(depths: &[Found<'_>]) -> Figure {
         x: "depth (links from the nearest seed)",
         y: "mean PageRank of new pages (× average page)",
     };
-    let chart = lines(&frame, &series, 88.0);
+    let chart = lines(&frame, &series, 88.0, None);
     let number = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), Measure::short);
     let rows = depths
         .iter()

@@ -2,7 +2,7 @@
 //! how far the cores are from each other.
 
 use super::{Report, coverage, crawl, fetches, map};
-use crate::engine::{BudgetEvaluation, DistancesEvaluation, Estimate, Method, Scope};
+use crate::engine::{BudgetEvaluation, DistancesEvaluation, Estimate, Method};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;
@@ -49,8 +49,7 @@ fn coverage_figures(report: &Report) -> Vec<Figure> {
 
 /// Whether the plan covers sites, one by one.
 pub(super) fn covers_sites(report: &Report) -> bool {
-    let scope = report.refresh.parameters.scope.unwrap_or_default();
-    report.method != Method::Cores && scope == Scope::Site
+    report.method != Method::Cores && !report.is_web()
 }
 
 fn budgets(budget: &BudgetEvaluation) -> Figure {
@@ -66,7 +65,7 @@ fn budgets(budget: &BudgetEvaluation) -> Figure {
                 name: if at == 0 {
                     "these seeds".to_owned()
                 } else {
-                    format!("list {}", at + 1)
+                    format!("{}: {}", at + 1, row.list.name)
                 },
                 number: pagerank,
                 error: 0.0,

@@ -20,8 +20,8 @@ pub(super) fn figures(found: &Comparison) -> Vec<Figure> {
 fn figure(found: &Comparison, budget: u64) -> Figure {
     let lists: Vec<&ComparedList> = found.lists.iter().filter(|l| l.budget == budget).collect();
     let title = format!(
-        "What {} bring",
-        budget.counted("page fetched", "pages fetched")
+        "What {}",
+        budget.counted("page fetched brings", "pages fetched bring")
     );
     let how = if found.draws > 0 {
         format!(

@@ -6,23 +6,25 @@
 //! answers.rs   what a report tells; the JSON file beside the page
 //! changes.rs   why seeds came and went, in words
 //! turnover.rs  how many seeds each refresh kept, gained and lost
+//! cut.rs       lists that are cut, and how many items are left out
 //! judge.rs     whether it is worth it, and by which figures
 //! page.rs      the page, and what its templates cannot compute themselves; seeds.rs its list
 //! seeds.js     searches and sorts the list; the page is complete without it
-//! experiments.rs, fetches.rs, crawl.rs, coverage.rs  what was measured, as figures (figure.rs)
+//! experiments.rs, fetches.rs, crawl.rs, coverage.rs  what was measured, as figures
 //! map.rs       distances between cores as inline SVG
 //! html/        templates: page.html with its sections, on top of those in src/html
 //! ```
 //!
 //! The page needs nothing but itself: no request to anywhere, and no script but the one that searches
-//! and sorts a list of seeds (a content security policy in it forbids all others). Only links that the reader follows lead out of it. Text from the web is
-//! hostile until it is escaped. The same report gives the same bytes: nothing tells the time of
-//! day or the machine.
+//! and sorts a list of seeds (a content security policy in it forbids all others). Only links that the
+//! reader follows lead out of it. Text from the web is hostile until it is escaped. The same report
+//! gives the same bytes: nothing tells the time of day or the machine.
 
 mod answers;
 mod changes;
 mod coverage;
 mod crawl;
+mod cut;
 mod experiments;
 mod fetches;
 mod gather;

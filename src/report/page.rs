@@ -6,6 +6,7 @@ use askama::Template;
 use serde_json::Value as Json;
 
 use super::answers::{CoreSummary, Report, ReportSeed};
+use super::cut::Cut;
 use super::experiments;
 use super::gather::WITH_MEMBERS;
 use super::judge::{self, Verdict, verdict};
@@ -15,7 +16,7 @@ use crate::engine::{ByPolicy, Claim, Evidence, Method, RefreshView, Stars};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;
-use crate::html::text::{Count, Cut, Measure, day, put};
+use crate::html::text::{Count, Measure, day, put};
 
 /// How many cores are listed.
 const TOLD_CORES: usize = WITH_MEMBERS as usize;

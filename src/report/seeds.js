@@ -5,7 +5,9 @@
   const body = table.tBodies[0];
   const rows = [...body.rows].map((row) => {
     const addresses = [...row.querySelectorAll("a")].map((link) => link.href);
-    return { row, text: [row.textContent, ...addresses].join(" ").toLowerCase() };
+    const cells = [...row.cells].map((cell) => cell.textContent);
+    const text = [...cells, ...addresses].join(" ");
+    return { row, text: text.replace(/\s+/g, " ").toLowerCase() };
   });
   const make = (name, attributes, ...inside) => {
     const made = document.createElement(name);
@@ -14,16 +16,33 @@
     return made;
   };
 
-  const box = make("input", { type: "search", id: "seed-search", autocomplete: "off", spellcheck: "false" });
+  const box = make("input", {
+    type: "search", id: "seed-search", autocomplete: "off", spellcheck: "false",
+    placeholder: 'example.org "core 1"', title: 'Words, or "words in quotes" that stand together',
+  });
   const told = make("span", { role: "status", "aria-live": "polite", class: "small soft" });
+  // What is in quotes, and a number, is found as whole words; anything else also within one.
+  const finder = ([, quoted, word]) => {
+    if (word && !/^\d+$/.test(word)) return (text) => text.includes(word);
+    const said = (quoted ?? word).trim();
+    const ends = (letter, end) => (/[\p{L}\p{N}]/u.test(letter) ? end : "");
+    const before = ends(said.charAt(0), "(?<![\\p{L}\\p{N}-]|\\p{N}[.,])");
+    const after = ends(said.slice(-1), "(?![\\p{L}\\p{N}-]|[.,]\\p{N})");
+    const whole = new RegExp(before + said.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&") + after, "u");
+    return (text) => whole.test(text);
+  };
+  const write = (count) => count.toLocaleString("en");
+  const { all, data } = table.dataset;
   const search = () => {
-    const words = box.value.toLowerCase().split(/\s+/).filter((word) => word);
+    const finders = [...box.value.toLowerCase().matchAll(/"([^"]+)"?|([^\s"]+)/g)].map(finder);
     let found = 0;
     for (const { row, text } of rows) {
-      row.hidden = !words.every((word) => text.includes(word));
+      row.hidden = !finders.every((finds) => finds(text));
       if (!row.hidden) found += 1;
     }
-    told.textContent = words.length ? `${found} of ${rows.length} shown` : "";
+    const of = data ? `the first ${write(rows.length)} of ${write(Number(all))}` : write(rows.length);
+    const rest = data ? `; the others are in ${data}` : "";
+    told.textContent = finders.length ? `${write(found)} of ${of} shown${rest}` : "";
   };
   box.addEventListener("input", search);
   const label = make("label", { for: "seed-search" }, "Search these seeds");
@@ -50,7 +69,10 @@
       if ((a.key === null) !== (b.key === null)) return a.key === null ? 1 : -1;
       return down ? order(b.key, a.key) : order(a.key, b.key);
     });
+    // Outside of the page rows are moved at a tenth of the cost.
+    body.remove();
     body.append(...keyed.map(({ row }) => row));
+    table.append(body);
     heads.forEach((head, at) => {
       if (at === column) head.setAttribute("aria-sort", down ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");

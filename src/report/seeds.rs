@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::answers::{Report, ReportSeed, SiteShare};
-use crate::engine::{AbsentWhy, Evidence};
+use crate::engine::{AbsentWhy, Evidence, Method, Scope};
 
 /// The longest list that a page has whole; more rows would make browsers slow.
-pub(super) const SHOWN: usize = 2_000;
+pub(super) const SHOWN: usize = 5_000;
 /// A list of fewer seeds is seen at a glance, and its page has no script.
 const SEARCHED_FROM: usize = 11;
 /// Of how many sites the page tells how many seeds they have.
@@ -15,12 +15,27 @@ pub(super) const SITES: usize = 30;
 /// Searches and sorts the list.
 pub(super) const SCRIPT: &str = include_str!("seeds.js");
 /// The SHA-256 of the script in base64, by which the page's policy lets this script run and no other.
-pub(super) const SCRIPT_HASH: &str = "06CL29dzYbOleGm9Y3+b4R38y20hkj7URgj61sjlZ0k=";
+pub(super) const SCRIPT_HASH: &str = "0wRyqwDIK6C1CYbGhyEgDQgiA6MsVUMyOTRceRdnX6E=";
 
 impl Report {
     /// Whether the page has the script.
     pub(super) fn is_searched(&self) -> bool {
         self.seeds.len() >= SEARCHED_FROM
+    }
+
+    /// Whether the plan covers the whole web at once.
+    pub(super) fn is_web(&self) -> bool {
+        let scope = self.refresh.parameters.scope.unwrap_or_default();
+        self.method != Method::Cores && scope == Scope::Web
+    }
+
+    /// What the column of the pages that a seed leads to is called.
+    pub(super) fn reached_head(&self) -> &'static str {
+        if self.is_web() {
+            "Reaches (pages)"
+        } else {
+            "Covers (pages)"
+        }
     }
 
     /// Whether of any seed more is known than that it is one.

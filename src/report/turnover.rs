@@ -42,7 +42,7 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
         x: "refresh",
         y: "seeds",
     };
-    let chart = lines(&frame, &series, 70.0);
+    let chart = lines(&frame, &series, 70.0, None);
     let rows = last
         .iter()
         .map(|found| {

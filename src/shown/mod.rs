@@ -83,6 +83,24 @@ pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -
     }
 }
 
+/// A whole number with its thousands apart.
+///
+/// ```
+/// assert_eq!(seedbank::shown::thousands(1_234_567), "1,234,567");
+/// ```
+#[must_use]
+pub fn thousands(number: impl Display) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// `is` of one, `are` of any other count.
 #[must_use]
 pub fn are<N: PartialEq + From<u8>>(count: &N) -> &'static str {

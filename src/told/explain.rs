@@ -11,7 +11,7 @@ use crate::shown::{are, counted};
 
 use super::lines::Lines;
 use super::sentence::sentence;
-use super::web::{gain, links, parts, rank, unreached, web_of_site, web_pick, web_seed};
+use super::web::{gain, parts, rank, unreached, web_of_site, web_pick, web_seed};
 
 /// The refresh that is asked; its plan is named by the sentence.
 fn of_refresh(asked: &Asked) -> String {
@@ -56,7 +56,7 @@ fn evidence(lines: &mut Lines, why: &Why) {
         Why::Reached { by, hop } => lines.add(format_args!(
             "reached by {} in {}",
             web_pick(by),
-            links(*hop)
+            counted(*hop, "link")
         )),
         Why::Unreached(page) => unreached(lines, page),
         // The sentence says it all.

@@ -11,7 +11,6 @@ use crate::engine::{
 use crate::shown::counted;
 
 use super::policy::{fault, flag};
-use super::web::links;
 
 /// Why a page of a site is a seed, or why not, in one sentence; what policies say comes before what the
 /// method says.
@@ -84,14 +83,14 @@ fn no_seed(why: &Why, method: Method, site: &str, alias: Option<&AliasView>) -> 
               between sites alone"
             .to_owned(),
         Why::Covered { by, hop } => {
-            format!("{} leads to it within {}", leader(by, " on the same site"), links(*hop))
+            format!("{} leads to it within {}", leader(by, " on the same site"), counted(*hop, "link"))
         }
         Why::Uncovered(page) => uncovered(page),
         Why::NoSeats { crawled } => format!(
             "its site {site} ({}) got none of the seeds that were shared out",
             counted(*crawled, "crawled page")
         ),
-        Why::Reached { by, hop } => format!("{} leads to it within {}", leader(by, ""), links(*hop)),
+        Why::Reached { by, hop } => format!("{} leads to it within {}", leader(by, ""), counted(*hop, "link")),
         Why::Unreached(page) => unreached(page),
         Why::LeftOut { reason } => left_out(*reason, method, alias),
         Why::Later => "the bank did not know it when the plan was refreshed; refresh again".to_owned(),
@@ -263,7 +262,7 @@ const fn near_none(sums: RowSums) -> &'static str {
 /// a later seed what earlier ones do not find.
 fn finds(pages: u64, hops: usize, is_first: bool, worth: &str) -> String {
     let hops = u32::try_from(hops.saturating_sub(1)).unwrap_or(u32::MAX);
-    let links = links(hops);
+    let links = counted(hops, "link");
     match (pages, hops, is_first) {
         (0, _, _) => "a crawl from it finds nothing that earlier seeds do not".to_owned(),
         (_, 0, true) => format!("a crawl from it finds no other page, and it is worth {worth}"),

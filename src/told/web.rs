@@ -32,12 +32,6 @@ pub(crate) fn parts(parts: &Parts) -> String {
     )
 }
 
-/// So many links, in words.
-pub(crate) fn links(hops: u32) -> String {
-    let plural = if hops == 1 { "" } else { "s" };
-    format!("{hops} link{plural}")
-}
-
 /// A pick over the web.
 pub(crate) fn web_pick(seed: &SiteSeed) -> String {
     let score = gain(seed.gain);
@@ -82,7 +76,7 @@ pub(crate) fn web_seed(lines: &mut Lines, seed: &WebSeed) {
         lines.add(format_args!(
             "itself reached before by {} in {}",
             web_pick(by),
-            links(*hop)
+            counted(*hop, "link")
         ));
     }
     terms(lines, &seed.terms);

@@ -6,7 +6,7 @@
 use crate::support::command::{Place, TWO_CORES, record};
 use seedbank::engine::{
     Bank, Cause, Change, Claim, CoverMethod, CoverageCurve, CoveragePoint, CoverageShare, Estimate,
-    Evidence, Method, PlanOptions, SuccessorView,
+    Evidence, Method, PlanOptions, Scope, SuccessorView,
 };
 use seedbank::report::{Commands, Report, ReportRequest, SiteShare};
 use seedbank::watch::Unwatched;
@@ -310,6 +310,49 @@ pub fn of_cover(count: u32) -> Report {
     report
 }
 
+/// A report of a plan over the whole web.
+pub fn of_web(count: u32) -> Report {
+    let mut report = of_cover(count);
+    report.method = Method::Cover(CoverMethod::Greedy);
+    "web".clone_into(&mut report.refresh.plan);
+    report.refresh.parameters.scope = Some(Scope::Web);
+    report
+}
+
+/// A report whose charts have long names, long numbers, and errors beyond the whole web.
+pub fn of_long_texts() -> Report {
+    let mut report = of_cores(20);
+    (report.refresh.refresh, report.refresh.seconds) = (1_112, 0.038_2);
+    let of_number = |number| {
+        let mut view = report.refresh.clone();
+        (view.refresh, view.link_visits) = (number, 1_118_172_326);
+        view
+    };
+    report.earlier = (1_101..1_112).map(of_number).collect();
+    let like = report.turnover[0];
+    let turnover = |number| {
+        let mut found = like;
+        (found.refresh, found.since) = (number, number - 1);
+        (found.kept, found.gained, found.lost) = (12_345, 120, 120);
+        found
+    };
+    report.turnover = (1_101..=1_112).map(turnover).collect();
+    let crawl = report.crawl.as_mut().unwrap();
+    let last = crawl.depths.last_mut().unwrap();
+    last.random.pagerank = mean(0.3, 0.3);
+    last.random.pages = mean(143_000.0, 60_000.0);
+    for list in &mut crawl.fetches.as_mut().unwrap().lists {
+        if list.list == "common-crawl" {
+            for found in [Some(&mut list.known), list.held_out.as_mut()] {
+                found.unwrap().all.value = mean(1_234_567.0, 654_321.0);
+            }
+        }
+    }
+    let lists = &mut report.budget.as_mut().unwrap().lists;
+    "refresh 1,111 of plan everything-of-last-week".clone_into(&mut lists[1].list.name);
+    report
+}
+
 /// A report of a plan without seeds, of which nothing was measured.
 pub fn of_nothing() -> Report {
     let mut report = of_cores(0);
@@ -326,9 +369,9 @@ pub fn unmeasured(mut report: Report) -> Report {
     report
 }
 
-/// A report whose every text is hostile.
+/// A report whose every text is hostile, with enough seeds to be searched.
 pub fn hostile() -> Report {
-    let mut report = of_cores(3);
+    let mut report = of_cores(12);
     HOSTILE.clone_into(&mut report.bank);
     HOSTILE.clone_into(&mut report.refresh.plan);
     report.refresh.certified = false;
@@ -363,6 +406,18 @@ pub fn hostile() -> Report {
         HOSTILE.clone_into(&mut budget.lists[1].list.name);
     }
     report
+}
+
+/// One of each kind, by name.
+pub fn of_every_kind() -> Vec<(&'static str, Report)> {
+    vec![
+        ("cores", of_cores(20)),
+        ("many", of_cores(60)),
+        ("cover", of_cover(12)),
+        ("web", of_web(12)),
+        ("long", of_long_texts()),
+        ("hostile", hostile()),
+    ]
 }
 
 /// What a caller may say of its commands, each of them this.

@@ -47,6 +47,7 @@ mod rejects;
 mod report;
 mod report_browser;
 mod report_page;
+mod report_paper;
 mod schemas;
 mod search;
 mod seeds;

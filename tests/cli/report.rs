@@ -192,7 +192,10 @@ fn the_last_refreshes_are_compared_as_diff_compares_them() {
         );
         changed += number("gained");
         let [kept, gained, lost] = counts;
-        let row = format!("<td>{kept}</td><td>{gained}</td><td>{lost}</td></tr>");
+        let row = format!(
+            "\"Kept (seeds)\">{kept}</td><td data-label=\"Gained (seeds)\">{gained}</td>\
+             <td data-label=\"Lost (seeds)\">{lost}</td></tr>"
+        );
         assert!(page.contains(&row), "{row}");
     }
     assert!(changed > 0, "{told:?}");

@@ -7,7 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::made_up_reports::{hostile, of_cores, of_cover};
+use crate::made_up_reports::{hostile, of_cores, of_cover, of_every_kind};
+use crate::serve_browser::{axe, has_no_barrier};
+use crate::support::webdriver::Browser;
 use seedbank::report::{self, Commands, Report};
 
 fn page(report: &Report) -> String {
@@ -85,16 +87,24 @@ fn measuring(page: &str, widths: &[u32]) -> String {
           for (const frame of document.querySelectorAll('iframe')) {{
             const inside = frame.contentDocument, root = inside.documentElement;
             const wide = [...inside.querySelectorAll('body *')].filter(e =>
-              !e.closest('.wide, svg, details:not([open]) > :not(summary)') && e.getBoundingClientRect().right > root.clientWidth + 0.5);
+              !e.closest('svg, details:not([open]) > :not(summary)') && e.getBoundingClientRect().right > root.clientWidth + 0.5);
             const answer = inside.querySelector('.answer').getBoundingClientRect();
             const text = [...inside.querySelectorAll('svg text')].map(e => {{
               const box = e.getBoundingClientRect(), svg = e.closest('svg').getBoundingClientRect();
               return box.width > 0 && (box.right > svg.right + 1 || box.left < svg.left - 1) ? e.textContent : '';
             }}).filter(t => t);
+            const meet = ([a, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+              // The boxes are higher than the letters.
+              && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.4 * Math.min(a.height, b.height);
+            const covered = [...inside.querySelectorAll('svg')].flatMap(svg => {{
+              const all = [...svg.querySelectorAll('text')].map(e => [e.getBoundingClientRect(), e.textContent]);
+              return all.flatMap(([a, of], at) => all.slice(at + 1)
+                .filter(([b]) => meet([a, b])).map(([, other]) => of + ' | ' + other));
+            }});
             const sizes = [...inside.querySelectorAll('svg text:not(.cell-text, .tiny)')].map(e => e.getBoundingClientRect().height);
             found.push({{width: frame.clientWidth, root: root.scrollWidth, body: inside.body.scrollWidth,
               wide: wide.map(e => e.tagName + '.' + e.className), answer: answer.bottom,
-              outside: text, smallest: Math.min(...sizes.filter(s => s > 0)),
+              outside: text, covered, smallest: Math.min(...sizes.filter(s => s > 0)),
               fetched: frame.contentWindow.performance.getEntriesByType('resource').map(e => e.name)}});
           }}
           document.getElementById('found').textContent = JSON.stringify(found);
@@ -107,14 +117,13 @@ fn it_fits_on_every_screen_and_asks_nobody() {
     let Some(browser) = browser("it_fits_on_every_screen_and_asks_nobody") else {
         return;
     };
-    for (name, report) in [
-        ("cores", of_cores(20)),
-        ("many", of_cores(60)),
-        ("cover", of_cover(12)),
-        ("hostile", hostile()),
-    ] {
+    for (name, report) in of_every_kind() {
         let file = folder().join(format!("measure-{name}.html"));
-        fs::write(&file, measuring(&page(&report), &[320, 360, 768, 1280])).unwrap();
+        fs::write(
+            &file,
+            measuring(&page(&report), &[320, 360, 390, 700, 768, 1000, 1280]),
+        )
+        .unwrap();
         let dom = open(&browser, &file, &["--dump-dom", "--window-size=1400,900"]);
         let found = dom.split("<pre id=\"found\">").nth(1).unwrap();
         let found = found.split("</pre>").next().unwrap();
@@ -125,7 +134,7 @@ fn it_fits_on_every_screen_and_asks_nobody() {
         let found: serde_json::Value = serde_json::from_str(&found)
             .unwrap_or_else(|e| panic!("{name}: {e}: nothing was measured: {found:?}"));
         let frames = found.as_array().unwrap();
-        assert_eq!(frames.len(), 4, "{name}: {found}");
+        assert_eq!(frames.len(), 7, "{name}: {found}");
         for frame in frames {
             let width = frame["width"].as_f64().unwrap();
             assert!(
@@ -139,6 +148,7 @@ fn it_fits_on_every_screen_and_asks_nobody() {
             let none = serde_json::json!([]);
             assert_eq!(frame["wide"], none, "{name}: {frame}");
             assert_eq!(frame["fetched"], none, "{name}: {frame}");
+            assert_eq!(frame["covered"], none, "{name}: text on text: {frame}");
             if name != "hostile" {
                 assert_eq!(
                     frame["outside"], none,
@@ -167,7 +177,8 @@ fn the_dom_has_what_was_written_and_no_script_ran() {
     let file = folder().join("hostile.html");
     fs::write(&file, page(&hostile())).unwrap();
     let dom = open(&browser, &file, &["--dump-dom"]);
-    assert_eq!(dom.matches("<script").count(), 0);
+    // The page's own.
+    assert_eq!(dom.matches("<script").count(), 1);
     for part in [
         " src=",
         "<img",
@@ -227,6 +238,12 @@ fn seeds_are_searched_and_sorted() {
         const search = text => { box.value = text; box.dispatchEvent(new page.defaultView.Event('input')); };
         search('HUB7.example  links');
         found.searched = [ranks(), told.textContent];
+        search('core 1');
+        found.number = ranks();
+        search('\"core 12\"');
+        found.quoted = ranks();
+        search('\"core 1\"');
+        found.whole = ranks();
         search('no such thing');
         found.none = [ranks(), told.textContent];
         search('');
@@ -250,6 +267,9 @@ fn seeds_are_searched_and_sorted() {
             "all": 40,
             "buttons": vec!["BUTTON"; 6],
             "searched": [[7], "1 of 40 shown"],
+            "number": [1],
+            "quoted": [12],
+            "whole": [1],
             "none": [[], "0 of 40 shown"],
             "again": [40, ""],
             "focus": 0,
@@ -290,8 +310,64 @@ fn light_and_dark_differ_and_pictures_are_taken() {
         assert!(dark.len() > 10_000 && light.len() > 10_000);
         assert_ne!(dark, light);
     }
-    let paper = folder.join("cores.pdf");
-    let flag = format!("--print-to-pdf={}", paper.display());
-    open(&browser, &file, &[&flag, "--no-pdf-header-footer"]);
-    assert!(fs::read(paper).unwrap().starts_with(b"%PDF"));
+}
+
+#[test]
+fn hostile_seeds_are_searched_and_sorted() {
+    let Some(browser) = browser("hostile_seeds_are_searched_and_sorted") else {
+        return;
+    };
+    let steps = "
+        const rows = () => [...page.querySelectorAll('#seed-list tbody tr')].filter(row => !row.hidden).length;
+        const box = page.querySelector('input[type=search]');
+        const counts = ['<script>alert(1)', '\"onerror=alert\"', '\"\\\\(', '.*', 'javascript:'].map(text => {
+          box.value = text;
+          box.dispatchEvent(new page.defaultView.Event('input'));
+          return rows();
+        });
+        box.value = '';
+        box.dispatchEvent(new page.defaultView.Event('input'));
+        for (const button of page.querySelectorAll('#seed-list thead button')) { button.click(); button.click(); }
+        return [counts, rows(), page.querySelectorAll('img, table script').length];";
+    let found = used(&browser, "hostile", &page(&hostile()), steps, &[]);
+    assert_eq!(found, serde_json::json!([[12, 12, 0, 0, 1], 12, 0]));
+}
+
+#[test]
+fn long_lists_say_what_is_searched() {
+    let Some(browser) = browser("long_lists_say_what_is_searched") else {
+        return;
+    };
+    let steps = "
+        const box = page.querySelector('input[type=search]');
+        box.value = 'hub7.example';
+        box.dispatchEvent(new page.defaultView.Event('input'));
+        return page.querySelector('[role=status]').textContent;";
+    let long = page(&of_cover(5_003)).replace("host7.example", "hub7.example");
+    assert_eq!(
+        used(&browser, "long-list", &long, steps, &[]),
+        "1 of the first 5,000 of 5,003 shown; the others are in report.json"
+    );
+}
+
+#[test]
+fn a_report_has_no_barrier() {
+    let test = "a_report_has_no_barrier";
+    let (Some(browser), Some(axe)) = (Browser::start(test), axe(test)) else {
+        return;
+    };
+    for (name, report) in [
+        ("cores", of_cores(20)),
+        ("cover", of_cover(12)),
+        ("hostile", hostile()),
+    ] {
+        let file = folder().join(format!("barriers-{name}.html"));
+        fs::write(&file, page(&report)).unwrap();
+        browser.goto(&format!("file://{}", file.display()));
+        browser.run("document.querySelectorAll('details').forEach(e => { e.open = true; })");
+        for width in [1280, 360] {
+            browser.set_width(width);
+            has_no_barrier(&browser, &axe, name);
+        }
+    }
 }

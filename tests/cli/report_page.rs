@@ -7,7 +7,7 @@ use std::process::Command;
 use data_encoding::BASE64;
 
 use crate::made_up_reports::{
-    HOSTILE, commands, hostile, of_cores, of_cover, of_nothing, unmeasured,
+    HOSTILE, commands, hostile, of_cores, of_cover, of_every_kind, of_nothing, of_web, unmeasured,
 };
 use seedbank::engine::AbsentWhy;
 use seedbank::report::{self, Commands, Report};
@@ -81,15 +81,15 @@ fn is_harmless(page: &str) {
 
 #[test]
 fn hostile_text_is_text() {
-    let page = report::page(&hostile(), "\"><script>.json", &commands(HOSTILE));
+    let mut few = hostile();
+    few.seeds.truncate(3);
+    let page = report::page(&few, "\"><script>.json", &commands(HOSTILE));
     assert!(page.matches("&lt;script&gt;").count() > 20);
     assert!(!page.contains("<script"), "{page}");
     assert!(!page.contains(HOSTILE));
     assert!(page.contains("href=\"./%22%3E%3Cscript%3E.json\""));
     is_harmless(&page);
-    let mut searched = hostile();
-    searched.seeds = [&*searched.seeds; 4].concat();
-    let page = report::page(&searched, HOSTILE, &commands(HOSTILE));
+    let page = report::page(&hostile(), HOSTILE, &commands(HOSTILE));
     assert_eq!(page.matches("<script").count(), 1);
     assert!(!page.contains(HOSTILE));
     is_harmless(&page);
@@ -273,13 +273,60 @@ fn a_cover_plan_is_judged_by_what_it_covers() {
 }
 
 #[test]
+fn a_plan_over_the_web_speaks_of_no_sites() {
+    let page = page(&of_web(12), "report.json");
+    for said in [
+        "Over the <b>whole web</b> they were picked by <b>greedy</b>",
+        "Reaches 418 pages worth 1,510 that no earlier seed reaches; pick 1, picked with",
+        ">Reaches (pages)</th>",
+    ] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+    for said in ["of its site covers", "On each of", "Covers (pages)"] {
+        assert!(!page.contains(said), "{said}\n{page}");
+    }
+}
+
+#[test]
+fn one_is_told_as_one() {
+    let mut report = of_cores(1);
+    report.earlier.clear();
+    report.cores[0].hubs = 1;
+    let fetches = report.crawl.as_mut().unwrap().fetches.as_mut().unwrap();
+    fetches.lists.iter_mut().for_each(|list| list.budget = 1);
+    fetches.budgets = vec![1];
+    let page = page(&report, "report.json");
+    for said in [
+        ">With its reason</a>",
+        ">The only seed</caption>",
+        ">The only core</caption>",
+        ">The only refresh of the plan, up to this one</caption>",
+        "<h3>What 1 page fetched brings</h3>",
+        "Star, 1 page that links to 21 pages on",
+        "Seed 1 stands for 1 page that links to 21 pages on",
+    ] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+    assert!(!page.contains("All 1 "), "{page}");
+    let mut report = of_cores(2);
+    report.cores[0].authorities = 1;
+    let page = crate::report_page::page(&report, "report.json");
+    assert!(
+        page.contains("Star, 350 pages that link to the same page on"),
+        "{page}"
+    );
+}
+
+#[test]
 fn long_lists_are_cut_and_say_where_the_rest_is() {
     let rows = |page: &str| page.matches("<th scope=\"row\" class=\"rank\"").count();
-    let long = page(&of_cores(2_003), "report.json");
-    assert_eq!(rows(&long), 2_000);
-    assert!(long.contains("the first 2,000 of 2,003"), "{long}");
+    let long = page(&of_cover(5_003), "report.json");
+    assert_eq!(rows(&long), 5_000);
+    assert!(long.contains("the first 5,000 of 5,003"), "{long}");
     assert!(long.contains("other 3 are in <a href=\"./report.json\">report.json</a>"));
-    assert!(long.contains("1,803 more in <a href=\"./report.json\">"));
+    assert!(long.contains("data-all=\"5003\" data-data=\"report.json\""));
+    let many = page(&of_cores(1_203), "report.json");
+    assert!(many.contains("1,003 more in <a href=\"./report.json\">"));
     let short = page(&of_cores(60), "report.json");
     assert_eq!(rows(&short), 60);
     assert!(!short.contains(" more in <a"));
@@ -295,6 +342,20 @@ fn little_or_nothing_is_told_too() {
         "first refresh of the plan",
     ] {
         assert!(empty.contains(said), "{said}\n{empty}");
+    }
+    let mut empty = of_nothing();
+    empty
+        .left_out
+        .push("no site has 10 crawled pages".to_owned());
+    let empty = page(&empty, "report.json");
+    assert!(empty.contains("<h2>Experiments</h2>"), "{empty}");
+    for shell in [
+        "<ol>",
+        "Per page fetched",
+        "papers' experiments",
+        "<div class=\"charts\">",
+    ] {
+        assert!(!empty.contains(shell), "{shell}\n{empty}");
     }
     let mut unmeasured = unmeasured(of_cores(3));
     unmeasured.counters.batches = 4;
@@ -338,12 +399,7 @@ fn commands_are_the_callers() {
 #[test]
 fn pages_can_be_looked_at() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    for (name, report) in [
-        ("cores", of_cores(20)),
-        ("many", of_cores(60)),
-        ("cover", of_cover(12)),
-        ("hostile", hostile()),
-    ] {
+    for (name, report) in of_every_kind() {
         let path = folder.join(format!("report-{name}.html"));
         std::fs::write(&path, page(&report, "report.json")).unwrap();
         assert!(path.metadata().unwrap().len() > 10_000, "{name}");

@@ -37,14 +37,21 @@ fn pages_and_sites_are_found() {
         "example.org/news\n  \
          page http://example.org/news  known, not crawled\n  \
          sites\n    \
-         example.org  0 crawled, 1 known\n  \
-         pages with it in their URLs\n    \
-         http://example.org/news  known, not crawled\n"
+         example.org  0 crawled, 1 known\n"
     );
     let exact = search("https://news.example.org/About").done();
     assert!(
         exact.contains("\n  page https://news.example.org/About  crawled\n"),
         "{exact}"
+    );
+    let others = search("http://other.test").done();
+    assert_eq!(
+        others,
+        "http://other.test\n  \
+         sites\n    \
+         other.test  0 crawled, 1 known\n  \
+         pages with it in their URLs\n    \
+         http://other.test/Café/1  known, not crawled\n"
     );
     // As it is shown, so it is found.
     let shown = search("café").done();
@@ -83,8 +90,7 @@ fn what_is_cut_off_is_said() {
     assert_eq!(ended.status, Some(5));
     assert_eq!(
         ended.out,
-        "about\n  no site and no page has it in its name\n  \
-         there may be more: 2 names were looked at (--look looks further)\n"
+        "about\n  none of the 2 names looked at has it (--look looks further)\n"
     );
 }
 

@@ -34,11 +34,11 @@ fn what_is_known_of_a_site_is_told() {
         1 alias, 0 pages that nobody links to any more\n  \
         1 link inside, 3 to other sites\n  \
         links to 3 pages on 3 sites, by 3 links\n    \
-        1 a1.example: 1 page\n    \
-        1 a2.example: 1 page\n    \
-        1 a3.example: 1 page\n  \
+        a1.example: 1 page, 1 link\n    \
+        a2.example: 1 page, 1 link\n    \
+        a3.example: 1 page, 1 link\n  \
         linked from 1 page on 1 site, by 2 links\n    \
-        2 k1.example: 1 page\n  \
+        k1.example: 1 page, 2 links\n  \
         2 crawled pages with a content digest, 1 different\n    \
         2 the same: http://h1.example/also, http://h1.example/copy\n  \
         plan default, refresh 1 (cores, state after batch 1)\n    \
@@ -76,8 +76,11 @@ fn what_is_known_of_a_site_is_told() {
         .run(&["site", "bank", "h1.example", "--limit", "1", "--look", "2"])
         .done();
     for line in [
-        "\n  only its first 2 pages were looked at (--look): ",
-        "\n    and 2 sites (--limit has more)\n",
+        "\n  3 crawled, 0 known, 0 gone, 0 spam\n  \
+         only its first 2 pages were looked at (--look): these have the aliases, the pages that nobody \
+         links to, the links with other sites and the repeated content told here\n  \
+         0 aliases, 0 pages that nobody links to any more\n",
+        "\n    and 2 more sites (--limit has more)\n",
     ] {
         assert!(cut.contains(line), "{cut}");
     }

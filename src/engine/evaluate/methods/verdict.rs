@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::answers::{ComparedList, GatheredView, ListKind, Recommended};
 use crate::engine::evaluate::answers::Claim;
 use crate::evaluate::Estimate;
+use crate::shown::{counted, thousands};
 
 /// How many losses are named.
 const NAMED: usize = 4;
@@ -158,10 +159,11 @@ fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
             let Some(best) = best else { continue };
             let most = figure(basis(best)).mean;
             if most > mine && most > 0.0 {
+                let fetches = if list.budget == 1 { "fetch" } else { "fetches" };
                 let text = format!(
-                    "{what} with {} at {} to {} ({:.2} times)",
-                    crate::shown::counted(list.seeds, "seed"),
-                    crate::shown::counted(list.budget, "fetch"),
+                    "{what} with {} at {} {fetches} to {} ({:.2} times)",
+                    counted(list.seeds, "seed"),
+                    thousands(list.budget),
                     best.list,
                     mine / most
                 );
@@ -235,9 +237,14 @@ mod tests {
     #[test]
     fn the_best_plan_is_told_with_what_it_loses_by() {
         let lists = [
-            list("greedy", ListKind::Plan, 10, gathered(6.0, 6.0, 0.2)),
-            list("cores", ListKind::Plan, 10, gathered(3.0, 3.0, 0.1)),
-            list("pagerank", ListKind::Baseline, 10, gathered(4.0, 4.0, 0.4)),
+            list("greedy", ListKind::Plan, 1000, gathered(6.0, 6.0, 0.2)),
+            list("cores", ListKind::Plan, 1000, gathered(3.0, 3.0, 0.1)),
+            list(
+                "pagerank",
+                ListKind::Baseline,
+                1000,
+                gathered(4.0, 4.0, 0.4),
+            ),
             list("greedy", ListKind::Plan, 90, gathered(4.8, 5.0, 0.5)),
             list("cores", ListKind::Plan, 90, gathered(5.0, 5.0, 0.5)),
             list("pagerank", ListKind::Baseline, 90, gathered(4.0, 4.0, 0.4)),
@@ -248,14 +255,17 @@ mod tests {
             claim.text,
             "Per page fetched, chosen without the pages held out, greedy gathers 1.20 to 1.50 times \
              the value of the best baseline, above every one of them by more than two standard \
-             errors in 1 of 2. It loses by PageRank with 2 seeds at 10 fetches to pagerank (0.50 \
+             errors in 1 of 2. It loses by PageRank with 2 seeds at 1,000 fetches to pagerank (0.50 \
              times)."
         );
         let plans: Vec<(u64, String)> = recommended(&lists)
             .into_iter()
             .map(|plan| (plan.budget, plan.list))
             .collect();
-        assert_eq!(plans, [(10, "greedy".to_owned()), (90, "cores".to_owned())]);
+        assert_eq!(
+            plans,
+            [(90, "cores".to_owned()), (1000, "greedy".to_owned())]
+        );
         let cores = &claims(&lists, Some("cores"))[0];
         assert!(
             cores.text.contains("cores gathers 0.75 to 1.25 times"),
@@ -264,7 +274,7 @@ mod tests {
         assert!(
             cores
                 .text
-                .contains("value with 2 seeds at 10 fetches to pagerank (0.75 times)")
+                .contains("value with 2 seeds at 1,000 fetches to pagerank (0.75 times)")
         );
         assert!(claims(&[], None).is_empty());
     }
