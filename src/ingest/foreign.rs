@@ -177,7 +177,12 @@ fn of_magic(head: &[u8]) -> Option<Foreign> {
 /// Which of the kinds of web archives this is, by its first records.
 fn of_warc(head: &[u8]) -> Foreign {
     let has = |text: &str| head.windows(text.len()).any(|at| at == text.as_bytes());
-    if has("{\"Container\"") || has("{\"Envelope\"") {
+    // The blocks of a WAT are objects that begin with one of these.
+    let is_object = |line: &[u8]| {
+        let inside = line.strip_prefix(b"{").unwrap_or_default().trim_ascii();
+        inside.starts_with(b"\"Container\"") || inside.starts_with(b"\"Envelope\"")
+    };
+    if head.split(|byte| *byte == b'\n').any(is_object) {
         Foreign::Wat
     } else if has("WARC-Type: conversion") {
         Foreign::Wet
