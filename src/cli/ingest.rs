@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
-use seedbank::ingest::{Input, Nofollow, bv_graph_file, field_meant};
+use seedbank::ingest::{Input, Nofollow, PassedOver, bv_graph_file, field_meant};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
@@ -343,15 +343,7 @@ fn text(report: &IngestReport) -> String {
             counted(barred.links, "link")
         );
     }
-    if !read.passed_over.is_empty() {
-        let passed: u64 = read.passed_over.values().sum();
-        let _ = writeln!(
-            text,
-            "passed over, since they say nothing of a page: {}: {}",
-            counted(passed, "record"),
-            list(&read.passed_over)
-        );
-    }
+    text += &passed_over(&read.passed_over);
     if read.rejected() > 0 {
         let _ = write!(
             text,
@@ -396,6 +388,19 @@ fn text(report: &IngestReport) -> String {
         );
     }
     text
+}
+
+/// How many records said nothing of a page, where there are any.
+fn passed_over(by_reason: &BTreeMap<PassedOver, u64>) -> String {
+    let passed: u64 = by_reason.values().sum();
+    if passed == 0 {
+        return String::new();
+    }
+    format!(
+        "passed over, since they say nothing of a page: {}: {}\n",
+        counted(passed, "record"),
+        list(by_reason)
+    )
 }
 
 /// What the batch did to sites and aliases, where it did anything.

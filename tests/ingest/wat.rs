@@ -191,7 +191,7 @@ fn each_status_has_its_meaning() {
         ]
     );
     assert_eq!(
-        summary.passed_over.into_iter().collect::<Vec<_>>(),
+        summary.passed_over.clone().into_iter().collect::<Vec<_>>(),
         [
             (PassedOver::NoResponse, 1 + 2 * 11),
             (PassedOver::OtherStatus, 3),

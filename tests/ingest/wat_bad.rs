@@ -35,8 +35,9 @@ fn with(change: impl FnOnce(&mut Value)) -> Vec<u8> {
     metadata(&response)
 }
 
-#[test]
-fn a_bad_record_costs_itself() {
+/// Records that are bad, each with the reason.
+#[expect(clippy::too_many_lines, reason = "it is a table")]
+fn wrong() -> Vec<(Vec<u8>, RejectReason)> {
     let html = "/Payload-Metadata/HTTP-Response-Metadata/HTML-Metadata";
     let put = |place: &str, value: Value| {
         with(|envelope| *envelope.pointer_mut(place).expect(place) = value)
@@ -58,7 +59,7 @@ fn a_bad_record_costs_itself() {
         good.replacen(&line, &format!("{from}{said}"), 1)
             .into_bytes()
     };
-    let wrong: Vec<(Vec<u8>, RejectReason)> = vec![
+    vec![
         (
             record("metadata", "application/json", "{\"Envelope\": {"),
             RejectReason::InvalidJson,
@@ -182,10 +183,14 @@ fn a_bad_record_costs_itself() {
             record("metadata", "application/json", &" ".repeat(MAX_LINE + 1)),
             RejectReason::LineTooLong,
         ),
-    ];
+    ]
+}
+
+#[test]
+fn a_bad_record_costs_itself() {
     let good = records(&[Capture::of("http://a.example/", &["/b"])]);
     let after = metadata(&Capture::of("http://c.example/", &["/b"]).response());
-    for (bad, reason) in wrong {
+    for (bad, reason) in wrong() {
         let shown = String::from_utf8_lossy(&bad[..bad.len().min(2_000)]).into_owned();
         for compressed in [false, true] {
             let all = [good.clone(), vec![bad.clone(), after.clone()]].concat();

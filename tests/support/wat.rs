@@ -86,7 +86,7 @@ impl Capture {
             "WARC-Target-URI": self.url,
         });
         // Of some writers the digest stands in the one place, of some in the other.
-        let in_head = self.url.len() % 2 == 0;
+        let in_head = self.url.len().is_multiple_of(2);
         let mut response = json!({
             "Response-Message": {"Status": self.status.to_string(), "Version": "HTTP/1.1", "Reason": ""},
             "Headers-Length": "317",
@@ -132,7 +132,7 @@ impl Capture {
         let page = Url::parse(&self.url).unwrap();
         match self.status {
             200..300 => {}
-            300..304 | 305..400 => {
+            300..=303 | 305..=399 => {
                 let to = page.join(self.location.as_ref()?).ok()?;
                 if !to.scheme().starts_with("http") {
                     return None;
@@ -264,7 +264,8 @@ pub fn members(records: &[Vec<u8>]) -> Vec<u8> {
 /// The same captures as JSON Lines.
 pub fn lines(captures: &[Capture]) -> String {
     let records = captures.iter().filter_map(Capture::record);
-    records.map(|record| format!("{record}\n")).collect()
+    let lines: Vec<String> = records.map(|record| record.to_string() + "\n").collect();
+    lines.concat()
 }
 
 pub type Events = Vec<(Position, Event)>;
