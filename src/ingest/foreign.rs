@@ -2,7 +2,8 @@
 //!
 //! Files of many kinds are handed over in place of records: what an archive of the web publishes,
 //! what a database exports, a list of URLs. This tells them apart, so that a refusal can say what
-//! the input is. Nothing is read by it: an input that is taken is read by its format alone.
+//! the input is, and WAT is taken as such where no format was named. Nothing else is read by it: an
+//! input that is taken is read by its format alone.
 
 use serde::de::IgnoredAny;
 

@@ -323,7 +323,7 @@ pub fn url(site: &str, local: &str, mode: SiteMode) -> String {
     url
 }
 
-/// Appends what [`url`] gives.
+/// Appends what [`url()`] gives.
 pub(crate) fn put_url(site: &str, local: &str, mode: SiteMode, out: &mut String) {
     if local.is_empty() {
         out.push_str(FORGOTTEN_URL);

@@ -7,7 +7,7 @@
 //! * A WAT is itself a web archive: first a `warcinfo`, then for each record of the archive that it
 //!   describes (a request, the response, what was noted of the fetch) one of the type `metadata`,
 //!   whose block is JSON. Those that describe a response are read; all others are passed over and
-//!   counted ([`PassedOver`](super::PassedOver)).
+//!   counted ([`PassedOver`]).
 //! * A page with a status of 200 to 299 is crawled, with its links, digest and time; 300 to 399 but
 //!   304, with a `Location`, is a redirect; 404 and 410 are gone; any other status leaves the page as
 //!   it was.
