@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
-use seedbank::ingest::{Input, bv_graph_file, field_meant};
+use seedbank::ingest::{Input, Nofollow, PassedOver, bv_graph_file, field_meant};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
@@ -22,6 +22,7 @@ const EXAMPLES: &str = r#"Examples:
   crawler | seedbank ingest bank --name 2026-11-21 -
   seedbank ingest bank --input links --pages pages.tsv links.tsv
   seedbank ingest bank --snapshot --input bvgraph --urls uk-2002.urls.gz uk-2002
+  seedbank ingest bank CC-MAIN-20240517233122-20240518023122-00000.warc.wat.gz
   seedbank ingest bank --sites sites.tsv
   seedbank ingest bank --dry-run today.jsonl
 
@@ -58,7 +59,7 @@ pub(super) struct IngestArgs {
     #[arg(long, value_name = "FILE")]
     sites: Option<PathBuf>,
     /// The format of the files
-    #[arg(long, value_parser = formats(), default_value = "jsonl", env = "SEEDBANK_INPUT")]
+    #[arg(long, value_parser = formats(), default_value = "auto", env = "SEEDBANK_INPUT")]
     input: Format,
     /// With `--input links`: a TSV of pages, url, spam, clicks, uncrawled outlinks
     #[arg(long, value_name = "FILE")]
@@ -67,6 +68,10 @@ pub(super) struct IngestArgs {
     /// http://n7.invalid/
     #[arg(long, value_name = "FILE")]
     urls: Option<PathBuf>,
+    /// Of WAT: whether links are kept or dropped that are not to be followed, by `rel=nofollow` or by
+    /// the page's `meta` for robots
+    #[arg(long, value_name = "WHAT", value_parser = nofollow(), default_value = "keep")]
+    nofollow: Nofollow,
     /// The batch is the whole state: crawled pages without a record become gone
     #[arg(long)]
     snapshot: bool,
@@ -115,6 +120,13 @@ fn formats() -> impl TypedValueParser<Value = Format> {
     })
 }
 
+fn nofollow() -> impl TypedValueParser<Value = Nofollow> {
+    PossibleValuesParser::new(["keep", "drop"]).map(|name| match &*name {
+        "drop" => Nofollow::Drop,
+        _ => Nofollow::Keep,
+    })
+}
+
 /// The request that the arguments mean.
 fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
     let is_graph = matches!(args.input, Format::BvGraph { .. });
@@ -127,6 +139,13 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
     if args.urls.is_some() && !is_graph {
         return Err(CliError::Usage(
             "--urls goes with --input bvgraph; other formats have URLs in their lines".to_owned(),
+        ));
+    }
+    let may_be_wat = matches!(args.input, Format::Wat { .. } | Format::Auto { .. });
+    if args.nofollow != Nofollow::Keep && !may_be_wat {
+        return Err(CliError::Usage(
+            "--nofollow goes with --input wat; other formats do not say which links are not to be followed"
+                .to_owned(),
         ));
     }
     if is_graph {
@@ -183,6 +202,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
     match &mut format {
         Format::Links { pages } => *pages = args.pages,
         Format::BvGraph { urls } => *urls = args.urls.map(Input::named),
+        Format::Wat { nofollow } | Format::Auto { nofollow } => *nofollow = args.nofollow,
         _ => {}
     }
     Ok(IngestRequest {
@@ -323,6 +343,7 @@ fn text(report: &IngestReport) -> String {
             counted(barred.links, "link")
         );
     }
+    text += &passed_over(&read.passed_over);
     if read.rejected() > 0 {
         let _ = write!(
             text,
@@ -367,6 +388,19 @@ fn text(report: &IngestReport) -> String {
         );
     }
     text
+}
+
+/// How many records said nothing of a page, where there are any.
+fn passed_over(by_reason: &BTreeMap<PassedOver, u64>) -> String {
+    let passed: u64 = by_reason.values().sum();
+    if passed == 0 {
+        return String::new();
+    }
+    format!(
+        "passed over, since they say nothing of a page: {}: {}\n",
+        counted(passed, "record"),
+        list(by_reason)
+    )
 }
 
 /// What the batch did to sites and aliases, where it did anything.

@@ -227,7 +227,7 @@ pub(super) fn line_too_long(bytes: u64) -> Fault {
     clippy::naive_bytecount,
     reason = "the compiler vectorises it, and parsing costs a hundred times as much"
 )]
-fn line_ends(text: &[u8]) -> usize {
+pub(super) fn line_ends(text: &[u8]) -> usize {
     text.iter().filter(|b| **b == b'\n').count()
 }
 

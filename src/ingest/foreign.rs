@@ -2,7 +2,8 @@
 //!
 //! Files of many kinds are handed over in place of records: what an archive of the web publishes,
 //! what a database exports, a list of URLs. This tells them apart, so that a refusal can say what
-//! the input is. Nothing is read by it: an input that is taken is read by its format alone.
+//! the input is, and WAT is taken as such where no format was named. Nothing else is read by it: an
+//! input that is taken is read by its format alone.
 
 use serde::de::IgnoredAny;
 
@@ -177,7 +178,12 @@ fn of_magic(head: &[u8]) -> Option<Foreign> {
 /// Which of the kinds of web archives this is, by its first records.
 fn of_warc(head: &[u8]) -> Foreign {
     let has = |text: &str| head.windows(text.len()).any(|at| at == text.as_bytes());
-    if has("{\"Container\"") || has("{\"Envelope\"") {
+    // The blocks of a WAT are objects that begin with one of these.
+    let is_object = |line: &[u8]| {
+        let inside = line.strip_prefix(b"{").unwrap_or_default().trim_ascii();
+        inside.starts_with(b"\"Container\"") || inside.starts_with(b"\"Envelope\"")
+    };
+    if head.split(|byte| *byte == b'\n').any(is_object) {
         Foreign::Wat
     } else if has("WARC-Type: conversion") {
         Foreign::Wet

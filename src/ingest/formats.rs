@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use super::open::Input;
 use super::source::Sources;
-use super::{bvgraph, json_lines, tsv};
+use super::wat::{self, Nofollow};
+use super::{auto, bvgraph, json_lines, tsv};
 
 macro_rules! formats {
     ($(
@@ -70,6 +71,22 @@ formats! {
     } = "bvgraph",
         "A graph as LAW publishes them: BASENAME.graph beside BASENAME.properties; every node counts as crawled",
         bvgraph::sources;
+
+    /// Metadata of web archives, as Common Crawl publishes them.
+    Wat {
+        /// What becomes of links that are not to be followed.
+        nofollow: Nofollow,
+    } = "wat",
+        "Metadata of a web archive (WAT), as Common Crawl publishes it: a record for each page captured",
+        wat::sources;
+
+    /// WAT where an input begins as that does, else JSON Lines.
+    Auto {
+        /// What becomes of links of WAT that are not to be followed.
+        nofollow: Nofollow,
+    } = "auto",
+        "WAT where the first bytes of a file say so, else JSON Lines",
+        auto::sources;
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::blocks::{Block, Blocks, MAX_LINE, line_too_long, lines};
 use super::interner::UrlNumber;
-use super::open::{Input, SeenInput};
+use super::open::{Input, Opened, SeenInput};
 use super::progress::Progress;
 use super::reading::Reading;
 use super::record::Event;
@@ -58,15 +58,25 @@ impl<F: LineFormat> Source for Lines<F> {
     }
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let format = &self.format;
-        let seen = Some(Arc::clone(&self.seen));
-        let blocks = Blocks::new(self.input.open(progress)?, progress.clone(), seen);
-        Ok(Box::new(blocks.map(move |block| Ok(piece(block?, format)))))
+        let input = self.input.open(progress)?;
+        let seen = Arc::clone(&self.seen);
+        Ok(pieces(input, &self.format, seen, progress))
     }
 
     fn seen(&self) -> Option<SeenInput> {
         self.seen.get().cloned()
     }
+}
+
+/// The pieces of an open input; what it is by its first bytes is left in `seen`.
+pub(super) fn pieces<'a, F: LineFormat>(
+    input: Opened,
+    format: &'a F,
+    seen: Arc<OnceLock<SeenInput>>,
+    progress: &Progress<'a>,
+) -> Pieces<'a> {
+    let blocks = Blocks::new(input, progress.clone(), Some(seen));
+    Box::new(blocks.map(move |block| Ok(piece(block?, format))))
 }
 
 fn piece<F: LineFormat>(block: Block, format: &F) -> Piece<'_> {

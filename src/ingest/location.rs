@@ -323,7 +323,7 @@ pub fn url(site: &str, local: &str, mode: SiteMode) -> String {
     url
 }
 
-/// Appends what [`url`] gives.
+/// Appends what [`url()`] gives.
 pub(crate) fn put_url(site: &str, local: &str, mode: SiteMode, out: &mut String) {
     if local.is_empty() {
         out.push_str(FORGOTTEN_URL);
@@ -377,7 +377,7 @@ pub(crate) fn registrable(host: &str) -> &str {
 
 /// The scheme that the text begins with, unless it is http or https. This is cheap, and keeps long
 /// `data:` and `javascript:` texts away from the parser, which finds whatever is missed here.
-fn foreign_scheme(text: &str) -> Option<&str> {
+pub(super) fn foreign_scheme(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))?;
     let scheme = text.get(..end)?;
     let starts = text.starts_with(|c: char| c.is_ascii_alphabetic());

@@ -10,7 +10,8 @@
 //!   [`Format`] lists the formats that a user can name, and turns [`Input`]s, which are
 //!   decompressed as they are read, into sources. JSON Lines give whole records; links and pages
 //!   as TSV give parts of records ([`Event::Link`], [`Event::Page`]), which the engine consolidates
-//!   by sorting; a graph in the BV format gives a record for each node.
+//!   by sorting; a graph in the BV format gives a record for each node, and WAT one for each page
+//!   that was captured.
 //! * [`Record`]: a record that a caller hands over, with URLs as texts; read as the line that it
 //!   would be in a file.
 //! * [`LineFormat`]: a format in which a record is a line ([`JsonLines`], [`LinksTsv`],
@@ -24,6 +25,7 @@
 //!
 //! Memory is bounded by the number of threads, [`MAX_LINE`] and [`PIECE_SIZE`], never by the input.
 
+mod auto;
 mod blocks;
 mod bvgraph;
 mod decimal;
@@ -52,6 +54,7 @@ mod source;
 mod summary;
 mod timestamp;
 mod tsv;
+mod wat;
 
 pub use blocks::MAX_LINE;
 pub use bvgraph::bv_graph_file;
@@ -85,6 +88,7 @@ pub(crate) use sites::source as sites_source;
 pub use sites::{SITE_FIELDS, SiteList};
 pub use source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
 pub(crate) use summary::counts_by;
-pub use summary::{DropReason, ReadSummary, UnknownFields};
+pub use summary::{DropReason, PassedOver, ReadSummary, UnknownFields};
 pub use timestamp::{Timestamp, TimestampProblem, parse_timestamp};
 pub use tsv::{LinksTsv, PagesTsv};
+pub use wat::Nofollow;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use super::foreign::Foreign;
+use super::foreign::{Foreign, HEAD};
 use super::progress::Progress;
 use crate::shown::counted;
 
@@ -169,6 +169,10 @@ pub(super) struct Opened {
     text: Box<dyn Read + Send>,
     text_read: u64,
     bytes: Arc<Bytes>,
+    /// The first bytes of the text where they were looked at, still to be given out.
+    ahead: Cursor<Vec<u8>>,
+    /// The error that came after them.
+    failed: Option<io::Error>,
 }
 
 impl Opened {
@@ -186,6 +190,8 @@ impl Opened {
             text: Box::new(io::empty()),
             text_read: 0,
             bytes,
+            ahead: Cursor::default(),
+            failed: None,
         };
         let mut head = [0; 4];
         let length = fill(&mut counted, &mut head).map_err(|source| opened.error(source, 0))?;
@@ -202,9 +208,27 @@ impl Opened {
         Ok(opened)
     }
 
+    /// What the text that is still to come is by its first bytes, which stay to be read.
+    pub(super) fn look_ahead(&mut self) -> Option<Foreign> {
+        let mut head = vec![0; HEAD];
+        let (length, failed) = self.fill(&mut head);
+        head.truncate(length);
+        self.failed = failed;
+        let is = Foreign::of(&head);
+        self.ahead = Cursor::new(head);
+        is
+    }
+
     /// Reads until the buffer is full or the text ends.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
-        let mut length = 0;
+        // Reading from memory cannot fail.
+        let mut length = self.ahead.read(buffer).unwrap_or(0);
+        if length == buffer.len() {
+            return (length, None);
+        }
+        if let Some(error) = self.failed.take() {
+            return (length, Some(error));
+        }
         while let Some(free) = buffer.get_mut(length..).filter(|free| !free.is_empty()) {
             match self.text.read(free) {
                 Ok(0) => break,

@@ -6,7 +6,7 @@ use super::interner::{Interner, UrlNumber};
 use super::location::Naming;
 use super::record::Event;
 use super::reject::{Fault, MOST_LISTED, Position, Reject, beginning};
-use super::summary::{DropReason, ReadSummary};
+use super::summary::{DropReason, PassedOver, ReadSummary};
 use super::timestamp::Timestamp;
 
 /// What the records of a piece have said so far.
@@ -91,6 +91,11 @@ impl Reading {
     pub fn time(&mut self, time: Timestamp) -> i64 {
         self.summary.zones_assumed += u64::from(time.zone_assumed);
         time.micros
+    }
+
+    /// Counts a record of a web archive that says nothing of a page.
+    pub fn pass_over(&mut self, reason: PassedOver) {
+        *self.summary.passed_over.entry(reason).or_default() += 1;
     }
 
     /// Adds what the record at a position says. A record that is refused is counted, and listed

@@ -67,6 +67,10 @@ pub enum RejectReason {
     MissingSite,
     /// A `site` that is no name of one.
     InvalidSite,
+    /// A record of a web archive whose head or length is wrong.
+    Framing,
+    /// A record of WAT that does not say what it describes.
+    MissingType,
 }
 
 impl fmt::Display for RejectReason {

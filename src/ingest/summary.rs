@@ -34,6 +34,8 @@ pub enum DropReason {
     TooLong,
     /// Refused by the URL standard.
     Invalid,
+    /// Not to be followed, as its page says, where such links are not wanted.
+    Nofollow,
 }
 
 impl fmt::Display for DropReason {
@@ -52,6 +54,29 @@ impl From<&UrlProblem> for DropReason {
             UrlProblem::TooLong(_) => Self::TooLong,
             UrlProblem::Invalid(_) => Self::Invalid,
         }
+    }
+}
+
+/// Why a record of a web archive says nothing of a page. The names (snake case) are stable.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PassedOver {
+    /// It describes a request, or anything else than what a server answered.
+    NoResponse,
+    /// The answer has no status, as that of a name server has none.
+    NoStatus,
+    /// The status says neither what is on the page nor that it is gone (403, 500, 304, ...).
+    OtherStatus,
+    /// The status is that of a redirect, which leads to no other page.
+    LeadsNowhere,
+}
+
+impl fmt::Display for PassedOver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
@@ -108,6 +133,9 @@ pub struct ReadSummary {
     pub records: u64,
     /// Bytes of decompressed text; for a graph, the bytes of its lists as they are held.
     pub bytes: u64,
+    /// Records of web archives that say nothing of a page, by reason. They are not among `records`.
+    #[schemars(schema_with = "counts_by::<PassedOver>")]
+    pub passed_over: BTreeMap<PassedOver, u64>,
     /// Rejected records by reason.
     #[schemars(schema_with = "counts_by::<RejectReason>")]
     pub rejects: BTreeMap<RejectReason, u64>,
@@ -142,6 +170,9 @@ impl ReadSummary {
         self.blank_lines += later.blank_lines;
         self.records += later.records;
         self.bytes += later.bytes;
+        for (reason, count) in &later.passed_over {
+            *self.passed_over.entry(*reason).or_default() += count;
+        }
         for (reason, count) in &later.rejects {
             *self.rejects.entry(*reason).or_default() += count;
         }

@@ -77,4 +77,5 @@ mod support;
 mod undo;
 #[cfg(unix)]
 mod upkeep;
+mod wat;
 mod wrong_formats;

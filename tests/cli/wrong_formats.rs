@@ -65,15 +65,8 @@ fn warc(kind: &str, content: &str) -> String {
 }
 
 fn wat() -> String {
-    let response = json!({"Container": {}, "Envelope": {
-        "WARC-Header-Metadata": {"WARC-Target-URI": "http://a.example/", "WARC-Date": "2026-11-19T04:00:00Z"},
-        "Payload-Metadata": {"HTTP-Response-Metadata": {"HTML-Metadata": {
-            "Links": [{"path": "A@/href", "url": "http://b.example/"}, {"path": "IMG@/src"}]}}},
-    }});
     let request = json!({"Container": {}, "Envelope": {"Payload-Metadata": {}}});
-    warc("warcinfo", "Software-Info: x\r\n")
-        + &warc("metadata", &request.to_string())
-        + &warc("metadata", &response.to_string())
+    warc("warcinfo", "Software-Info: x\r\n") + &warc("metadata", &request.to_string())
 }
 
 const RECORD: &str = "{\"url\": \"http://a.example/\", \"clicks\": 1}\n";
@@ -139,14 +132,15 @@ fn binary() -> Vec<Wrong> {
         certain("wide.jsonl", utf_32, "wide.jsonl is text in UTF-32; UTF-8 is read: `iconv -f UTF-32 -t UTF-8 wide.jsonl | seedbank ingest BANK -`").made(1),
         certain("a.warc", warc("response", "HTTP/1.1 200 OK"), "a.warc is a WARC file, and pages are not parsed here; take the WAT file beside it, which has the links, or give each page as a record"),
         certain("a.warc.gz", gzip(warc("warcinfo", "x").as_bytes()), "a.warc.gz is a WARC file, and pages are not parsed here; take the WAT file beside it, which has the links, or give each page as a record"),
-        certain("a.wat", wat(), WAT).made(1),
-        certain("a.wat.gz", gzip(wat().as_bytes()), WAT_GZ).made(1),
+        certain("a.wat", wat(), "a.wat is a WAT file; leave --input out, or say --input wat")
+            .args(&["--input", "jsonl"]),
+        certain("a.wat.gz", gzip(wat().as_bytes()), "a.wat.gz is a WAT file; leave --input out, or say --input wat")
+            .args(&["--input", "links"]),
+        certain("b.warc", warc("response", "HTTP/1.1 200 OK"), "b.warc is a WARC file, and pages are not parsed here; take the WAT file beside it, which has the links, or give each page as a record")
+            .args(&["--input", "wat"]),
         certain("a.wet", warc("warcinfo", "x") + &warc("conversion", "words"), "a.wet is a WET file, which has texts and no links; take the WAT file beside it"),
     ]
 }
-
-const WAT: &str = r#"a.wat is a WAT file; records of it, where links are absolute: `grep -a '^{' a.wat | jq -c '.Envelope | select(."Payload-Metadata"."HTTP-Response-Metadata"."HTML-Metadata") | {url: ."WARC-Header-Metadata"."WARC-Target-URI", fetched: ."WARC-Header-Metadata"."WARC-Date", outlinks: [."Payload-Metadata"."HTTP-Response-Metadata"."HTML-Metadata".Links[]?.url | strings]}' | seedbank ingest BANK -`"#;
-const WAT_GZ: &str = r#"a.wat.gz is a WAT file; records of it, where links are absolute: `gzip -dc a.wat.gz | grep -a '^{' | jq -c '.Envelope | select(."Payload-Metadata"."HTTP-Response-Metadata"."HTML-Metadata") | {url: ."WARC-Header-Metadata"."WARC-Target-URI", fetched: ."WARC-Header-Metadata"."WARC-Date", outlinks: [."Payload-Metadata"."HTTP-Response-Metadata"."HTML-Metadata".Links[]?.url | strings]}' | seedbank ingest BANK -`"#;
 
 /// Texts, whose lines are read as records and are none.
 fn texts() -> Vec<Wrong> {

@@ -24,3 +24,5 @@ mod support;
 mod synth_days;
 mod synth_shape;
 mod undo;
+mod wat;
+mod wat_bad;

@@ -18,6 +18,7 @@ pub mod over_web;
 pub mod records;
 pub mod refreshes;
 pub mod sites;
+pub mod wat;
 pub mod webdriver;
 
 use std::fs::File;

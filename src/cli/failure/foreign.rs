@@ -71,10 +71,7 @@ pub(super) fn sentence(input: &SeenInput) -> String {
             "is a WARC file, and pages are not parsed here; take the WAT file beside it, which has the links, or give each page as a record"
                 .to_owned()
         }
-        Foreign::Wat => format!(
-            "is a WAT file; records of it, where links are absolute: {}",
-            taken("grep -a '^{'", WAT)
-        ),
+        Foreign::Wat => "is a WAT file; leave --input out, or say --input wat".to_owned(),
         Foreign::Wet => {
             "is a WET file, which has texts and no links; take the WAT file beside it".to_owned()
         }
@@ -152,9 +149,6 @@ pub(super) fn sentence(input: &SeenInput) -> String {
     };
     format!("{file} {text}")
 }
-
-/// The second half of the command for a WAT file.
-const WAT: &str = r#" | jq -c '.Envelope | select(."Payload-Metadata"."HTTP-Response-Metadata"."HTML-Metadata") | {url: ."WARC-Header-Metadata"."WARC-Target-URI", fetched: ."WARC-Header-Metadata"."WARC-Date", outlinks: [."Payload-Metadata"."HTTP-Response-Metadata"."HTML-Metadata".Links[]?.url | strings]}'"#;
 
 /// The second half of the command for a sitemap.
 const SITEMAP: &str = r"| sed 's/<loc>//; s/&amp;/\&/g' | jq -Rc '{url: .}'";

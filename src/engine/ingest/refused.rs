@@ -31,7 +31,7 @@ pub(super) fn bad_records(
 const fn is_other(seen: &SeenInput, format: &Format) -> bool {
     !matches!(
         (format, seen.is),
-        (Format::JsonLines, Foreign::JsonLines)
+        (Format::JsonLines | Format::Auto { .. }, Foreign::JsonLines)
             | (Format::Links { .. }, Foreign::Links | Foreign::Pages)
     )
 }

@@ -23,6 +23,7 @@ use crate::page::AliasBy;
 use fields::wrong_type;
 pub(super) use fields::{Fields, parse_structure, truth};
 use outlinks::outlinks;
+pub(super) use strings::decode;
 
 /// The fields of a record.
 pub const RECORD_FIELDS: [&str; 11] = [

@@ -27,6 +27,7 @@ mod state;
 mod tables;
 mod tsv;
 mod url;
+mod wat;
 mod written;
 
 /// Something that is fuzzed.
@@ -124,6 +125,13 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: bvgraph::seeds,
         longest: 1 << 10,
         memory: 128 << 20,
+    },
+    Target {
+        name: "wat",
+        run: wat::run,
+        seeds: wat::seeds,
+        memory: 64 << 20,
+        ..USUAL
     },
     Target {
         name: "plan",

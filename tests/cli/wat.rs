@@ -1,0 +1,146 @@
+//! WAT on the command line: taken without a flag, from files and from standard input.
+
+use std::fs;
+
+use crate::support::command::Place;
+use crate::support::wat::{Capture, Link, lines, members, metadata, records};
+use serde_json::{Value, json};
+
+fn captures() -> Vec<Capture> {
+    let mut captures = vec![
+        Capture::of("http://a.example/", &["/b", "http://c.example/"]),
+        Capture::answered("http://a.example/moved", 301, Some("/")),
+        Capture::answered("http://a.example/gone", 410, None),
+        Capture::answered("http://a.example/down", 500, None),
+    ];
+    let html = captures[0].html.as_mut().unwrap();
+    html.links.push(Link {
+        rel: Some("nofollow"),
+        ..Link::to("http://ads.example/")
+    });
+    captures
+}
+
+#[test]
+fn no_flag_is_needed() {
+    let place = Place::with_bank();
+    let captures = captures();
+    place.write("a.warc.wat.gz", members(&records(&captures)));
+    let told = place.run(&["ingest", "bank", "a.warc.wat.gz"]).done();
+    assert!(
+        told.starts_with("batch 1: a.warc.wat.gz (delta), 3 records, "),
+        "{told}"
+    );
+    let passed = "passed over, since they say nothing of a page: 10 records: no_response 9, other_status 1\n";
+    assert!(told.contains(passed), "{told}");
+    assert!(told.contains("links: 3 added"), "{told}");
+    // The same otherwise packed, and as JSON Lines, is the same batch.
+    place.write("plain.wat", records(&captures).concat());
+    place.write("a.jsonl", lines(&captures));
+    for (file, input) in [
+        ("plain.wat", "wat"),
+        ("a.jsonl", "jsonl"),
+        ("a.jsonl", "auto"),
+    ] {
+        let told = place
+            .run(&["ingest", "bank", "--input", input, file])
+            .done();
+        assert!(told.starts_with("nothing changed: batch 1 had"), "{told}");
+    }
+    let text = fs::read(place.path("a.warc.wat.gz")).unwrap();
+    let told = place.run_with(&["ingest", "bank", "-"], &text).done();
+    assert!(told.starts_with("nothing changed: batch 1 had"), "{told}");
+    // Each file is told for itself.
+    place.write(
+        "more.jsonl",
+        "{\"url\": \"http://d.example/\", \"outlinks\": []}\n",
+    );
+    let args = [
+        "ingest",
+        "bank",
+        "more.jsonl",
+        "plain.wat",
+        "--format",
+        "json",
+    ];
+    let told = place.run(&args).json();
+    assert_eq!(told["read"]["records"], 4);
+    assert_eq!(
+        told["read"]["passed_over"],
+        json!({"no_response": 9, "other_status": 1})
+    );
+    let page = place
+        .run(&["page", "bank", "http://a.example/moved"])
+        .done();
+    assert!(page.contains("http://a.example/"), "{page}");
+}
+
+#[test]
+fn links_are_dropped_that_are_not_to_be_followed() {
+    let place = Place::with_bank();
+    place.write("a.wat", records(&captures()).concat());
+    place.write("a.jsonl", lines(&captures()));
+    let args = ["ingest", "bank", "--nofollow", "drop", "a.wat"];
+    let told = place.run(&args).done();
+    assert!(told.contains("outlinks dropped: 1: nofollow 1"), "{told}");
+    assert!(told.contains("links: 2 added"), "{told}");
+    for (args, words) in [
+        (
+            &["--nofollow", "drop", "--input", "jsonl", "a.jsonl"][..],
+            "goes with --input wat",
+        ),
+        (&["--nofollow", "all", "a.wat"], "keep, drop"),
+    ] {
+        let error = place.run(&[&["ingest", "bank"], args].concat()).fails(2);
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn bad_records_are_listed_by_their_numbers_and_a_cut_file_is_refused() {
+    let place = Place::with_bank();
+    let mut all = records(&captures());
+    let mut bad = captures()[0].response();
+    bad["Envelope"]["WARC-Header-Metadata"]["WARC-Target-URI"] = json!("mailto:x");
+    all.insert(4, metadata(&bad));
+    place.write("a.wat", all.concat());
+    let error = place.run(&["ingest", "bank", "a.wat"]).fails(3);
+    assert!(
+        error.contains("1 of 4 records are bad") || error.contains("1 of 4 records is bad"),
+        "{error}"
+    );
+    assert!(
+        error.contains("the first is record 5 of a.wat: the scheme is mailto"),
+        "{error}"
+    );
+    let args = [
+        "ingest",
+        "bank",
+        "a.wat",
+        "--max-rejects",
+        "30",
+        "--rejects",
+        "bad",
+    ];
+    place.run(&args).done();
+    let list = fs::read_to_string(place.path("bad")).unwrap();
+    let reject: Value = serde_json::from_str(&list).unwrap();
+    assert_eq!(
+        (&reject["number"], &reject["reason"]),
+        (&json!(5), &json!("url_scheme"))
+    );
+    let before = place.state();
+    let whole = records(&captures()).concat();
+    place.write("cut.wat", &whole[..whole.len() - 200]);
+    let gzip = members(&records(&captures()));
+    place.write("cut.wat.gz", &gzip[..gzip.len() - 100]);
+    for (file, words) in [
+        ("cut.wat", "cut.wat is cut off in record 13, after "),
+        ("cut.wat.gz", "cut.wat.gz is damaged gzip: "),
+    ] {
+        let error = place.run(&["ingest", "bank", file]).fails(3);
+        assert!(error.contains("the bank is as it was"), "{error}");
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(place.state(), before);
+}
