@@ -21,7 +21,8 @@ SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 .PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny fuzz bench install clean-demo
 
 help:
-	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, print seeds, write a report"
+	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, print seeds, write a report;"
+	@echo "              then serve shows the bank in a browser"
 	@echo "make test     everything CI checks"
 	@echo "make test-long  what takes long: LONG_DAMAGES=5000 damages to files of banks, LONG_KILLS=1000 kills,"
 	@echo "              refresh by cores on every day of a large crawl, each beside one from scratch,"
