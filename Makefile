@@ -18,7 +18,7 @@ LONG_UNDOS ?= 300
 LONG_DAILY ?= 30
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny fuzz bench install clean-demo
+.PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny fuzz bench interop install clean-demo
 
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, print seeds, write a report;"
@@ -29,6 +29,8 @@ help:
 	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_POLICIES=200 histories of plans with policies,"
 	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
+	@echo "make interop  lists and limits read back by Scrapy, a reader of YAML and URLFrontier's protocol, where"
+	@echo "              these are installed (pip install scrapy pyyaml grpcio-tools; URLFRONTIER_PROTO=urlfrontier.proto)"
 	@echo "make bench    measure, in ratios within one run (beside DuckDB too after: pip install duckdb)"
 	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
 
@@ -145,6 +147,10 @@ fuzz: deps
 
 bench: deps
 	$(CARGO) bench --locked --profile dev
+
+# Formats beside those who read them; what is not installed is skipped, which is said.
+interop: build
+	python3 tests/interop/lists.py $(SEEDBANK)
 
 install: deps
 	$(CARGO) install --locked --path .

@@ -121,7 +121,9 @@ fn formats() -> impl TypedValueParser<Value = Format> {
 }
 
 fn nofollow() -> impl TypedValueParser<Value = Nofollow> {
-    PossibleValuesParser::new(["keep", "drop"]).map(|name| match &*name {
+    let keep = PossibleValue::new("keep").help("They are links as any other");
+    let drop = PossibleValue::new("drop").help("They are left out, and counted");
+    PossibleValuesParser::new([keep, drop]).map(|name| match &*name {
         "drop" => Nofollow::Drop,
         _ => Nofollow::Keep,
     })
