@@ -8,6 +8,12 @@
 //! * hundreds of damages and cuts of good files, judged by a slow reading of the same bytes: a panic,
 //!   or a wrong link.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers of a graph of four vertices"
+)]
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -192,11 +198,13 @@ fn hosts_that_are_none_and_ranks_without_a_host() {
     assert_eq!(summary.records, 7 + 9);
 }
 
-/// What a reading comes to: of each vertex its URL, its links and its quality, `None` where it is
-/// refused; and how many ranks are.
+/// The URL of a vertex, its links, and its quality.
+type Page = (String, Vec<String>, Option<u16>);
+
+/// What a reading comes to: the vertices, `None` where one is refused; and how many ranks are.
 #[derive(PartialEq, Debug)]
 struct Meant {
-    pages: Vec<Option<(String, Vec<String>, Option<u16>)>>,
+    pages: Vec<Option<Page>>,
     bad_ranks: usize,
 }
 

@@ -43,8 +43,13 @@ pub(super) fn quality(position: u64, rows: u64) -> u16 {
     }
     let quality = 1.0 - (position as f64).ln() / (rows as f64).ln();
     let steps = (quality * f64::from(MAX_QUALITY)).round();
-    // The cast saturates, and of a position between the first and the last it cuts nothing off.
-    (steps as u16).min(MAX_QUALITY)
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a whole number from 0 to 10,000, as the position is from 1 to the number of rows"
+    )]
+    let steps = steps as u16;
+    steps.min(MAX_QUALITY)
 }
 
 #[cfg(test)]

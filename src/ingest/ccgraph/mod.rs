@@ -39,7 +39,7 @@ use super::summary::DropReason;
 use crate::watch::Watch;
 use edges::{Coded, Lists};
 use host::put_url;
-use ranks::{Ranks, Stray};
+use ranks::Ranks;
 use vertices::Vertices;
 
 /// How many bytes of memory a byte of coded lists comes to: the text of a URL, which is held once
@@ -136,7 +136,7 @@ fn strays(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
     let listed = ranks.strays.chunks(PIECE_RECORDS).map(|strays| Piece {
         bytes: 0,
         records: strays.len(),
-        memory: strays.len() * size_of::<Stray>(),
+        memory: size_of_val(strays),
         read: Box::new(move |reading| {
             for stray in strays {
                 reading.in_file(stray.file.clone());
@@ -164,13 +164,11 @@ fn read(coded: &[u8], graph: &Graph, reading: &mut Reading) {
         let id = Numbers::of(list).next().unwrap_or_default();
         let said = read_list(list, &mut names, graph, reading);
         let (file, at) = graph.vertices.place(id);
-        let name = match &said {
-            Ok(_) => &[],
-            Err(_) => {
-                reading.in_file(file);
-                names.own.text(id)
-            }
-        };
+        let mut name: &[u8] = &[];
+        if said.is_err() {
+            reading.in_file(file);
+            name = names.own.text(id);
+        }
         reading.add(at, said, name);
     }
 }

@@ -231,8 +231,8 @@ impl<'a> Finder<'a> {
         }
         let hasher = RandomState::new();
         let mut cursor = Cursor::of(names);
-        let hashed = (0..names.len()).map(|id| (hasher.hash_one(cursor.text(id)), id));
-        let mut all: Vec<(u64, u64)> = hashed.collect();
+        let pairs = (0..names.len()).map(|id| (hasher.hash_one(cursor.text(id)), id));
+        let mut all: Vec<(u64, u64)> = pairs.collect();
         all.sort_unstable();
         Self::Hashed { names, hasher, all }
     }
