@@ -41,9 +41,9 @@ pub(super) fn run(data: &[u8]) {
     let mut sources = format.sources(&[edges.0]);
     match read_batch(&mut sources, Naming::default(), &Unwatched, &mut sink) {
         Ok(summary) => {
-            let lines = |text: Option<&[u8]>| {
-                let lines = text.unwrap_or_default().split(|byte| *byte == b'\n');
-                lines.filter(|line| !line.trim_ascii().is_empty()).count() as u64
+            let count = |text: Option<&[u8]>| {
+                let all = text.unwrap_or_default().split(|byte| *byte == b'\n');
+                all.filter(|line| !line.trim_ascii().is_empty()).count() as u64
             };
             // What is compressed is not counted here.
             let plain = |text: Option<&[u8]>| {
@@ -51,12 +51,12 @@ pub(super) fn run(data: &[u8]) {
                 head.is_none_or(|byte| !matches!(byte, 0x1f | 0x28 | 0x50..=0x5f))
             };
             if plain(vertices.1) {
-                assert_eq!(pages + refused, lines(vertices.1));
+                assert_eq!(pages + refused, count(vertices.1));
             }
             let others = summary.self_links + summary.duplicate_outlinks;
             let dropped: u64 = summary.dropped_outlinks.values().sum();
             if plain(edges.1) && refused == 0 {
-                assert_eq!(links + others + dropped, lines(edges.1));
+                assert_eq!(links + others + dropped, count(edges.1));
             }
         }
         Err(ReadError::Input(_)) => {}
