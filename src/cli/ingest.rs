@@ -22,6 +22,7 @@ const EXAMPLES: &str = r#"Examples:
   crawler | seedbank ingest bank --name 2026-11-21 -
   seedbank ingest bank --input links --pages pages.tsv links.tsv
   seedbank ingest bank --snapshot --input bvgraph --urls uk-2002.urls.gz uk-2002
+  seedbank ingest bank edges-*.txt.gz --input ccgraph --vertices vertices-*.txt.gz --ranks ranks.txt.gz
   seedbank ingest bank CC-MAIN-20240517233122-20240518023122-00000.warc.wat.gz
   seedbank ingest bank --sites sites.tsv
   seedbank ingest bank --dry-run today.jsonl
@@ -68,6 +69,12 @@ pub(super) struct IngestArgs {
     /// http://n7.invalid/
     #[arg(long, value_name = "FILE")]
     urls: Option<PathBuf>,
+    /// With `--input ccgraph`: the list of vertices, in its parts and their order
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    vertices: Vec<PathBuf>,
+    /// With `--input ccgraph`: the ranks of hosts, by which each gets its quality
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    ranks: Vec<PathBuf>,
     /// Of WAT: whether links are kept or dropped that are not to be followed, by `rel=nofollow` or by
     /// the page's `meta` for robots
     #[arg(long, value_name = "WHAT", value_parser = nofollow(), default_value = "keep")]
@@ -143,6 +150,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
             "--urls goes with --input bvgraph; other formats have URLs in their lines".to_owned(),
         ));
     }
+    check_web_graph(&args)?;
     let may_be_wat = matches!(args.input, Format::Wat { .. } | Format::Auto { .. });
     if args.nofollow != Nofollow::Keep && !may_be_wat {
         return Err(CliError::Usage(
@@ -169,6 +177,8 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         .iter()
         .chain(&args.pages)
         .chain(&args.urls)
+        .chain(&args.vertices)
+        .chain(&args.ranks)
         .chain(&args.sites)
         .map(|file| &**file)
         .collect();
@@ -204,6 +214,10 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
     match &mut format {
         Format::Links { pages } => *pages = args.pages,
         Format::BvGraph { urls } => *urls = args.urls.map(Input::named),
+        Format::CcGraph { vertices, ranks } => {
+            *vertices = args.vertices.into_iter().map(Input::named).collect();
+            *ranks = args.ranks.into_iter().map(Input::named).collect();
+        }
         Format::Wat { nofollow } | Format::Auto { nofollow } => *nofollow = args.nofollow,
         _ => {}
     }
@@ -221,6 +235,29 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         again: args.again,
         memory: args.memory,
     })
+}
+
+/// Whether the lists of a web graph are given where there is one, and nowhere else.
+fn check_web_graph(args: &IngestArgs) -> Result<(), CliError> {
+    let is_web_graph = matches!(args.input, Format::CcGraph { .. });
+    let usage = |text: &str| Err(CliError::Usage(text.to_owned()));
+    if !is_web_graph && !args.vertices.is_empty() {
+        return usage("--vertices goes with --input ccgraph");
+    }
+    if !is_web_graph && !args.ranks.is_empty() {
+        return usage(
+            "--ranks goes with --input ccgraph; quality is a field of records, and of --sites",
+        );
+    }
+    if is_web_graph && args.vertices.is_empty() {
+        return usage(
+            "--input ccgraph takes the files of edges, and with --vertices those of vertices, which say what the numbers in the edges are",
+        );
+    }
+    if is_web_graph && args.files.is_empty() {
+        return usage("--input ccgraph takes the files of edges, which are missing");
+    }
+    Ok(())
 }
 
 fn graph_files(basename: &Path) -> Vec<PathBuf> {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::open::Input;
 use super::source::Sources;
 use super::wat::{self, Nofollow};
-use super::{auto, bvgraph, json_lines, tsv};
+use super::{auto, bvgraph, ccgraph, json_lines, tsv};
 
 macro_rules! formats {
     ($(
@@ -71,6 +71,17 @@ formats! {
     } = "bvgraph",
         "A graph as LAW publishes them: BASENAME.graph beside BASENAME.properties; every node counts as crawled",
         bvgraph::sources;
+
+    /// A web graph of hosts or domains, as Common Crawl publishes it; the inputs are the parts of its
+    /// edges.
+    CcGraph {
+        /// The parts of its list of vertices: `id<TAB>reversed.host`.
+        vertices: Vec<Input>,
+        /// The parts of its list of ranks, which gives each host its quality; may be none.
+        ranks: Vec<Input>,
+    } = "ccgraph",
+        "A graph of hosts or domains as Common Crawl publishes it: edges `from<TAB>to`; every vertex is the page http://host/ and counts as crawled",
+        ccgraph::sources;
 
     /// Metadata of web archives, as Common Crawl publishes them.
     Wat {

@@ -10,8 +10,8 @@
 //!   [`Format`] lists the formats that a user can name, and turns [`Input`]s, which are
 //!   decompressed as they are read, into sources. JSON Lines give whole records; links and pages
 //!   as TSV give parts of records ([`Event::Link`], [`Event::Page`]), which the engine consolidates
-//!   by sorting; a graph in the BV format gives a record for each node, and WAT one for each page
-//!   that was captured.
+//!   by sorting; a graph in the BV format or of Common Crawl gives a record for each node, and WAT one
+//!   for each page that was captured.
 //! * [`Record`]: a record that a caller hands over, with URLs as texts; read as the line that it
 //!   would be in a file.
 //! * [`LineFormat`]: a format in which a record is a line ([`JsonLines`], [`LinksTsv`],
@@ -28,6 +28,7 @@
 mod auto;
 mod blocks;
 mod bvgraph;
+mod ccgraph;
 mod decimal;
 mod digest;
 mod escapes;
@@ -38,6 +39,7 @@ mod json_lines;
 mod lines;
 mod location;
 mod meant;
+mod nodes;
 mod number;
 mod open;
 mod patterns;

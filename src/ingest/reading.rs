@@ -98,6 +98,12 @@ impl Reading {
         *self.summary.passed_over.entry(reason).or_default() += 1;
     }
 
+    /// Refused records that are added from now on are listed under this name, in place of that of the
+    /// source: they stand in one of several files that a source has.
+    pub(super) fn in_file(&mut self, file: Arc<str>) {
+        self.file = file;
+    }
+
     /// Adds what the record at a position says. A record that is refused is counted, and listed
     /// with the beginning of its text.
     pub fn add(&mut self, at: Position, said: Result<Event<UrlNumber>, Fault>, text: &[u8]) {

@@ -71,6 +71,10 @@ pub enum RejectReason {
     Framing,
     /// A record of WAT that does not say what it describes.
     MissingType,
+    /// A rank of a host that is no vertex of its graph.
+    UnknownHost,
+    /// A second rank of a host.
+    RankedTwice,
 }
 
 impl fmt::Display for RejectReason {

@@ -14,6 +14,7 @@
 #[cfg(unix)]
 mod backups;
 mod bad_inputs;
+mod ccgraph;
 mod commands;
 mod compare;
 mod cover;

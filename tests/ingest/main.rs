@@ -11,6 +11,8 @@
 )]
 
 mod bvgraph;
+mod ccgraph;
+mod ccgraph_bad;
 mod deltas;
 mod export;
 mod forget;

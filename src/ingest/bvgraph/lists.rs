@@ -14,10 +14,10 @@ use webgraph::graphs::bvgraph::sequential::NodeLabels;
 use webgraph::graphs::bvgraph::{Decode, DynCodesDecoder};
 
 use super::checked::Checked;
-use super::code;
 use super::error::BvGraphError;
 use super::guard::guarded;
 use super::header::{Header, cannot_open, file};
+use crate::ingest::nodes::code;
 use crate::ingest::open::{Bytes, Counted, InputError};
 use crate::ingest::progress::Progress;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};

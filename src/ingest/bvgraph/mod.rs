@@ -13,7 +13,6 @@
 //! * Every node is a crawled page with all of its outlinks.
 
 mod checked;
-mod code;
 mod error;
 mod guard;
 mod header;
@@ -26,6 +25,7 @@ pub use header::file as bv_graph_file;
 
 use super::blocks::{MAX_LINE, line_too_long};
 use super::interner::UrlNumber;
+use super::nodes::code::{self, Numbers};
 use super::open::{Input, InputError};
 use super::progress::Progress;
 use super::reading::Reading;
@@ -34,7 +34,6 @@ use super::reject::{Fault, Position, RejectReason};
 use super::source::{Piece, Pieces, Source, Sources, Stop};
 use super::summary::DropReason;
 use crate::watch::Watch;
-use code::Numbers;
 use error::BvGraphError;
 use header::Header;
 use urls::{Cursor, Urls};

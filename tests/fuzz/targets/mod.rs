@@ -16,6 +16,7 @@
 
 mod bitmaps;
 mod bvgraph;
+mod ccgraph;
 mod cursor;
 mod file;
 mod json_lines;
@@ -125,6 +126,13 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: bvgraph::seeds,
         longest: 1 << 10,
         memory: 128 << 20,
+    },
+    Target {
+        name: "ccgraph",
+        run: ccgraph::run,
+        seeds: ccgraph::seeds,
+        memory: 128 << 20,
+        ..USUAL
     },
     Target {
         name: "wat",

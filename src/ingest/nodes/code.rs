@@ -5,10 +5,10 @@
 //! for the last. So it needs no separator, and most gaps are one byte.
 
 /// What follows a list; it occurs in no number.
-pub(super) const END: u8 = b'\n';
+pub(in crate::ingest) const END: u8 = b'\n';
 
 /// Appends a number.
-pub(super) fn push(mut number: u64, list: &mut Vec<u8>) {
+pub(in crate::ingest) fn push(mut number: u64, list: &mut Vec<u8>) {
     while number > 31 {
         list.push(0x40 | (number & 31).to_le_bytes()[0]);
         number >>= 5;
@@ -17,16 +17,16 @@ pub(super) fn push(mut number: u64, list: &mut Vec<u8>) {
 }
 
 /// The lists of a piece, each without its end.
-pub(super) fn lists(piece: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(in crate::ingest) fn lists(piece: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lists = piece.split_inclusive(|byte| *byte == END);
     lists.map(|list| list.strip_suffix(&[END]).unwrap_or(list))
 }
 
 /// The numbers of a list.
-pub(super) struct Numbers<'a>(std::slice::Iter<'a, u8>);
+pub(in crate::ingest) struct Numbers<'a>(std::slice::Iter<'a, u8>);
 
 impl<'a> Numbers<'a> {
-    pub(super) fn of(list: &'a [u8]) -> Self {
+    pub(in crate::ingest) fn of(list: &'a [u8]) -> Self {
         Self(list.iter())
     }
 }

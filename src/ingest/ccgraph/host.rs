@@ -1,0 +1,112 @@
+//! What a vertex is in the bank: the page of its host, and the quality that its rank gives it.
+
+use crate::ingest::record::MAX_QUALITY;
+use crate::ingest::reject::{Fault, RejectReason};
+
+/// Writes the URL of the page that stands for a host, whose labels are reversed: of
+/// `com.example.www` it is `http://www.example.com/`.
+///
+/// A name that is no host's is refused here where it would otherwise be another page's URL (a port,
+/// a path, an escape, an empty label); the URL's own rules judge the rest.
+pub(super) fn put_url(name: &[u8], url: &mut String) -> Result<(), Fault> {
+    let name = std::str::from_utf8(name)
+        .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
+    let is_foreign = |c: char| c <= ' ' || "/\\:@?#%[]\u{7f}".contains(c);
+    if name.contains(is_foreign) || name.split('.').any(str::is_empty) {
+        return Err(Fault::new(
+            RejectReason::InvalidUrl,
+            "no name of a host with its labels reversed, such as com.example.www",
+        ));
+    }
+    url.clear();
+    url.push_str("http://");
+    for (index, label) in name.rsplit('.').enumerate() {
+        if index > 0 {
+            url.push('.');
+        }
+        url.push_str(label);
+    }
+    url.push('/');
+    Ok(())
+}
+
+/// The quality, in ten-thousandths, of the host at a position of so many, from 1:
+/// `1 - ln(position) / ln(rows)`, rounded to the nearest; 1 where it is the only one.
+///
+/// The first has 1 and the last 0, as has a position beyond the last.
+pub(super) fn quality(position: u64, rows: u64) -> u16 {
+    if position <= 1 {
+        return MAX_QUALITY;
+    }
+    if position >= rows {
+        return 0;
+    }
+    let quality = 1.0 - (position as f64).ln() / (rows as f64).ln();
+    let steps = (quality * f64::from(MAX_QUALITY)).round();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a whole number from 0 to 10,000, as the position is from 1 to the number of rows"
+    )]
+    let steps = steps as u16;
+    steps.min(MAX_QUALITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(name: &str) -> Option<String> {
+        let mut url = String::new();
+        put_url(name.as_bytes(), &mut url).ok().map(|()| url)
+    }
+
+    #[test]
+    fn labels_are_turned_round() {
+        for (name, expected) in [
+            ("com.example.www", "http://www.example.com/"),
+            ("org", "http://org/"),
+            ("com.example", "http://example.com/"),
+            ("uk.co.b_c.a-", "http://a-.b_c.co.uk/"),
+        ] {
+            assert_eq!(url(name).as_deref(), Some(expected));
+        }
+        for name in [
+            "",
+            ".",
+            "com.",
+            ".com",
+            "com..a",
+            "com.a/b",
+            "com.a:80",
+            "com.u@a",
+            "com.a b",
+            "com.a%2fb",
+            "com.[a",
+            "com.a\\b",
+            "com.a?b",
+            "com.a#b",
+            "com.a\tb",
+        ] {
+            assert_eq!(url(name), None, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn qualities_in_closed_form() {
+        for (position, rows, steps) in [
+            (1, 1, 10_000),
+            (1, 2, 10_000),
+            (2, 2, 0),
+            (2, 4, 5_000),
+            (10, 1_000, 6_667),
+            (100, 1_000, 3_333),
+            (1_000, 1_000, 0),
+            (4, 16, 5_000),
+            (8, 16, 2_500),
+            (260_000_000, 260_000_000, 0),
+        ] {
+            assert_eq!(quality(position, rows), steps, "{position} of {rows}");
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Web graphs as Common Crawl publishes them, in a bank.
+//!
+//! Families of cases, and what they catch:
+//! * random graphs of hosts and domains, in parts, compressed and not, with ranks and without: a bank
+//!   that differs by a byte of its export from that of the same pages as JSON Lines;
+//! * a graph of many pieces: events out of the order of vertices, or that depend on threads;
+//! * parts without lines, vertices in any order, columns of ranks in another order.
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use proptest::prelude::*;
+use seedbank::engine::{Bank, Format, IngestRequest};
+use seedbank::ingest::{
+    Event, Input, Naming, PageRecord, Position, ReadError, ReadSummary, read_batch,
+};
+use seedbank::watch::Unwatched;
+use serde_json::json;
+
+use crate::support;
+use crate::support::histories::exported;
+use crate::support::model::assert_clean;
+
+/// The files of a graph, each list in its parts.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    pub vertices: Vec<Vec<u8>>,
+    pub edges: Vec<Vec<u8>>,
+    pub ranks: Vec<Vec<u8>>,
+}
+
+pub type Read = (
+    Result<ReadSummary, ReadError<Infallible>>,
+    Vec<(Position, Event)>,
+);
+
+impl Files {
+    /// The inputs and the format that mean these files, written to a folder.
+    pub fn write(&self, folder: &Path) -> (Vec<Input>, Format) {
+        let write = |name: &str, parts: &[Vec<u8>]| -> Vec<Input> {
+            let parts = (0..).zip(parts).map(|(part, bytes): (usize, _)| {
+                let path = folder.join(format!("{name}-{part}"));
+                fs::write(&path, bytes).unwrap();
+                Input::File(path)
+            });
+            parts.collect()
+        };
+        let vertices = write("vertices", &self.vertices);
+        let ranks = write("ranks", &self.ranks);
+        let format = Format::CcGraph { vertices, ranks };
+        (write("edges", &self.edges), format)
+    }
+
+    /// What is read of them.
+    pub fn read(&self) -> Read {
+        let folder = support::scratch();
+        let (edges, format) = self.write(folder.path());
+        read(&edges, &format)
+    }
+}
+
+fn read(edges: &[Input], format: &Format) -> Read {
+    let mut events = Vec::new();
+    let mut sink = |at, event| {
+        events.push((at, event));
+        Ok(())
+    };
+    let mut sources = format.sources(edges);
+    let summary = read_batch(&mut sources, Naming::default(), &Unwatched, &mut sink);
+    (summary, events)
+}
+
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(bytes).unwrap();
+    gzip.finish().unwrap()
+}
+
+/// The lines in parts, which begin after so many of them.
+fn parts(lines: &[String], cuts: &[usize], compressed: bool) -> Vec<Vec<u8>> {
+    let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (lines.len() + 1)).collect();
+    cuts.sort_unstable();
+    cuts.push(lines.len());
+    let mut start = 0;
+    let parts = cuts.into_iter().map(|end| {
+        let part = lines[start..end].concat().into_bytes();
+        start = end;
+        if compressed { gzip(&part) } else { part }
+    });
+    parts.collect()
+}
+
+fn url(host: &str) -> String {
+    let labels: Vec<&str> = host.rsplit('.').collect();
+    format!("http://{}/", labels.join("."))
+}
+
+fn host(number: usize) -> String {
+    let www = ["", ".www", ".a-b", ".m"][number % 4];
+    format!("com.example{}{www}", number / 4)
+}
+
+/// A graph by its hosts and links, and the vertices in the order of their ranks.
+#[derive(Clone, Debug)]
+struct Graph {
+    hosts: Vec<String>,
+    links: BTreeSet<(usize, usize)>,
+    ranked: Option<Vec<usize>>,
+}
+
+impl Graph {
+    fn files(&self, cuts: &[usize], compressed: bool, domains: bool) -> Files {
+        let vertices = self.hosts.iter().enumerate().map(|(id, host)| {
+            if domains {
+                format!("{id}\t{host}\t{}\n", id % 3)
+            } else {
+                format!("{id}\t{host}\n")
+            }
+        });
+        let edges = self
+            .links
+            .iter()
+            .map(|(from, to)| format!("{from}\t{to}\n"));
+        let cut = |lines: Vec<String>| parts(&lines, cuts, compressed);
+        let mut ranks = Vec::new();
+        if let Some(ranked) = &self.ranked {
+            let head = "#host_rev\t#pr_pos\t#harmonicc_pos\t#harmonicc_val\t#pr_val\n".to_owned();
+            let rows = (1..).zip(ranked).map(|(position, id): (usize, _)| {
+                format!("{}\t7\t{position}\t2.5E7\t0.1\n", self.hosts[*id])
+            });
+            let mut lines = vec![head];
+            lines.extend(rows);
+            // The header stays in the first part.
+            let cuts: Vec<usize> = cuts.iter().map(|cut| cut % lines.len() + 1).collect();
+            ranks = parts(&lines, &cuts, compressed);
+        }
+        Files {
+            vertices: cut(vertices.collect()),
+            edges: cut(edges.collect()),
+            ranks,
+        }
+    }
+
+    fn json_lines(&self) -> String {
+        let record = |(id, host): (usize, &String)| {
+            let links = self.links.range((id, 0)..(id + 1, 0));
+            let links: Vec<String> = links.map(|(_, to)| url(&self.hosts[*to])).collect();
+            let mut record = json!({"url": url(host), "outlinks": links});
+            if let Some(ranked) = &self.ranked
+                && let Some(at) = ranked.iter().position(|ranked| *ranked == id)
+            {
+                let quality = 1.0 - ((at + 1) as f64).ln() / (ranked.len() as f64).ln();
+                record["quality"] = json!(if ranked.len() == 1 { 1.0 } else { quality });
+            }
+            record.to_string() + "\n"
+        };
+        self.hosts.iter().enumerate().map(record).collect()
+    }
+}
+
+fn bank(folder: &Path, name: &str, inputs: Vec<Input>, format: Format) -> Bank {
+    let bank = Bank::create(&folder.join(name), Naming::default()).unwrap();
+    let request = IngestRequest {
+        inputs,
+        format,
+        ..IngestRequest::default()
+    };
+    bank.ingest(&request, &Unwatched).unwrap();
+    assert_clean(&bank);
+    bank
+}
+
+fn a_graph() -> impl Strategy<Value = Graph> {
+    let hosts = proptest::sample::subsequence((0..80).collect::<Vec<usize>>(), 1..60);
+    let links = proptest::collection::btree_set((0_usize..60, 0_usize..60), 0..300);
+    (hosts, links, any::<bool>(), any::<u64>(), 0_usize..3).prop_map(
+        |(numbers, links, sorted, seed, ranked)| {
+            let mut hosts: Vec<String> = numbers.into_iter().map(host).collect();
+            // In an order that has nothing to do with names.
+            let mix = |n: u64| {
+                (n ^ seed)
+                    .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                    .rotate_left(29)
+            };
+            let mixed = |length: usize| {
+                let mut order: Vec<usize> = (0..length).collect();
+                order.sort_by_key(|n| mix(*n as u64));
+                order
+            };
+            if sorted {
+                hosts.sort();
+            } else {
+                let order = mixed(hosts.len());
+                hosts = order.into_iter().map(|n| hosts[n].clone()).collect();
+            }
+            let count = hosts.len();
+            let is_link = |(from, to): &(usize, usize)| *from < count && *to < count;
+            let links = links.into_iter().filter(is_link).collect();
+            // None, a part of them, all.
+            let ranked = match ranked {
+                0 => None,
+                1 => Some(mixed(count).split_off(count / 2)),
+                _ => Some(mixed(count)),
+            };
+            Graph {
+                hosts,
+                links,
+                ranked,
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_bank_is_that_of_the_same_pages_as_json_lines(
+        graph in a_graph(),
+        cuts in proptest::collection::vec(any::<usize>(), 0..4),
+        compressed in any::<bool>(),
+        domains in any::<bool>(),
+    ) {
+        let folder = support::scratch();
+        let (edges, format) = graph.files(&cuts, compressed, domains).write(folder.path());
+        let ours = bank(folder.path(), "ours", edges, format);
+        let lines = folder.path().join("lines.jsonl");
+        fs::write(&lines, graph.json_lines()).unwrap();
+        let theirs = bank(folder.path(), "theirs", vec![Input::File(lines)], Format::JsonLines);
+        let ours = String::from_utf8(exported(&ours)).unwrap();
+        prop_assert_eq!(ours, String::from_utf8(exported(&theirs)).unwrap());
+    }
+}
+
+#[test]
+fn events_come_in_the_order_of_vertices_whatever_the_threads() {
+    let hosts: Vec<String> = (0..17_000).map(|n| format!("org.h{n:06}")).collect();
+    let count = hosts.len();
+    let links = (0..count).flat_map(|from| (1..5).map(move |k| (from, from * 31 * k % count)));
+    let graph = Graph {
+        hosts,
+        links: links.filter(|(from, _)| from % 7 != 3).collect(),
+        ranked: None,
+    };
+    let mut files = graph.files(&[6_000, 11_111], true, false);
+    let bad = b"bad..host\n".as_slice();
+    files.vertices.push([b"17000\t", bad].concat());
+    let folder = support::scratch();
+    let (edges, format) = files.write(folder.path());
+    let on_threads = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let (summary, events) = pool.build().unwrap().install(|| read(&edges, &format));
+        (summary.unwrap(), events)
+    };
+    let one = on_threads(1);
+    assert_eq!(one, on_threads(4));
+    let (summary, events) = one;
+    assert_eq!(summary.records, 17_001);
+    for (id, (at, event)) in events.iter().enumerate() {
+        let Event::Record(PageRecord { url, outlinks, .. }) = event else {
+            assert_eq!((id, *at), (17_000, Position::Line(1)));
+            continue;
+        };
+        // Each part counts its own lines.
+        let first = [0, 6_000, 11_111].into_iter().rfind(|first| *first <= id);
+        assert_eq!(*at, Position::Line((id - first.unwrap() + 1) as u64));
+        assert_eq!(url.site, format!("h{id:06}.org"));
+        let links = graph.links.range((id, 0)..(id + 1, 0));
+        let links = links.filter(|(from, to)| from != to).count();
+        assert_eq!(outlinks.as_ref().unwrap().len(), links);
+    }
+    let Some((_, Event::Rejected(reject))) = events.last() else {
+        panic!("{:?}", events.last());
+    };
+    assert!(reject.file.ends_with("vertices-3"), "{reject:?}");
+    assert_eq!(reject.record, "bad..host");
+}
+
+#[test]
+fn parts_may_have_no_lines_or_a_header_each() {
+    let text = |text: &str| text.as_bytes().to_vec();
+    let files = Files {
+        vertices: vec![
+            text(""),
+            text("0\tcom.a\n"),
+            gzip(b""),
+            text("1\tcom.b\r\n\n"),
+        ],
+        edges: vec![text(""), text("\n0\t1\r\n"), text("\n\n"), text("1\t0\n")],
+        ranks: vec![
+            text("#harmonicc_pos\t#host_rev\n1\tcom.b\n"),
+            text("#host_rev\t#n_hosts\t#harmonicc_pos\ncom.a\t3\t2\n"),
+        ],
+    };
+    let (summary, events) = files.read();
+    let summary = summary.unwrap();
+    assert_eq!((summary.records, summary.blank_lines), (2, 4));
+    let text: usize = [&files.vertices, &files.edges, &files.ranks]
+        .into_iter()
+        .flatten()
+        .map(|part| {
+            if part.starts_with(&[0x1f]) {
+                0
+            } else {
+                part.len()
+            }
+        })
+        .sum();
+    assert_eq!(summary.bytes, text as u64);
+    let qualities: Vec<_> = events
+        .iter()
+        .map(|(_, event)| match event {
+            Event::Record(record) => record.quality.after(None),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(qualities, [Some(0), Some(10_000)]);
+}
