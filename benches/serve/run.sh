@@ -1,12 +1,12 @@
 #!/bin/sh
 # How fast `serve` answers about pages of a bank of 2 million, 10 connections at a time, on the cores that
-# the load comes from too. Needs wrk, zstd and curl.
+# the load comes from too. Needs wrk, zstd and python3.
 #
 #   benches/serve/run.sh target/debug/seedbank [FOLDER]    PAGES=2000000 SECONDS_EACH=60
 set -eu
 seedbank=$(realpath "$1")
 folder=${2:-$(mktemp -d)}
-here=$(realpath "$(dirname "$0")")
+bench=$(realpath "$(dirname "$0")")
 mkdir -p "$folder"
 cd "$folder"
 if [ ! -d bank ]; then
@@ -30,12 +30,18 @@ while [ ! -s address ]; do sleep 0.1; done
 url=$(sed 's|/$||' address)
 resident() { awk '/VmRSS/ {print $2 " KiB resident"}' "/proc/$server/status"; }
 resident
-# The first run begins with nothing kept.
-for round in 1 2 3; do
-  echo "round $round"
-  TOP=top ANY=any wrk -t 1 -c 10 -d "${SECONDS_EACH:-60}" -s "$here/mix.lua" "$url" | tail -n 1
+port=${url##*:}
+seconds=${SECONDS_EACH:-60}
+export TOP=top ANY=any
+# The first run begins with nothing kept, and so does that of JSON.
+echo "from nothing"
+python3 "$bench/each.py" "$port" "$seconds"
+resident
+for round in 1 2; do
+  echo "wrk, round $round"
+  wrk -t 1 -c 10 -d "$seconds" -s "$bench/mix.lua" "$url" | tail -n 1
   resident
 done
-echo "as JSON"
-JSON=1 TOP=top ANY=any wrk -t 1 -c 10 -d "${SECONDS_EACH:-60}" -s "$here/mix.lua" "$url" | tail -n 1
+echo "as JSON, from nothing"
+JSON=1 python3 "$bench/each.py" "$port" "$seconds"
 resident
