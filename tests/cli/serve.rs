@@ -5,6 +5,9 @@
 //! a server that is open without a token, an answer that is more than three clicks away.
 
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{scope, sleep};
+use std::time::Duration;
 
 use seedbank::engine::{Bank, PageLimits};
 use serde_json::Value;
@@ -354,6 +357,57 @@ fn a_thousand_pages_are_as_the_command_line_tells_them() {
         let answer = served.get(&format!("/explain{path}")).done();
         assert_eq!(answer.trim_end(), why, "{url}");
     }
+    served.stop();
+}
+
+/// A batch comes in between any two answers; the command line's answer is of a state that was published
+/// between two of the server's, so it is one of them unless two batches came meanwhile.
+#[test]
+fn a_thousand_are_as_the_command_line_tells_them_while_batches_come() {
+    let place = crawled();
+    let urls = urls(&place, 1000);
+    let served = Served::start(&place, &["bank"]);
+    let done = AtomicBool::new(false);
+    let batches = scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut batches = 0;
+            // It ends also where the other side failed.
+            while !done.load(Ordering::Relaxed) && batches < 1000 {
+                let record = |(at, url): (usize, &String)| {
+                    let to = &urls[(7 * batches + at) % urls.len()];
+                    format!("{{\"url\": \"{url}\", \"outlinks\": [\"{to}\"]}}\n")
+                };
+                let from = 60 * batches % 900;
+                let records = urls[from..from + 60].iter().enumerate().map(record);
+                let records = records.collect::<Vec<_>>().concat();
+                let ingest = place.run_with(
+                    &["ingest", "bank", "-", "--max-loss", "100"],
+                    records.as_bytes(),
+                );
+                ingest.done();
+                batches += 1;
+                sleep(Duration::from_millis(100));
+            }
+            batches
+        });
+        for url in &urls {
+            let path = format!("/page?url={}&format=json", encoded(url));
+            let mut tries = 0;
+            loop {
+                let before = served.get(&path).done();
+                let printed = place.run(&["page", "bank", url, "--format", "json"]).done();
+                let after = served.get(&path).done();
+                if printed == before || printed == after {
+                    break;
+                }
+                tries += 1;
+                assert!(tries < 20, "{url}: {before}{printed}{after}");
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+        writer.join().unwrap()
+    });
+    assert!(batches > 5, "{batches}");
     served.stop();
 }
 
