@@ -8,7 +8,7 @@ use super::crawlers::{
     ARRAY, BROWSERTRIX, Frame, LINES, browsertrix_item, evidence, nutch_line, scrapy_request,
     stormcrawler_line, urlfrontier_line,
 };
-use crate::engine::{ByPolicy, Evidence, Seed};
+use crate::engine::{ByPolicy, Seed};
 use crate::shown::{counted, quoted};
 
 /// How a seed list is written.
@@ -178,6 +178,19 @@ pub fn split_seeds(seeds: &[Seed], parts: usize) -> Vec<Vec<Seed>> {
 const CSV_HEADER: &str = "rank,url,site,method,plan,refresh,core,sigma,hub_score,\
     gain,covered_pages,covered_value,pick,since,seats,by_policy\r\n";
 
+/// Those of its columns that say why a page is a seed, under the names of [`evidence`].
+const EVIDENCE: [&str; 9] = [
+    "core",
+    "sigma",
+    "hub_score",
+    "gain",
+    "covered_pages",
+    "covered_value",
+    "pick",
+    "since",
+    "seats",
+];
+
 fn csv_line(seed: &Seed) -> String {
     let mut fields = vec![
         seed.rank.to_string(),
@@ -187,36 +200,13 @@ fn csv_line(seed: &Seed) -> String {
         quoted(&seed.plan),
         seed.refresh.to_string(),
     ];
-    let none = String::new;
-    match &seed.evidence {
-        Evidence::Core {
-            core,
-            sigma,
-            hub_score,
-        } => {
-            fields.extend([core.to_string(), sigma.to_string(), hub_score.to_string()]);
-            fields.extend([none(), none(), none(), none(), none(), none()]);
-        }
-        Evidence::Cover {
-            gain,
-            covered_pages,
-            covered_value,
-            pick,
-            since,
-            seats,
-        } => {
-            fields.extend([none(), none(), none()]);
-            fields.extend([
-                gain.map_or_else(none, |gain| gain.to_string()),
-                covered_pages.to_string(),
-                covered_value.to_string(),
-                pick.to_string(),
-                since.to_string(),
-                seats.map_or_else(none, |seats| seats.to_string()),
-            ]);
-        }
-        Evidence::ByPolicy {} => fields.extend(std::iter::repeat_with(none).take(9)),
-    }
+    let known = evidence(&seed.evidence);
+    let value = |column: &&str| {
+        let mut known = known.iter();
+        let found = known.find(|(name, _)| name.trim_start_matches("seed.") == *column);
+        found.map_or_else(String::new, |(_, value)| value.clone())
+    };
+    fields.extend(EVIDENCE.iter().map(value));
     fields.push(by_policy(seed).to_owned());
     fields.join(",") + "\r\n"
 }
@@ -245,7 +235,7 @@ fn heritrix_line(seed: &Seed) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{CoverMethod, Method};
+    use crate::engine::{CoverMethod, Evidence, Method};
 
     fn cover(rank: u32, seats: Option<u32>) -> Seed {
         Seed {

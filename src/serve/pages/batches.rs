@@ -1,11 +1,6 @@
 //! Everything that happened to the bank, the newest first.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::Response;
 
 use super::frame::Frame;
 use crate::clock::time;
@@ -13,8 +8,7 @@ use crate::engine::{BatchView, Event, RefreshView};
 use crate::html::text::{Count, Measure};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Asked;
-use crate::serve::desk::{Desk, State};
+use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters};
 use crate::told::{how, kind_name};
@@ -22,6 +16,7 @@ use crate::told::{how, kind_name};
 /// Events on one page.
 const ROWS: usize = 100;
 
+#[derive(Clone, Copy)]
 pub(super) struct About {
     /// How many later events stand on the pages before.
     from: usize,
@@ -50,14 +45,8 @@ struct Page<'a> {
     all: usize,
 }
 
-pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
-        made(state, asked.about.from, asked.form)
-    })
-    .await
-}
-
-fn made(state: &State<'_>, from: usize, form: Form) -> Result<Answer, Fault> {
+pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
+    let About { from } = about;
     let history = state.bank.history()?;
     if form == Form::Json {
         return Answer::json(&history);

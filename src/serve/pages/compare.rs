@@ -83,15 +83,12 @@ impl Sent {
 }
 
 /// The empty form.
-pub(super) async fn ask(Shared(desk): Shared<Arc<Desk>>, asked: Asked<Nothing>) -> Response<Body> {
-    desk.answer(None, asked.form, move |state| {
-        if asked.form == Form::Json {
-            let text = "send the list as the body of a POST, one URL a line, as text/plain";
-            return Err(Fault::new(StatusCode::BAD_REQUEST, text));
-        }
-        page(state, Sent::default(), None, None)
-    })
-    .await
+pub(super) fn ask(state: &State<'_>, _: Nothing, form: Form) -> Result<Answer, Fault> {
+    if form == Form::Json {
+        let text = "send the list as the body of a POST, one URL a line, as text/plain";
+        return Err(Fault::new(StatusCode::BAD_REQUEST, text));
+    }
+    page(state, Sent::default(), None, None)
 }
 
 /// What came of a list.

@@ -1,11 +1,6 @@
 //! A core: its hubs and authorities with their scores, and the links between them.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::Response;
 
 use super::frame::Frame;
 use super::matrix::picture;
@@ -13,8 +8,8 @@ use crate::engine::{CoreLinks, CoreView, RefreshView};
 use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, which};
-use crate::serve::desk::{Desk, State};
+use crate::serve::asked::which;
+use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters, needed};
 
@@ -54,28 +49,21 @@ struct Page<'a> {
     picture: (String, String),
 }
 
-pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
-        made(state, asked)
-    })
-    .await
-}
-
-fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
+pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
     let About {
         plan,
         refresh,
         core,
         links,
-    } = asked.about;
+    } = about;
     let refresh = state.bank.refresh_view(&which(plan, refresh))?;
     let number = refresh.refresh;
     let of_refresh = which(None, Some(number));
-    if asked.form == Form::Json && links {
+    if form == Form::Json && links {
         return Answer::json(&state.bank.core_links(&of_refresh, core)?);
     }
     let core = state.bank.core(&of_refresh, core)?;
-    if asked.form == Form::Json {
+    if form == Form::Json {
         return Answer::json(&core);
     }
     let links = state.bank.core_links(&of_refresh, core.rank)?;

@@ -1,20 +1,16 @@
 //! Two refreshes compared, with causes.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use askama::Template;
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
+use std::collections::BTreeMap;
 
 use super::frame::Frame;
 use crate::engine::{Change, DiffRequest, DiffSide, RefreshView, SeedChange, SeedDiff};
 use crate::html::text::Count;
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault, JSON_LINES, json_line};
-use crate::serve::asked::{Asked, which};
-use crate::serve::desk::{Desk, State};
+use crate::serve::asked::which;
+use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters};
 use crate::told::{SummaryLine, because};
@@ -52,20 +48,13 @@ struct Page<'a> {
     refreshes: Vec<RefreshView>,
 }
 
-pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
-        made(state, asked)
-    })
-    .await
-}
-
-fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
+pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
     let About {
         from,
         to,
         plan,
         against,
-    } = asked.about;
+    } = about;
     let here = Address::of("/diff")
         .with_some("from", from)
         .with_some("to", to)
@@ -82,7 +71,7 @@ fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
         list: None,
     };
     let diff = state.bank.diff(&request, state.watch)?;
-    if asked.form == Form::Json {
+    if form == Form::Json {
         let mut lines = Vec::new();
         json_line(&mut lines, &SummaryLine::of(&diff))?;
         for seed in &diff.seeds {

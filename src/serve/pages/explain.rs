@@ -1,18 +1,13 @@
 //! Why a page is a seed of a refresh, or why not, with the evidence.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::Response;
 
 use super::frame::Frame;
 use crate::engine::Explanation;
 use crate::serve::address::{Address, Named, linked};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, which};
-use crate::serve::desk::{Desk, State};
+use crate::serve::asked::which;
+use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters, needed};
 use crate::shown::readable;
@@ -41,18 +36,11 @@ struct Page<'a> {
     answer: Explanation,
 }
 
-pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
-        made(state, asked)
-    })
-    .await
-}
-
-fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
-    let About { url, plan, refresh } = asked.about;
+pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
+    let About { url, plan, refresh } = about;
     let which = which(plan, refresh);
     let answer = state.bank.explain(&url, &which)?;
-    if asked.form == Form::Json {
+    if form == Form::Json {
         return Answer::json(&answer);
     }
     let here = Address::of("/explain")

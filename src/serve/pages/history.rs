@@ -1,19 +1,13 @@
 //! When a page was a seed, and why it came and went.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::Response;
 
 use super::frame::Frame;
 use crate::engine::{Appearance, PageHistory};
 use crate::html::text::{Count, put};
 use crate::serve::address;
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Asked;
-use crate::serve::desk::{Desk, State};
+use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters, needed};
 use crate::shown::readable;
@@ -40,16 +34,10 @@ struct Page<'a> {
     history: PageHistory,
 }
 
-pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
-        made(state, &asked.about, asked.form)
-    })
-    .await
-}
-
-fn made(state: &State<'_>, about: &About, form: Form) -> Result<Answer, Fault> {
-    let plan = about.plan.as_deref();
-    let history = state.bank.page_history(&about.url, plan, state.watch)?;
+pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
+    let About { url, plan } = about;
+    let plan = plan.as_deref();
+    let history = state.bank.page_history(&url, plan, state.watch)?;
     if form == Form::Json {
         return Answer::json(&history);
     }

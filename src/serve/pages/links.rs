@@ -1,19 +1,13 @@
 //! The pages at the other ends of a page's links, a hundred at a time.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::Response;
 
 use super::frame::Frame;
 use crate::engine::{LinkDirection, LinkedPages, LinkedRequest};
 use crate::html::text::Count;
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Asked;
-use crate::serve::desk::{Desk, State};
+use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters, needed};
 use crate::shown::readable;
@@ -50,15 +44,7 @@ struct Page<'a> {
     rows: u64,
 }
 
-pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
-        made(state, asked)
-    })
-    .await
-}
-
-fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
-    let about = asked.about;
+pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
     let request = LinkedRequest {
         direction: about.of,
         site: about.site,
@@ -67,7 +53,7 @@ fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
     };
     let rows = request.limit as u64;
     let linked = state.bank.linked(&about.url, &request)?;
-    if asked.form == Form::Json {
+    if form == Form::Json {
         return Answer::json(&linked);
     }
     let here = address::links(

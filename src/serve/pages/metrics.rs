@@ -1,25 +1,12 @@
 //! The status in the text format of Prometheus.
 
-use std::sync::Arc;
+use crate::serve::answer::{Answer, Fault};
+use crate::serve::asked::Nothing;
+use crate::serve::desk::State;
+use crate::serve::form::Form;
 
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::Response;
-
-use crate::serve::answer::Answer;
-use crate::serve::asked::{Asked, Nothing};
-use crate::serve::desk::Desk;
-
-pub(super) async fn answer(
-    Shared(desk): Shared<Arc<Desk>>,
-    asked: Asked<Nothing>,
-) -> Response<Body> {
-    desk.answer(None, asked.form, |state| {
-        let metrics = state.bank.status()?.metrics();
-        Ok(Answer::of(
-            "text/plain; version=0.0.4; charset=utf-8",
-            metrics,
-        ))
-    })
-    .await
+pub(super) fn made(state: &State<'_>, _: Nothing, _: Form) -> Result<Answer, Fault> {
+    let metrics = state.bank.status()?.metrics();
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    Ok(Answer::of(kind, metrics))
 }

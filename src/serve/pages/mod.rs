@@ -22,15 +22,16 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, State as Shared};
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{MethodRouter, get};
 
 use super::answer::{Answer, Fault, TEXT};
-use super::desk::Desk;
-use super::form::accepted;
-use super::given::Given;
+use super::asked::Asked;
+use super::desk::{Desk, State};
+use super::form::{Form, accepted};
+use super::given::{Given, Parameters};
 use super::guard::{FORM, Guard, HEALTH, MAX_BODY, watch_over};
 
 /// The style of the server's pages, after that of every page.
@@ -42,21 +43,21 @@ const ICON: &str = include_str!("../icon.svg");
 /// Every address with who answers it, behind the guard.
 pub(super) fn router(desk: Arc<Desk>, guard: Arc<Guard>) -> Router {
     Router::new()
-        .route("/", get(start::answer))
-        .route("/page", get(page::answer))
-        .route("/history", get(history::answer))
-        .route("/links", get(links::answer))
-        .route("/search", get(search::answer))
-        .route("/site", get(site::answer))
-        .route("/explain", get(explain::answer))
-        .route("/plan", get(plan::answer))
-        .route("/refresh", get(refresh::answer))
+        .route("/", fresh(start::made))
+        .route("/page", kept(page::made))
+        .route("/history", kept(history::made))
+        .route("/links", kept(links::made))
+        .route("/search", kept(search::made))
+        .route("/site", kept(site::made))
+        .route("/explain", kept(explain::made))
+        .route("/plan", kept(plan::made))
+        .route("/refresh", kept(refresh::made))
         .route("/seeds", get(seeds::answer))
-        .route("/diff", get(diff::answer))
-        .route("/core", get(core::answer))
-        .route("/batches", get(batches::answer))
-        .route(FORM, get(compare::ask).post(compare::answer))
-        .route("/metrics", get(metrics::answer))
+        .route("/diff", kept(diff::made))
+        .route("/core", kept(core::made))
+        .route("/batches", kept(batches::made))
+        .route(FORM, fresh(compare::ask).post(compare::answer))
+        .route("/metrics", fresh(metrics::made))
         .route(HEALTH, get(health))
         .route("/style.css", get(style))
         .route("/icon.svg", get(icon))
@@ -64,6 +65,29 @@ pub(super) fn router(desk: Arc<Desk>, guard: Arc<Guard>) -> Router {
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(desk)
         .layer(from_fn_with_state(guard, watch_over))
+}
+
+/// How an answer is made: from a state, what is asked of it, and what it is written as.
+type Made<T> = fn(&State<'_>, T, Form) -> Result<Answer, Fault>;
+
+/// Answers an address whose answer is the same as long as the state is.
+fn kept<T: Parameters + Send + 'static>(made: Made<T>) -> MethodRouter<Arc<Desk>> {
+    get(move |Shared(desk): Shared<Arc<Desk>>, asked: Asked<T>| {
+        let Asked {
+            about,
+            form,
+            address,
+        } = asked;
+        desk.answer(Some(address), form, move |state| made(state, about, form))
+    })
+}
+
+/// Answers an address whose answer is made for each request: it tells ages too.
+fn fresh<T: Parameters + Send + 'static>(made: Made<T>) -> MethodRouter<Arc<Desk>> {
+    get(move |Shared(desk): Shared<Arc<Desk>>, asked: Asked<T>| {
+        let Asked { about, form, .. } = asked;
+        desk.answer(None, form, move |state| made(state, about, form))
+    })
 }
 
 /// The server runs; nothing is said of the bank.

@@ -1,11 +1,6 @@
 //! A page of the web: what the bank knows of it, what it is in every plan, and when it was a seed.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::Response;
 
 use super::frame::Frame;
 use crate::clock::time;
@@ -16,8 +11,7 @@ use crate::engine::{
 use crate::html::text::Count;
 use crate::serve::address::{self, Named, linked};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Asked;
-use crate::serve::desk::{Desk, State};
+use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters, needed};
 use crate::shown::readable;
@@ -43,19 +37,13 @@ struct Page<'a> {
     history: PageHistory,
 }
 
-pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
-        made(state, &asked.about.url, asked.form)
-    })
-    .await
-}
-
-fn made(state: &State<'_>, url: &str, form: Form) -> Result<Answer, Fault> {
+pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
+    let About { url } = about;
     if form == Form::Json {
-        return Answer::json(&state.bank.page(url, PageLimits::AS_JSON)?);
+        return Answer::json(&state.bank.page(&url, PageLimits::AS_JSON)?);
     }
-    let facts = state.bank.page(url, PageLimits::default())?;
-    let history = state.bank.page_history(url, None, state.watch)?;
+    let facts = state.bank.page(&url, PageLimits::default())?;
+    let history = state.bank.page_history(&url, None, state.watch)?;
     Answer::page(&Page {
         frame: Frame::with_json(
             state,

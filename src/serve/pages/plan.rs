@@ -1,11 +1,6 @@
 //! A plan: what it asks for, and its refreshes.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::Response;
 
 use super::frame::Frame;
 use crate::clock::time;
@@ -13,8 +8,7 @@ use crate::engine::{PlanDetail, RefreshView, Turnover};
 use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Asked;
-use crate::serve::desk::{Desk, State};
+use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters, needed};
 use crate::told::ShownPlan;
@@ -50,23 +44,16 @@ struct Page<'a> {
     all: usize,
 }
 
-pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
-        made(state, &asked.about, asked.form)
-    })
-    .await
-}
-
-fn made(state: &State<'_>, about: &About, form: Form) -> Result<Answer, Fault> {
-    let name = &about.name;
-    let plan = state.bank.plan(name)?;
+pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
+    let About { name, from } = about;
+    let plan = state.bank.plan(&name)?;
     if form == Form::Json {
         return Answer::json(&ShownPlan::of(&plan, state.name));
     }
     let mut refreshes = state.bank.history()?.refreshes;
-    refreshes.retain(|refresh| refresh.plan == *name);
+    refreshes.retain(|refresh| refresh.plan == name);
     let all = refreshes.len();
-    let end = all.saturating_sub(about.from);
+    let end = all.saturating_sub(from);
     let begin = end.saturating_sub(ROWS);
     // One more, with which the first is compared.
     let numbers: Vec<u32> = refreshes[begin.saturating_sub(1)..end]
@@ -85,13 +72,13 @@ fn made(state: &State<'_>, about: &About, form: Form) -> Result<Answer, Fault> {
         frame: Frame::with_json(
             state,
             [
-                ("This plan as JSON", address::plan(name)),
+                ("This plan as JSON", address::plan(&name)),
                 ("the refreshes of all plans", Address::of("/batches")),
             ],
         ),
         plan,
         refreshes: refreshes.drain(begin..end).rev().map(with_change).collect(),
-        from: about.from,
+        from,
         all,
     })
 }

@@ -1,12 +1,7 @@
 //! A refresh: what it cost, and all its seeds, sorted and filtered by the address.
 
-use std::cmp::Ordering;
-use std::sync::Arc;
-
 use askama::Template;
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::Response;
+use std::cmp::Ordering;
 
 use super::frame::Frame;
 use crate::clock::time;
@@ -14,8 +9,8 @@ use crate::engine::{ByPolicy, Evidence, RefreshView, Seed};
 use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, which};
-use crate::serve::desk::{Desk, State};
+use crate::serve::asked::which;
+use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters};
 use crate::shown::readable;
@@ -101,19 +96,11 @@ struct Page<'a> {
     seeds: Vec<Seed>,
 }
 
-pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
-        made(state, asked)
-    })
-    .await
-}
-
-fn made(state: &State<'_>, asked: Asked<About>) -> Result<Answer, Fault> {
-    let about = asked.about;
+pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
     let refresh = state
         .bank
         .refresh_view(&which(about.plan.clone(), about.refresh))?;
-    if asked.form == Form::Json {
+    if form == Form::Json {
         return Answer::json(&refresh);
     }
     let number = refresh.refresh;

@@ -1,19 +1,13 @@
 //! The search: pages and sites that a text names or is a part of.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::Response;
 
 use super::frame::Frame;
 use crate::engine::{Found, SearchLimits};
 use crate::html::text::Count;
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Asked;
-use crate::serve::desk::{Desk, State};
+use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters};
 use crate::told::state_name;
@@ -44,14 +38,8 @@ struct Page<'a> {
     found: Option<Found>,
 }
 
-pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
-        made(state, &asked.about.q, asked.form)
-    })
-    .await
-}
-
-fn made(state: &State<'_>, text: &str, form: Form) -> Result<Answer, Fault> {
+pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
+    let About { q: text } = about;
     let is_empty = text.trim().is_empty() && form == Form::Html;
     let found = if is_empty {
         None
@@ -65,13 +53,13 @@ fn made(state: &State<'_>, text: &str, form: Form) -> Result<Answer, Fault> {
             pages: most,
             looked: LOOKED,
         };
-        Some(state.bank.search(text, limits, state.watch)?)
+        Some(state.bank.search(&text, limits, state.watch)?)
     };
     if let (Form::Json, Some(found)) = (form, &found) {
         return Answer::json(found);
     }
-    let here = Address::of("/search").with("q", text);
+    let here = Address::of("/search").with("q", &text);
     let mut frame = Frame::with_json(state, [("The first of them as JSON", here)]);
-    text.clone_into(&mut frame.query);
+    frame.query = text;
     Answer::page(&Page { frame, found })
 }

@@ -1,19 +1,13 @@
 //! A site: its pages by state, its seeds and why not others, whom it links to and who links to it.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::Response;
 
 use super::frame::Frame;
 use crate::engine::{LinksOfSite, SiteFacts, SiteInPlan, SiteLimits};
 use crate::html::text::Count;
 use crate::serve::address::{self, Address, Named, linked};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::Asked;
-use crate::serve::desk::{Desk, State};
+use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters, needed};
 use crate::told::{Lines, of_site_in_plan};
@@ -40,14 +34,8 @@ struct Page<'a> {
     facts: SiteFacts,
 }
 
-pub(super) async fn answer(Shared(desk): Shared<Arc<Desk>>, asked: Asked<About>) -> Response<Body> {
-    desk.answer(Some(asked.address.clone()), asked.form, move |state| {
-        made(state, &asked.about.name, asked.form)
-    })
-    .await
-}
-
-fn made(state: &State<'_>, name: &str, form: Form) -> Result<Answer, Fault> {
+pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
+    let About { name } = about;
     let limits = match form {
         Form::Html => SiteLimits {
             sites: 20,
@@ -60,7 +48,7 @@ fn made(state: &State<'_>, name: &str, form: Form) -> Result<Answer, Fault> {
         pages: LOOKED,
         ..limits
     };
-    let facts = state.bank.site(name, limits, state.watch)?;
+    let facts = state.bank.site(&name, limits, state.watch)?;
     if form == Form::Json {
         return Answer::json(&facts);
     }

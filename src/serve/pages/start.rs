@@ -1,12 +1,7 @@
 //! The first page: what the bank holds, its plans and how their lists change.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use askama::Template;
-use axum::body::Body;
-use axum::extract::State as Shared;
-use axum::http::Response;
+use std::collections::BTreeMap;
 
 use super::frame::Frame;
 use crate::clock::time;
@@ -16,8 +11,8 @@ use crate::html::chart::Frame as ChartFrame;
 use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
-use crate::serve::asked::{Asked, Nothing};
-use crate::serve::desk::{Desk, State};
+use crate::serve::asked::Nothing;
+use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::shown::age;
 use crate::told::{how, kind_name};
@@ -45,15 +40,7 @@ struct Page<'a> {
     batches: Vec<BatchView>,
 }
 
-pub(super) async fn answer(
-    Shared(desk): Shared<Arc<Desk>>,
-    asked: Asked<Nothing>,
-) -> Response<Body> {
-    desk.answer(None, asked.form, move |state| made(state, asked.form))
-        .await
-}
-
-fn made(state: &State<'_>, form: Form) -> Result<Answer, Fault> {
+pub(super) fn made(state: &State<'_>, _: Nothing, form: Form) -> Result<Answer, Fault> {
     let mut status = state.bank.status()?;
     state.hide_place(&mut status);
     if form == Form::Json {
