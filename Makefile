@@ -68,7 +68,7 @@ deps-browser:
 	fi
 
 build: deps
-	@[ -x $(SEEDBANK) ] || echo "building; the first time takes some 22 minutes of processor time, two thirds of it for RocksDB"
+	@[ -x $(SEEDBANK) ] || echo "building; the first time takes some 23 minutes of processor time, two thirds of it for RocksDB"
 	$(CARGO) build --locked
 
 demo: build
