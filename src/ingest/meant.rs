@@ -1,6 +1,6 @@
 //! Which field of a record an unknown name may stand for.
 
-use super::json_lines::RECORD_FIELDS;
+use super::formats::json_lines::RECORD_FIELDS;
 
 /// Names that other programs use, without what stands between their words, by field.
 const USUAL: &[(&str, &[&str])] = &[

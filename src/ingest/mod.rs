@@ -25,21 +25,18 @@
 //!
 //! Memory is bounded by the number of threads, [`MAX_LINE`] and [`PIECE_SIZE`], never by the input.
 
-mod auto;
+mod base;
 mod blocks;
-mod bvgraph;
-mod ccgraph;
 mod decimal;
 mod digest;
 mod escapes;
+mod fetch;
 mod foreign;
 mod formats;
 mod interner;
-mod json_lines;
 mod lines;
 mod location;
 mod meant;
-mod nodes;
 mod number;
 mod open;
 mod patterns;
@@ -55,16 +52,12 @@ mod sites;
 mod source;
 mod summary;
 mod timestamp;
-mod tsv;
-mod wat;
 
 pub use blocks::MAX_LINE;
-pub use bvgraph::bv_graph_file;
 pub(crate) use digest::digest_of;
 pub use foreign::Foreign;
-pub use formats::Format;
+pub use formats::{Format, JsonLines, LinksTsv, Nofollow, PagesTsv, RECORD_FIELDS, bv_graph_file};
 pub use interner::{Interner, UrlNumber};
-pub use json_lines::{JsonLines, RECORD_FIELDS};
 pub use lines::{LineFormat, Lines};
 pub use location::{
     FORGOTTEN_URL, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlProblem, UrlRules, parse,
@@ -92,5 +85,3 @@ pub use source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop
 pub(crate) use summary::counts_by;
 pub use summary::{DropReason, PassedOver, ReadSummary, UnknownFields};
 pub use timestamp::{Timestamp, TimestampProblem, parse_timestamp};
-pub use tsv::{LinksTsv, PagesTsv};
-pub use wat::Nofollow;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Number, Value};
 
 use super::blocks::lines;
-use super::json_lines::JsonLines;
+use super::formats::json_lines::JsonLines;
 use super::lines::{read_any, read_line};
 use super::progress::Progress;
 use super::reading::Reading;

@@ -13,12 +13,12 @@ use tempfile::TempDir;
 
 use super::super::blocks::MAX_LINE;
 use super::super::formats::Format;
-use super::super::json_lines::JsonLines;
+use super::super::formats::json_lines::JsonLines;
+use super::super::formats::tsv::{LinksTsv, PagesTsv};
 use super::super::lines::{LineFormat, Lines};
 use super::super::open::Input;
 use super::super::reject::{REJECTED_TEXT, RejectReason};
 use super::super::source::{PIECE_SIZE, Sources};
-use super::super::tsv::{LinksTsv, PagesTsv};
 use super::*;
 use crate::ingest::{SiteMode, UrlRules};
 use crate::watch::Unwatched;

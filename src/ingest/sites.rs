@@ -1,7 +1,8 @@
 //! Attributes of sites: a list with a site a line, as JSON or tab-separated.
 
+use super::formats::json_lines::{parse_structure, truth};
+use super::formats::tsv::{columns, flag};
 use super::interner::UrlNumber;
-use super::json_lines::{parse_structure, truth};
 use super::lines::{LineFormat, Lines};
 use super::location::{MAX_URL, Naming, SiteMode, parse};
 use super::number::{quality, whole_number};
@@ -10,7 +11,6 @@ use super::reading::Reading;
 use super::record::{Attribute, Event, SiteAttributes};
 use super::reject::{Fault, RejectReason};
 use super::source::Source;
-use super::tsv::{columns, flag};
 
 /// The fields of a record of a site.
 pub const SITE_FIELDS: [&str; 4] = ["site", "quality", "spam", "quota"];

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::error::CcGraphError;
 use super::host::quality;
 use super::parts::{Parts, length};
-use crate::ingest::nodes::texts::{Cursor, Texts};
+use crate::ingest::formats::nodes::texts::{Cursor, Texts};
 use crate::ingest::number::whole_number;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;

@@ -23,16 +23,16 @@ use std::path::PathBuf;
 
 pub use header::file as bv_graph_file;
 
-use super::blocks::{MAX_LINE, line_too_long};
-use super::interner::UrlNumber;
 use super::nodes::code::{self, Numbers};
-use super::open::{Input, InputError};
-use super::progress::Progress;
-use super::reading::Reading;
-use super::record::{Event, PageRecord};
-use super::reject::{Fault, Position, RejectReason};
-use super::source::{Piece, Pieces, Source, Sources, Stop};
-use super::summary::DropReason;
+use crate::ingest::blocks::{MAX_LINE, line_too_long};
+use crate::ingest::interner::UrlNumber;
+use crate::ingest::open::{Input, InputError};
+use crate::ingest::progress::Progress;
+use crate::ingest::reading::Reading;
+use crate::ingest::record::{Event, PageRecord};
+use crate::ingest::reject::{Fault, Position, RejectReason};
+use crate::ingest::source::{Piece, Pieces, Source, Sources, Stop};
+use crate::ingest::summary::DropReason;
 use crate::watch::Watch;
 use error::BvGraphError;
 use header::Header;

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::foreign::Foreign;
 use super::json_lines::JsonLines;
-use super::lines;
-use super::open::{Input, SeenInput};
-use super::progress::Progress;
-use super::source::{Pieces, Source, Sources, Stop};
 use super::wat::{self, Nofollow};
+use crate::ingest::foreign::Foreign;
+use crate::ingest::lines;
+use crate::ingest::open::{Input, SeenInput};
+use crate::ingest::progress::Progress;
+use crate::ingest::source::{Pieces, Source, Sources, Stop};
 use crate::watch::Watch;
 
 /// The sources for files of either format, each for itself.

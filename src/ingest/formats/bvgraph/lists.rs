@@ -17,7 +17,7 @@ use super::checked::Checked;
 use super::error::BvGraphError;
 use super::guard::guarded;
 use super::header::{Header, cannot_open, file};
-use crate::ingest::nodes::code;
+use crate::ingest::formats::nodes::code;
 use crate::ingest::open::{Bytes, Counted, InputError};
 use crate::ingest::progress::Progress;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};

@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use super::interner::UrlNumber;
-use super::lines::{LineFormat, each};
-use super::number::whole_number;
-use super::open::Input;
-use super::reading::Reading;
-use super::record::{Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, UncrawledOutlinks};
-use super::reject::{Fault, RejectReason};
-use super::source::Sources;
+use crate::ingest::interner::UrlNumber;
+use crate::ingest::lines::{LineFormat, each};
+use crate::ingest::number::whole_number;
+use crate::ingest::open::Input;
+use crate::ingest::reading::Reading;
+use crate::ingest::record::{
+    Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, UncrawledOutlinks,
+};
+use crate::ingest::reject::{Fault, RejectReason};
+use crate::ingest::source::Sources;
 use crate::shown::counted;
 
 /// The sources for lists of links, followed by the list of their pages.
@@ -61,7 +63,7 @@ impl LineFormat for PagesTsv {
 }
 
 /// A column that is 0 or 1; empty is absent.
-pub(super) fn flag(text: &str, field: &str) -> Result<Option<bool>, Fault> {
+pub(crate) fn flag(text: &str, field: &str) -> Result<Option<bool>, Fault> {
     match text {
         "" => Ok(None),
         "0" => Ok(Some(false)),
@@ -74,7 +76,7 @@ pub(super) fn flag(text: &str, field: &str) -> Result<Option<bool>, Fault> {
 }
 
 /// The columns of a line that is to have this many.
-pub(super) fn columns<const N: usize>(line: &str) -> Result<[&str; N], Fault> {
+pub(crate) fn columns<const N: usize>(line: &str) -> Result<[&str; N], Fault> {
     if line.contains('\0') {
         return Err(Fault::new(
             RejectReason::NulByte,

@@ -4,12 +4,22 @@
 //! here: its variant with what is given beside its inputs, its name, a sentence that says what it
 //! is, and that function. The command line offers what is listed here.
 
+mod auto;
+mod bvgraph;
+mod ccgraph;
+pub(super) mod json_lines;
+mod nodes;
+pub(super) mod tsv;
+mod wat;
+
 use std::path::PathBuf;
 
-use super::open::Input;
-use super::source::Sources;
-use super::wat::{self, Nofollow};
-use super::{auto, bvgraph, ccgraph, json_lines, tsv};
+use crate::ingest::open::Input;
+use crate::ingest::source::Sources;
+pub use bvgraph::bv_graph_file;
+pub use json_lines::{JsonLines, RECORD_FIELDS};
+pub use tsv::{LinksTsv, PagesTsv};
+pub use wat::Nofollow;
 
 macro_rules! formats {
     ($(

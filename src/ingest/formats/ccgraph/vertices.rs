@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::error::CcGraphError;
 use super::parts::{Line, Parts, length, number};
+use crate::ingest::formats::nodes::texts::Texts;
 use crate::ingest::location::MAX_URL;
-use crate::ingest::nodes::texts::Texts;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;
 use crate::ingest::reject::{Position, beginning};

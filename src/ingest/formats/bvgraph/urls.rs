@@ -1,8 +1,8 @@
 //! The URLs of a graph's nodes, by number.
 
 use crate::ingest::blocks::{Blocks, lines};
+use crate::ingest::formats::nodes::texts::{self, Texts};
 use crate::ingest::location::MAX_URL;
-use crate::ingest::nodes::texts::{self, Texts};
 use crate::ingest::open::Input;
 use crate::ingest::progress::Progress;
 use crate::ingest::source::Stop;

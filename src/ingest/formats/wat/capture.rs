@@ -5,14 +5,13 @@ use std::borrow::Cow;
 use super::envelope::{
     Document, Html, LinkTag, MetaTag, Object, Response, each, first_text, read, status, text,
 };
-use super::resolve::Base;
-use crate::ingest::digest::digest_hash;
+use crate::ingest::base::Base;
+use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted, lead};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::reading::Reading;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::summary::{DropReason, PassedOver};
-use crate::ingest::timestamp::{Timestamp, parse_timestamp};
 use crate::page::AliasBy;
 
 /// What becomes of links that their page asks not to follow: `rel=nofollow` on the link, `nofollow`
@@ -38,13 +37,7 @@ pub(super) fn capture(
     let json = std::str::from_utf8(json)
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
     let document = read(json)?;
-    let before = std::mem::take(&mut reading.summary);
-    let said = of_document(&document, nofollow, reading);
-    let counted = std::mem::replace(&mut reading.summary, before);
-    if said.is_ok() {
-        reading.summary.merge(&counted);
-    }
-    said
+    counted(reading, |reading| of_document(&document, nofollow, reading))
 }
 
 fn of_document(
@@ -67,15 +60,15 @@ fn of_document(
     let Some(status) = status(response.message.0.status)? else {
         return Ok(Err(PassedOver::NoStatus));
     };
-    let is_crawled = (200..300).contains(&status);
-    let is_gone = matches!(status, 404 | 410);
-    // 304 says that the page is as it was.
-    let location = if (300..400).contains(&status) && status != 304 {
+    let Some(answer) = Answer::of(status) else {
+        return Ok(Err(PassedOver::OtherStatus));
+    };
+    let location = if answer == Answer::Leads {
         first_text(response.headers.0.location, "Location")?
     } else {
         None
     };
-    if !is_crawled && !is_gone && location.is_none() {
+    if answer == Answer::Leads && location.is_none() {
         return Ok(Err(PassedOver::OtherStatus));
     }
     let url = text(head.url, "WARC-Target-URI")?.ok_or_else(|| {
@@ -84,68 +77,36 @@ fn of_document(
             "a response must have a WARC-Target-URI",
         )
     })?;
-    let page = reading.page(&url)?;
-    let mut record = PageRecord::new(page);
-    let fetched = text(head.date, "WARC-Date")?;
-    let fetched = fetched.map(|date| parse_timestamp(&date)).transpose();
-    let fetched = fetched.map_err(|problem| {
-        Fault::new(
-            RejectReason::InvalidTimestamp,
-            format!("WARC-Date: {problem}"),
-        )
-    });
-    if is_gone {
-        record.gone = true;
-        // It says which of several records is the latest, and cannot reject this one.
-        record.fetched = time(fetched.ok().flatten(), reading);
-        return Ok(Ok(Event::Record(record)));
-    }
-    record.fetched = time(fetched?, reading);
-    if let Some(location) = location {
-        let to = lead(page, &location, Base::of(&url, None).as_mut(), reading);
-        let Some(to) = to else {
-            return Ok(Err(PassedOver::LeadsNowhere));
-        };
-        record.alias = Some((to, AliasBy::Redirect));
-        return Ok(Ok(Event::Record(record)));
-    }
-    let given = text(head.digest, "WARC-Payload-Digest")?;
-    let digest = match given {
-        Some(digest) => Some(digest),
-        None => text(response.digest, "Entity-Digest")?,
+    let time = text(head.date, "WARC-Date")?;
+    let digest = match answer {
+        Answer::Crawled => match text(head.digest, "WARC-Payload-Digest")? {
+            Some(digest) => Some(digest),
+            None => text(response.digest, "Entity-Digest")?,
+        },
+        _ => None,
     };
-    record.digest = digest.map(|digest| digest_hash(&digest));
+    let fetch = Fetch {
+        url: &url,
+        answer,
+        time: time.as_deref(),
+        time_field: "WARC-Date",
+        digest: digest.as_deref(),
+        location: location.as_deref(),
+    };
+    let mut record = match fetch.record(reading)? {
+        Ok(record) => record,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    if answer != Answer::Crawled {
+        return Ok(Ok(Event::Record(record)));
+    }
     let mut content = Content {
-        page,
+        page: record.url,
         nofollow,
         reading,
     };
     content.read(&url, response, &mut record)?;
     Ok(Ok(Event::Record(record)))
-}
-
-fn time(fetched: Option<Timestamp>, reading: &mut Reading) -> Option<i64> {
-    fetched.map(|time| reading.time(time))
-}
-
-/// The page that a page leads to.
-fn lead(
-    page: UrlNumber,
-    link: &str,
-    base: Option<&mut Base>,
-    reading: &mut Reading,
-) -> Option<UrlNumber> {
-    let url = match base {
-        None => Ok(Cow::Borrowed(link)),
-        Some(base) => base.absolute(link),
-    };
-    match url {
-        Ok(url) => reading.lead(page, &url),
-        Err(problem) => {
-            reading.summary.dropped(DropReason::from(&problem));
-            None
-        }
-    }
 }
 
 /// What the HTML of a page says.
@@ -176,9 +137,8 @@ impl Content<'_> {
             if record.alias.is_some() {
                 record.outlinks = None;
             }
-        } else if !record.is_crawl() {
-            // It was fetched, whatever else is unknown.
-            record.outlinks = Some(Vec::new());
+        } else {
+            as_crawled(record);
         }
         Ok(())
     }

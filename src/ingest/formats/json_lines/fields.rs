@@ -16,7 +16,7 @@ use crate::ingest::reject::{Fault, RejectReason};
 pub(super) const MAX_FIELDS: usize = 1_024;
 
 /// The fields of the object that a line is; each of `names` has its place.
-pub(in crate::ingest) fn parse_structure<'a, const N: usize>(
+pub(crate) fn parse_structure<'a, const N: usize>(
     line: &'a str,
     names: &'static [&'static str; N],
 ) -> Result<Fields<'a, N>, Fault> {
@@ -124,7 +124,7 @@ impl<'a, const N: usize> Fields<'a, N> {
 }
 
 /// What `true` and `false` say.
-pub(in crate::ingest) fn truth(raw: &str, name: &str) -> Result<bool, Fault> {
+pub(crate) fn truth(raw: &str, name: &str) -> Result<bool, Fault> {
     match raw {
         "true" => Ok(true),
         "false" => Ok(false),

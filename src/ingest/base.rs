@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use url::{Position, Url};
 
-use crate::ingest::location::{UrlProblem, foreign_scheme};
+use super::location::{UrlProblem, foreign_scheme};
 
 /// What the links of a page are relative to.
 pub(super) struct Base {

@@ -22,7 +22,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::ingest::json_lines::decode;
+use crate::ingest::formats::json_lines::decode;
 use crate::ingest::reject::{Fault, RejectReason};
 
 /// The text of a value; `None` where there is none, or null.

@@ -3,7 +3,7 @@
 use super::error::CcGraphError;
 use super::parts::{Parts, number};
 use crate::ingest::blocks::MAX_LINE;
-use crate::ingest::nodes::code;
+use crate::ingest::formats::nodes::code;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;
 use crate::ingest::reject::beginning;

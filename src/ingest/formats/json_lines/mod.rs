@@ -9,19 +9,22 @@ mod fields;
 mod outlinks;
 mod strings;
 
-use super::digest::digest_hash;
-use super::interner::UrlNumber;
-use super::lines::{LineFormat, each};
-use super::number::quality;
-use super::open::Input;
-use super::reading::Reading;
-use super::record::{Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, UncrawledOutlinks};
-use super::reject::{Fault, RejectReason};
-use super::source::Sources;
-use super::timestamp::{Timestamp, parse_timestamp, timestamp_of_number};
+use crate::ingest::digest::digest_hash;
+use crate::ingest::interner::UrlNumber;
+use crate::ingest::lines::{LineFormat, each};
+use crate::ingest::number::quality;
+use crate::ingest::open::Input;
+use crate::ingest::reading::Reading;
+use crate::ingest::record::{
+    Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, UncrawledOutlinks,
+};
+use crate::ingest::reject::{Fault, RejectReason};
+use crate::ingest::source::Sources;
+use crate::ingest::timestamp::{Timestamp, parse_timestamp, timestamp_of_number};
 use crate::page::AliasBy;
+pub(super) use fields::Fields;
 use fields::wrong_type;
-pub(super) use fields::{Fields, parse_structure, truth};
+pub(crate) use fields::{parse_structure, truth};
 use outlinks::outlinks;
 pub(super) use strings::decode;
 
