@@ -54,11 +54,11 @@ const GROWTH: f64 = 1e6;
 /// A direction whose squared length is below this share of the longest is rounding.
 const RANK: f64 = 1e-11;
 /// A second pair is settled if its residual is below this share of its distance from the first.
-const UNSETTLED: f64 = 0.1;
+pub(super) const UNSETTLED: f64 = 0.1;
 /// What rounding leaves of a residual, relative to the value.
-const ROUNDING: f64 = 4e-15;
+pub(super) const ROUNDING: f64 = 4e-15;
 /// Pairs nearer to each other than this are left to [`super::lanczos`] and a tighter proof.
-const NEAREST: f64 = 1e-5;
+pub(super) const NEAREST: f64 = 1e-5;
 
 /// What was found in a region.
 #[derive(Clone, Debug)]
@@ -235,15 +235,9 @@ impl<'a, const B: usize> Block<'a, B> {
                 row[at] = entry;
             }
         }
-        // A fixed sequence without structure: Marsaglia's xorshift (2003).
-        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut next = sequence();
         for row in &mut vectors {
-            for entry in &mut row[given..B - 1] {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                *entry = (state >> 11) as f64 / (1_u64 << 53) as f64;
-            }
+            row[given..B - 1].fill_with(&mut next);
             row[B - 1] = 1.0;
         }
         Self {
@@ -329,6 +323,32 @@ impl<'a, const B: usize> Block<'a, B> {
     fn columns(&self, count: usize) -> Vec<Vec<f64>> {
         (0..count).map(|at| column(&self.vectors, at)).collect()
     }
+}
+
+/// A fixed sequence without structure, from 0 to 1: Marsaglia's xorshift (2003).
+fn sequence() -> impl FnMut() -> f64 {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// A vector without structure, which has weight everywhere and no side.
+pub(super) fn noise(length: usize) -> Vec<f64> {
+    let mut next = sequence();
+    (0..length).map(|_| next() - 0.5).collect()
+}
+
+/// The shares of vectors with these [products] in their combination with the largest Ritz value.
+pub(super) fn best_combination<const B: usize>(
+    gram: &[[f64; B]; B],
+    projected: &[[f64; B]; B],
+) -> [f64; B] {
+    let (_, factors) = rayleigh_ritz(&orthonormal(gram), projected);
+    factors.map(|row| row[0])
 }
 
 /// Orthonormal combinations of vectors with these inner products, longest first (Stathopoulos and

@@ -23,8 +23,9 @@ use std::ops::Range;
 
 use crate::watch::{Interrupted, Watch};
 
-use super::block::{Found, Search, principal};
+use super::block::{self, Found, Search};
 use super::certificate::{Ones, Raising, TIE, Tightness, VALUE, bound, certify};
+use super::krylov;
 use super::principal::Principal;
 use super::region::Region;
 use super::rows::square_of;
@@ -87,11 +88,21 @@ pub(super) fn attempt(
     visits: &mut u64,
     watch: &dyn Watch,
 ) -> Result<Attempt, Interrupted> {
-    let (found, ones) = match principal(&region, warm, depth.goal, visits, watch)? {
+    let search = match krylov::principal(&region, &warm, depth.goal, visits, watch)? {
+        Search::GivenUp(mut starts) => {
+            starts.extend(warm);
+            block::principal(&region, starts, depth.goal, visits, watch)?
+        }
+        done @ Search::Done(..) => done,
+    };
+    let (mut found, ones) = match search {
         Search::Done(found, ones) => (*found, ones),
         Search::GivenUp(starts) => return Ok(Attempt::Open(region, starts)),
     };
     let candidate = Candidate::of(&region, &found, visits);
+    found.error = found
+        .error
+        .max(candidate.residual(&region, found.lambda) / found.gap);
     match candidate.prove(&region, &found, &ones, depth, visits) {
         Ok(upper) => {
             let mut principal = candidate.solution(region, found, &ones, upper);
@@ -131,6 +142,13 @@ impl Candidate {
             image,
             lack: norm(region.authority_pages(), &lack),
         }
+    }
+
+    /// `|M x - lambda x| / lambda`, as it comes out anew.
+    fn residual(&self, region: &Region, lambda: f64) -> f64 {
+        let mut rest = self.image.clone();
+        add(&mut rest, -lambda, &self.x);
+        norm(region.authority_pages(), &rest) / lambda
     }
 
     /// The proved bound of the largest eigenvalue, or the raised `z`.

@@ -219,7 +219,8 @@ fn a_wrong_pair_is_not_proved() {
         lambda * (1.0 - 3e-6),
         exact.authority_scores.clone(),
     );
-    let Search::Done(found, _) = principal(&region, Vec::new(), 1e-9, &mut 0, &Unwatched).unwrap()
+    let Search::Done(found, _) =
+        block::principal(&region, Vec::new(), 1e-9, &mut 0, &Unwatched).unwrap()
     else {
         panic!("two pairs are near each other");
     };

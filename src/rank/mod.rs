@@ -11,6 +11,7 @@ mod classic;
 mod components;
 mod converged;
 mod dense;
+mod krylov;
 mod lanczos;
 mod large;
 mod pagerank;
@@ -24,6 +25,7 @@ mod rows;
 mod solve;
 #[cfg(test)]
 mod tests;
+mod tridiagonal;
 mod vectors;
 
 pub use classic::Classic;

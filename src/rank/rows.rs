@@ -62,6 +62,64 @@ pub(super) fn square<const B: usize>(
     hubs
 }
 
+/// Puts vectors side by side, each entry multiplied by the number of pages of its class.
+pub(super) fn weigh<const B: usize>(region: &Region, vectors: [&[f64]; B], into: &mut Rows<B>) {
+    into.clear();
+    let pages = region.authority_pages().iter().enumerate();
+    into.extend(pages.map(|(at, pages)| vectors.map(|vector| pages * vector[at])));
+}
+
+/// Puts `M x` into the first of two rooms, from [weighted](weigh) vectors: a few of them, where
+/// multiplying every entry anew would cost as much as reading it. Cost: one visit of each entry.
+pub(super) fn images_of<const B: usize>(
+    region: &Region,
+    weighted: &[[f64; B]],
+    [images, more]: &mut Rooms<B>,
+    visits: &mut u64,
+) {
+    let rows = region.rows();
+    *visits += rows.entries().len() as u64;
+    images.resize(weighted.len(), [0.0; B]);
+    let all = number(rows.len());
+    if rows.entries().len() < PARALLEL {
+        hand_on(region, 0..all, weighted, images);
+        return;
+    }
+    more.resize(weighted.len(), [0.0; B]);
+    let half = half(region);
+    rayon::join(
+        || hand_on(region, 0..half, weighted, images),
+        || hand_on(region, half..all, weighted, more),
+    );
+    each(images, more, |sum, more| *sum += more);
+}
+
+/// What these hubs contribute to the images of weighted vectors.
+fn hand_on<const B: usize>(
+    region: &Region,
+    hubs: Range<u32>,
+    weighted: &[[f64; B]],
+    images: &mut [[f64; B]],
+) {
+    images.fill([0.0; B]);
+    for hub in hubs {
+        let row = region.rows().list(hub);
+        let mut sum = [0.0; B];
+        for &target in row {
+            for (sum, entry) in sum.iter_mut().zip(&weighted[target as usize]) {
+                *sum += entry;
+            }
+        }
+        let times = region.hub_pages()[hub as usize];
+        let sum = sum.map(|sum| times * sum);
+        for &target in row {
+            for (image, sum) in images[target as usize].iter_mut().zip(sum) {
+                *image += sum;
+            }
+        }
+    }
+}
+
 /// What these hubs contribute to `M x`; returns their entries of `A x` for the last vector.
 fn contribute<const B: usize>(
     region: &Region,

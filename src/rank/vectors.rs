@@ -128,6 +128,39 @@ pub(super) fn add(a: &mut [f64], factor: f64, b: &[f64]) {
     change(a, |a, range| plus(a, factor, &b[range]));
 }
 
+/// `a -= factor * b` for one vector or two; returns the length over pages of what is left.
+pub(super) fn less_two(
+    pages: &[f64],
+    a: &mut [f64],
+    (factor, b): (f64, &[f64]),
+    second: Option<(f64, &[f64])>,
+) -> f64 {
+    let square = change_and_sum(a, |a, range| {
+        plus(a, -factor, &b[range.clone()]);
+        if let Some((factor, b)) = second {
+            plus(a, -factor, &b[range.clone()]);
+        }
+        lanes(&pages[range], a, a)
+    });
+    square.sqrt()
+}
+
+/// The combination of the first vectors with these factors.
+pub(super) fn combine(vectors: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
+    let mut sum = vec![0.0; vectors.first().map_or(0, Vec::len)];
+    change(&mut sum, |sum, range| {
+        for from in (0..sum.len()).step_by(BLOCK) {
+            let sum = &mut sum[from..];
+            let length = sum.len().min(BLOCK);
+            let range = range.start + from..range.start + from + length;
+            for (vector, factor) in vectors.iter().zip(factors) {
+                plus(&mut sum[..length], *factor, &vector[range.clone()]);
+            }
+        }
+    });
+    sum
+}
+
 fn times(a: &mut [f64], factor: f64) {
     for entry in a {
         *entry *= factor;

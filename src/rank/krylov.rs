@@ -1,0 +1,357 @@
+//! The largest eigenpair of `M = A^T A` over a large region, one vector at a time.
+//!
+//! Source: Lanczos (1950), the three-term recurrence without reorthogonalisation, read as Paige (1980)
+//! does: a Ritz value whose residual is small is an eigenvalue, and its vector is as good as the
+//! residual says; copies that rounding makes of it come later. Deviations: it starts from the best
+//! combination of the Ritz vectors of the step before, with a little weight everywhere, and a second
+//! recurrence goes beside it.
+//!
+//! **Why here.** Most steps begin near their answer, and no second place is near it. Then twenty to forty
+//! products with one vector do what a block of sixteen does with six to ten products each sixteen
+//! times as wide. Where a second place is near, or it takes longer, [`super::block`] goes on from what
+//! was reached.
+//!
+//! **The rival.** From one vector a recurrence sees one combination of two places that are nearly
+//! equal, and takes the gap to the third for its own. So a second one, from noise with weight
+//! everywhere and what was known of other places, shares the first ten reads of the links. What it
+//! spans, with the first vector taken out, shows the next value: `T - theta c c^T`, where `c` are the
+//! products of its vectors with the first. Its Ritz vector `q`, without its part along the first, has
+//! the residual `|rest| |s_k|` of any Lanczos vector, and `theta (x . q) |x'|` for the part `x'` of the
+//! first that the recurrence does not span.
+//!
+//! **Error of the vector.** With `theta` the largest Ritz value and `r` its residual, which is orthogonal
+//! to all that the recurrence spans, `|x - x*| <= r / (theta - lambda_2)` to first order. `lambda_2` is
+//! taken from above: the larger of the second Ritz value and of the rival's, each with its residual.
+//! As in a block, that is not proved: nothing *denser* gets past [`super::certificate`].
+
+use crate::watch::{Interrupted, Watch};
+
+use super::block::{Found, NEAREST, ROUNDING, Search, UNSETTLED, best_combination, noise};
+use super::certificate::Ones;
+use super::dense::eigen;
+use super::region::Region;
+use super::rows::{Rooms, Rows, column, images_of, products, square, weigh};
+use super::tridiagonal::Tridiagonal;
+use super::vectors::{add, combine, dot, dots, less_two, norm, scale};
+
+/// How many vectors the search starts with: known ones, and the last all ones.
+const STARTS: usize = 4;
+/// The weight that the start has everywhere, beside its own.
+const EVERYWHERE: f64 = 1e-3;
+/// A goal below this is that of a search which starts where another one ended: weight everywhere would
+/// only have to be taken out again.
+const DEEP: f64 = 1e-9;
+/// How many reads of the links both recurrences share.
+const SHARED: usize = 12;
+/// Reads between two looks at the Ritz values, and before the first.
+const LOOK: usize = 4;
+const FIRST_LOOK: usize = 8;
+/// The most vectors of a recurrence: 480 bytes for each authority class.
+const MOST: usize = 60;
+/// The most vectors of the rival's.
+const MOST_OF_RIVAL: usize = 40;
+/// How many more reads a rival gets that has not settled.
+const MORE: usize = 3;
+/// A rival is settled if its residual is below this share of its distance from the first value.
+const RIVAL_UNSETTLED: f64 = 0.5;
+
+/// The principal pair of a region, found from vectors that may be good starts, so that the error of the
+/// vector is at most `goal`.
+///
+/// Cost: a read of all entries for each product, two products side by side in the first ten.
+pub(super) fn principal(
+    region: &Region,
+    warm: &[Vec<f64>],
+    goal: f64,
+    visits: &mut u64,
+    watch: &dyn Watch,
+) -> Result<Search, Interrupted> {
+    let pages = region.authority_pages();
+    let mut rooms = Room::default();
+    let (mut line, mut rival, ones) = begin(region, warm, goal, visits);
+    loop {
+        watch.proceed()?;
+        if rival.vectors.len() <= SHARED && !rival.is_done {
+            let [image, other] = rooms.pair(region, (line.last(), rival.last()), visits);
+            line.advance(pages, image);
+            rival.advance(pages, other);
+        } else {
+            let image = rooms.one(region, line.last(), visits);
+            line.advance(pages, image);
+        }
+        let length = line.len();
+        let is_last = line.is_done || length >= MOST;
+        if !is_last && (length < FIRST_LOOK || length % LOOK > 0) {
+            continue;
+        }
+        let state = line.state();
+        if !line.is_done && !state.is_good(goal) {
+            if is_last {
+                return Ok(Search::GivenUp(line.ritz(pages, &state.values, STARTS - 1)));
+            }
+            continue;
+        }
+        let mut vectors = line.ritz(pages, &state.values, STARTS - 1);
+        let gap = loop {
+            let beside = rival.beside(pages, &vectors[0], state.values[0]);
+            if beside.apart < NEAREST || rival.len() >= MOST_OF_RIVAL {
+                return Ok(Search::GivenUp(vectors));
+            }
+            if rival.is_done || beside.residual <= beside.apart * RIVAL_UNSETTLED {
+                vectors.insert(1, combine(&rival.vectors, &beside.factors));
+                break state.gap().min(beside.apart - beside.residual);
+            }
+            for _ in 0..MORE {
+                if !rival.is_done {
+                    let image = rooms.one(region, rival.last(), visits);
+                    rival.advance(pages, image);
+                }
+            }
+        };
+        let error = state.residual / gap;
+        if gap > 0.0 && (error <= goal || line.is_done) {
+            vectors.truncate(STARTS);
+            let found = Found {
+                lambda: state.values[0],
+                gap,
+                // The part of the second vector that rounding leaves in the first.
+                error: error + ROUNDING / gap,
+                values: vec![state.values[0], state.values[0] * (1.0 - gap)],
+                vectors,
+            };
+            return Ok(Search::Done(Box::new(found), ones));
+        }
+        if is_last {
+            return Ok(Search::GivenUp(vectors));
+        }
+    }
+}
+
+/// The two recurrences: one from the best combination of the starts, whose image is known, and its
+/// rival. Cost: one read of the entries, for all starts together.
+fn begin(region: &Region, warm: &[Vec<f64>], goal: f64, visits: &mut u64) -> (Line, Line, Ones) {
+    let pages = region.authority_pages();
+    let warm: Vec<&Vec<f64>> = warm
+        .iter()
+        .filter(|vector| norm(pages, vector) > 0.0)
+        .take(STARTS - 1)
+        .collect();
+    let mut block: Rows<STARTS> = vec![[0.0; STARTS]; pages.len()];
+    for (at, row) in block.iter_mut().enumerate() {
+        for (entry, vector) in row.iter_mut().zip(&warm) {
+            *entry = vector[at];
+        }
+        row[STARTS - 1] = 1.0;
+    }
+    let mut rooms: Rooms<STARTS> = Default::default();
+    let sums = square(region, &block, &mut rooms, visits);
+    let ones = Ones {
+        sums,
+        image: column(&rooms[0], STARTS - 1),
+    };
+    let (gram, projected) = products(pages, &block, &rooms[0]);
+    let best = best_combination(&gram, &projected);
+    let combined = |rows: &Rows<STARTS>| -> Vec<f64> {
+        let sum =
+            |row: &[f64; STARTS]| row.iter().zip(best).map(|(entry, part)| entry * part).sum();
+        rows.iter().map(sum).collect()
+    };
+    let (mut start, mut image) = (combined(&block), combined(&rooms[0]));
+    // Which of the two directions it has is of no account to the rest.
+    let side: f64 = pages.iter().zip(&start).map(|(pages, x)| pages * x).sum();
+    let length = norm(pages, &start) * side.signum();
+    let everywhere = if goal < DEEP { 0.0 } else { EVERYWHERE };
+    let all = pages.iter().sum::<f64>().sqrt();
+    for (vector, one) in [(&mut start, None), (&mut image, Some(&ones.image))] {
+        scale(vector, 1.0 / length);
+        match one {
+            None => vector.iter_mut().for_each(|x| *x += everywhere / all),
+            Some(one) => add(vector, everywhere / all, one),
+        }
+    }
+    let mut other = noise(pages.len());
+    let length = norm(pages, &other);
+    scale(&mut other, 1.0 / length);
+    for vector in warm.iter().skip(1) {
+        add(&mut other, 1.0 / norm(pages, vector), vector);
+    }
+    let length = norm(pages, &start);
+    let along = dot(pages, &start, &other) / (length * length);
+    add(&mut other, -along, &start);
+    let mut line = Line::from(pages, start);
+    scale(&mut image, 1.0 / length);
+    line.advance(pages, image);
+    (line, Line::from(pages, other), ones)
+}
+
+/// A Lanczos recurrence from one vector.
+struct Line {
+    /// Unit vectors over pages, each orthogonal to the others up to rounding; the last one's image is
+    /// not known yet, unless it is done.
+    vectors: Vec<Vec<f64>>,
+    /// `M` over those vectors whose images are known, with the length of what leads out of their span.
+    projected: Tridiagonal,
+    /// Whether they span all that can be reached.
+    is_done: bool,
+}
+
+impl Line {
+    fn from(pages: &[f64], mut start: Vec<f64>) -> Self {
+        let length = norm(pages, &start);
+        scale(&mut start, 1.0 / length);
+        Self {
+            vectors: vec![start],
+            projected: Tridiagonal::default(),
+            is_done: false,
+        }
+    }
+
+    /// How many vectors have images.
+    fn len(&self) -> usize {
+        self.projected.alpha.len()
+    }
+
+    fn last(&self) -> &[f64] {
+        self.vectors.last().map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes the image of the last vector.
+    fn advance(&mut self, pages: &[f64], mut image: Vec<f64>) {
+        let along = dot(pages, self.last(), &image);
+        let before = self.vectors.len().checked_sub(2);
+        let before = before.map(|at| (self.projected.beta[at], self.vectors[at].as_slice()));
+        let rest = less_two(pages, &mut image, (along, self.last()), before);
+        self.projected.alpha.push(along);
+        self.projected.beta.push(rest);
+        self.is_done = rest <= along * 1e-14 || self.vectors.len() >= pages.len();
+        if !self.is_done {
+            scale(&mut image, 1.0 / rest);
+            self.vectors.push(image);
+        }
+    }
+
+    /// The length of what leads out of the span.
+    fn rest(&self) -> f64 {
+        self.projected.beta.last().copied().unwrap_or(0.0)
+    }
+
+    fn state(&self) -> State {
+        let pairs = self.projected.values();
+        let top = pairs.first().map_or(1.0, |pair| pair.0);
+        let residual = |at: usize| {
+            pairs
+                .get(at)
+                .map_or(0.0, |pair| self.rest() * pair.1.abs() / top)
+        };
+        State {
+            residual: residual(0),
+            second: residual(1),
+            values: pairs.iter().map(|pair| pair.0).collect(),
+        }
+    }
+
+    /// The first Ritz vectors, of unit length over pages and mostly positive.
+    fn ritz(&self, pages: &[f64], values: &[f64], count: usize) -> Vec<Vec<f64>> {
+        let values = values.get(..count).unwrap_or(values);
+        let factors = self.projected.vectors(values);
+        let vectors = factors.iter().map(|factors| {
+            let mut vector = combine(&self.vectors, factors);
+            let side: f64 = pages.iter().zip(&vector).map(|(pages, x)| pages * x).sum();
+            let length = norm(pages, &vector) * side.signum();
+            scale(&mut vector, 1.0 / length);
+            vector
+        });
+        vectors.collect()
+    }
+
+    /// The largest value beside this first vector and its value, as far as this recurrence tells.
+    fn beside(&self, pages: &[f64], first: &[f64], top: f64) -> Beside {
+        let known = self.len();
+        let along = dots(pages, &self.vectors[..known], first);
+        let entry = |i: usize, j: usize| {
+            let own = match i.abs_diff(j) {
+                0 => self.projected.alpha[i],
+                1 => self.projected.beta[i.min(j)],
+                _ => 0.0,
+            };
+            own - top * along[i] * along[j]
+        };
+        let rest = (0..known).map(|i| (0..known).map(|j| entry(i, j)).collect());
+        let (value, factors) = eigen(rest.collect()).swap_remove(0);
+        let out = self.rest() * factors.last().map_or(0.0, |last| last.abs());
+        let shared: f64 = along.iter().zip(&factors).map(|(c, s)| c * s).sum();
+        let outside = 1.0 - along.iter().map(|c| c * c).sum::<f64>();
+        let of_first = top * shared * outside.max(0.0).sqrt();
+        Beside {
+            apart: 1.0 - value / top,
+            residual: out.hypot(of_first) / top,
+            factors,
+        }
+    }
+}
+
+/// What a recurrence says of the largest values.
+struct State {
+    values: Vec<f64>,
+    /// The residuals of the first two, relative to the first value.
+    residual: f64,
+    second: f64,
+}
+
+impl State {
+    fn apart(&self) -> f64 {
+        let second = self.values.get(1);
+        second.map_or(1.0, |second| 1.0 - second / self.values[0])
+    }
+
+    /// `1 - theta_2 / theta_1`, from below.
+    fn gap(&self) -> f64 {
+        self.apart() - self.second
+    }
+
+    /// Whether the vector's error is at most `goal`, as far as this recurrence alone tells.
+    fn is_good(&self, goal: f64) -> bool {
+        let is_settled = self.apart() >= NEAREST && self.second <= self.apart() * UNSETTLED;
+        is_settled && self.residual <= goal * self.gap()
+    }
+}
+
+/// The largest value beside the first.
+struct Beside {
+    /// How far it lies below the first, relative to that.
+    apart: f64,
+    /// Relative to the first value.
+    residual: f64,
+    /// The shares of the vectors in its own.
+    factors: Vec<f64>,
+}
+
+/// Room for products.
+#[derive(Default)]
+struct Room {
+    single: (Rows<1>, Rooms<1>),
+    double: (Rows<2>, Rooms<2>),
+}
+
+impl Room {
+    /// `M x`.
+    fn one(&mut self, region: &Region, x: &[f64], visits: &mut u64) -> Vec<f64> {
+        let (weighted, images) = &mut self.single;
+        weigh(region, [x], weighted);
+        images_of(region, weighted, images, visits);
+        column(&images[0], 0)
+    }
+
+    /// `M x` and `M y`.
+    fn pair(
+        &mut self,
+        region: &Region,
+        (x, y): (&[f64], &[f64]),
+        visits: &mut u64,
+    ) -> [Vec<f64>; 2] {
+        let (weighted, images) = &mut self.double;
+        weigh(region, [x, y], weighted);
+        images_of(region, weighted, images, visits);
+        [0, 1].map(|at| column(&images[0], at))
+    }
+}

@@ -1,0 +1,178 @@
+//! Eigenpairs of the symmetric tridiagonal matrix that a Lanczos recurrence makes.
+
+/// How many rotations an eigenvalue may take; two or three are usual.
+const TURNS: usize = 60;
+/// How often inverse iteration is repeated: once is nearly always enough.
+const ROUNDS: usize = 3;
+
+/// A symmetric tridiagonal matrix.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tridiagonal {
+    /// The diagonal.
+    pub(super) alpha: Vec<f64>,
+    /// What stands beside it: at least as many entries as the diagonal has, but one.
+    pub(super) beta: Vec<f64>,
+}
+
+impl Tridiagonal {
+    /// Eigenvalues, the largest first, each with the last entry of its unit eigenvector, by implicit QL
+    /// with shifts (Golub and Van Loan, *Matrix Computations*, section 8.3). Cost: `O(n^2)`.
+    pub(super) fn values(&self) -> Vec<(f64, f64)> {
+        let n = self.alpha.len();
+        let mut values = self.alpha.clone();
+        let mut beside: Vec<f64> = self.beta.iter().take(n - 1).copied().collect();
+        beside.resize(n, 0.0);
+        // The last row of the eigenvectors.
+        let mut lasts = vec![0.0; n];
+        if let Some(last) = lasts.last_mut() {
+            *last = 1.0;
+        }
+        for low in 0..n {
+            for _ in 0..TURNS {
+                let is_apart = |at: &usize| {
+                    let around = values[*at].abs() + values[at + 1].abs();
+                    beside[*at].abs() <= f64::EPSILON * around
+                };
+                let high = (low..n - 1).find(is_apart).unwrap_or(n - 1);
+                if high == low {
+                    break;
+                }
+                turn(&mut values, &mut beside, &mut lasts, (low, high));
+            }
+        }
+        let mut pairs: Vec<(f64, f64)> = values.into_iter().zip(lasts).collect();
+        pairs.sort_by(|a, b| b.0.total_cmp(&a.0));
+        pairs
+    }
+
+    /// Unit eigenvectors for these eigenvalues, by inverse iteration, each orthogonal to those before
+    /// it.
+    pub(super) fn vectors(&self, values: &[f64]) -> Vec<Vec<f64>> {
+        let mut found: Vec<Vec<f64>> = Vec::new();
+        for &value in values {
+            let golden = 0.618_033_988_749_894_9;
+            let uneven = (1..=self.alpha.len()).map(|i| 0.5 + (golden * i as f64).fract());
+            let mut vector: Vec<f64> = uneven.collect();
+            for _ in 0..ROUNDS {
+                self.solve(value, &mut vector);
+                for other in &found {
+                    let along: f64 = other.iter().zip(&vector).map(|(a, b)| a * b).sum();
+                    for (entry, other) in vector.iter_mut().zip(other) {
+                        *entry -= along * other;
+                    }
+                }
+                let length = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
+                for entry in &mut vector {
+                    *entry /= length;
+                }
+            }
+            found.push(vector);
+        }
+        found
+    }
+
+    /// Solves `(T - shift) x = b` in place, by elimination with row exchanges.
+    fn solve(&self, shift: f64, x: &mut [f64]) {
+        let n = x.len();
+        let tiny = shift.abs().max(f64::MIN_POSITIVE) * 1e-15;
+        let nonzero = |entry: f64| if entry.abs() < tiny { tiny } else { entry };
+        let mut diagonal: Vec<f64> = self.alpha.iter().map(|alpha| alpha - shift).collect();
+        // What stands one and two places right of it.
+        let mut near: Vec<f64> = self.beta.iter().take(n - 1).copied().collect();
+        near.push(0.0);
+        let mut far = vec![0.0; n];
+        for at in 0..n - 1 {
+            let below = self.beta[at];
+            if below.abs() > diagonal[at].abs() {
+                let factor = diagonal[at] / below;
+                let (here, next) = (near[at], diagonal[at + 1]);
+                diagonal[at] = below;
+                near[at] = next;
+                far[at] = near[at + 1];
+                diagonal[at + 1] = here - factor * next;
+                near[at + 1] *= -factor;
+                x.swap(at, at + 1);
+                x[at + 1] -= factor * x[at];
+            } else {
+                diagonal[at] = nonzero(diagonal[at]);
+                let factor = below / diagonal[at];
+                diagonal[at + 1] -= factor * near[at];
+                x[at + 1] -= factor * x[at];
+            }
+        }
+        for at in (0..n).rev() {
+            let after = |step: usize, of: &[f64]| x.get(at + step).map_or(0.0, |x| of[at] * x);
+            let rest = x[at] - after(1, &near) - after(2, &far);
+            x[at] = rest / nonzero(diagonal[at]);
+        }
+    }
+}
+
+/// One implicit QL step on the block from `low` to `high`.
+#[expect(clippy::many_single_char_names, reason = "the letters of the source")]
+fn turn(values: &mut [f64], beside: &mut [f64], lasts: &mut [f64], (low, high): (usize, usize)) {
+    let mut g = (values[low + 1] - values[low]) / (2.0 * beside[low]);
+    g = values[high] - values[low] + beside[low] / (g + g.hypot(1.0).copysign(g));
+    let (mut s, mut c, mut p) = (1.0, 1.0, 0.0);
+    for at in (low..high).rev() {
+        let (f, b) = (s * beside[at], c * beside[at]);
+        let r = f.hypot(g);
+        beside[at + 1] = r;
+        if r == 0.0 {
+            values[at + 1] -= p;
+            beside[high] = 0.0;
+            return;
+        }
+        s = f / r;
+        c = g / r;
+        g = values[at + 1] - p;
+        let r = (values[at] - g) * s + 2.0 * c * b;
+        p = s * r;
+        values[at + 1] = g + p;
+        g = c * r - b;
+        let (this, next) = (lasts[at], lasts[at + 1]);
+        lasts[at + 1] = s * this + c * next;
+        lasts[at] = c * this - s * next;
+    }
+    values[low] -= p;
+    beside[low] = g;
+    beside[high] = 0.0;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::dense::eigen;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn pairs_are_those_of_the_dense_matrix(
+            entries in prop::collection::vec((0.0..10.0, 1e-3..5.0), 1..24),
+        ) {
+            let (alpha, beta): (Vec<f64>, Vec<f64>) = entries.into_iter().unzip();
+            let n = alpha.len();
+            let matrix = Tridiagonal { alpha, beta };
+            let dense: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| match i.abs_diff(j) {
+                0 => matrix.alpha[i],
+                1 => matrix.beta[i.min(j)],
+                _ => 0.0,
+            }).collect()).collect();
+            let pairs = matrix.values();
+            for ((value, last), (exact, vector)) in pairs.iter().zip(eigen(dense.clone())) {
+                prop_assert!((value - exact).abs() < 1e-10);
+                // The vectors of values near each other are any in the plane of both.
+                let is_alone = pairs.iter().filter(|pair| (pair.0 - exact).abs() < 1e-4).count() == 1;
+                prop_assert!(!is_alone || (last.abs() - vector[n - 1].abs()).abs() < 1e-6);
+            }
+            let values: Vec<f64> = pairs.iter().map(|pair| pair.0).take(4).collect();
+            for (value, vector) in values.iter().zip(matrix.vectors(&values)) {
+                for (row, x) in dense.iter().zip(&vector) {
+                    let image: f64 = row.iter().zip(&vector).map(|(a, b)| a * b).sum();
+                    prop_assert!((image - value * x).abs() < 1e-7);
+                }
+            }
+        }
+    }
+}
