@@ -2,10 +2,12 @@
 //!
 //! Files of many kinds are handed over in place of records: what an archive of the web publishes,
 //! what a database exports, a list of URLs. This tells them apart, so that a refusal can say what
-//! the input is, and WAT is taken as such where no format was named. Nothing else is read by it: an
-//! input that is taken is read by its format alone.
+//! the input is, and inputs are taken as what they are where no format was named. Nothing else is read
+//! by it: an input that is taken is read by its format alone.
 
 use serde::de::IgnoredAny;
+
+use super::crawlers::{self, Crawlers, NutchDump};
 
 /// How many bytes from the beginning of a text are looked at.
 pub(super) const HEAD: usize = 64 << 10;
@@ -93,6 +95,10 @@ pub enum Foreign {
     Urls,
     /// The properties of a graph in the BV format.
     BvProperties,
+    /// A dump of one of Nutch's databases.
+    Nutch(NutchDump),
+    /// The log of a crawl by Heritrix.
+    CrawlLog,
 }
 
 impl Foreign {
@@ -210,6 +216,11 @@ fn of_text(head: &[u8]) -> Option<Foreign> {
         let said = lines.filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
         said.take(LINES)
     };
+    match crawlers::of(lines) {
+        Some(Crawlers::Nutch(dump)) => return Some(Foreign::Nutch(dump)),
+        Some(Crawlers::Log) => return Some(Foreign::CrawlLog),
+        None => {}
+    }
     match text.as_bytes().first()? {
         b'<' => of_markup(text),
         b'[' => of_array(text),
@@ -286,6 +297,8 @@ fn of_index(first: &str, second: Option<&str>) -> Option<Foreign> {
 
 /// Of a text with columns or without, by all of its first lines.
 fn of_columns<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<Foreign> {
+    // Directives of Heritrix stand among its seeds.
+    let lines = || lines().filter(|line| !line.starts_with(['+', '-']));
     let first = lines().next()?;
     // A header is no URL, and names the columns.
     let is_header = |by: char| {

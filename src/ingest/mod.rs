@@ -27,8 +27,11 @@
 
 mod base;
 mod blocks;
+mod crawl_log;
+mod crawlers;
 mod decimal;
 mod digest;
+mod entries;
 mod escapes;
 mod fetch;
 mod foreign;
@@ -54,6 +57,7 @@ mod summary;
 mod timestamp;
 
 pub use blocks::MAX_LINE;
+pub use crawlers::NutchDump;
 pub(crate) use digest::digest_of;
 pub use foreign::Foreign;
 pub use formats::{Format, JsonLines, LinksTsv, Nofollow, PagesTsv, RECORD_FIELDS, bv_graph_file};

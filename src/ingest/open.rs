@@ -243,6 +243,11 @@ impl Opened {
         (length, None)
     }
 
+    /// How the input is compressed.
+    pub(super) const fn compression(&self) -> Option<Compression> {
+        self.compression
+    }
+
     /// What the input is by the first bytes of its text; `None` where that is not clear.
     pub(super) fn seen(&self, head: &[u8]) -> Option<SeenInput> {
         let is = Foreign::of(head)?;

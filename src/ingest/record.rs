@@ -192,6 +192,13 @@ pub enum Event<U = Location> {
         /// The page linked to.
         to: U,
     },
+    /// A link of a crawled page to another one, of which nothing is said (inlinks of a database).
+    Outlink {
+        /// The page that links.
+        from: U,
+        /// The page linked to.
+        to: U,
+    },
     /// A crawled page (pages TSV; a links TSV line whose link is dropped).
     Page(PageAttributes<U>),
     /// Attributes of a site.
@@ -223,6 +230,10 @@ impl Event<UrlNumber> {
                 gone: record.gone,
             }),
             Self::Link { from, to } => Event::Link {
+                from: at(from),
+                to: at(to),
+            },
+            Self::Outlink { from, to } => Event::Outlink {
                 from: at(from),
                 to: at(to),
             },

@@ -57,7 +57,8 @@ impl From<&UrlProblem> for DropReason {
     }
 }
 
-/// Why a record of a web archive says nothing of a page. The names (snake case) are stable.
+/// Why a record of a web archive, or a line of a list or log, says nothing of a page. The names (snake
+/// case) are stable.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -72,6 +73,14 @@ pub enum PassedOver {
     OtherStatus,
     /// The status is that of a redirect, which leads to no other page.
     LeadsNowhere,
+    /// It names no page: a comment, a directive, a header, an entry of anything but a page.
+    NoPage,
+    /// It names another sitemap, which is not fetched.
+    Sitemap,
+    /// The crawler fetched it for itself, before it fetched pages (`robots.txt`, names of hosts).
+    Prerequisite,
+    /// It tells of no link, where links are read.
+    NoLink,
 }
 
 impl fmt::Display for PassedOver {
@@ -125,7 +134,7 @@ pub(crate) fn counts_by<K: JsonSchema>(generator: &mut SchemaGenerator) -> Schem
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ReadSummary {
-    /// Lines of all inputs; records where the format has no lines.
+    /// Lines of all inputs but those passed over; records where the format has no lines.
     pub lines: u64,
     /// Lines of nothing but white space.
     pub blank_lines: u64,
@@ -133,7 +142,7 @@ pub struct ReadSummary {
     pub records: u64,
     /// Bytes of decompressed text; for a graph, the bytes of its lists as they are held.
     pub bytes: u64,
-    /// Records of web archives that say nothing of a page, by reason. They are not among `records`.
+    /// Records of web archives, and lines of lists and logs, that say nothing of a page, by reason. They are not among `records`.
     #[schemars(schema_with = "counts_by::<PassedOver>")]
     pub passed_over: BTreeMap<PassedOver, u64>,
     /// Rejected records by reason.

@@ -78,37 +78,23 @@ pub(super) fn sentence(input: &SeenInput) -> String {
         Foreign::Html => {
             "is an HTML page, and pages are not parsed here; give each page as a record".to_owned()
         }
-        Foreign::Sitemap => format!(
-            "is a sitemap; records of its pages: {}",
-            taken("grep -o '<loc>[^<]*'", SITEMAP)
-        ),
+        Foreign::Sitemap => "is a sitemap; leave --input out, or say --input sitemap".to_owned(),
         Foreign::SitemapIndex => {
-            "is a list of sitemaps, and none of them has been fetched; fetch those that it names"
+            "is a list of sitemaps, and none of them has been fetched; fetch those that it names, and give them without --input"
                 .to_owned()
         }
         Foreign::Xml => "is XML; what is taken is records of pages, one JSON object a line".to_owned(),
-        Foreign::Cdxj => format!(
-            "is a CDXJ index; its entries as records: {}",
-            taken(
-                r#"sed -nE 's/^[^ ]+ ([0-9]{14}) \{/{"fetched": "\1", /p'"#,
-                ""
-            )
-        ),
-        Foreign::Cdx => format!(
-            "is a CDX index; its entries as records: {}",
-            taken(
-                r#"jq -Rc 'split(" ") | select(.[2] // "" | test("^https?:")) | {url: .[2], fetched: .[1], digest: .[5]}'"#,
-                ""
-            )
-        ),
-        Foreign::JsonArray => format!(
-            "is a JSON array, and one object a line is taken: {}",
-            taken("jq -c '.[]'", "")
-        ),
-        Foreign::JsonSpread => format!(
-            "is JSON whose objects are not one a line: {}",
-            taken("jq -c .", "")
-        ),
+        Foreign::Cdxj => "is a CDXJ index; leave --input out, or say --input cdxj".to_owned(),
+        Foreign::Cdx => "is a CDX index; leave --input out, or say --input cdx".to_owned(),
+        Foreign::JsonArray => "is a JSON array; leave --input out, or say --input json".to_owned(),
+        Foreign::JsonSpread => {
+            "is JSON whose objects are not one a line; leave --input out, or say --input json"
+                .to_owned()
+        }
+        Foreign::Nutch(_) => "is a dump of Nutch; leave --input out, or say --input nutch".to_owned(),
+        Foreign::CrawlLog => {
+            "is a crawl.log of Heritrix; leave --input out, or say --input heritrix".to_owned()
+        }
         Foreign::JsonStrings => format!(
             "is a JSON string a line, and a record is an object: {}",
             taken("jq -c '{url: .}'", "")
@@ -136,10 +122,10 @@ pub(super) fn sentence(input: &SeenInput) -> String {
             "is CSV with semicolons; with a header that names the fields of records: {}",
             taken("mlr --icsv --ifs semicolon --ojsonl cat", "")
         ),
-        Foreign::Urls => format!(
-            "is a list of URLs, and a record is a JSON object; these would become known pages: {}",
-            taken(r#"jq -Rc 'split("\t")[0] | select(test("^https?:"; "i")) | {url: .}'"#, "")
-        ),
+        Foreign::Urls => {
+            "is a list of URLs, which become known pages; leave --input out, or say --input urls"
+                .to_owned()
+        }
         Foreign::BvProperties => {
             "has the properties of a BV graph; say --input bvgraph, and give its name without the ending"
                 .to_owned()
@@ -149,9 +135,6 @@ pub(super) fn sentence(input: &SeenInput) -> String {
     };
     format!("{file} {text}")
 }
-
-/// The second half of the command for a sitemap.
-const SITEMAP: &str = r"| sed 's/<loc>//; s/&amp;/\&/g' | jq -Rc '{url: .}'";
 
 /// The command by which a program reads the input, decompressed, followed by the rest.
 fn piped(input: &SeenInput, program: &str, rest: &str) -> String {

@@ -3,7 +3,8 @@
 //! Of several records for one URL the one with the latest fetch time wins, or else the last one.
 //! Links and attribute lines of the TSV formats are gathered into one record per page. Such a
 //! record replaces the page's links where a line has the page as its source, and in a snapshot. In
-//! a delta, a page that is only pointed to, or has only a line of attributes, keeps its links.
+//! a delta, a page that is only pointed to, or has only a line of attributes, keeps its links. Where a
+//! page has a record too, that record counts; if it says nothing of links, those of the lists are its.
 
 use super::claim::Claim;
 use super::fields::{Bytes, Fields, group};
@@ -93,21 +94,22 @@ impl Winners {
         // A snapshot gives the whole state, so also the links of a page that has none.
         let mut has_links = self.snapshot;
         let mut targets = Vec::new();
+        let mut is_listed = false;
+        let mut listed = Vec::new();
         while let Some((key, mut value)) = self.parts.next_under(&of_page)? {
             order = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
             let said = storage::unpack(take_said(&mut value)?)?;
-            let is_record = matches!(said, Said::Record(_));
-            if is_record {
-                targets.clear();
-            }
-            if is_record || record.is_none() {
-                targets.extend(Gaps::new(value).map(PageId));
-            }
+            let of_piece = Gaps::new(value).map(PageId);
             match said {
                 Said::Record(claim) => {
                     record = Some(claim);
+                    targets.clear();
+                    targets.extend(of_piece);
                 }
-                Said::Links => has_links = true,
+                Said::Links => {
+                    is_listed = true;
+                    listed.extend(of_piece);
+                }
                 Said::Attributes(claim) => {
                     has_links |= claim.links;
                     // A page that is merely named gets no attributes.
@@ -121,15 +123,22 @@ impl Winners {
                 }
             }
         }
-        self.dated &= order > 0;
         attributes.links = has_links;
+        let has_own = record.as_ref().is_some_and(Claim::is_whole);
+        let mut claim = record.unwrap_or(attributes);
+        if is_listed && !has_own {
+            claim.links = true;
+            claim.crawled = true;
+            targets = listed;
+        }
+        self.dated &= order > 0;
         targets.sort_unstable();
         targets.dedup();
         targets.retain(|target| *target != page);
         Ok(Some(Canonical {
             page,
             born,
-            claim: record.unwrap_or(attributes),
+            claim,
             order,
             targets,
         }))

@@ -39,6 +39,11 @@ impl Claim {
         }
     }
 
+    /// Whether it says of the page's links which there are: none of a page that is gone or an alias.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.links || self.gone || self.alias.is_some()
+    }
+
     /// The bytes that stand for it in a batch's digest. Those of a record without quality are what
     /// they were before there were qualities, so that an old file is known again.
     pub(super) fn digested(&self) -> Result<Vec<u8>, EngineError> {

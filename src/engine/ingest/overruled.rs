@@ -5,10 +5,10 @@ use roaring::{RoaringBitmap, RoaringTreemap};
 
 use super::fields::{Fields, group};
 use super::passes::Passes;
-use super::portions::{Gaps, Gathered, take_said};
+use super::portions::{Gaps, Gathered, Said, take_said};
 use super::sites::SiteClaims;
 use crate::engine::EngineError;
-use crate::storage::Sorted;
+use crate::storage::{self, Sorted};
 use crate::watch::Watch;
 
 /// What is left to be resolved.
@@ -57,12 +57,14 @@ pub(super) fn settle(
         while let Some((key, value)) = settled.pieces.next_under(&portion)? {
             watch.proceed()?;
             let about = Fields(&key[portion.len()..]).u32()?;
-            let dropped = losers.contains(of_portion(number, about));
+            let mut targets = value;
+            let said = take_said(&mut targets)?;
+            // Links of a list stay, since they may be those of the record that counts.
+            let dropped = losers.contains(of_portion(number, about))
+                && storage::unpack::<Said>(said)? != Said::Links;
             if !dropped {
                 left.push(key, value)?;
             }
-            let mut targets = value;
-            take_said(&mut targets)?;
             let of_piece = if dropped { &mut doubtful } else { &mut named };
             of_piece.extend(Gaps::new(targets).filter_map(|rank| u32::try_from(rank).ok()));
         }

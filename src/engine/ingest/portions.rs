@@ -128,6 +128,11 @@ impl Gather {
                     let to = urls.number(&block.urls, to, HAS_RECORD);
                     self.links.push((from, to));
                 }
+                Event::Outlink { from, to } => {
+                    let from = urls.number(&block.urls, from, HAS_RECORD);
+                    let to = urls.number(&block.urls, to, 0);
+                    self.links.push((from, to));
+                }
                 Event::Rejected(_) => {}
                 Event::Site(site) => self.sites.add(&site)?,
                 Event::Page(PageAttributes {
@@ -184,7 +189,9 @@ impl Gather {
                 }
                 is_barred(&record.url)
             }
-            Event::Link { from, to } if is_barred(from) || is_barred(to) => {
+            Event::Link { from, to } | Event::Outlink { from, to }
+                if is_barred(from) || is_barred(to) =>
+            {
                 if is_barred(from) {
                     bars.counts.records += 1;
                 } else {
@@ -194,7 +201,7 @@ impl Gather {
             }
             Event::Page(page) => is_barred(&page.url),
             Event::Site(site) => bars.has_site(&site.site),
-            Event::Link { .. } | Event::Rejected(_) => false,
+            Event::Link { .. } | Event::Outlink { .. } | Event::Rejected(_) => false,
         };
         bars.counts.records += u64::from(left_out);
         (!left_out).then_some(event)
@@ -273,6 +280,9 @@ impl Gather {
             for target in &self.targets[piece.targets.clone()] {
                 used[*target as usize] = true;
             }
+        }
+        for (_, target) in &self.links {
+            used[*target as usize] = true;
         }
         let order = urls.order(&used, HAS_RECORD);
         let mut ranks = vec![0_u32; urls.len()];

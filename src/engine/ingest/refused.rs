@@ -33,6 +33,16 @@ const fn is_other(seen: &SeenInput, format: &Format) -> bool {
         (format, seen.is),
         (Format::JsonLines | Format::Auto { .. }, Foreign::JsonLines)
             | (Format::Links { .. }, Foreign::Links | Foreign::Pages)
+            | (Format::Urls | Format::Auto { .. }, Foreign::Urls)
+            | (
+                Format::Cdx | Format::Cdxj | Format::Auto { .. },
+                Foreign::Cdx | Foreign::Cdxj
+            )
+            | (Format::Nutch | Format::Auto { .. }, Foreign::Nutch(_))
+            | (
+                Format::Heritrix | Format::HeritrixLinks | Format::Auto { .. },
+                Foreign::CrawlLog
+            )
     )
 }
 

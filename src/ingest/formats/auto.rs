@@ -1,33 +1,41 @@
-//! Inputs of which the first bytes say what they are: WAT, or else JSON Lines.
+//! Inputs of which the first bytes say what they are, or else JSON Lines.
 
 use std::sync::{Arc, OnceLock};
 
+use super::cdx::Cdx;
 use super::json_lines::JsonLines;
+use super::sitemap::Tally;
+use super::urls::Urls;
 use super::wat::{self, Nofollow};
+use super::{heritrix, json_array, nutch, sitemap};
 use crate::ingest::foreign::Foreign;
-use crate::ingest::lines;
 use crate::ingest::open::{Input, SeenInput};
 use crate::ingest::progress::Progress;
 use crate::ingest::source::{Pieces, Source, Sources, Stop};
+use crate::ingest::{entries, lines};
 use crate::watch::Watch;
 
-/// The sources for files of either format, each for itself.
+/// The sources for files of any of the formats, each for itself.
 pub(super) fn sources(inputs: &[Input], nofollow: Nofollow) -> Sources {
+    let tally = Arc::new(Tally::of(inputs.len()));
     let source = |input: &Input| {
         Box::new(Auto {
             input: input.clone(),
             nofollow,
+            tally: Arc::clone(&tally),
             seen: Arc::default(),
         }) as Box<dyn Source>
     };
     inputs.iter().map(source).collect()
 }
 
-/// An input in one of the two formats.
+/// An input in one of the formats.
 #[derive(Clone, Debug)]
 struct Auto {
     input: Input,
     nofollow: Nofollow,
+    /// How many inputs of the batch are lists of sitemaps.
+    tally: Arc<Tally>,
     /// What it is by its first bytes, where it is read as lines.
     seen: Arc<OnceLock<SeenInput>>,
 }
@@ -43,11 +51,22 @@ impl Source for Auto {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut opened = self.input.open(progress)?;
-        if opened.look_ahead() == Some(Foreign::Wat) {
-            return Ok(wat::pieces(self.name(), opened, self.nofollow, progress));
-        }
+        let name = self.name();
         let seen = Arc::clone(&self.seen);
-        Ok(lines::pieces(opened, &JsonLines, seen, progress))
+        Ok(match opened.look_ahead() {
+            Some(Foreign::Wat) => wat::pieces(name, opened, self.nofollow, progress),
+            Some(Foreign::JsonArray | Foreign::JsonSpread) => {
+                json_array::pieces(name, opened, progress)
+            }
+            Some(Foreign::Sitemap | Foreign::SitemapIndex) => {
+                sitemap::pieces(name, opened, Arc::clone(&self.tally), progress)
+            }
+            Some(Foreign::Urls) => entries::pieces(opened, Urls, seen, progress),
+            Some(Foreign::Cdx | Foreign::Cdxj) => entries::pieces(opened, Cdx, seen, progress),
+            Some(Foreign::CrawlLog) => entries::pieces(opened, heritrix::Pages, seen, progress),
+            Some(Foreign::Nutch(form)) => nutch::pieces(form, opened, seen, progress),
+            _ => lines::pieces(opened, &JsonLines, seen, progress),
+        })
     }
 
     fn seen(&self) -> Option<SeenInput> {

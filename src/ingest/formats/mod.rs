@@ -7,9 +7,15 @@
 mod auto;
 mod bvgraph;
 mod ccgraph;
+mod cdx;
+mod heritrix;
+mod json_array;
 pub(super) mod json_lines;
 mod nodes;
+mod nutch;
+mod sitemap;
 pub(super) mod tsv;
+mod urls;
 mod wat;
 
 use std::path::PathBuf;
@@ -101,12 +107,52 @@ formats! {
         "Metadata of a web archive (WAT), as Common Crawl publishes it: a record for each page captured",
         wat::sources;
 
-    /// WAT where an input begins as that does, else JSON Lines.
+    /// URLs, each of a page that becomes known.
+    Urls = "urls",
+        "A URL a line, as lists of seeds have them: known pages; comments, and what stands after a tab, are left out",
+        urls::sources;
+
+    /// Sitemaps: the pages that a site names become known.
+    Sitemap = "sitemap",
+        "A sitemap as XML: known pages; of a list of sitemaps nothing is fetched, give those that it names",
+        sitemap::sources;
+
+    /// The index of a web archive, with JSON in its lines.
+    Cdxj = "cdxj",
+        "The index of a web archive, JSON after a key and a time: what was fetched, when, with which status and digest",
+        cdx::sources;
+
+    /// The index of a web archive, with columns.
+    Cdx = "cdx",
+        "The same with columns, which the header names; without one 9, 10 or 11",
+        cdx::sources;
+
+    /// Records as JSON that are not one a line.
+    Json = "json",
+        "One JSON array of records, or records that go over several lines",
+        json_array::sources;
+
+    /// Dumps of Nutch's databases of pages and of links.
+    Nutch = "nutch",
+        "What Nutch's `readdb -dump` and `readlinkdb -dump` write: pages as text, CSV or JSON, and links",
+        nutch::sources;
+
+    /// The log of a crawl by Heritrix, for what it says of pages.
+    Heritrix = "heritrix",
+        "Heritrix's crawl.log: what was fetched, when, with which status and digest, and what redirects led to",
+        heritrix::pages;
+
+    /// The log of a crawl by Heritrix, for the links that were followed.
+    HeritrixLinks = "heritrix-links",
+        "The links that Heritrix followed, from its crawl.log: to each page the one by which it was found, no others",
+        heritrix::links;
+
+    /// What the first bytes of each input say, else JSON Lines.
     Auto {
         /// What becomes of links of WAT that are not to be followed.
         nofollow: Nofollow,
     } = "auto",
-        "WAT where the first bytes of a file say so, else JSON Lines",
+        "What the first bytes of each file say: WAT, JSON, URLs, sitemaps, CDX and CDXJ, dumps of Nutch, crawl.log; else JSON Lines",
         auto::sources;
 }
 
@@ -122,6 +168,6 @@ mod tests {
                 .all(|(name, _)| Format::named(name).is_some())
         );
         assert_eq!(Format::named("jsonl"), Some(Format::default()));
-        assert_eq!(Format::named("json"), None);
+        assert_eq!(Format::named("yaml"), None);
     }
 }

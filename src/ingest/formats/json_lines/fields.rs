@@ -73,7 +73,7 @@ impl<'a, const N: usize> Fields<'a, N> {
     }
 
     /// The JSON text of a field that is there and not null.
-    pub(super) fn raw(&self, name: &str) -> Option<&'a str> {
+    pub(in crate::ingest) fn raw(&self, name: &str) -> Option<&'a str> {
         self.given(name).filter(|raw| *raw != "null")
     }
 

@@ -1,0 +1,189 @@
+use super::*;
+use crate::ingest::fetch::as_crawled;
+use crate::ingest::formats::json_lines::JsonLines;
+use crate::ingest::interner::Interner;
+use crate::ingest::lines::LineFormat;
+use crate::ingest::location::Naming;
+use crate::ingest::record::Event;
+use crate::ingest::reject::RejectReason;
+
+const SHA1: &str = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
+
+fn reading() -> Reading {
+    Reading::new(Naming::default(), Interner::default())
+}
+
+/// What a line says after those before it.
+fn read(lines: &str) -> Result<Result<Event, PassedOver>, RejectReason> {
+    let mut reading = reading();
+    let mut header = Header::default();
+    let mut said = Ok(Err(PassedOver::NoPage));
+    for line in lines.split('\n') {
+        said = match Cdx.read(line, &header, &mut reading) {
+            Ok(Entry::One(event)) => Ok(Ok(event.located(&reading.urls))),
+            Ok(Entry::None(reason)) => Ok(Err(reason)),
+            Ok(Entry::Two(..)) => panic!("an entry says one thing"),
+            Err(fault) => Err(fault.reason),
+        };
+        Cdx.notice(line.as_bytes(), &mut header);
+    }
+    said
+}
+
+/// What a record of JSON Lines says.
+fn record(json: &str) -> Result<Result<Event, PassedOver>, RejectReason> {
+    let mut reading = reading();
+    let mut event = JsonLines.read(json, &mut reading).unwrap();
+    if let Event::Record(record) = &mut event
+        && json.contains("fetched")
+        && record.alias.is_none()
+        && !record.gone
+    {
+        as_crawled(record);
+    }
+    Ok(Ok(event.located(&reading.urls)))
+}
+
+#[test]
+fn columns_are_what_the_header_says() {
+    let page = format!(
+        r#"{{"url": "http://a.example/", "fetched": "20261119040000", "digest": "sha1:{SHA1}"}}"#
+    );
+    let eleven = format!(
+        "example,a)/ 20261119040000 http://a.example/ text/html 200 {SHA1} - - 1043 333 a.warc.gz"
+    );
+    let nine = format!(
+        "example,a)/ 20261119040000 http://a.example/ text/html 200 {SHA1} - 333 a.warc.gz"
+    );
+    let ten = format!(
+        "example,a)/ 20261119040000 http://a.example/ text/html 200 {SHA1} - - 333 a.warc.gz"
+    );
+    for lines in [
+        eleven.clone(),
+        ten,
+        nine.clone(),
+        format!(" CDX N b a m s k r M S V g\n{eleven}"),
+        format!("CDX N b a m s k r V g\n{nine}"),
+        format!(" CDX a b k s\nhttp://a.example/ 20261119040000 {SHA1} 200"),
+        format!("\tCDX\ta\tb\tk\ts\nhttp://a.example/\t20261119040000\t{SHA1}\t200"),
+        format!(" CDX N b a m s k r V g\n CDX N b a m s k r M S V g\n{eleven}"),
+    ] {
+        assert_eq!(read(&lines), record(&page), "{lines}");
+    }
+    assert_eq!(
+        read(" CDX N b a m s k r M S V g"),
+        Ok(Err(PassedOver::NoPage))
+    );
+    assert_eq!(
+        read(&format!(" CDX N b a\n{eleven}")),
+        Err(RejectReason::Columns)
+    );
+    assert_eq!(
+        read(" CDX N b\na 20261119040000"),
+        Err(RejectReason::MissingUrl)
+    );
+    assert_eq!(
+        read("example,a)/ 20261119040000 http://a.example/"),
+        Err(RejectReason::Columns)
+    );
+    assert_eq!(
+        read(&eleven.replace("2026", "20x6")),
+        Err(RejectReason::InvalidTimestamp)
+    );
+    assert_eq!(
+        read(&eleven.replace(" 200 ", " ok ")),
+        Err(RejectReason::WrongType)
+    );
+    assert_eq!(
+        read(&eleven.replace(" 200 ", " - ")),
+        Ok(Err(PassedOver::NoStatus))
+    );
+    assert_eq!(
+        read(&eleven.replace(" 200 ", " 503 ")),
+        Ok(Err(PassedOver::OtherStatus))
+    );
+    assert_eq!(
+        read(&eleven.replace("http://a", "dns:a")),
+        Ok(Err(PassedOver::NoPage))
+    );
+    let gone = r#"{"url": "http://a.example/", "gone": true, "fetched": "20261119040000"}"#;
+    assert_eq!(read(&eleven.replace(" 200 ", " 404 ")), record(gone));
+    let revisit = eleven.replace("text/html 200", "warc/revisit -");
+    assert_eq!(read(&revisit), record(&page));
+    let moved = eleven.replace(" 200 ", " 301 ");
+    assert_eq!(read(&moved), Ok(Err(PassedOver::OtherStatus)));
+    let moved = moved.replacen(" - ", " /x ", 1);
+    let alias = r#"{"url": "http://a.example/", "redirect": "http://a.example/x", "fetched": "20261119040000"}"#;
+    assert_eq!(read(&moved), record(alias));
+    let itself = moved.replace(" /x ", " / ");
+    assert_eq!(read(&itself), Ok(Err(PassedOver::LeadsNowhere)));
+}
+
+#[test]
+fn json_says_it_by_names() {
+    let line = |json: &str| read(&format!("example,a)/ 20261119040000 {json}"));
+    let page = record(
+        r#"{"url": "http://a.example/", "fetched": "20261119040000", "digest": "sha256:9f"}"#,
+    );
+    for json in [
+        r#"{"url": "http://a.example/", "status": "200", "digest": "sha256:9f", "languages": "eng"}"#,
+        r#"{"url": "http://a.example/", "status": 200, "digest": "sha256:9f", "method": "GET"}"#,
+        r#"{"url": "http://a.example/", "mime": "warc/revisit", "digest": "sha256:9f", "status": "-"}"#,
+    ] {
+        assert_eq!(line(json), page, "{json}");
+    }
+    let bare = record(r#"{"url": "http://a.example/", "fetched": "20261119040000"}"#);
+    for json in [
+        r#"{"url": "http://a.example/", "status": "206"}"#,
+        r#"{"url": "http://a.example/", "status": "200", "digest": "-"}"#,
+    ] {
+        assert_eq!(line(json), bare, "{json}");
+    }
+    let alias = record(
+        r#"{"url": "http://a.example/", "fetched": "20261119040000", "redirect": "https://a.example/"}"#,
+    );
+    let json = r#"{"url": "http://a.example/", "status": "302", "redirect": "https://a.example/"}"#;
+    assert_eq!(line(json), alias);
+    for (json, reason) in [
+        (r#"{"url": "http://a.example/"}"#, PassedOver::NoStatus),
+        (
+            r#"{"url": "http://a.example/", "status": "302"}"#,
+            PassedOver::OtherStatus,
+        ),
+        (
+            r#"{"url": "http://a.example/", "status": "200", "method": "POST"}"#,
+            PassedOver::NoPage,
+        ),
+        (
+            r#"{"url": "urn:pageinfo:http://a.example/", "status": "200"}"#,
+            PassedOver::NoPage,
+        ),
+    ] {
+        assert_eq!(line(json), Ok(Err(reason)), "{json}");
+    }
+    for (json, reason) in [
+        ("{", RejectReason::InvalidJson),
+        ("{}", RejectReason::MissingUrl),
+        (
+            r#"{"url": "http://a.example/", "url": "x"}"#,
+            RejectReason::DuplicateField,
+        ),
+        (
+            r#"{"url": "http://a.example/", "status": "x"}"#,
+            RejectReason::WrongType,
+        ),
+        (
+            r#"{"url": "http://a.example/", "status": 2e2}"#,
+            RejectReason::WrongType,
+        ),
+        (
+            r#"{"url": "/", "status": "200"}"#,
+            RejectReason::RelativeUrl,
+        ),
+    ] {
+        assert_eq!(line(json), Err(reason), "{json}");
+    }
+    assert_eq!(read("!OpenWayback-CDXJ 1.0"), Ok(Err(PassedOver::NoPage)));
+    let bad = r#"example,a)/ yesterday {"url": "http://a.example/", "status": "200"}"#;
+    assert_eq!(read(bad), Err(RejectReason::InvalidTimestamp));
+}

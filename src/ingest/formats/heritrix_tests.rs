@@ -1,0 +1,123 @@
+use super::*;
+use crate::ingest::formats::json_lines::JsonLines;
+use crate::ingest::interner::Interner;
+use crate::ingest::lines::LineFormat;
+use crate::ingest::location::Naming;
+
+fn line(status: &str, url: &str, path: &str, via: &str) -> String {
+    format!(
+        "2026-11-19T04:00:01.123Z {status:>5}       1299 {url} {path} {via} text/html #014 20261119040000574+225 sha1:YIUOKDGOLGI5JYHDTXRFFQ5FF4N2EJRV - -"
+    )
+}
+
+/// What a line says, as events and what it is passed over for.
+fn read(format: impl EntryFormat<Context = ()>, line: &str) -> Result<Vec<Event>, String> {
+    let mut reading = Reading::new(Naming::default(), Interner::default());
+    let said = format.read(line, &(), &mut reading);
+    let at = |event: Event<UrlNumber>| event.located(&reading.urls);
+    match said {
+        Ok(Entry::One(event)) => Ok(vec![at(event)]),
+        Ok(Entry::Two(first, second)) => Ok(vec![at(first), at(second)]),
+        Ok(Entry::None(reason)) => Err(reason.to_string()),
+        Err(fault) => Err(fault.reason.to_string()),
+    }
+}
+
+fn records(lines: &[&str]) -> Result<Vec<Event>, String> {
+    let read = |line: &&str| {
+        let mut reading = Reading::new(Naming::default(), Interner::default());
+        let event = JsonLines.read(line, &mut reading).unwrap();
+        event.located(&reading.urls)
+    };
+    Ok(lines.iter().map(read).collect())
+}
+
+#[test]
+fn a_line_says_what_became_of_its_page() {
+    let page = r#"{"url": "http://b.example/", "fetched": "2026-11-19T04:00:00.574Z", "digest": "sha1:YIUOKDGOLGI5JYHDTXRFFQ5FF4N2EJRV"}"#;
+    let gone =
+        r#"{"url": "http://b.example/", "gone": true, "fetched": "2026-11-19T04:00:00.574Z"}"#;
+    let alias = r#"{"url": "http://a.example/", "redirect": "http://b.example/", "fetched": "2026-11-19T04:00:00.574Z"}"#;
+    let of = |status, path, via| read(Pages, &line(status, "http://b.example/", path, via));
+    let passed = |reason: &str| Err(reason.to_owned());
+    assert_eq!(of("200", "LL", "http://a.example/"), records(&[page]));
+    assert_eq!(of("200", "-", "-"), records(&[page]));
+    assert_eq!(of("404", "L", "http://a.example/"), records(&[gone]));
+    assert_eq!(
+        of("200", "LR", "http://a.example/"),
+        records(&[alias, page])
+    );
+    // What it led to was not fetched, or leads on.
+    assert_eq!(of("-2", "R", "http://a.example/"), records(&[alias]));
+    assert_eq!(of("302", "RR", "http://a.example/"), records(&[alias]));
+    assert_eq!(of("200", "LR", "http://b.example/#x"), records(&[page]));
+    assert_eq!(of("200", "LR", "-"), records(&[page]));
+    for (status, path, reason) in [
+        ("302", "L", "other_status"),
+        ("503", "L", "other_status"),
+        ("-2", "L", "no_status"),
+        ("-9998", "L", "no_status"),
+        ("0", "L", "no_status"),
+        ("200", "LP", "prerequisite"),
+        ("200", "LREP", "prerequisite"),
+        ("200", "LPR", "prerequisite"),
+    ] {
+        assert_eq!(
+            of(status, path, "http://a.example/"),
+            passed(reason),
+            "{status} {path}"
+        );
+    }
+    let dns = line("1", "dns:a.example", "P", "http://a.example/");
+    assert_eq!(read(Pages, &dns), passed("prerequisite"));
+    let other = line("200", "ftp://a.example/x", "L", "http://a.example/");
+    assert_eq!(read(Pages, &other), passed("no_page"));
+    let bad = line("200", "http://", "L", "http://a.example/");
+    assert_eq!(read(Pages, &bad), passed("url_without_host"));
+    for bad in [
+        "x",
+        "",
+        "2026-11-19T04:00:01.123Z 200 - http://a.example/ - -",
+        "a b c d e f g h i j k l",
+    ] {
+        assert_eq!(read(Pages, bad), passed("columns"), "{bad}");
+    }
+    // Without the time of the fetch it is that of the line; and as older versions write it.
+    let old = "20261119040000574   200       1299 http://b.example/ L http://a.example/ text/html #014 - sha1:YIUOKDGOLGI5JYHDTXRFFQ5FF4N2EJRV - 2t";
+    assert_eq!(read(Pages, old), records(&[page]));
+    let late = r#"{"url": "http://b.example/", "fetched": "2026-11-19T04:00:01.123Z"}"#;
+    let plain = line("200", "http://b.example/", "L", "-").replace(
+        "20261119040000574+225 sha1:YIUOKDGOLGI5JYHDTXRFFQ5FF4N2EJRV",
+        "- -",
+    );
+    assert_eq!(read(Pages, &plain), records(&[late]));
+    let extra = line("200", "http://b.example/", "L", "-") + r#" {"warcFilename":"x.warc.gz"}"#;
+    assert_eq!(read(Pages, &extra), records(&[page]));
+}
+
+#[test]
+fn links_are_those_that_were_followed() {
+    let of = |status, url, path, via| read(ViaLinks, &line(status, url, path, via));
+    let mut reading = Reading::new(Naming::default(), Interner::default());
+    let mut at = |url| {
+        let number = reading.page(url).unwrap();
+        reading.urls.location(number)
+    };
+    let (a, b) = (at("http://a.example/"), at("http://b.example/"));
+    let link = Event::Outlink {
+        from: a.clone(),
+        to: b,
+    };
+    for (status, path) in [("200", "L"), ("404", "RL"), ("-2", "12+LLL")] {
+        let said = of(status, "http://b.example/", path, "http://a.example/");
+        assert_eq!(said, Ok(vec![link.clone()]), "{status} {path}");
+    }
+    for path in ["R", "E", "LE", "LP", "-", "X"] {
+        let said = of("200", "http://b.example/", path, "http://a.example/");
+        assert_eq!(said, Err("no_link".to_owned()), "{path}");
+    }
+    let itself = of("200", "http://a.example/#x", "L", "http://a.example/");
+    assert_eq!(itself, Ok(vec![Event::Page(PageAttributes::named(a))]));
+    let dns = of("1", "dns:b.example", "L", "http://a.example/");
+    assert_eq!(dns, Err("no_link".to_owned()));
+}

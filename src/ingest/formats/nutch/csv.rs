@@ -1,0 +1,58 @@
+//! `readdb -dump -format csv`: a header, and a page a line.
+
+use super::datum::Datum;
+use crate::ingest::crawlers::HEADER;
+use crate::ingest::entries::{Entry, EntryFormat};
+use crate::ingest::reading::Reading;
+use crate::ingest::reject::{Fault, RejectReason};
+use crate::ingest::summary::PassedOver;
+
+/// A line of the dump. Texts stand in quotes, and quotes in them as they are, so that no reader of CSV
+/// reads them all; the first and the last columns are the only ones that may have any.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Csv;
+
+impl EntryFormat for Csv {
+    type Context = ();
+
+    fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
+        if line.starts_with(HEADER) {
+            return Ok(Entry::None(PassedOver::NoPage));
+        }
+        datum(line)
+            .ok_or_else(|| {
+                Fault::new(
+                    RejectReason::Columns,
+                    "not the columns of the header: Url,Status code,Status name,...",
+                )
+            })?
+            .said(reading)
+    }
+}
+
+fn datum(line: &str) -> Option<Datum<'_>> {
+    let (url, rest) = line.strip_prefix('"')?.split_once("\",")?;
+    let mut columns = rest.splitn(10, ',');
+    let [
+        _code,
+        status,
+        due,
+        _modified,
+        _retries,
+        interval,
+        _days,
+        _score,
+        signature,
+        metadata,
+    ] = [(); 10].map(|()| columns.next());
+    let metadata = metadata?.trim_start_matches('"');
+    let mut values = metadata.split("|||");
+    Some(Datum {
+        url,
+        status: Some(status?.trim_matches('"')),
+        due,
+        interval,
+        signature: Some(signature?.trim_matches('"')),
+        protocol: values.find_map(|value| value.strip_prefix("_pst_:")),
+    })
+}

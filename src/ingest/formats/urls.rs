@@ -1,0 +1,84 @@
+//! Lists of URLs, as crawlers read and write them: each names a page, and nothing is said of it.
+//!
+//! ```text
+//! # a comment
+//! http://a.example/
+//! http://b.example/<TAB>nutch.score=0.5<TAB>key=value
+//! http://c.example/ # a comment of Heritrix
+//! +http://(example,d,     a directive of Heritrix, which names no page
+//! ```
+
+use crate::ingest::entries::{Entry, EntryFormat, each};
+use crate::ingest::open::Input;
+use crate::ingest::reading::Reading;
+use crate::ingest::record::{Event, PageRecord};
+use crate::ingest::reject::{Fault, RejectReason};
+use crate::ingest::source::Sources;
+use crate::ingest::summary::PassedOver;
+
+/// The sources for lists of URLs.
+pub(super) fn sources(inputs: &[Input]) -> Sources {
+    each(inputs, Urls)
+}
+
+/// A list of URLs, one a line.
+///
+/// What stands after a tab is left out, and so is a comment that a `#` after white space begins.
+/// Lines that begin with `#`, and directives, which begin with `+` or `-`, name no page.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Urls;
+
+impl EntryFormat for Urls {
+    type Context = ();
+
+    fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
+        if line.contains('\0') {
+            return Err(Fault::new(
+                RejectReason::NulByte,
+                "a NUL byte: is this text?",
+            ));
+        }
+        let Some(url) = url_of(line) else {
+            return Ok(Entry::None(PassedOver::NoPage));
+        };
+        let page = reading.page(url)?;
+        Ok(Entry::One(Event::Record(PageRecord::new(page))))
+    }
+}
+
+/// The URL of a line; `None` where it is a comment or a directive.
+fn url_of(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    if line.starts_with(['#', '+', '-']) {
+        return None;
+    }
+    let url = line.split_once('\t').map_or(line, |(url, _)| url);
+    let comments = url.match_indices('#').map(|(at, _)| at);
+    let before = |at: &usize| url.get(..*at).unwrap_or(url);
+    let mut comments = comments.filter(|at| before(at).ends_with(char::is_whitespace));
+    let url = comments.next().map_or(url, |at| before(&at));
+    Some(url.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_ends_where_something_else_begins() {
+        for (line, url) in [
+            ("http://a.example/", Some("http://a.example/")),
+            ("  http://a.example/ ", Some("http://a.example/")),
+            ("http://a.example/\tx=1\ty", Some("http://a.example/")),
+            ("http://a.example/ # x", Some("http://a.example/")),
+            ("http://a.example/#x", Some("http://a.example/#x")),
+            ("http://a.example/#x # y", Some("http://a.example/#x")),
+            ("\thttp://a.example/", Some("http://a.example/")),
+            ("# http://a.example/", None),
+            ("+http://(example,a,", None),
+            ("-http://a.example/", None),
+        ] {
+            assert_eq!(url_of(line), url, "{line:?}");
+        }
+    }
+}
