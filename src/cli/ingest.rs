@@ -24,6 +24,10 @@ const EXAMPLES: &str = r#"Examples:
   seedbank ingest bank --snapshot --input bvgraph --urls uk-2002.urls.gz uk-2002
   seedbank ingest bank edges-*.txt.gz --input ccgraph --vertices vertices-*.txt.gz --ranks ranks.txt.gz
   seedbank ingest bank CC-MAIN-20240517233122-20240518023122-00000.warc.wat.gz
+  seedbank seeds other-bank | seedbank ingest bank -
+  seedbank ingest bank sitemap.xml.gz archive.cdxj crawldb-dump/part-r-* linkdb-dump/part-r-*
+  seedbank ingest bank crawl.log --input heritrix-links
+  seedbank ingest bank crawl.log
   seedbank ingest bank --sites sites.tsv
   seedbank ingest bank --dry-run today.jsonl
 

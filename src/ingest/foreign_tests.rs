@@ -148,3 +148,43 @@ proptest! {
         let _ = of(&text);
     }
 }
+
+#[test]
+fn what_crawlers_write_is_told_by_its_first_lines() {
+    let dump = |dump| Some(Foreign::Nutch(dump));
+    let page = r#"{"url": "http://a.example/", "statusCode": 2, "statusName": "db_fetched", "fetchTime": "Sat Dec 19 04:00:00 UTC 2026", "retriesSinceFetch": 0}"#;
+    let log = "2026-11-19T04:00:01.123Z   200       1299 http://a.example/ - - text/html #014 20261119040000574+225 sha1:A - -\n";
+    for (text, foreign) in [
+        (format!("{page}\n"), dump(NutchDump::Json)),
+        (
+            page.replace("db_", "fetch_") + "\n",
+            Some(Foreign::JsonLines),
+        ),
+        (
+            page.replace("2,", "\"2\",") + "\n",
+            Some(Foreign::JsonLines),
+        ),
+        (
+            "http://a.example/\tVersion: 7\nStatus: 2 (db_fetched)\n".to_owned(),
+            dump(NutchDump::Text),
+        ),
+        ("http://a.example/\tVersion: 7\nx\n".to_owned(), None),
+        (
+            "http://a.example/\tInlinks:\n fromUrl: http://b.example/ anchor: x\n".to_owned(),
+            dump(NutchDump::Links),
+        ),
+        (
+            "Url,Status code,Status name,Fetch Time,Modified Time\n".to_owned(),
+            dump(NutchDump::Csv),
+        ),
+        (log.to_owned(), Some(Foreign::CrawlLog)),
+        (log.replace("#014", "014"), None),
+        (format!("{log}x\n"), None),
+        (
+            "# x\n+http://(example,\nhttp://a.example/\n".to_owned(),
+            Some(Foreign::Urls),
+        ),
+    ] {
+        assert_eq!(of(&text), foreign, "{text:?}");
+    }
+}

@@ -11,7 +11,8 @@
 //!   decompressed as they are read, into sources. JSON Lines give whole records; links and pages
 //!   as TSV give parts of records ([`Event::Link`], [`Event::Page`]), which the engine consolidates
 //!   by sorting; a graph in the BV format or of Common Crawl gives a record for each node, and WAT one
-//!   for each page that was captured.
+//!   for each page that was captured. Lists, indexes, dumps and logs of crawlers and archives give what
+//!   a record of the same facts would say, or links ([`Event::Outlink`]).
 //! * [`Record`]: a record that a caller hands over, with URLs as texts; read as the line that it
 //!   would be in a file.
 //! * [`LineFormat`]: a format in which a record is a line ([`JsonLines`], [`LinksTsv`],

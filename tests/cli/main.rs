@@ -19,6 +19,7 @@ mod commands;
 mod compare;
 mod cover;
 #[cfg(target_os = "linux")]
+mod crawler_texts;
 mod daily;
 mod diff;
 mod evaluate;

@@ -4,6 +4,7 @@
 use std::io::Write;
 
 use crate::support::command::Place;
+use crate::support::crawler_texts::{CRAWL_LOG, NUTCH_TEXT};
 use serde_json::{Value, json};
 
 /// An input and what is said of it.
@@ -150,38 +151,42 @@ fn texts() -> Vec<Wrong> {
             .first(no_json),
         certain("page.xhtml", "<?xml version=\"1.0\"?>\n<html xmlns=\"x\"/>\n", "page.xhtml is an HTML page, and pages are not parsed here; give each page as a record")
             .first(no_json),
-        certain("sitemap.xml", SITEMAP, "sitemap.xml is a sitemap; records of its pages: `grep -o '<loc>[^<]*' sitemap.xml | sed 's/<loc>//; s/&amp;/\\&/g' | jq -Rc '{url: .}' | seedbank ingest BANK -`")
-            .first(no_json).made(2),
-        certain("sitemap.xml.gz", gzip(SITEMAP.as_bytes()), "sitemap.xml.gz is a sitemap; records of its pages: `gzip -dc sitemap.xml.gz | grep -o '<loc>[^<]*' | sed 's/<loc>//; s/&amp;/\\&/g' | jq -Rc '{url: .}' | seedbank ingest BANK -`")
-            .first(no_json).made(2),
-        certain("index.xml", "<sitemapindex><sitemap><loc>http://a.example/s.xml</loc></sitemap></sitemapindex>\n", "index.xml is a list of sitemaps, and none of them has been fetched; fetch those that it names")
-            .first(no_json),
+        certain("sitemap.xml", SITEMAP, "sitemap.xml is a sitemap; leave --input out, or say --input sitemap")
+            .args(&["--input", "jsonl"]).first(no_json),
+        certain("sitemap.xml.gz", gzip(SITEMAP.as_bytes()), "sitemap.xml.gz is a sitemap; leave --input out, or say --input sitemap")
+            .args(&["--input", "jsonl"]).first(no_json),
+        certain("index.xml", "<sitemapindex><sitemap><loc>http://a.example/s.xml</loc></sitemap></sitemapindex>\n", "index.xml is a list of sitemaps, and none of them has been fetched; fetch those that it names, and give them without --input")
+            .args(&["--input", "jsonl"]).first(no_json),
         certain("feed.xml", "<?xml version=\"1.0\"?>\n<rss version=\"2.0\"/>\n", "feed.xml is XML; what is taken is records of pages, one JSON object a line")
             .first(no_json),
-        certain("a.cdxj", "example,a)/ 20261119040000 {\"url\": \"http://a.example/\", \"status\": \"200\", \"digest\": \"D\"}\n", r#"a.cdxj is a CDXJ index; its entries as records: `sed -nE 's/^[^ ]+ ([0-9]{14}) \{/{"fetched": "\1", /p' a.cdxj | seedbank ingest BANK -`"#)
-            .first(no_json).made(1),
-        certain("a.cdx", " CDX N b a m s k r M S V g\nexample,a)/ 20261119040000 http://a.example/ text/html 200 D - - 9 1 x.gz\n", r#"a.cdx is a CDX index; its entries as records: `jq -Rc 'split(" ") | select(.[2] // "" | test("^https?:")) | {url: .[2], fetched: .[1], digest: .[5]}' a.cdx | seedbank ingest BANK -`"#)
-            .first("expected value at column 2").made(1),
-        certain("bare.cdx", "example,a)/ 20261119040000 http://a.example/ text/html 200 D - - 9 1 x.gz\n", r#"bare.cdx is a CDX index; its entries as records: `jq -Rc 'split(" ") | select(.[2] // "" | test("^https?:")) | {url: .[2], fetched: .[1], digest: .[5]}' bare.cdx | seedbank ingest BANK -`"#)
-            .first(no_json).made(1),
-        certain("array.json", "[{\"url\": \"http://a.example/\"}, {\"url\": \"http://b.example/\"}]\n", "array.json is a JSON array, and one object a line is taken: `jq -c '.[]' array.json | seedbank ingest BANK -`")
-            .first("a record must be a JSON object").made(2),
-        certain("lines of array.json", "[\n  {\"url\": \"http://a.example/\"},\n  {\"url\": \"http://b.example/\"}\n]\n", "lines of array.json is a JSON array, and one object a line is taken: `jq -c '.[]' 'lines of array.json' | seedbank ingest BANK -`")
-            .first("a record must be a JSON object").made(2),
-        certain("array.json.zst", zstd(b"[{\"url\": \"http://a.example/\"}]"), "array.json.zst is a JSON array, and one object a line is taken: `zstd -dc array.json.zst | jq -c '.[]' | seedbank ingest BANK -`")
-            .first("a record must be a JSON object").made(1),
-        certain("pretty.json", "{\n  \"url\": \"http://a.example/\"\n}\n{\n  \"url\": \"http://b.example/\"\n}\n", "pretty.json is JSON whose objects are not one a line: `jq -c . pretty.json | seedbank ingest BANK -`")
-            .first("EOF while parsing an object at column 1").made(2),
-        certain("firehose.json", "{\"url\": \"http://a.example/\"}{\"url\": \"http://b.example/\"}", "firehose.json is JSON whose objects are not one a line: `jq -c . firehose.json | seedbank ingest BANK -`")
-            .first("trailing characters at column 29").made(2),
+        certain("a.cdxj", "example,a)/ 20261119040000 {\"url\": \"http://a.example/\", \"status\": \"200\", \"digest\": \"D\"}\n", "a.cdxj is a CDXJ index; leave --input out, or say --input cdxj")
+            .args(&["--input", "jsonl"]).first(no_json),
+        certain("a.cdx", " CDX N b a m s k r M S V g\nexample,a)/ 20261119040000 http://a.example/ text/html 200 D - - 9 1 x.gz\n", "a.cdx is a CDX index; leave --input out, or say --input cdx")
+            .args(&["--input", "jsonl"]).first("expected value at column 2"),
+        certain("bare.cdx", "example,a)/ 20261119040000 http://a.example/ text/html 200 D - - 9 1 x.gz\n", "bare.cdx is a CDX index; leave --input out, or say --input cdx")
+            .args(&["--input", "jsonl"]).first(no_json),
+        certain("array.json", "[{\"url\": \"http://a.example/\"}, {\"url\": \"http://b.example/\"}]\n", "array.json is a JSON array; leave --input out, or say --input json")
+            .args(&["--input", "jsonl"]).first("a record must be a JSON object"),
+        certain("lines of array.json", "[\n  {\"url\": \"http://a.example/\"},\n  {\"url\": \"http://b.example/\"}\n]\n", "lines of array.json is a JSON array; leave --input out, or say --input json")
+            .args(&["--input", "jsonl"]).first("a record must be a JSON object"),
+        certain("array.json.zst", zstd(b"[{\"url\": \"http://a.example/\"}]"), "array.json.zst is a JSON array; leave --input out, or say --input json")
+            .args(&["--input", "jsonl"]).first("a record must be a JSON object"),
+        certain("pretty.json", "{\n  \"url\": \"http://a.example/\"\n}\n{\n  \"url\": \"http://b.example/\"\n}\n", "pretty.json is JSON whose objects are not one a line; leave --input out, or say --input json")
+            .args(&["--input", "jsonl"]).first("EOF while parsing an object at column 1"),
+        certain("firehose.json", "{\"url\": \"http://a.example/\"}{\"url\": \"http://b.example/\"}", "firehose.json is JSON whose objects are not one a line; leave --input out, or say --input json")
+            .args(&["--input", "jsonl"]).first("trailing characters at column 29"),
         certain("strings.jsonl", "\"http://a.example/\"\n\"http://b.example/\"\n", "strings.jsonl is a JSON string a line, and a record is an object: `jq -c '{url: .}' strings.jsonl | seedbank ingest BANK -`")
             .first("a record must be a JSON object").made(2),
-        certain("urls.txt", "http://a.example/\nhttps://b.example/x\n", r#"urls.txt is a list of URLs, and a record is a JSON object; these would become known pages: `jq -Rc 'split("\t")[0] | select(test("^https?:"; "i")) | {url: .}' urls.txt | seedbank ingest BANK -`"#)
-            .first(no_json).made(2),
-        certain("dos.txt", "# from the old crawler\r\nhttp://a.example/\r\n\r\nHTTP://b.example/x\r\n", r#"dos.txt is a list of URLs, and a record is a JSON object; these would become known pages: `jq -Rc 'split("\t")[0] | select(test("^https?:"; "i")) | {url: .}' dos.txt | seedbank ingest BANK -`"#)
-            .first(no_json).made(2),
-        certain("nutch.txt", "http://a.example/\tnutch.score=1\n", r#"nutch.txt is a list of URLs, and a record is a JSON object; these would become known pages: `jq -Rc 'split("\t")[0] | select(test("^https?:"; "i")) | {url: .}' nutch.txt | seedbank ingest BANK -`"#)
-            .first(no_json).made(1),
+        certain("urls.txt", "http://a.example/\nhttps://b.example/x\n", "urls.txt is a list of URLs, which become known pages; leave --input out, or say --input urls")
+            .args(&["--input", "jsonl"]).first(no_json),
+        certain("dos.txt", "# from the old crawler\r\nhttp://a.example/\r\n\r\nHTTP://b.example/x\r\n", "dos.txt is a list of URLs, which become known pages; leave --input out, or say --input urls")
+            .args(&["--input", "jsonl"]).first(no_json),
+        certain("nutch.txt", "http://a.example/\tnutch.score=1\n", "nutch.txt is a list of URLs, which become known pages; leave --input out, or say --input urls")
+            .args(&["--input", "jsonl"]).first(no_json),
+        certain("crawl.log", CRAWL_LOG, "crawl.log is a crawl.log of Heritrix; leave --input out, or say --input heritrix")
+            .args(&["--input", "jsonl"]).first(no_json),
+        certain("part-r-00000", NUTCH_TEXT, "part-r-00000 is a dump of Nutch; leave --input out, or say --input nutch")
+            .args(&["--input", "jsonl"]).first(no_json),
         certain("a.csv", "url,clicks\nhttp://a.example/,3\n", "a.csv is CSV; with a header that names the fields of records: `mlr --icsv --ojsonl cat a.csv | seedbank ingest BANK -`")
             .first(no_json).made(1),
         certain("quoted.csv", "\"url\",\"clicks\"\n\"http://a.example/\",\"3\"\n", "quoted.csv is CSV; with a header that names the fields of records: `mlr --icsv --ojsonl cat quoted.csv | seedbank ingest BANK -`")
@@ -281,11 +286,12 @@ fn what_is_advised_makes_records() {
 fn a_list_from_standard_input_is_told_as_well() {
     let place = Place::with_bank();
     let args = ["ingest", "bank", "--rejects", "bad", "-"];
+    let of_lines = [&args[..], &["--input", "jsonl"]].concat();
     let error = place
-        .run_with(&args, b"[{\"url\": \"http://a.example/\"}]")
+        .run_with(&of_lines, b"[{\"url\": \"http://a.example/\"}]")
         .fails(3);
-    let words = "hint: standard input is a JSON array, and one object a line is taken: \
-        `jq -c '.[]' | seedbank ingest BANK -`; the bad records are listed in bad\n";
+    let words = "hint: standard input is a JSON array; leave --input out, or say --input json; \
+        the bad records are listed in bad\n";
     assert!(error.ends_with(words), "{error}");
     let error = place.run_with(&args, b"PAR1\x15").fails(3);
     assert!(

@@ -13,6 +13,8 @@
 mod bvgraph;
 mod ccgraph;
 mod ccgraph_bad;
+mod crawler_texts;
+mod crawler_texts_bad;
 mod deltas;
 mod export;
 mod forget;

@@ -8,6 +8,7 @@
 pub mod asking;
 pub mod banks;
 pub mod command;
+pub mod crawler_texts;
 pub mod days;
 pub mod folders;
 pub mod graphs;

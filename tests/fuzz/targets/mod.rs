@@ -17,6 +17,7 @@
 mod bitmaps;
 mod bvgraph;
 mod ccgraph;
+mod crawler_texts;
 mod cursor;
 mod file;
 mod json_lines;
@@ -138,6 +139,13 @@ pub(crate) const TARGETS: &[Target] = &[
         name: "wat",
         run: wat::run,
         seeds: wat::seeds,
+        memory: 64 << 20,
+        ..USUAL
+    },
+    Target {
+        name: "crawler_texts",
+        run: crawler_texts::run,
+        seeds: crawler_texts::seeds,
         memory: 64 << 20,
         ..USUAL
     },

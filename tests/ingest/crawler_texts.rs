@@ -1,0 +1,253 @@
+//! Lists, indexes, logs and dumps of crawlers and archives, in a bank.
+//!
+//! Families of cases, and what they catch:
+//! * each layout beside the same facts as JSON Lines, compressed, and taken without its name: a bank
+//!   that differs; links or attributes of a page that go although the text says nothing of them;
+//! * long texts, cut into many pieces: what a line says of those after it, lost at a cut;
+//! * several files of a batch: links of a list beside records of their pages, an index of sitemaps.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+
+use crate::support;
+use crate::support::crawler_texts::{
+    BEFORE, CRAWL_LOG, NUTCH_JSON, NUTCH_LINKS, NUTCH_TEXT, SITEMAP, examples,
+};
+use crate::support::histories::exported;
+use crate::support::model::assert_clean;
+use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
+use seedbank::ingest::{Input, Naming, Nofollow, PassedOver};
+use seedbank::watch::Unwatched;
+
+const AUTO: Format = Format::Auto {
+    nofollow: Nofollow::Keep,
+};
+
+/// A bank that had [`BEFORE`], and then these files as one batch.
+fn bank_of(
+    texts: &[&[u8]],
+    format: Format,
+    memory: usize,
+) -> (tempfile::TempDir, Bank, IngestReport) {
+    let folder = support::scratch();
+    let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+    let before = folder.path().join("before");
+    fs::write(&before, BEFORE).unwrap();
+    let request = IngestRequest {
+        inputs: vec![Input::File(before)],
+        ..IngestRequest::default()
+    };
+    bank.ingest(&request, &Unwatched).unwrap();
+    let inputs = texts.iter().enumerate().map(|(number, text)| {
+        let path = folder.path().join(format!("input-{number}"));
+        fs::write(&path, text).unwrap();
+        Input::File(path)
+    });
+    let request = IngestRequest {
+        inputs: inputs.collect(),
+        format,
+        max_loss: 100.0,
+        memory,
+        ..IngestRequest::default()
+    };
+    let report = bank.ingest(&request, &Unwatched).unwrap();
+    assert_clean(&bank);
+    (folder, bank, report)
+}
+
+const PLENTY: usize = 64 << 20;
+
+/// What a bank has after these files.
+fn of(texts: &[&str], format: Format) -> Vec<u8> {
+    let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+    let (_folder, bank, _) = bank_of(&texts, format, PLENTY);
+    exported(&bank)
+}
+
+#[test]
+fn a_bank_is_that_of_the_same_facts_as_json_lines() {
+    for example in examples() {
+        let name = example.name;
+        let theirs = of(&[&example.lines], Format::JsonLines);
+        assert_ne!(theirs, of(&[], AUTO), "{name} says nothing");
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(example.text.as_bytes()).unwrap();
+        let gzip = gzip.finish().unwrap();
+        let text = example.text.as_bytes();
+        let marked = [b"\xef\xbb\xbf", text].concat();
+        for (bytes, format) in [
+            (text, example.format.clone()),
+            (&gzip, example.format.clone()),
+            (&marked, example.format.clone()),
+            (text, AUTO),
+            (&gzip, AUTO),
+        ] {
+            if format == AUTO && example.format == Format::HeritrixLinks {
+                continue;
+            }
+            let (_folder, bank, report) = bank_of(&[bytes], format.clone(), PLENTY);
+            let ours: Vec<u8> = exported(&bank);
+            let shown = String::from_utf8_lossy(&ours);
+            assert_eq!(ours, theirs, "{name} as {format:?}: {shown}");
+            assert_eq!(report.read.rejected(), 0, "{name}");
+        }
+    }
+}
+
+/// The texts as they are counted: what is passed over, and why.
+#[test]
+fn what_says_nothing_of_a_page_is_counted() {
+    let counted: [(&str, u64, &[(PassedOver, u64)]); 7] = [
+        ("urls", 4, &[(PassedOver::NoPage, 2)]),
+        ("sitemap", 4, &[]),
+        (
+            "cdx",
+            4,
+            &[(PassedOver::OtherStatus, 2), (PassedOver::NoPage, 2)],
+        ),
+        (
+            "cdxj",
+            4,
+            &[(PassedOver::OtherStatus, 1), (PassedOver::NoPage, 2)],
+        ),
+        ("nutch links", 4, &[(PassedOver::NoPage, 2)]),
+        (
+            "heritrix",
+            4,
+            &[
+                (PassedOver::OtherStatus, 1),
+                (PassedOver::NoStatus, 1),
+                (PassedOver::Prerequisite, 2),
+            ],
+        ),
+        ("heritrix links", 4, &[(PassedOver::NoLink, 4)]),
+    ];
+    let examples = examples();
+    for (name, records, passed) in counted {
+        let example = examples
+            .iter()
+            .find(|example| example.name == name)
+            .unwrap();
+        let text = example.text.as_bytes();
+        let (_folder, _, report) = bank_of(&[text], example.format.clone(), PLENTY);
+        assert_eq!(report.read.records, records, "{name}");
+        let passed: Vec<_> = passed.to_vec();
+        let counted = report.read.passed_over.clone();
+        assert_eq!(counted, passed.into_iter().collect(), "{name}");
+    }
+}
+
+/// Texts of several megabytes, whose lines depend on those before them.
+#[test]
+fn long_texts_are_cut_where_nothing_is_lost() {
+    let many = 0..20_000;
+    let mut links = String::new();
+    let mut pages = String::new();
+    let mut sitemap = "<urlset>".to_owned();
+    let mut array = "[".to_owned();
+    let (mut of_links, mut of_pages, mut known) = (String::new(), String::new(), String::new());
+    links.push_str("http://hub.example/\tInlinks:\n");
+    for n in many {
+        let url = format!("http://p{}.example/{n}", n % 7);
+        let comma = if n == 0 { "" } else { "," };
+        let line = format!("{{\"url\": \"{url}\"}}\n");
+        writeln!(links, " fromUrl: {url} anchor: {n}").unwrap();
+        writeln!(
+            of_links,
+            "{{\"url\": \"{url}\", \"outlinks\": [\"http://hub.example/\"]}}"
+        )
+        .unwrap();
+        let page = NUTCH_TEXT.split("\n\n").next().unwrap();
+        writeln!(pages, "{}\n", page.replace("http://a.example/", &url)).unwrap();
+        writeln!(of_pages, "{{\"url\": \"{url}\", \"digest\": \"9f86d081884c7d659a2feaa0c55ad015\", \"fetched\": \"2026-11-19T04:00:00Z\"}}").unwrap();
+        write!(sitemap, "<url><loc>{url}</loc></url>").unwrap();
+        write!(array, "{comma}{line}").unwrap();
+        known.push_str(&line);
+    }
+    sitemap.push_str("</urlset>");
+    array.push(']');
+    for (name, text, lines) in [
+        ("links", links, of_links),
+        ("pages", pages, of_pages),
+        ("sitemap", sitemap, known.clone()),
+        ("array", array, known),
+    ] {
+        let ours = of(&[&text], AUTO);
+        assert!(ours == of(&[&lines], Format::JsonLines), "{name}");
+    }
+}
+
+#[test]
+fn links_of_a_list_are_those_of_a_record_that_has_none() {
+    let records = NUTCH_JSON.to_owned()
+        + &NUTCH_JSON
+            .replace("Dec 19", "Dec 18")
+            .replace("9f86", "0000");
+    let lines = [
+        r#"{"url": "http://a.example/", "outlinks": ["http://b.example/", "http://x.example/"], "fetched": "2026-11-19T04:00:00Z", "digest": "9f86d081884c7d659a2feaa0c55ad015"}"#,
+        r#"{"url": "http://c.example/x", "outlinks": ["http://b.example/"]}"#,
+        r#"{"url": "http://x.example/", "outlinks": []}"#,
+        r#"{"url": "http://gone.example/", "gone": true}"#,
+        r#"{"url": "http://moved.example/", "redirect": "https://moved.example/"}"#,
+        r#"{"url": "http://new.example/"}"#,
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let theirs = of(&[&lines], Format::JsonLines);
+    // Of a page that is gone or leads elsewhere the list says nothing.
+    let more =
+        " fromUrl: http://gone.example/ anchor: x\n fromUrl: http://moved.example/ anchor: x\n";
+    let links = NUTCH_LINKS.trim_end().to_owned() + "\n" + more;
+    for texts in [[&records, &links], [&links, &records]] {
+        for memory in [PLENTY, 0] {
+            let texts = texts.map(|text| text.as_bytes());
+            let (_folder, bank, _) = bank_of(&texts, Format::Nutch, memory);
+            let ours: Vec<u8> = exported(&bank);
+            assert_eq!(ours, theirs, "{memory}: {}", String::from_utf8_lossy(&ours));
+        }
+    }
+}
+
+#[test]
+fn a_log_gives_links_and_then_pages() {
+    let (folder, bank, _) = bank_of(&[CRAWL_LOG.as_bytes()], Format::HeritrixLinks, PLENTY);
+    let request = IngestRequest {
+        inputs: vec![Input::File(folder.path().join("input-0"))],
+        format: Format::Heritrix,
+        ..IngestRequest::default()
+    };
+    let report = bank.ingest(&request, &Unwatched).unwrap();
+    assert_eq!(
+        (report.counts.links_added, report.counts.became_gone),
+        (0, 1)
+    );
+    assert_clean(&bank);
+}
+
+#[test]
+fn a_list_of_sitemaps_is_not_followed() {
+    let index = "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><sitemap><loc>http://a.example/1.xml</loc><lastmod>2026-11-19</lastmod></sitemap>\
+        <sitemap><loc>http://a.example/2.xml</loc></sitemap></sitemapindex>";
+    for format in [Format::Sitemap, AUTO] {
+        for texts in [[index, SITEMAP], [SITEMAP, index]] {
+            let texts = texts.map(str::as_bytes);
+            let (_folder, _, report) = bank_of(&texts, format.clone(), PLENTY);
+            assert_eq!(report.read.records, 4);
+            assert_eq!(report.read.passed_over, [(PassedOver::Sitemap, 2)].into());
+        }
+        let folder = support::scratch();
+        let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+        let path = folder.path().join("index.xml");
+        fs::write(&path, index).unwrap();
+        let request = IngestRequest {
+            inputs: vec![Input::File(path.clone()), Input::File(path)],
+            format,
+            ..IngestRequest::default()
+        };
+        let error = bank.ingest(&request, &Unwatched).unwrap_err().to_string();
+        assert!(
+            error.contains("index.xml is a list of 4 sitemaps"),
+            "{error}"
+        );
+    }
+}
