@@ -228,7 +228,8 @@ fn of_text(head: &[u8]) -> Option<Foreign> {
         b'"' if lines().all(|line| serde_json::from_str::<String>(line).is_ok()) => {
             Some(Foreign::JsonStrings)
         }
-        _ => of_index(first, lines().nth(1)).or_else(|| of_columns(lines)),
+        _ => of_index(first, lines().find(|line| !line.starts_with('!')))
+            .or_else(|| of_columns(lines)),
     }
 }
 
@@ -242,9 +243,19 @@ fn of_markup(text: &str) -> Option<Foreign> {
         })
     };
     let begins = |tags: &[&str]| tags.iter().any(|name| tag(name));
+    // The elements of a sitemap may have a prefix.
+    let root = |name: &str| {
+        let mut tags = text.split('<').skip(1);
+        tags.any(|tag| {
+            let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
+            let whole = tag.split(|c| !is_name(c)).next().unwrap_or(tag);
+            let local = whole.rsplit(':').next().unwrap_or(whole);
+            local.eq_ignore_ascii_case(name)
+        })
+    };
     Some(match text {
-        _ if begins(&["sitemapindex"]) => Foreign::SitemapIndex,
-        _ if begins(&["urlset"]) => Foreign::Sitemap,
+        _ if root("sitemapindex") => Foreign::SitemapIndex,
+        _ if root("urlset") => Foreign::Sitemap,
         _ if begins(&["html", "!doctype html", "head", "body"]) => Foreign::Html,
         _ if text.starts_with("<?xml") || begins(&["rss", "feed"]) => Foreign::Xml,
         _ => return None,
@@ -277,12 +288,13 @@ fn of_objects(text: &str, first: &str) -> Option<Foreign> {
 }
 
 /// Of the index of a web archive: a key of reversed labels, 14 digits, and what stands there.
-fn of_index(first: &str, second: Option<&str>) -> Option<Foreign> {
+fn of_index(first: &str, entry: Option<&str>) -> Option<Foreign> {
     if first.starts_with("CDX ") {
         return Some(Foreign::Cdx);
     }
-    let line = match second {
-        Some(second) if first.starts_with("!OpenWayback-CDXJ") => second,
+    // Lines that begin so say what the index is.
+    let line = match entry {
+        Some(entry) if first.starts_with('!') => entry,
         _ => first,
     };
     let mut parts = line.splitn(3, ' ');
@@ -329,7 +341,12 @@ fn of_columns<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<
         _ if all(&|line| line.split('\t').skip(1).all(|more| more.contains('='))) => {
             if all(&|line| line.contains("\",") || two_urls(line, ',')) {
                 Foreign::Commas
-            } else if all(&|line| !line.trim().contains(' ')) {
+            } else if all(&|line| {
+                // A comment may follow.
+                let (url, comment) = line.split_once(" #").unwrap_or((line, ""));
+                let (url, _) = url.split_once('\t').unwrap_or((url, comment));
+                !url.trim().contains(' ')
+            }) {
                 Foreign::Urls
             } else {
                 return None;

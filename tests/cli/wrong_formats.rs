@@ -184,7 +184,7 @@ fn texts() -> Vec<Wrong> {
         certain("nutch.txt", "http://a.example/\tnutch.score=1\n", "nutch.txt is a list of URLs, which become known pages; leave --input out, or say --input urls")
             .args(&["--input", "jsonl"]).first(no_json),
         certain("crawl.log", CRAWL_LOG, "crawl.log is a crawl.log of Heritrix; leave --input out, or say --input heritrix")
-            .args(&["--input", "jsonl"]).first(no_json),
+            .args(&["--input", "jsonl"]).first("a record must be a JSON object"),
         certain("part-r-00000", NUTCH_TEXT, "part-r-00000 is a dump of Nutch; leave --input out, or say --input nutch")
             .args(&["--input", "jsonl"]).first(no_json),
         certain("a.csv", "url,clicks\nhttp://a.example/,3\n", "a.csv is CSV; with a header that names the fields of records: `mlr --icsv --ojsonl cat a.csv | seedbank ingest BANK -`")

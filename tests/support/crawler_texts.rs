@@ -28,7 +28,7 @@ pub const BEFORE: &str = r#"{"url": "http://a.example/", "outlinks": ["http://b.
 {"url": "http://dead.example/", "gone": true}
 "#;
 
-pub const URLS: &str = "# seeds of the old crawler\r\nhttp://a.example/\r\n\nhttp://NEW.example\tnutch.score=0.5\tkey=value\nhttp://dead.example/ # again\n+http://(example,d,\n  https://b.example/x#part\n";
+pub const URLS: &str = "# seeds of the old crawler\r\nhttp://a.example/\r\n\nhttp://NEW.example\tnutch.score=0.5\tkey=value\nhttp://dead.example/ # again\n+http://(example,d,\nhttps://b.example/x#part \n";
 
 pub const SITEMAP: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE urlset [<!ENTITY file SYSTEM "file:///etc/hostname">]>
