@@ -214,7 +214,8 @@ impl Opened {
         let (length, failed) = self.fill(&mut head);
         head.truncate(length);
         self.failed = failed;
-        let is = Foreign::of(&head);
+        // As those who read the text do, after the mark of UTF-8.
+        let is = Foreign::of(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head));
         self.ahead = Cursor::new(head);
         is
     }

@@ -35,13 +35,13 @@ impl EntryFormat for Links {
             return Ok(Entry::None(PassedOver::NoPage));
         }
         let wrong = |said| Err(Fault::new(RejectReason::Columns, said));
-        let Some(link) = line.strip_prefix(FROM) else {
+        let Some(rest) = line.strip_prefix(FROM) else {
             return wrong("neither a page with its inlinks nor one that links to it");
         };
         let Some(to) = to else {
             return wrong("no page was named to which this one links");
         };
-        let from = link.split_once(' ').map_or(link, |(from, _)| from);
+        let from = rest.split_once(' ').map_or(rest, |(from, _)| from);
         let from = reading.page(from)?;
         Ok(Entry::One(match reading.target(from, to) {
             Some(to) => Event::Outlink { from, to },
