@@ -192,7 +192,7 @@ fn links_of_a_list_are_those_of_a_record_that_has_none() {
         r#"{"url": "http://moved.example/", "redirect": "https://moved.example/"}"#,
         r#"{"url": "http://new.example/"}"#,
     ];
-    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let lines: String = lines.into_iter().flat_map(|line| [line, "\n"]).collect();
     let theirs = of(&[&lines], Format::JsonLines);
     // Of a page that is gone or leads elsewhere the list says nothing.
     let more =

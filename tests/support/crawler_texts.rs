@@ -16,7 +16,7 @@ fn example(name: &'static str, format: Format, text: &str, lines: &[&str]) -> Ex
         name,
         format,
         text: text.to_owned(),
-        lines: lines.iter().map(|line| format!("{line}\n")).collect(),
+        lines: lines.iter().flat_map(|line| [*line, "\n"]).collect(),
     }
 }
 

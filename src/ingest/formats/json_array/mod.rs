@@ -72,8 +72,7 @@ pub(super) fn pieces<'a>(file: String, input: Opened, progress: &Progress<'a>) -
 }
 
 fn read(records: &Records, reading: &mut Reading) {
-    let mut number = records.first;
-    for place in &records.places {
+    for (number, place) in (records.first..).zip(&records.places) {
         let at = Position::Record(number);
         let text = records.text.get(place.text.clone()).unwrap_or_default();
         let said = if place.is_whole {
@@ -82,6 +81,5 @@ fn read(records: &Records, reading: &mut Reading) {
             Err(line_too_long(place.bytes))
         };
         reading.add(at, said, text);
-        number += 1;
     }
 }
