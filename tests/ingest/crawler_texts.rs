@@ -95,10 +95,13 @@ fn a_bank_is_that_of_the_same_facts_as_json_lines() {
     }
 }
 
+/// How many lines are passed over, by reason.
+type Passed = &'static [(PassedOver, u64)];
+
 /// The texts as they are counted: what is passed over, and why.
 #[test]
 fn what_says_nothing_of_a_page_is_counted() {
-    let counted: [(&str, u64, &[(PassedOver, u64)]); 7] = [
+    let counted: [(&str, u64, Passed); 7] = [
         ("urls", 4, &[(PassedOver::NoPage, 2)]),
         ("sitemap", 4, &[]),
         (
@@ -197,10 +200,10 @@ fn links_of_a_list_are_those_of_a_record_that_has_none() {
     // Of a page that is gone or leads elsewhere the list says nothing.
     let more =
         " fromUrl: http://gone.example/ anchor: x\n fromUrl: http://moved.example/ anchor: x\n";
-    let links = NUTCH_LINKS.trim_end().to_owned() + "\n" + more;
-    for texts in [[&records, &links], [&links, &records]] {
+    let inlinks = NUTCH_LINKS.trim_end().to_owned() + "\n" + more;
+    for texts in [[&records, &inlinks], [&inlinks, &records]] {
         for memory in [PLENTY, 0] {
-            let texts = texts.map(|text| text.as_bytes());
+            let texts = texts.map(String::as_bytes);
             let (_folder, bank, _) = bank_of(&texts, Format::Nutch, memory);
             let ours: Vec<u8> = exported(&bank);
             assert_eq!(ours, theirs, "{memory}: {}", String::from_utf8_lossy(&ours));
