@@ -83,6 +83,7 @@ pub mod watch;
 
 // Rooms that callers do not need: the engine re-exports those of their types that appear in
 // requests and answers. The package's own tests and benches use them directly.
+mod columns;
 #[cfg(not(feature = "internals"))]
 mod cores;
 #[cfg(not(feature = "internals"))]

@@ -4,9 +4,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use super::session::Everywhere;
 use super::{
-    backup, check, compact, compare, cores, diff, evaluate, explain, export, forget, history,
-    ingest, init, migrate, page, plans, quotas, refresh, repair, report, restore, search, seeds,
-    serve, shell, site, status, synth, undo,
+    backup, check, compact, compare, cores, diff, evaluate, explain, export, forget, graph,
+    history, ingest, init, migrate, page, plans, quotas, refresh, repair, report, restore, scores,
+    search, seeds, serve, shell, site, status, synth, undo,
 };
 use seedbank::engine::FORMAT;
 
@@ -66,6 +66,8 @@ pub(super) enum Command {
     Report(report::ReportArgs),
     Serve(serve::ServeArgs),
     Export(export::ExportArgs),
+    Graph(graph::GraphArgs),
+    Scores(scores::ScoresArgs),
     Status(status::StatusArgs),
     Check(check::CheckArgs),
     Repair(repair::RepairArgs),

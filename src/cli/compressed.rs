@@ -15,7 +15,7 @@ const LEVEL: i32 = zstd::DEFAULT_COMPRESSION_LEVEL;
 /// Output to a file whose name ends in `.gz` or `.zst`, or plain output.
 pub(super) struct Compressed {
     to: Way,
-    failed: Box<dyn Fn(io::Error) -> CliError>,
+    failed: Box<dyn Fn(io::Error) -> CliError + Send>,
 }
 
 enum Way {

@@ -15,6 +15,7 @@ mod explain;
 mod export;
 mod failure;
 mod forget;
+mod graph;
 mod history;
 mod ingest;
 mod init;
@@ -35,6 +36,7 @@ mod refresh;
 mod repair;
 mod report;
 mod restore;
+mod scores;
 mod search;
 mod seeds;
 mod serve;
@@ -118,6 +120,8 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Plans(args) => plans::run(&args, session),
         Command::Quotas(args) => quotas::run(args, session),
         Command::Export(args) => export::run(&args, session),
+        Command::Graph(args) => graph::run(&args, session),
+        Command::Scores(args) => scores::run(&args, session),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => check::run(&args, session),
         Command::Repair(args) => repair::run(&args, session),

@@ -11,7 +11,7 @@ use tempfile::{Builder, NamedTempFile, TempPath};
 use super::failure::CliError;
 
 /// How files on their way are called.
-const PREFIX: &str = ".seedbank-";
+pub(super) const PREFIX: &str = ".seedbank-";
 
 /// A file on its way.
 pub(super) struct OutFile {
@@ -108,6 +108,21 @@ impl OutFile {
         if let Some(there) = &spot.there {
             let set = file.as_file().set_permissions(there.permissions());
             set.map_err(failed(path))?;
+        }
+        Ok(Self {
+            to: Place::Beside(file, spot.place),
+            path: spot.path,
+        })
+    }
+
+    /// A file that is written already, on the file system of its place.
+    pub(super) fn of_written(file: PathBuf, spot: Spot) -> Result<Self, CliError> {
+        let opened = File::open(&file).map_err(failed(&spot.path))?;
+        let path = TempPath::try_from_path(file).map_err(failed(&spot.path))?;
+        let file = NamedTempFile::from_parts(opened, path);
+        if let Some(there) = spot.there.filter(Metadata::is_file) {
+            let set = file.as_file().set_permissions(there.permissions());
+            set.map_err(failed(&spot.path))?;
         }
         Ok(Self {
             to: Place::Beside(file, spot.place),

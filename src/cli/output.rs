@@ -1,8 +1,9 @@
 //! Standard output, without a panic when its reader goes away; or a file in its place.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
 
+use seedbank::told::SeedFormat;
 use serde::Serialize;
 
 use super::failure::CliError;
@@ -16,7 +17,7 @@ pub(super) struct Output {
 
 /// Where the bytes go.
 enum Target {
-    Stdout(StdoutLock<'static>),
+    Stdout(Stdout),
     File(OutFile),
 }
 
@@ -51,7 +52,7 @@ impl Target {
 
 impl Output {
     pub(super) fn new() -> Self {
-        Self::with(Target::Stdout(io::stdout().lock()))
+        Self::with(Target::Stdout(io::stdout()))
     }
 
     /// To a file, or to standard output where none is given or it is `-`. What cannot work is told
@@ -140,6 +141,23 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// Refuses Parquet where nothing could read it: in a build without it, to a terminal, or to a file whose
+/// name says that it is compressed once more.
+pub(super) fn parquet_to(file: Option<&Path>) -> Result<(), CliError> {
+    let ending = file.and_then(Path::extension).unwrap_or_default();
+    let to_terminal = file.is_none_or(|file| file.as_os_str() == "-") && io::stdout().is_terminal();
+    let problem = if !SeedFormat::Parquet.is_there() {
+        "this build has no Parquet; build it with the feature `parquet`"
+    } else if to_terminal {
+        "Parquet is no text for a terminal; give --out FILE"
+    } else if ending.eq_ignore_ascii_case("gz") || ending.eq_ignore_ascii_case("zst") {
+        "Parquet is compressed by itself; give --out a name that does not end in .gz or .zst"
+    } else {
+        return Ok(());
+    };
+    Err(CliError::Usage(problem.to_owned()))
 }
 
 /// Writes lines of text.

@@ -10,7 +10,7 @@ use seedbank::told::{SeedFormat, split_seeds, write_seeds};
 
 use super::failure::CliError;
 use super::out_file::{OutFile, Spot, complete};
-use super::output::Output;
+use super::output::{Output, parquet_to};
 use super::session::{Outcome, Session};
 use super::values::{WhichArgs, whole};
 
@@ -24,7 +24,8 @@ Examples:
   seedbank seeds bank --format nutch --out urls/seeds.txt
   seedbank seeds bank --out seeds.txt --if-changed status 5 where seeds.txt has this list already
   seedbank seeds bank --out urls.txt --split 4     urls-1.txt to urls-4.txt, whole sites each
-  seedbank seeds bank --format heritrix > job/seeds.txt";
+  seedbank seeds bank --format heritrix > job/seeds.txt
+  seedbank seeds bank --format parquet --out seeds.parquet";
 
 /// Print the seeds of a refresh, best first
 ///
@@ -90,6 +91,8 @@ enum Format {
     Scrapy,
     /// One URLItem of URLFrontier a line, as JSON
     Urlfrontier,
+    /// A Parquet file, with the columns that CSV has
+    Parquet,
 }
 
 impl From<Format> for SeedFormat {
@@ -104,11 +107,15 @@ impl From<Format> for SeedFormat {
             Format::Browsertrix => Self::Browsertrix,
             Format::Scrapy => Self::Scrapy,
             Format::Urlfrontier => Self::Urlfrontier,
+            Format::Parquet => Self::Parquet,
         }
     }
 }
 
 pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliError> {
+    if args.format == Format::Parquet {
+        parquet_to(args.out.as_deref())?;
+    }
     let bank = Bank::at(&args.bank);
     if let (Some(parts), Some(out)) = (args.split, &args.out) {
         if out.as_os_str() == "-" {

@@ -14,7 +14,9 @@
 //! | `refresh` | one run of a plan, by `cores`, by `cover` of sites or over the `web` |
 //! | `ask` | seeds, cores, history, status; why a page is a seed; what changed |
 //! | `export` | the whole state as records that make another bank |
+//! | `graph_files` | the links as graphs that others read |
 //! | `evaluate` | the papers' experiments |
+//! | `scores` | degrees and centralities of every page, with what a plan knows of it |
 
 mod ask;
 mod bank;
@@ -22,11 +24,13 @@ mod clock;
 mod error;
 mod evaluate;
 mod export;
+mod graph_files;
 mod history;
 mod ingest;
 mod plan;
 mod policy;
 mod refresh;
+mod scores;
 mod upkeep;
 mod whole;
 
@@ -60,6 +64,7 @@ pub use evaluate::{
     MethodsEvaluation, MethodsRequest, RandomDepth, Recommended, SeedList, StateView, TopPage,
 };
 pub use export::ExportReport;
+pub use graph_files::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 pub use ingest::{
     AliasCounts, BarredCounts, ForgetReport, ForgetRequest, Format, IngestReport, IngestRequest,
     PushedBatch, SitesCounts, UndoReport,
@@ -70,6 +75,7 @@ pub use refresh::{
     ChangesView, Cost, DeletedPlan, PolicyView, Reason, RefreshReport, RefreshRequest, RefreshView,
     Short, Shortage, SiteChange, Stars, TrialView, TuningView,
 };
+pub use scores::{PageScore, ScoresReport, ScoresRequest};
 
 pub use upkeep::{RestoreRequest, backups, restore, restore_without};
 

@@ -15,6 +15,7 @@ pub(super) const JSON: &str = "application/json";
 pub(super) const JSON_LINES: &str = "application/jsonl; charset=utf-8";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 pub(super) const CSV: &str = "text/csv; charset=utf-8";
+pub(super) const PARQUET: &str = "application/vnd.apache.parquet";
 
 /// An answer, whole.
 #[derive(Debug)]

@@ -38,6 +38,7 @@ mod gains;
 mod given;
 mod hint;
 mod keep;
+mod last_block;
 pub mod ledger;
 mod link_reads;
 pub mod links;
@@ -82,6 +83,7 @@ pub use create::create;
 pub use error::StoreError;
 pub use examine::{BankCheck, FileFinding, StateCheck, Verdict, check as check_bank};
 pub use hint::StoreHint;
+pub use last_block::LastBlock;
 pub use migrate::{MigrateReport, migrate, migrate_to};
 pub use published::Reader;
 #[doc(hidden)]

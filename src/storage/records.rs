@@ -188,6 +188,18 @@ impl PageState {
     pub const fn is_live(self) -> bool {
         matches!(self, Self::Known | Self::Crawled)
     }
+
+    /// Its name, as in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Known => "known",
+            Self::Crawled => "crawled",
+            Self::Gone => "gone",
+            Self::Unlinked => "unlinked",
+            Self::Alias => "alias",
+        }
+    }
 }
 
 /// A page.

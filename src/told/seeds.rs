@@ -8,7 +8,8 @@ use super::crawlers::{
     ARRAY, BROWSERTRIX, Frame, LINES, browsertrix_item, evidence, nutch_line, scrapy_request,
     stormcrawler_line, urlfrontier_line,
 };
-use crate::engine::{ByPolicy, Seed};
+use super::seed_table;
+use crate::engine::Seed;
 use crate::shown::{counted, quoted};
 
 /// How a seed list is written.
@@ -33,11 +34,13 @@ pub enum SeedFormat {
     Scrapy,
     /// One `URLItem` of URLFrontier a line, as JSON.
     Urlfrontier,
+    /// A Parquet file, with the columns that CSV has. Needs the feature `parquet`.
+    Parquet,
 }
 
 impl SeedFormat {
-    /// Every format, in the order in which they are offered.
-    pub const ALL: [Self; 9] = [
+    /// Every format that this build has, in the order in which they are offered.
+    pub const ALL: &[Self] = &[
         Self::Text,
         Self::Jsonl,
         Self::Csv,
@@ -47,6 +50,8 @@ impl SeedFormat {
         Self::Browsertrix,
         Self::Scrapy,
         Self::Urlfrontier,
+        #[cfg(feature = "parquet")]
+        Self::Parquet,
     ];
 
     /// Its name, as it is asked for.
@@ -62,6 +67,7 @@ impl SeedFormat {
             Self::Browsertrix => "browsertrix",
             Self::Scrapy => "scrapy",
             Self::Urlfrontier => "urlfrontier",
+            Self::Parquet => "parquet",
         }
     }
 
@@ -74,7 +80,20 @@ impl SeedFormat {
             Self::Csv => "csv",
             Self::Browsertrix => "yaml",
             Self::Scrapy => "json",
+            Self::Parquet => "parquet",
         }
+    }
+
+    /// Whether a file of it is no text, which no terminal should get.
+    #[must_use]
+    pub const fn is_binary(self) -> bool {
+        matches!(self, Self::Parquet)
+    }
+
+    /// Whether this build writes it.
+    #[must_use]
+    pub fn is_there(self) -> bool {
+        Self::ALL.contains(&self)
     }
 
     const fn frame(self) -> Frame {
@@ -92,7 +111,8 @@ impl Display for SeedFormat {
     }
 }
 
-/// Writes a list, or a part of one of `all` seeds.
+/// Writes a list, or a part of one of `all` seeds. A Parquet file is made in memory first; where this
+/// build has none, the error is [`io::ErrorKind::Unsupported`].
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -112,6 +132,7 @@ pub fn write_seeds(
     format: SeedFormat,
 ) -> io::Result<()> {
     match (format, seeds.first()) {
+        (SeedFormat::Parquet, _) => return out.write_all(&seed_table::file(seeds)?),
         (SeedFormat::Csv, _) => out.write_all(CSV_HEADER.as_bytes())?,
         (SeedFormat::Heritrix, Some(seed)) => writeln!(
             out,
@@ -142,6 +163,8 @@ pub fn write_seeds(
             SeedFormat::Browsertrix => browsertrix_item(&mut out, seed)?,
             SeedFormat::Scrapy => write!(out, "{}", scrapy_request(seed, all)?)?,
             SeedFormat::Urlfrontier => writeln!(out, "{}", urlfrontier_line(seed)?)?,
+            // It is written above, as a whole.
+            SeedFormat::Parquet => {}
         }
     }
     out.write_all(frame.ends.as_bytes())
@@ -207,17 +230,8 @@ fn csv_line(seed: &Seed) -> String {
         found.map_or_else(String::new, |(_, value)| value.clone())
     };
     fields.extend(EVIDENCE.iter().map(value));
-    fields.push(by_policy(seed).to_owned());
+    fields.push(seed_table::by_policy(seed).unwrap_or_default().to_owned());
     fields.join(",") + "\r\n"
-}
-
-/// The policy that has a seed on the list; empty where none does.
-const fn by_policy(seed: &Seed) -> &'static str {
-    match seed.by_policy {
-        Some(ByPolicy::Pin) => "pin",
-        Some(ByPolicy::MaxChanges) => "max-changes",
-        None => "",
-    }
 }
 
 /// A line of Heritrix's seeds.txt, which may end in a comment.

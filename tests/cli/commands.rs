@@ -370,7 +370,7 @@ fn shells_and_man_know_the_commands() {
         pages.contains(&"seedbank-refresh.1".to_owned()),
         "{pages:?}"
     );
-    assert_eq!(pages.len(), 39, "{pages:?}");
+    assert_eq!(pages.len(), 41, "{pages:?}");
 }
 
 #[test]

@@ -244,7 +244,7 @@ const ORDERS: &[Order] = &[
     Order {
         folder: &[],
         lines: &[
-            &["page", "watch", "clock", "shown"],
+            &["page", "watch", "clock", "shown", "columns"],
             &["graph", "storage", "ingest", "synth"],
             &["rank"],
             &["cores", "cover"],
@@ -266,8 +266,8 @@ const ORDERS: &[Order] = &[
             &["ingest"],
             &["upkeep"],
             &["refresh"],
-            &["ask", "export"],
-            &["evaluate"],
+            &["ask", "export", "graph_files"],
+            &["evaluate", "scores"],
         ],
         known: &[],
     },
@@ -291,9 +291,9 @@ const ORDERS: &[Order] = &[
             &["page_history"],
             &[
                 "backup", "compact", "compare", "cores", "evaluate", "explain", "export", "forget",
-                "history", "ingest", "init", "migrate", "page", "plans", "quotas", "refresh",
-                "repair", "report", "restore", "search", "seeds", "serve", "shell", "site",
-                "status", "synth", "undo",
+                "graph", "history", "ingest", "init", "migrate", "page", "plans", "quotas",
+                "refresh", "repair", "report", "restore", "scores", "search", "seeds", "serve",
+                "shell", "site", "status", "synth", "undo",
             ],
             // The types that are printed, as schemas.
             &["schemas"],

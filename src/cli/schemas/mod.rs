@@ -243,6 +243,13 @@ const FILES: &[File] = &[
         ],
     ),
     file(
+        "scores",
+        "Seedbank scores of a page",
+        "One line of `seedbank scores --format jsonl`: a page, in the order of site names and of the \
+         URLs of each site.",
+        &[(None, of::<engine::PageScore>)],
+    ),
+    file(
         "search",
         "Seedbank search",
         "What `seedbank search --format json` prints: the pages and sites that a text names or is a \

@@ -55,6 +55,12 @@ pub enum RequestError {
         /// How many there may be.
         most: u64,
     },
+    /// A graph of pages in a format that has only hosts.
+    #[error("the format has hosts alone; ask for the graph of sites")]
+    GraphOfHosts,
+    /// Parquet of a build that has none.
+    #[error("this build has no Parquet; build it with the feature `parquet`")]
+    NoParquet,
 }
 
 /// Why an experiment cannot be run: it asks for nothing, or the bank has nothing to measure.

@@ -13,9 +13,9 @@ use crate::engine::EngineError;
 use crate::ingest::{self, MAX_LINE, SiteMode};
 use crate::page::{PageId, RowId, SiteId};
 use crate::storage::aliases::{AliasLinks, AliasRecord};
-use crate::storage::links::{Link, LinkBlock, LinkKey};
+use crate::storage::links::LinkKey;
 use crate::storage::records::PageState;
-use crate::storage::{Store, StoreError, Table, Value, tables};
+use crate::storage::{LastBlock, Store, StoreError, tables};
 
 /// How much is held at a time.
 #[derive(Clone, Copy)]
@@ -153,7 +153,7 @@ impl<'a> Of<'a> {
                 .extend(next.next().map(|place| Page::new(place, record)));
             Ok::<_, StoreError>(())
         })?;
-        let mut blocks = Blocks::new(self.store, &tables::INTRA);
+        let mut blocks = LastBlock::new(self.store, &tables::INTRA);
         let Gathered { pages, links, rows } = &mut gathered;
         for page in pages.iter_mut() {
             let first = links.len();
@@ -163,7 +163,7 @@ impl<'a> Of<'a> {
                 return Ok(None);
             }
         }
-        let mut blocks = Blocks::new(self.store, &tables::ROWS);
+        let mut blocks = LastBlock::new(self.store, &tables::ROWS);
         let mut all = links.len();
         for (row, targets) in rows.iter_mut() {
             let row = RowId::new(chunk.site, *row);
@@ -187,7 +187,7 @@ impl<'a> Of<'a> {
         chunk: &Chunk,
         page: &mut Page,
         (links, rows): (&mut Vec<PageId>, &mut Rows),
-        blocks: &mut Blocks<'_, u32>,
+        blocks: &mut LastBlock<'_, u32>,
     ) -> Result<(), StoreError> {
         if !matches!(page.record.state, PageState::Crawled | PageState::Alias) {
             return Ok(());
@@ -268,33 +268,4 @@ fn given(mut links: Vec<PageId>, aliases: &AliasLinks) -> Vec<PageId> {
     links.retain(|target| aliases.reached.binary_search(target).is_err());
     links.extend(&aliases.aliases);
     links
-}
-
-/// The block of links that was read last.
-struct Blocks<'a, T: 'static> {
-    store: &'a Store,
-    table: &'static Table<LinkKey, LinkBlock<T>>,
-    at: Option<(LinkKey, LinkBlock<T>)>,
-}
-
-impl<'a, T: Link> Blocks<'a, T>
-where
-    LinkBlock<T>: Value,
-{
-    const fn new(store: &'a Store, table: &'static Table<LinkKey, LinkBlock<T>>) -> Self {
-        Self {
-            store,
-            table,
-            at: None,
-        }
-    }
-
-    /// A list of a block.
-    fn list(&mut self, key: LinkKey, place: u32) -> Result<&[T], StoreError> {
-        let block = match self.at.take() {
-            Some((at, block)) if at == key => block,
-            _ => self.store.links(self.table, key)?,
-        };
-        Ok(self.at.insert((key, block)).1.at(place))
-    }
 }

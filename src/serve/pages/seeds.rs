@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 
-use crate::serve::answer::{Answer, CSV, Fault, JSON, JSON_LINES, TEXT};
+use crate::serve::answer::{Answer, CSV, Fault, JSON, JSON_LINES, PARQUET, TEXT};
 use crate::serve::asked::which;
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::{Form, accepted};
@@ -64,10 +64,12 @@ fn made(
         (None, Form::Json) | (Some("json"), _) => SeedFormat::Jsonl,
         (Some(name), _) => {
             let named = SeedFormat::ALL
-                .into_iter()
+                .iter()
+                .copied()
                 .find(|format| format.name() == name);
             named.ok_or_else(|| {
-                let all = SeedFormat::ALL.map(SeedFormat::name).join(", ");
+                let all: Vec<&str> = SeedFormat::ALL.iter().map(|format| format.name()).collect();
+                let all = all.join(", ");
                 let text = format!("there is no such format of seeds: {all}");
                 Fault::new(StatusCode::BAD_REQUEST, text)
             })?
@@ -86,6 +88,7 @@ fn made(
         "jsonl" => JSON_LINES,
         "json" => JSON,
         "csv" => CSV,
+        "parquet" => PARQUET,
         _ => TEXT,
     };
     let ending = format.ending();

@@ -1,0 +1,239 @@
+//! `graph`: the links of a bank as graphs that others read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use seedbank::engine::{Bank, EngineError, GraphFormat, GraphOf, GraphReport, GraphRequest};
+use seedbank::shown::{are, counted};
+use tempfile::{Builder, TempDir};
+
+use super::failure::{CliError, for_shell};
+use super::out_file::{OutFile, PREFIX, Spot, complete};
+use super::session::{Outcome, Session};
+
+const EXAMPLES: &str = "\
+Examples:
+  seedbank graph bank --out graph --format tsv         links.tsv and pages.tsv
+  seedbank graph bank --out graph --format bvgraph     for the tools of WebGraph
+  seedbank graph bank --out graph --format parquet     for DuckDB, pandas, Spark
+  seedbank graph bank --out graph --format ccgraph     of sites, as Common Crawl publishes graphs of hosts
+  seedbank graph bank --out graph --format parquet --of sites
+  duckdb -c \"SELECT url FROM 'graph/pages.parquet' ORDER BY in_links DESC LIMIT 10\"";
+
+/// Write the links of a bank as a graph that other tools read
+///
+/// Of pages the nodes are all crawled and known pages, and the links those that count: a link to an
+/// alias is one to where that leads, and links to pages that are gone are left out and counted. Of
+/// sites the links between the pages of two sites are added up.
+///
+/// Nodes are in the order of site names and of the URLs of each site. The same state gives the same
+/// bytes, however the bank came to it.
+///
+/// Files of the same names are replaced, together and once all are written; whatever else the folder
+/// holds stays. Reads the last published state, and is in nobody's way.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct GraphArgs {
+    /// The bank
+    bank: PathBuf,
+    /// Write to this folder, which is made where there is none
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// How the graph is written
+    #[arg(long, value_enum)]
+    format: Format,
+    /// What the nodes are; pages, unless the format has only sites
+    #[arg(long, value_enum)]
+    of: Option<Of>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Format {
+    /// The BV format of WebGraph, with the URL of each node; of sites with the weights of arcs beside it
+    Bvgraph,
+    /// Vertices and edges of hosts, as Common Crawl publishes them; of sites alone
+    Ccgraph,
+    /// A table of nodes and one of links
+    Parquet,
+    /// Lines with tabs between columns: links by URL or by site, and nodes with their attributes
+    Tsv,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Of {
+    /// Crawled and known pages
+    Pages,
+    /// Sites, with how many links there are between the pages of two of them
+    Sites,
+}
+
+impl GraphArgs {
+    fn request(&self) -> Result<GraphRequest, CliError> {
+        let format = match self.format {
+            Format::Bvgraph => GraphFormat::BvGraph,
+            Format::Ccgraph => GraphFormat::CcGraph,
+            Format::Parquet => GraphFormat::Parquet,
+            Format::Tsv => GraphFormat::Tsv,
+        };
+        let of = match (self.of, format) {
+            (Some(Of::Pages), GraphFormat::CcGraph) => {
+                let text = "--format ccgraph has hosts alone; give --of sites, or bvgraph, parquet or tsv for pages";
+                return Err(CliError::Usage(text.to_owned()));
+            }
+            (Some(Of::Sites), _) | (None, GraphFormat::CcGraph) => GraphOf::Sites,
+            (Some(Of::Pages) | None, _) => GraphOf::Pages,
+        };
+        Ok(GraphRequest { of, format })
+    }
+}
+
+pub(super) fn run(args: &GraphArgs, session: &Session) -> Result<Outcome, CliError> {
+    let request = args.request()?;
+    let bank = Bank::at(&args.bank);
+    // Whether there is a bank is known before a folder is made.
+    let pinned = bank.pinned()?;
+    let folder = Folder::at(&args.out, &args.bank)?;
+    let spots: Result<Vec<Spot>, CliError> = request
+        .files()
+        .iter()
+        .map(|name| Spot::new("--out", &args.out.join(name), &args.bank))
+        .collect();
+    let spots = spots?;
+    let watch = session.watch()?;
+    let written = pinned.graph(request, folder.apart.path(), &watch);
+    drop(watch);
+    let written = written.map_err(|e| match e {
+        EngineError::Write { source, .. } => CliError::File {
+            path: args.out.clone(),
+            source,
+        },
+        e => e.into(),
+    })?;
+    let mut files = Vec::new();
+    for (name, spot) in request.files().iter().zip(spots) {
+        files.push(OutFile::of_written(folder.apart.path().join(name), spot)?);
+    }
+    complete(files)?;
+    folder.keep();
+    tell(&written, request, args, session);
+    Ok(Outcome::Done)
+}
+
+/// The folder that the user gave, with one in it where files are on their way.
+struct Folder {
+    apart: TempDir,
+    /// The folder, where it was made and nothing is in it yet.
+    made: Option<Made>,
+}
+
+/// A folder that was made, and is removed again unless it is kept.
+struct Made(PathBuf);
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // It is removed only where nothing is in it.
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+impl Folder {
+    fn at(path: &Path, bank: &Path) -> Result<Self, CliError> {
+        let failed = |source| CliError::File {
+            path: path.to_path_buf(),
+            source,
+        };
+        let made = if path.is_dir() {
+            None
+        } else if path.exists() {
+            let text = format!("{} is no folder; give --out a folder", path.display());
+            return Err(CliError::Usage(text));
+        } else {
+            Spot::new("--out", path, bank)?;
+            fs::create_dir(path).map_err(failed)?;
+            Some(Made(path.to_path_buf()))
+        };
+        // What is in the bank's own folder is refused before anything is made there.
+        Spot::new("--out", &path.join("graph"), bank)?;
+        let apart = Builder::new()
+            .prefix(PREFIX)
+            .tempdir_in(path)
+            .map_err(failed)?;
+        Ok(Self { apart, made })
+    }
+
+    /// Removes the folder of files on their way; the one that the user gave stays.
+    fn keep(self) {
+        if let Some(made) = self.made {
+            std::mem::forget(made);
+        }
+    }
+}
+
+/// Says what was written, what was not, and how to read it back.
+fn tell(of: &GraphReport, request: GraphRequest, args: &GraphArgs, session: &Session) {
+    let node = match request.of {
+        GraphOf::Pages => "page",
+        GraphOf::Sites => "site",
+    };
+    let stand_for = match request.of {
+        GraphOf::Pages => String::new(),
+        GraphOf::Sites => format!(" (of {} between pages)", of.page_links),
+    };
+    session.note(format_args!(
+        "state after batch {}: {} with {}{stand_for} in {}: {}",
+        of.batch,
+        counted(of.nodes, node),
+        counted(of.links, "link"),
+        args.out.display(),
+        request.files().join(", ")
+    ));
+    if of.to_gone > 0 {
+        session.note(format_args!(
+            "{} to gone pages {} left out",
+            counted(of.to_gone, "link"),
+            are(&of.to_gone)
+        ));
+    }
+    if of.unnamed > 0 && request.format == GraphFormat::CcGraph {
+        session.warn(format_args!(
+            "{} {} named by an IPv6 address, which `ingest` takes for no host",
+            counted(of.unnamed, "site"),
+            are(&of.unnamed)
+        ));
+    }
+    if let Some(command) = way_back(request, &args.out) {
+        session.note(format_args!("to read it back: {command}"));
+        if of.nodes > of.crawled {
+            let known = counted(of.nodes - of.crawled, node);
+            session.note(format_args!(
+                "not in it: that {known} {} not crawled; all nodes come back as crawled",
+                are(&(of.nodes - of.crawled))
+            ));
+        }
+    }
+}
+
+/// The command that makes a bank of the graph; `None` where none does.
+fn way_back(request: GraphRequest, out: &Path) -> Option<String> {
+    let file = |name: &str| for_shell(&out.join(name).to_string_lossy());
+    let how = match (request.of, request.format) {
+        (GraphOf::Pages, GraphFormat::Tsv) => format!(
+            "{} --input links --pages {}",
+            file("links.tsv"),
+            file("pages.tsv")
+        ),
+        (of, GraphFormat::BvGraph) => format!(
+            "{} --input bvgraph --urls {}",
+            file(&of.to_string()),
+            file(&format!("{of}.urls.gz"))
+        ),
+        (GraphOf::Sites, GraphFormat::CcGraph) => format!(
+            "{} --input ccgraph --vertices {}",
+            file("edges.txt.gz"),
+            file("vertices.txt.gz")
+        ),
+        _ => return None,
+    };
+    Some(format!("seedbank ingest NEWBANK {how} --snapshot"))
+}

@@ -1,0 +1,19 @@
+//! Why a graph was not written.
+
+use std::io;
+
+use crate::engine::EngineError;
+
+/// Why a graph was not written.
+pub(super) enum Failed {
+    /// It could not be read.
+    Read(EngineError),
+    /// It could not be put where the caller wants it.
+    Write(io::Error),
+}
+
+impl<E: Into<EngineError>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self::Read(error.into())
+    }
+}

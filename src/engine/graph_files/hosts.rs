@@ -1,0 +1,42 @@
+//! A graph of sites as Common Crawl publishes those of hosts.
+//!
+//! ```text
+//! vertices.txt.gz   id<TAB>name with its labels reversed     in the order of these names
+//! edges.txt.gz      from<TAB>to                              in the order of both numbers
+//! ```
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::files::{Zipped, zipped};
+use super::sites::{Sink, Site};
+
+/// Vertices and edges.
+pub(super) struct Hosts {
+    vertices: Zipped,
+    edges: Zipped,
+}
+
+impl Hosts {
+    pub(super) fn new(folder: &Path) -> io::Result<Self> {
+        Ok(Self {
+            vertices: zipped(folder, "vertices.txt.gz")?,
+            edges: zipped(folder, "edges.txt.gz")?,
+        })
+    }
+}
+
+impl Sink for Hosts {
+    fn site(&mut self, number: u32, site: &Site, to: &[(u32, u64)]) -> io::Result<()> {
+        writeln!(self.vertices, "{number}\t{}", site.name)?;
+        for (to, _) in to {
+            writeln!(self.edges, "{number}\t{to}")?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        self.vertices.finish()?;
+        self.edges.finish()
+    }
+}

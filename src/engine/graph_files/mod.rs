@@ -1,0 +1,163 @@
+//! The links of a bank as graphs that others read: of its pages, or of its sites.
+//!
+//! | file | purpose |
+//! | --- | --- |
+//! | `numbers` | the number of each page |
+//! | `pages` | the pages with their links, some thousand at a time |
+//! | `sites` | the sites with the links between them, added up |
+//! | `tsv`, `bv`, `hosts`, `tables` | what they are written as |
+//!
+//! What comes out depends on the state alone, not on how the bank came to it: nodes are numbered in
+//! the order of site names and of the URLs of each site, as an export has them, and no id or time
+//! shows. Nodes are the pages that count, crawled and known; a link to an alias is one to where that
+//! leads, and links to pages that are gone are counted and left out.
+
+mod bv;
+mod failed;
+mod files;
+mod hosts;
+mod numbers;
+mod pages;
+mod request;
+mod sites;
+mod tables;
+mod tsv;
+mod urls;
+
+use std::path::Path;
+
+use super::{Bank, EngineError, RequestError};
+use crate::columns;
+use crate::storage::Store;
+use crate::watch::Watch;
+use failed::Failed;
+use numbers::Numbers;
+use pages::{AT_A_TIME, Limits, Pages};
+pub use request::{GraphFormat, GraphOf, GraphReport, GraphRequest};
+use sites::Sites;
+
+impl Bank {
+    /// Writes the links of the published state as a graph, in [files](GraphRequest::files) of a folder
+    /// that has none of these names yet.
+    ///
+    /// The same state gives the same bytes, however the bank came to it. Writers are not in the way,
+    /// and all is of one state. After an error, part of it may have been written.
+    ///
+    /// Cost: of pages two scans of them, and of each its record and links as an export reads them; as
+    /// lines the URL of each distinct target of some thousand pages too, and as tables one more scan of
+    /// links. Of sites a scan of pages and one of the rows between sites.
+    ///
+    /// Memory: 4 bytes for each page that the bank ever knew and 8 for each site, as tables 4 more for
+    /// each page; of sites their names and some 60 bytes for each; and some thousand pages with their
+    /// links, or one million links, a few times over.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// use seedbank::engine::{GraphFormat, GraphOf, GraphRequest};
+    ///
+    /// let request = GraphRequest {
+    ///     of: GraphOf::Sites,
+    ///     format: GraphFormat::Tsv,
+    /// };
+    /// let graph = folder.path().join("graph");
+    /// std::fs::create_dir(&graph)?;
+    /// let written = bank.graph(request, &graph, &Unwatched)?;
+    /// assert_eq!((written.nodes, written.links), (4, 4));
+    /// let links = std::fs::read_to_string(graph.join("site-links.tsv"))?;
+    /// assert!(links.starts_with("a.example\tx.example\t1\n"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn graph(
+        &self,
+        request: GraphRequest,
+        folder: &Path,
+        watch: &dyn Watch,
+    ) -> Result<GraphReport, EngineError> {
+        graph(self, request, AT_A_TIME, folder, watch)
+    }
+}
+
+fn graph(
+    bank: &Bank,
+    request: GraphRequest,
+    limits: Limits,
+    folder: &Path,
+    watch: &dyn Watch,
+) -> Result<GraphReport, EngineError> {
+    match (request.of, request.format) {
+        (GraphOf::Pages, GraphFormat::CcGraph) => return Err(RequestError::GraphOfHosts.into()),
+        (_, GraphFormat::Parquet) if !columns::IS_THERE => {
+            return Err(RequestError::NoParquet.into());
+        }
+        _ => {}
+    }
+    let reader = bank.reader()?;
+    let written = match request.of {
+        GraphOf::Pages => of_pages(&reader, request.format, limits, folder, watch),
+        GraphOf::Sites => of_sites(&reader, request.format, folder, watch),
+    };
+    written.map_err(|failed| match failed {
+        Failed::Read(e) => e,
+        Failed::Write(source) => EngineError::Write {
+            path: folder.to_path_buf(),
+            source,
+        },
+    })
+}
+
+fn of_pages(
+    store: &Store,
+    format: GraphFormat,
+    limits: Limits,
+    folder: &Path,
+    watch: &dyn Watch,
+) -> Result<GraphReport, Failed> {
+    let numbers = Numbers::load(store, watch)?;
+    let mut sink: Box<dyn pages::Sink> = match format {
+        GraphFormat::Tsv => Box::new(tsv::OfPages::new(folder).map_err(Failed::Write)?),
+        GraphFormat::BvGraph => Box::new(bv::OfPages::new(folder).map_err(Failed::Write)?),
+        GraphFormat::Parquet => {
+            let in_links = numbers.in_links(store, watch)?;
+            Box::new(tables::OfPages::new(folder, in_links).map_err(Failed::Write)?)
+        }
+        GraphFormat::CcGraph => return Err(EngineError::from(RequestError::GraphOfHosts).into()),
+    };
+    let pages = Pages {
+        store,
+        numbers: &numbers,
+        mode: super::naming(&store.settings()?)?.sites,
+        limits,
+    };
+    let mut report = GraphReport::new(store.counters()?.batch);
+    pages.walk(&mut *sink, &mut report, watch)?;
+    report.page_links = report.links;
+    sink.finish().map_err(Failed::Write)?;
+    Ok(report)
+}
+
+fn of_sites(
+    store: &Store,
+    format: GraphFormat,
+    folder: &Path,
+    watch: &dyn Watch,
+) -> Result<GraphReport, Failed> {
+    let numbers = Numbers::load(store, watch)?;
+    let sites = Sites::load(store, format == GraphFormat::CcGraph)?;
+    let mut sink: Box<dyn sites::Sink + '_> = match format {
+        GraphFormat::Tsv => {
+            Box::new(tsv::OfSites::new(folder, &sites.nodes).map_err(Failed::Write)?)
+        }
+        GraphFormat::BvGraph => Box::new(bv::OfSites::new(folder).map_err(Failed::Write)?),
+        GraphFormat::CcGraph => Box::new(hosts::Hosts::new(folder).map_err(Failed::Write)?),
+        GraphFormat::Parquet => {
+            Box::new(tables::OfSites::new(folder, &sites.nodes).map_err(Failed::Write)?)
+        }
+    };
+    let mut report = GraphReport::new(store.counters()?.batch);
+    sites.walk(store, &numbers, &mut *sink, &mut report, watch)?;
+    sink.finish().map_err(Failed::Write)?;
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests;

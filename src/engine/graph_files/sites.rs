@@ -1,0 +1,124 @@
+//! The sites of a bank with the links between them.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use super::failed::Failed;
+use super::numbers::Numbers;
+use super::request::GraphReport;
+use crate::engine::EngineError;
+use crate::graph::NONE;
+use crate::page::SiteId;
+use crate::storage::{Store, tables};
+use crate::watch::Watch;
+
+/// A site of the graph. Its number is its place.
+pub(super) struct Site {
+    pub(super) id: SiteId,
+    /// Its name, or that with its labels reversed where sites are in that order.
+    pub(super) name: String,
+    /// Its pages, crawled and known.
+    pub(super) pages: u64,
+    pub(super) crawled: u64,
+    /// Links between its own pages.
+    pub(super) inside: u64,
+}
+
+/// The sites that have pages, in order. Memory: their names, and some 60 bytes for each.
+pub(super) struct Sites {
+    pub(super) nodes: Vec<Site>,
+    /// By the site's id; `NONE` for one without pages.
+    numbers: Vec<u32>,
+}
+
+/// What takes sites and links, in the order of numbers.
+pub(super) trait Sink {
+    /// The sites that a site links to, ascending, each with how many links of pages there are.
+    fn site(&mut self, number: u32, site: &Site, to: &[(u32, u64)]) -> io::Result<()>;
+
+    /// Writes what is left.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// A name with its labels in the other order: `org.example.www` of `www.example.org`.
+pub(super) fn reversed(name: &str) -> String {
+    let labels: Vec<&str> = name.rsplit('.').collect();
+    labels.join(".")
+}
+
+impl Sites {
+    /// The sites by their names, or by those that `reversed` makes of them.
+    pub(super) fn load(store: &Store, is_reversed: bool) -> Result<Self, EngineError> {
+        let mut nodes = Vec::new();
+        for entry in store.scan(&tables::SITES)? {
+            let (id, record) = entry?;
+            let pages = u64::from(record.known) + u64::from(record.crawled);
+            if pages > 0 {
+                nodes.push(Site {
+                    id,
+                    pages,
+                    crawled: record.crawled.into(),
+                    inside: record.intra_links,
+                    name: if is_reversed {
+                        reversed(&record.name)
+                    } else {
+                        record.name
+                    },
+                });
+            }
+        }
+        nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        let mut numbers = vec![NONE; store.counters()?.next_site as usize + 1];
+        for (number, site) in (0..NONE).zip(&nodes) {
+            if let Some(place) = numbers.get_mut(site.id.0 as usize) {
+                *place = number;
+            }
+        }
+        Ok(Self { nodes, numbers })
+    }
+
+    /// The number of a site.
+    fn of(&self, site: SiteId) -> Option<u32> {
+        let number = self.numbers.get(site.0 as usize).copied();
+        number.filter(|number| *number != NONE)
+    }
+
+    /// Hands all sites to `sink`. Memory: what one site links to.
+    pub(super) fn walk(
+        &self,
+        store: &Store,
+        pages: &Numbers,
+        sink: &mut dyn Sink,
+        report: &mut GraphReport,
+        watch: &dyn Watch,
+    ) -> Result<(), Failed> {
+        watch.stage("write sites", Some(self.nodes.len() as u64));
+        for (number, site) in (0..NONE).zip(&self.nodes) {
+            watch.proceed()?;
+            let mut links: BTreeMap<u32, u64> = BTreeMap::new();
+            for row in store.carried_rows(site.id.alone())? {
+                let (row, members, targets) = row?;
+                let carriers = u64::from(pages.carriers(row, &members.pages));
+                if carriers == 0 {
+                    continue;
+                }
+                for target in targets {
+                    let number = pages.of(target).and_then(|_| self.of(target.site()));
+                    match number {
+                        Some(to) => *links.entry(to).or_default() += carriers,
+                        None => report.to_gone += carriers,
+                    }
+                }
+            }
+            let to: Vec<(u32, u64)> = links.into_iter().collect();
+            report.nodes += 1;
+            report.crawled += u64::from(site.crawled > 0);
+            report.unnamed += u64::from(site.name.contains('['));
+            report.links += to.len() as u64;
+            report.page_links += to.iter().map(|(_, links)| links).sum::<u64>();
+            sink.site(number, site, &to).map_err(Failed::Write)?;
+            watch.advance(1);
+        }
+        Ok(())
+    }
+}

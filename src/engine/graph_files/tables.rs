@@ -1,0 +1,170 @@
+//! A graph as two tables, of nodes and of links, whose ids belong together.
+
+use std::io;
+use std::path::Path;
+
+use super::files::{Plain, plain};
+use super::pages::{self, Node};
+use super::sites::{self, Site};
+use super::urls::Urls;
+use crate::columns::{Cell, Column, Table};
+use crate::page::MAX_QUALITY;
+
+/// The links between pages.
+const LINKS: &[Column] = &[Column::whole("from_id"), Column::whole("to_id")];
+
+/// Pages; attributes are those that the page's own records gave.
+const PAGES: &[Column] = &[
+    Column::whole("id"),
+    Column::text("url"),
+    Column::name("site"),
+    Column::name("state"),
+    Column::whole("in_links"),
+    Column::whole("out_links"),
+    Column::flag("spam"),
+    Column::real("quality"),
+    Column::whole("clicks"),
+    Column::whole("uncrawled_outlinks"),
+];
+
+/// The links between sites.
+const SITE_LINKS: &[Column] = &[
+    Column::whole("from_id"),
+    Column::whole("to_id"),
+    Column::whole("links"),
+];
+
+/// Sites; links inside are those between their own pages.
+const SITES: &[Column] = &[
+    Column::whole("id"),
+    Column::text("site"),
+    Column::whole("pages"),
+    Column::whole("crawled"),
+    Column::whole("in_sites"),
+    Column::whole("out_sites"),
+    Column::whole("in_links"),
+    Column::whole("out_links"),
+    Column::whole("links_inside"),
+];
+
+/// Pages and their links.
+pub(super) struct OfPages {
+    links: Table<Plain>,
+    pages: Table<Plain>,
+    /// By number.
+    in_links: Vec<u32>,
+}
+
+impl OfPages {
+    pub(super) fn new(folder: &Path, in_links: Vec<u32>) -> io::Result<Self> {
+        Ok(Self {
+            links: Table::new(plain(folder, "links.parquet")?, LINKS)?,
+            pages: Table::new(plain(folder, "pages.parquet")?, PAGES)?,
+            in_links,
+        })
+    }
+}
+
+impl pages::Sink for OfPages {
+    fn wants_urls(&self) -> bool {
+        false
+    }
+
+    fn page(&mut self, page: &Node<'_>, to: &[u32], _urls: &Urls) -> io::Result<()> {
+        let record = page.record;
+        let in_links = self.in_links.get(page.number as usize).copied();
+        self.pages.row(&[
+            page.number.into(),
+            page.url.into(),
+            page.site.into(),
+            record.state.name().into(),
+            in_links.into(),
+            (to.len() as u64).into(),
+            record.spam_given.into(),
+            record.quality_given.map(quality).into(),
+            Some(record.clicks).filter(|clicks| *clicks > 0).into(),
+            record.uncrawled_given.into(),
+        ])?;
+        for to in to {
+            self.links.row(&[page.number.into(), Cell::from(*to)])?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        written(self.pages)?;
+        written(self.links)
+    }
+}
+
+/// Sites and the links between them.
+pub(super) struct OfSites<'a> {
+    all: &'a [Site],
+    links: Table<Plain>,
+    sites: Table<Plain>,
+    of: Vec<Sums>,
+}
+
+/// How many sites and links there are to a site and from it.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    in_sites: u64,
+    out_sites: u64,
+    in_links: u64,
+    out_links: u64,
+}
+
+impl<'a> OfSites<'a> {
+    pub(super) fn new(folder: &Path, all: &'a [Site]) -> io::Result<Self> {
+        Ok(Self {
+            all,
+            links: Table::new(plain(folder, "site-links.parquet")?, SITE_LINKS)?,
+            sites: Table::new(plain(folder, "sites.parquet")?, SITES)?,
+            of: vec![Sums::default(); all.len()],
+        })
+    }
+}
+
+impl sites::Sink for OfSites<'_> {
+    fn site(&mut self, number: u32, _site: &Site, to: &[(u32, u64)]) -> io::Result<()> {
+        for (to, links) in to {
+            self.links
+                .row(&[number.into(), Cell::from(*to), Cell::from(*links)])?;
+            if let Some(of) = self.of.get_mut(*to as usize) {
+                of.in_sites += 1;
+                of.in_links += links;
+            }
+        }
+        if let Some(of) = self.of.get_mut(number as usize) {
+            of.out_sites = to.len() as u64;
+            of.out_links = to.iter().map(|(_, links)| links).sum();
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        written(self.links)?;
+        for (number, (site, of)) in (0_u32..).zip(self.all.iter().zip(&self.of)) {
+            self.sites.row(&[
+                number.into(),
+                site.name.as_str().into(),
+                site.pages.into(),
+                site.crawled.into(),
+                of.in_sites.into(),
+                of.out_sites.into(),
+                of.in_links.into(),
+                of.out_links.into(),
+                site.inside.into(),
+            ])?;
+        }
+        written(self.sites)
+    }
+}
+
+fn quality(steps: u16) -> f64 {
+    f64::from(steps) / f64::from(MAX_QUALITY)
+}
+
+fn written(table: Table<Plain>) -> io::Result<()> {
+    io::Write::flush(&mut table.finish()?)
+}

@@ -1,0 +1,56 @@
+//! URLs of pages by their numbers.
+
+use std::io;
+
+use crate::engine::EngineError;
+use crate::ingest::{self, SiteMode};
+use crate::page::{PageId, SiteId};
+use crate::storage::{Store, StoreError, tables};
+
+/// URLs by the numbers of pages.
+#[derive(Default)]
+pub(super) struct Urls {
+    /// The number of each, ascending, and where its URL begins and ends in the text.
+    pages: Vec<(u32, usize, usize)>,
+    text: String,
+}
+
+impl Urls {
+    /// The URLs of these pages. Cost: a lookup for each.
+    pub(super) fn of(
+        store: &Store,
+        mode: SiteMode,
+        mut pages: Vec<(PageId, u32)>,
+    ) -> Result<Self, EngineError> {
+        pages.sort_unstable();
+        pages.dedup();
+        let ids: Vec<PageId> = pages.iter().map(|(page, _)| *page).collect();
+        let mut urls = Self::default();
+        let mut numbers = pages.iter().map(|(_, number)| *number);
+        let mut site: Option<(SiteId, String)> = None;
+        store.records_of(&ids, |page, record| {
+            let name = match site.take() {
+                Some((of, name)) if of == page.site() => name,
+                _ => store.need(&tables::SITES, &page.site())?.name,
+            };
+            let url = ingest::url(&name, &record.local, mode);
+            site = Some((page.site(), name));
+            if let Some(number) = numbers.next() {
+                let begin = urls.text.len();
+                urls.text.push_str(&url);
+                urls.pages.push((number, begin, urls.text.len()));
+            }
+            Ok::<_, StoreError>(())
+        })?;
+        urls.pages.sort_unstable();
+        Ok(urls)
+    }
+
+    /// The URL of a page.
+    pub(super) fn get(&self, number: u32) -> io::Result<&str> {
+        let found = self.pages.binary_search_by_key(&number, |page| page.0);
+        let place = found.ok().and_then(|at| self.pages.get(at));
+        let url = place.and_then(|(_, begin, end)| self.text.get(*begin..*end));
+        url.ok_or_else(|| io::Error::other("a link lost its URL"))
+    }
+}

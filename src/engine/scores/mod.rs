@@ -1,0 +1,194 @@
+//! What each page comes to by the measures that the engine knows, for other tools.
+
+mod answers;
+mod by_plan;
+
+pub use answers::{PageScore, ScoresReport, ScoresRequest};
+
+use super::ask::views::Views;
+use super::plan::DEFAULT_PLAN;
+use super::whole::Whole;
+use super::{Bank, EngineError, Which};
+use crate::evaluate::harmonic;
+use crate::evaluate::harmonic::MOST_SOURCES;
+use crate::graph::{Csr, WholeGraph, number};
+use crate::ingest;
+use crate::page::PageId;
+use crate::rank::pagerank;
+use crate::storage::records::{PageRecord, RefreshId, RefreshRecord};
+use crate::storage::tables;
+use crate::watch::Watch;
+use by_plan::ByPlan;
+
+impl Bank {
+    /// Hands every crawled and known page to `each` with its degrees and centralities, and with what the
+    /// last refresh of a plan knows of it; in the order of site names and of the URLs of each site.
+    ///
+    /// Degrees, PageRank and harmonic centrality are of the published state, over all its pages and links.
+    /// Without a plan in the request it is the one named `default`, where there is one.
+    ///
+    /// Cost: the whole graph is loaded, PageRank, and searches from at most 4,096 pages; then a scan of
+    /// pages and of the evidence of the refresh. Memory: the whole graph, and twice 4 bytes for each link
+    /// and some 60 bytes for each page beside it; of a plan over the web the URLs of its seeds.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// use seedbank::engine::{EngineError, ScoresRequest};
+    ///
+    /// let mut scores = Vec::new();
+    /// let report = bank.scores(
+    ///     &ScoresRequest::default(),
+    ///     |score| Ok::<(), EngineError>(scores.push(score)),
+    ///     &Unwatched,
+    /// )?;
+    /// assert!(report.harmonic_is_exact);
+    /// assert_eq!((&*scores[0].url, scores[0].seed_rank), ("http://a.example/", Some(1)));
+    /// assert_eq!((scores[0].in_degree, scores[0].out_degree), (0, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scores<E: From<EngineError>>(
+        &self,
+        request: &ScoresRequest,
+        mut each: impl FnMut(PageScore) -> Result<(), E>,
+        watch: &dyn Watch,
+    ) -> Result<ScoresReport, E> {
+        let views = Views::open(self).map_err(E::from)?;
+        let of = refresh(&views, request)?;
+        let measured = Measured::new(&views, request.rng_seed, watch)?;
+        let by_plan = ByPlan::of(&views, of.as_ref())?;
+        let counters = views.reader.counters().map_err(EngineError::from)?;
+        let total = counters.known + counters.crawled;
+        watch.stage("write scores", Some(total));
+        for (site, pages) in &measured.sites {
+            watch.proceed().map_err(EngineError::from)?;
+            let record = views.reader.need(&tables::SITES, site);
+            let name = record.map_err(EngineError::from)?.name;
+            let live = live(&views, *site)?;
+            let evidence = by_plan.of_site(&views, *site)?;
+            if live.len() != pages.len() {
+                return Err(EngineError::Internal("a site has other pages than its graph").into());
+            }
+            watch.advance(live.len() as u64);
+            for ((page, record), place) in live.into_iter().zip(pages.clone()) {
+                let mut score = PageScore {
+                    url: ingest::url(&name, &record.local, views.naming.sites),
+                    site: name.clone(),
+                    state: record.state,
+                    in_degree: measured.in_degree[place as usize].into(),
+                    out_degree: measured.out_degree[place as usize].into(),
+                    pagerank: measured.pagerank[place as usize],
+                    harmonic: measured.harmonic.scores[place as usize],
+                    seed_rank: by_plan.rank(page),
+                    core: None,
+                    hub_score: None,
+                    authority_score: None,
+                    covered_by: None,
+                    covered_at: None,
+                };
+                evidence.tell(&by_plan, page, &mut score);
+                each(score)?;
+            }
+        }
+        Ok(ScoresReport {
+            batch: counters.batch,
+            pages: total,
+            plan: of.as_ref().map(|(_, record)| record.plan.clone()),
+            refresh: of.as_ref().map(|(refresh, _)| *refresh),
+            state_after: of.as_ref().map(|(_, record)| record.batch),
+            harmonic_sources: measured.harmonic.sources as u64,
+            harmonic_is_exact: measured.harmonic.exact,
+        })
+    }
+}
+
+/// The refresh that is asked about; `None` where no plan is named and there is no default one.
+fn refresh(
+    views: &Views,
+    request: &ScoresRequest,
+) -> Result<Option<(RefreshId, RefreshRecord)>, EngineError> {
+    let which = Which {
+        plan: request.plan.clone(),
+        refresh: None,
+    };
+    match views.find(&which) {
+        Err(EngineError::NoPlan(name)) if request.plan.is_none() && name == DEFAULT_PLAN => {
+            Ok(None)
+        }
+        found => found.map(Some),
+    }
+}
+
+/// The live pages of a site in the order of their URLs, as [`Whole`] numbers them.
+fn live(
+    views: &Views,
+    site: crate::page::SiteId,
+) -> Result<Vec<(PageId, PageRecord)>, EngineError> {
+    let mut live = Vec::new();
+    for entry in views
+        .reader
+        .scan_under(&tables::PAGES, &site.0.to_be_bytes())?
+    {
+        let (page, record) = entry?;
+        if record.state.is_live() {
+            live.push((page, record));
+        }
+    }
+    live.sort_unstable_by(|a, b| a.1.local.cmp(&b.1.local));
+    Ok(live)
+}
+
+/// Measures of all pages, by number.
+struct Measured {
+    /// Sites by name, each with the numbers of its pages.
+    sites: Vec<(crate::page::SiteId, std::ops::Range<u32>)>,
+    in_degree: Vec<u32>,
+    out_degree: Vec<u32>,
+    pagerank: Vec<f64>,
+    harmonic: crate::evaluate::Harmonic,
+}
+
+impl Measured {
+    fn new(views: &Views, rng_seed: u64, watch: &dyn Watch) -> Result<Self, EngineError> {
+        let Whole { graph, sites } = Whole::load(&views.reader, watch)?;
+        watch.stage("rank the whole graph", None);
+        let (pagerank, _) = pagerank(&graph, watch)?;
+        watch.stage("measure distances", None);
+        let predecessors = predecessors(&graph);
+        let out_degree = graph.out_degree;
+        let successors = predecessors.transpose(out_degree.len());
+        let pages = 0..number(out_degree.len());
+        let in_degree = pages.map(|page| number(predecessors.list(page).len()));
+        let in_degree = in_degree.collect();
+        let harmonic = harmonic(&successors, &predecessors, MOST_SOURCES, rng_seed, watch)?;
+        Ok(Self {
+            sites,
+            in_degree,
+            out_degree,
+            pagerank,
+            harmonic,
+        })
+    }
+}
+
+/// The pages that link to each page, ascending.
+fn predecessors(graph: &WholeGraph) -> Csr {
+    let links: usize = graph.out_degree.iter().map(|degree| *degree as usize).sum();
+    let mut predecessors = Csr::with_capacity(graph.out_degree.len(), links);
+    for page in 0..graph.pages() {
+        let rows = graph.citers.list(page).iter();
+        let by_rows = rows.flat_map(|row| graph.members.list(*row));
+        let mut sources: Vec<u32> = graph
+            .intra_in
+            .list(page)
+            .iter()
+            .chain(by_rows)
+            .copied()
+            .collect();
+        sources.sort_unstable();
+        predecessors.push(sources);
+    }
+    predecessors
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! Scores of pages as tables, row by row.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use crate::columns::{Column, Table};
+use crate::engine::PageScore;
+use crate::shown::quoted;
+
+/// How scores are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ScoreFormat {
+    /// Comma-separated values (RFC 4180) with a header.
+    #[default]
+    Csv,
+    /// One JSON object a line; its JSON Schema is `schema/scores.schema.json`.
+    Jsonl,
+    /// A Parquet file, with the columns that CSV has. Needs the feature `parquet`.
+    Parquet,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::text("url"),
+    Column::name("site"),
+    Column::name("state"),
+    Column::whole("in_degree"),
+    Column::whole("out_degree"),
+    Column::real("pagerank"),
+    Column::real("harmonic"),
+    Column::whole("seed_rank"),
+    Column::whole("core"),
+    Column::real("hub_score"),
+    Column::real("authority_score"),
+    Column::name("covered_by"),
+    Column::whole("covered_at"),
+];
+
+/// Scores on their way.
+pub struct ScoreWriter<W: Write + Send>(Way<W>);
+
+enum Way<W: Write + Send> {
+    Csv(W),
+    Jsonl(W),
+    Parquet(Box<Table<W>>),
+}
+
+impl<W: Write + Send> ScoreWriter<W> {
+    /// Begins with what stands before the first page.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// use seedbank::engine::ScoresRequest;
+    /// use seedbank::told::{ScoreFormat, ScoreWriter};
+    ///
+    /// let mut out = ScoreWriter::new(Vec::new(), ScoreFormat::Csv)?;
+    /// let each = |score| -> Result<(), Box<dyn std::error::Error>> { Ok(out.page(&score)?) };
+    /// bank.scores(&ScoresRequest::default(), each, &Unwatched)?;
+    /// let csv = String::from_utf8(out.finish()?)?;
+    /// assert!(csv.starts_with("url,site,state,in_degree"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(mut out: W, format: ScoreFormat) -> io::Result<Self> {
+        Ok(Self(match format {
+            ScoreFormat::Csv => {
+                let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+                write!(out, "{}\r\n", names.join(","))?;
+                Way::Csv(out)
+            }
+            ScoreFormat::Jsonl => Way::Jsonl(out),
+            ScoreFormat::Parquet => Way::Parquet(Box::new(Table::new(out, COLUMNS)?)),
+        }))
+    }
+
+    /// Writes what a page comes to.
+    pub fn page(&mut self, score: &PageScore) -> io::Result<()> {
+        match &mut self.0 {
+            Way::Csv(out) => out.write_all(csv_line(score).as_bytes()),
+            Way::Jsonl(out) => {
+                serde_json::to_writer(&mut *out, score)?;
+                out.write_all(b"\n")
+            }
+            Way::Parquet(table) => table.row(&[
+                score.url.as_str().into(),
+                score.site.as_str().into(),
+                score.state.name().into(),
+                score.in_degree.into(),
+                score.out_degree.into(),
+                score.pagerank.into(),
+                score.harmonic.into(),
+                score.seed_rank.into(),
+                score.core.into(),
+                score.hub_score.into(),
+                score.authority_score.into(),
+                score.covered_by.as_deref().into(),
+                score.covered_at.into(),
+            ]),
+        }
+    }
+
+    /// Writes what is left.
+    pub fn finish(self) -> io::Result<W> {
+        let mut out = match self.0 {
+            Way::Csv(out) | Way::Jsonl(out) => out,
+            Way::Parquet(table) => table.finish()?,
+        };
+        out.flush()?;
+        Ok(out)
+    }
+}
+
+fn csv_line(score: &PageScore) -> String {
+    let mut line = format!(
+        "{},{},{},{},{},{},{}",
+        quoted(&score.url),
+        quoted(&score.site),
+        score.state.name(),
+        score.in_degree,
+        score.out_degree,
+        score.pagerank,
+        score.harmonic
+    );
+    let shown = |value: Option<&dyn std::fmt::Display>| value.map(ToString::to_string);
+    let known = [
+        shown(score.seed_rank.as_ref().map(|value| value as _)),
+        shown(score.core.as_ref().map(|value| value as _)),
+        shown(score.hub_score.as_ref().map(|value| value as _)),
+        shown(score.authority_score.as_ref().map(|value| value as _)),
+        score.covered_by.as_deref().map(quoted),
+        shown(score.covered_at.as_ref().map(|value| value as _)),
+    ];
+    for value in known {
+        // Writing to a String cannot fail.
+        let _ = write!(line, ",{}", value.unwrap_or_default());
+    }
+    line + "\r\n"
+}
