@@ -36,7 +36,11 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// Scores on their way.
-pub struct ScoreWriter<W: Write + Send>(Way<W>);
+pub struct ScoreWriter<W: Write + Send> {
+    to: Way<W>,
+    /// Whether what stands before the first page is still to be written.
+    is_new: bool,
+}
 
 enum Way<W: Write + Send> {
     Csv(W),
@@ -45,7 +49,7 @@ enum Way<W: Write + Send> {
 }
 
 impl<W: Write + Send> ScoreWriter<W> {
-    /// Begins with what stands before the first page.
+    /// Nothing is written before the first page, or the end.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -59,21 +63,28 @@ impl<W: Write + Send> ScoreWriter<W> {
     /// assert!(csv.starts_with("url,site,state,in_degree"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn new(mut out: W, format: ScoreFormat) -> io::Result<Self> {
-        Ok(Self(match format {
-            ScoreFormat::Csv => {
-                let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
-                write!(out, "{}\r\n", names.join(","))?;
-                Way::Csv(out)
-            }
+    pub fn new(out: W, format: ScoreFormat) -> io::Result<Self> {
+        let to = match format {
+            ScoreFormat::Csv => Way::Csv(out),
             ScoreFormat::Jsonl => Way::Jsonl(out),
             ScoreFormat::Parquet => Way::Parquet(Box::new(Table::new(out, COLUMNS)?)),
-        }))
+        };
+        Ok(Self { to, is_new: true })
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        if let (true, Way::Csv(out)) = (self.is_new, &mut self.to) {
+            let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+            write!(out, "{}\r\n", names.join(","))?;
+        }
+        self.is_new = false;
+        Ok(())
     }
 
     /// Writes what a page comes to.
     pub fn page(&mut self, score: &PageScore) -> io::Result<()> {
-        match &mut self.0 {
+        self.begin()?;
+        match &mut self.to {
             Way::Csv(out) => out.write_all(csv_line(score).as_bytes()),
             Way::Jsonl(out) => {
                 serde_json::to_writer(&mut *out, score)?;
@@ -98,8 +109,9 @@ impl<W: Write + Send> ScoreWriter<W> {
     }
 
     /// Writes what is left.
-    pub fn finish(self) -> io::Result<W> {
-        let mut out = match self.0 {
+    pub fn finish(mut self) -> io::Result<W> {
+        self.begin()?;
+        let mut out = match self.to {
             Way::Csv(out) | Way::Jsonl(out) => out,
             Way::Parquet(table) => table.finish()?,
         };

@@ -8,7 +8,7 @@ use seedbank::engine::{
     BackupReport, Backups, BankCheck, BudgetEvaluation, CompactReport, CoreLinks, CoreView,
     CoverageEvaluation, CrawlEvaluation, DeletedPlan, DiffSummary, DistancesEvaluation, DryRun,
     Explanation, ForgetReport, Found, History, IngestReport, LinkedPages, ListComparison,
-    MethodsEvaluation, MigrateReport, PageFacts, PageHistory, PlanDetail, Plans, Quotas,
+    MethodsEvaluation, MigrateReport, PageFacts, PageHistory, PageScore, PlanDetail, Plans, Quotas,
     RefreshReport, RepairReport, RestoreReport, Seed, SeedChange, SiteExplanation, SiteFacts,
     SiteQuota, Status, UndoReport,
 };
@@ -67,6 +67,7 @@ pub fn fits(name: &str, output: &Value) {
         "report" => reads::<Report>(output),
         "restore" if output["backups"].is_array() => reads::<Backups>(output),
         "restore" => reads::<RestoreReport>(output),
+        "scores" => reads::<PageScore>(output),
         "search" => reads::<Found>(output),
         "seeds" => reads::<Seed>(output),
         "site-facts" => reads::<SiteFacts>(output),

@@ -10,5 +10,9 @@
     reason = "what is shared here is reachable by nobody outside"
 )]
 
+mod commands;
+mod judge;
+mod scores;
 #[path = "../support/mod.rs"]
 mod support;
+mod there_and_back;

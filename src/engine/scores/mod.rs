@@ -189,6 +189,3 @@ fn predecessors(graph: &WholeGraph) -> Csr {
     }
     predecessors
 }
-
-#[cfg(test)]
-mod tests;

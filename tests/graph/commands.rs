@@ -1,0 +1,207 @@
+//! `graph`, `scores` and `seeds --format parquet` as a user types them.
+
+use std::fs;
+
+use crate::support::command::{Place, names};
+
+#[test]
+fn a_graph_is_written_to_a_folder_and_read_back() {
+    let place = Place::with_seeds();
+    let said = place.run(&["graph", "bank", "--out", "g", "--format", "tsv"]);
+    assert!(
+        said.err
+            .contains("10 pages with 13 links in g: links.tsv, pages.tsv"),
+        "{said:?}"
+    );
+    assert!(
+        said.err
+            .contains("--input links --pages g/pages.tsv --snapshot"),
+        "{said:?}"
+    );
+    assert!(
+        said.err.contains("all nodes come back as crawled"),
+        "{said:?}"
+    );
+    assert_eq!(said.done(), "");
+    assert_eq!(names(&place.path("g")), ["links.tsv", "pages.tsv"]);
+    place.run(&["init", "new"]).done();
+    let back = [
+        "ingest",
+        "new",
+        "g/links.tsv",
+        "--input",
+        "links",
+        "--pages",
+        "g/pages.tsv",
+    ];
+    let said = place.run(&back).done();
+    assert!(said.contains("links: 13 added"), "{said}");
+    // Others beside it, in the same folder.
+    for (format, of) in [
+        ("bvgraph", "pages"),
+        ("bvgraph", "sites"),
+        ("ccgraph", "sites"),
+        ("tsv", "sites"),
+    ] {
+        place
+            .run(&[
+                "graph", "bank", "--out", "g", "--format", format, "--of", of,
+            ])
+            .done();
+    }
+    assert_eq!(names(&place.path("g")).len(), 2 + 4 + 5 + 2 + 2);
+    place.run(&["init", "hosts"]).done();
+    let back = [
+        "ingest",
+        "hosts",
+        "g/edges.txt.gz",
+        "--input",
+        "ccgraph",
+        "--vertices",
+        "g/vertices.txt.gz",
+    ];
+    place.run(&back).done();
+}
+
+#[test]
+fn files_are_replaced_and_others_stay() {
+    let place = Place::with_seeds();
+    fs::create_dir(place.path("g")).unwrap();
+    place.write("g/mine.txt", "mine");
+    place.write("g/links.tsv", "old");
+    place
+        .run(&["graph", "bank", "--out", "g", "--format", "tsv"])
+        .done();
+    assert_eq!(
+        names(&place.path("g")),
+        ["links.tsv", "mine.txt", "pages.tsv"]
+    );
+    assert_ne!(
+        fs::read_to_string(place.path("g/links.tsv")).unwrap(),
+        "old"
+    );
+}
+
+#[test]
+fn bad_targets_are_told_and_nothing_is_made() {
+    let place = Place::with_seeds();
+    place.write("file", "x");
+    let before = names(&place.path("."));
+    for (out, format, problem) in [
+        ("file", "tsv", "is no folder"),
+        ("no/where", "tsv", "there is no folder"),
+        ("bank", "tsv", "own folder"),
+        ("bank/g", "tsv", "own folder"),
+    ] {
+        let said = place
+            .run(&["graph", "bank", "--out", out, "--format", format])
+            .fails(2);
+        assert!(said.contains(problem), "{out}: {said}");
+    }
+    let pages = [
+        "graph", "bank", "--out", "g", "--format", "ccgraph", "--of", "pages",
+    ];
+    let said = place.run(&pages).fails(2);
+    assert!(said.contains("has hosts alone"), "{said}");
+    place
+        .run(&["graph", "none", "--out", "g", "--format", "tsv"])
+        .fails(4);
+    fs::create_dir(place.path("g")).unwrap();
+    fs::create_dir(place.path("g/pages.tsv")).unwrap();
+    let said = place
+        .run(&["graph", "bank", "--out", "g", "--format", "tsv"])
+        .fails(2);
+    assert!(said.contains("is a folder"), "{said}");
+    assert_eq!(names(&place.path("g")), ["pages.tsv"]);
+    fs::remove_dir_all(place.path("g")).unwrap();
+    assert_eq!(names(&place.path(".")), before);
+}
+
+#[test]
+fn scores_are_printed_and_written() {
+    let place = Place::with_seeds();
+    let printed = place.run(&["scores", "bank"]);
+    assert!(
+        printed.err.contains("harmonic centralities are exact"),
+        "{printed:?}"
+    );
+    let printed = printed.done();
+    assert!(printed.starts_with("url,site,state,in_degree,out_degree,pagerank,harmonic,"));
+    assert_eq!(printed.lines().count(), 11);
+    assert_eq!(place.run(&["scores", "bank", "--out", "s.csv"]).done(), "");
+    assert_eq!(fs::read_to_string(place.path("s.csv")).unwrap(), printed);
+    let lines = place
+        .run(&["scores", "bank", "--format", "jsonl"])
+        .json_lines();
+    assert_eq!(lines.len(), 10);
+    place.run(&["scores", "bank", "--out", "s.csv.gz"]).done();
+    assert_eq!(crate::support::gunzip(&place.path("s.csv.gz")), printed);
+    let said = place.run(&["scores", "bank", "--plan", "none"]).fails(2);
+    assert!(said.contains("none"), "{said}");
+    assert_eq!(
+        names(&place.path(".")),
+        ["bank", "day0.jsonl", "s.csv", "s.csv.gz"]
+    );
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_goes_to_files_and_pipes() {
+    let place = Place::with_seeds();
+    place
+        .run(&["seeds", "bank", "--format", "parquet", "--out", "s.parquet"])
+        .done();
+    let rows = super::judge::table(&place.path("s.parquet"));
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0]["url"], "http://h1.example/");
+    let again = [
+        "seeds",
+        "bank",
+        "--format",
+        "parquet",
+        "--out",
+        "s.parquet",
+        "--if-changed",
+    ];
+    assert_eq!(place.run(&again).status, Some(5));
+    let split = [
+        "seeds",
+        "bank",
+        "--format",
+        "parquet",
+        "--out",
+        "p.parquet",
+        "--split",
+        "2",
+    ];
+    place.run(&split).done();
+    for part in ["p-1.parquet", "p-2.parquet"] {
+        assert_eq!(super::judge::table(&place.path(part)).len(), 1);
+    }
+    let piped = place
+        .command(&["seeds", "bank", "--format", "parquet"])
+        .output()
+        .unwrap();
+    assert_eq!(piped.stdout, fs::read(place.path("s.parquet")).unwrap());
+    place
+        .run(&[
+            "scores",
+            "bank",
+            "--format",
+            "parquet",
+            "--out",
+            "t.parquet",
+        ])
+        .done();
+    assert_eq!(super::judge::table(&place.path("t.parquet")).len(), 10);
+    let twice = [
+        "scores",
+        "bank",
+        "--format",
+        "parquet",
+        "--out",
+        "t.parquet.gz",
+    ];
+    let said = place.run(&twice).fails(2);
+    assert!(said.contains("compressed by itself"), "{said}");
+}
