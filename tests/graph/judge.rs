@@ -73,7 +73,9 @@ impl Graph {
 
     /// The same without how many links there are.
     pub fn plain(mut self) -> Self {
-        self.links.values_mut().for_each(|links| *links = 1);
+        for links in self.links.values_mut() {
+            *links = 1;
+        }
         self
     }
 

@@ -137,7 +137,7 @@ fn crawled() -> (TestBank, Vec<&'static str>) {
 #[test]
 fn what_a_plan_knows_is_what_explain_says() {
     let (bank, plans) = crawled();
-    let bank = &bank.bank;
+    let bank = &bank.bank.pinned().unwrap();
     for plan in plans {
         let which = Which {
             plan: Some(plan.to_owned()),
@@ -150,7 +150,7 @@ fn what_a_plan_knows_is_what_explain_says() {
         for (at, score) in found.iter().enumerate() {
             assert_eq!(score.seed_rank, ranks.get(&*score.url).copied(), "{plan}");
             // Pages are asked for one by one, which takes a while.
-            if at % 5 > 0 && score.seed_rank.is_none() && score.core.is_none() {
+            if at % 11 > 0 && score.seed_rank.is_none() && score.core.is_none() {
                 continue;
             }
             let facts = bank.page(&score.url, PageLimits::default()).unwrap();
@@ -180,7 +180,7 @@ fn what_a_plan_knows_is_what_explain_says() {
                 _ => assert_eq!((told, score.core), ((None, None), None), "{plan} {score:?}"),
             }
         }
-        assert!(in_cores > 0 || covered > 5, "{plan}: {in_cores}, {covered}");
+        assert!(in_cores > 0 || covered > 2, "{plan}: {in_cores}, {covered}");
         // The seeds of cores have the score that the list tells.
         for seed in &seeds {
             if let seedbank::engine::Evidence::Core {
@@ -200,7 +200,9 @@ fn all_formats_say_the_same() {
     let found = scores(&bank.bank, Some("cover"));
     let written = |format| {
         let mut writer = ScoreWriter::new(Vec::new(), format).unwrap();
-        found.iter().for_each(|score| writer.page(score).unwrap());
+        for score in &found {
+            writer.page(score).unwrap();
+        }
         writer.finish().unwrap()
     };
     let lines = String::from_utf8(written(ScoreFormat::Jsonl)).unwrap();

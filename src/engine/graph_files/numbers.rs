@@ -8,10 +8,10 @@ use crate::watch::Watch;
 
 /// From pages to numbers. Memory: 4 bytes for each page that the bank ever knew, and 8 for each site.
 pub(super) struct Numbers {
-    /// Where the pages of each site begin in `numbers`, by the site's id.
+    /// Where the pages of each site begin in `by_place`, by the site's id.
     begins: Vec<usize>,
     /// By site and index; `NONE` for a page that is no node.
-    numbers: Vec<u32>,
+    by_place: Vec<u32>,
     pub(super) pages: u32,
 }
 
@@ -33,7 +33,7 @@ impl Numbers {
         }
         let mut numbers = Self {
             begins: room,
-            numbers: vec![NONE; end],
+            by_place: vec![NONE; end],
             pages: 0,
         };
         for entry in store.scan(&tables::SITE_IDS)? {
@@ -73,14 +73,14 @@ impl Numbers {
     fn place(&mut self, page: PageId) -> Result<&mut u32, EngineError> {
         let place = self.begins.get(page.site().0 as usize);
         let place = place.and_then(|begin| begin.checked_add(page.index() as usize));
-        let number = place.and_then(|place| self.numbers.get_mut(place));
+        let number = place.and_then(|place| self.by_place.get_mut(place));
         number.ok_or(EngineError::Internal("a page has no place on its site"))
     }
 
     /// The number of a page; `None` where it is no node.
     pub(super) fn of(&self, page: PageId) -> Option<u32> {
         let begin = *self.begins.get(page.site().0 as usize)?;
-        let number = *self.numbers.get(begin + page.index() as usize)?;
+        let number = *self.by_place.get(begin + page.index() as usize)?;
         (number != NONE).then_some(number)
     }
 
