@@ -8,6 +8,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
@@ -63,7 +64,7 @@ impl<W: Write + Send> Table<W> {
         }
         let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties.build()));
         Ok(Self {
-            writer: writer.map_err(io::Error::other)?,
+            writer: writer.map_err(failed)?,
             schema,
             columns: columns.iter().map(|column| values(column.kind)).collect(),
             rows: 0,
@@ -92,7 +93,7 @@ impl<W: Write + Send> Table<W> {
     /// Writes what is left.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         self.code()?;
-        self.writer.into_inner().map_err(io::Error::other)
+        self.writer.into_inner().map_err(failed)
     }
 
     fn code(&mut self) -> io::Result<()> {
@@ -103,7 +104,18 @@ impl<W: Write + Send> Table<W> {
         let columns: Vec<ArrayRef> = self.columns.iter_mut().map(taken).collect();
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns);
         let batch = batch.map_err(io::Error::other)?;
-        self.writer.write(&batch).map_err(io::Error::other)
+        self.writer.write(&batch).map_err(failed)
+    }
+}
+
+/// The system's error where it is one.
+fn failed(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(system) => *system,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
     }
 }
 

@@ -117,6 +117,34 @@ fn bad_targets_are_told_and_nothing_is_made() {
     assert_eq!(names(&place.path(".")), before);
 }
 
+/// No file may have a byte: the libraries that write graphs and tables are not to panic either.
+#[test]
+fn a_full_disk_is_told_and_leaves_nothing() {
+    let place = Place::with_seeds();
+    let program = env!("CARGO_BIN_EXE_seedbank");
+    for (format, of) in [
+        ("bvgraph", "pages"),
+        ("bvgraph", "sites"),
+        ("ccgraph", "sites"),
+        ("tsv", "pages"),
+        #[cfg(feature = "parquet")]
+        ("parquet", "pages"),
+    ] {
+        let command =
+            format!("ulimit -f 0; exec {program} graph bank --out g --format {format} --of {of}");
+        let mut shell = crate::support::command::clean("sh");
+        let shell = shell.args(["-c", &command]).current_dir(place.path("."));
+        let ended = shell.output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{format}: {said}");
+        assert!(
+            said.starts_with("error: cannot write g: "),
+            "{format}: {said}"
+        );
+        assert!(!place.path("g").exists(), "{format}");
+    }
+}
+
 #[test]
 fn scores_are_printed_and_written() {
     let place = Place::with_seeds();

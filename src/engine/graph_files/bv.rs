@@ -11,6 +11,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dsi_bitstream::impls::{BufBitWriter, WordAdapter};
 use dsi_bitstream::traits::BE;
@@ -21,11 +22,63 @@ use super::pages::{self, Node};
 use super::sites::{self, Site};
 use super::urls::Urls;
 
-type Bits = BufBitWriter<BE, WordAdapter<usize, Plain>>;
+type Bits = BufBitWriter<BE, WordAdapter<usize, Patient<Plain>>>;
+
+/// The first error of writing the files of a graph.
+type Fault = Arc<Mutex<Option<io::Error>>>;
+
+/// A file that takes all that is written after an error, and forgets it: the library writes once more
+/// when its writers are dropped, and panics where it cannot.
+struct Patient<W> {
+    to: W,
+    fault: Fault,
+    has_failed: bool,
+}
+
+impl<W: Write> Patient<W> {
+    fn new(to: W, fault: &Fault) -> Self {
+        Self {
+            to,
+            fault: Arc::clone(fault),
+            has_failed: false,
+        }
+    }
+
+    fn or_forget<T>(&mut self, done: io::Result<T>, otherwise: T) -> io::Result<T> {
+        match done {
+            Err(e) if e.kind() != io::ErrorKind::Interrupted => {
+                self.has_failed = true;
+                let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+                fault.get_or_insert(e);
+                Ok(otherwise)
+            }
+            done => done,
+        }
+    }
+}
+
+impl<W: Write> Write for Patient<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.has_failed {
+            return Ok(bytes.len());
+        }
+        let written = self.to.write(bytes);
+        self.or_forget(written, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.has_failed {
+            return Ok(());
+        }
+        let flushed = self.to.flush();
+        self.or_forget(flushed, ())
+    }
+}
 
 /// The lists of a graph.
 struct Lists {
-    compressor: BvComp<DynCodesEncoder<BE, Bits>, File>,
+    compressor: BvComp<DynCodesEncoder<BE, Bits>, Patient<File>>,
+    fault: Fault,
     flags: CompFlags,
     properties: PathBuf,
 }
@@ -33,11 +86,13 @@ struct Lists {
 impl Lists {
     fn new(folder: &Path, name: &str) -> io::Result<Self> {
         let flags = CompFlags::default();
+        let fault = Fault::default();
         let graph = plain(folder, &format!("{name}.graph"))?;
-        let bits = BufBitWriter::new(WordAdapter::new(graph));
+        let bits = BufBitWriter::new(WordAdapter::new(Patient::new(graph, &fault)));
         let encoder = DynCodesEncoder::new(bits, &flags).map_err(other)?;
         let offsets = File::create_new(folder.join(format!("{name}.offsets")))?;
-        let offsets = OffsetsWriter::from_write(offsets, true).map_err(other)?;
+        let offsets =
+            OffsetsWriter::from_write(Patient::new(offsets, &fault), true).map_err(other)?;
         Ok(Self {
             compressor: BvComp::new(
                 encoder,
@@ -48,6 +103,7 @@ impl Lists {
                 0,
                 (),
             ),
+            fault,
             flags,
             properties: folder.join(format!("{name}.properties")),
         })
@@ -55,29 +111,26 @@ impl Lists {
 
     fn push(&mut self, to: impl Iterator<Item = u32>) -> io::Result<()> {
         let to = to.map(|node| (node as usize, ()));
-        self.compressor.push(to).map_err(other)
+        self.compressor.push(to).map_err(other)?;
+        told(&self.fault)
     }
 
     fn finish(self) -> io::Result<()> {
         let stats = self.compressor.flush().map_err(other)?;
+        told(&self.fault)?;
         let properties = self.flags.to_properties::<BE>(&stats).map_err(other)?;
         fs::write(self.properties, properties)
     }
 }
 
-/// The system's error where there is one behind that of the library.
+/// The first error of writing, if there was one.
+fn told(fault: &Fault) -> io::Result<()> {
+    let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
+    fault.take().map_or(Ok(()), Err)
+}
+
+/// What the library refuses; errors of the system never get to it.
 fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
-    let error = error.into();
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&*error);
-    while let Some(at) = cause {
-        if let Some(system) = at.downcast_ref::<io::Error>() {
-            return match system.raw_os_error() {
-                Some(number) => io::Error::from_raw_os_error(number),
-                None => io::Error::new(system.kind(), system.to_string()),
-            };
-        }
-        cause = at.source();
-    }
     io::Error::other(error)
 }
 
