@@ -36,11 +36,40 @@ pub struct SynthSummary {
 }
 
 /// Removes the files written so far, unless the whole crawl was written.
-struct Written {
+pub(super) struct Written {
     dir: PathBuf,
     made_dir: bool,
     paths: Vec<PathBuf>,
     done: bool,
+}
+
+impl Written {
+    /// Nothing so far, in a directory that was made for it or was there and empty.
+    pub(super) fn begin(dir: &Path, made_dir: bool) -> Self {
+        Self {
+            dir: dir.to_path_buf(),
+            made_dir,
+            paths: Vec::new(),
+            done: false,
+        }
+    }
+
+    /// The path of a file, and the one that it has until it is complete.
+    pub(super) fn names(&mut self, name: &str) -> (PathBuf, PathBuf) {
+        let path = self.dir.join(name);
+        let temporary = self.dir.join(format!(".{name}.part"));
+        self.paths.extend([temporary.clone(), path.clone()]);
+        (path, temporary)
+    }
+
+    /// Keeps the files.
+    pub(super) fn finish(mut self) -> Result<(), SynthError> {
+        File::open(&self.dir)
+            .and_then(|dir| dir.sync_all())
+            .map_err(|e| write_error(&self.dir, e))?;
+        self.done = true;
+        Ok(())
+    }
 }
 
 impl Drop for Written {
@@ -70,20 +99,11 @@ pub fn generate(
     watch: &dyn Watch,
 ) -> Result<SynthSummary, SynthError> {
     let web = Web::new(options)?;
-    let made_dir = empty_directory(dir)?;
-    let mut written = Written {
-        dir: dir.to_path_buf(),
-        made_dir,
-        paths: Vec::new(),
-        done: false,
-    };
+    let mut written = Written::begin(dir, empty_directory(dir)?);
     let mut files = Vec::new();
     for day in 0..=options.days {
-        let path = dir.join(format!("day-{day:03}.jsonl.zst"));
-        let temporary = dir.join(format!(".day-{day:03}.jsonl.zst.part"));
-        written.paths.push(temporary.clone());
+        let (path, temporary) = written.names(&format!("day-{day:03}.jsonl.zst"));
         let (counts, file_bytes) = write_day(&web, day, &temporary, watch)?;
-        written.paths.push(path.clone());
         fs::rename(&temporary, &path).map_err(|e| write_error(&path, e))?;
         files.push(DayFile {
             path,
@@ -92,17 +112,14 @@ pub fn generate(
             counts,
         });
     }
-    File::open(dir)
-        .and_then(|dir| dir.sync_all())
-        .map_err(|e| write_error(dir, e))?;
-    written.done = true;
+    written.finish()?;
     Ok(SynthSummary {
         sites: web.site_count(),
         files,
     })
 }
 
-fn write_error(path: &Path, source: io::Error) -> SynthError {
+pub(super) fn write_error(path: &Path, source: io::Error) -> SynthError {
     SynthError::Write {
         path: path.to_path_buf(),
         source,
@@ -111,7 +128,7 @@ fn write_error(path: &Path, source: io::Error) -> SynthError {
 
 /// Makes the directory if needed, and returns whether it had to be made; an existing one must be
 /// empty.
-fn empty_directory(dir: &Path) -> Result<bool, SynthError> {
+pub(super) fn empty_directory(dir: &Path) -> Result<bool, SynthError> {
     match fs::read_dir(dir) {
         Ok(mut entries) => match entries.next() {
             None => Ok(false),

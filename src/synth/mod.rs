@@ -49,6 +49,7 @@ mod address;
 mod calibrate;
 mod draw;
 mod files;
+pub mod hosts;
 mod life;
 mod links;
 mod options;

@@ -354,6 +354,47 @@ fn a_generated_crawl_takes_a_shape_and_a_rate_of_change() {
 }
 
 #[test]
+fn a_generated_graph_of_hosts_goes_into_a_bank() {
+    let place = Place::with_bank();
+    let made = place.run(&["synth", "graph", "--shape", "hosts", "--pages", "3000"]);
+    let told = made.done();
+    assert!(
+        told.starts_with("graph/vertices-00000.txt.gz: 3000 lines, ")
+            && told.contains("graph/ranks.txt.gz: 3001 lines, ")
+            && told.contains("\n3000 hosts, "),
+        "{told}"
+    );
+    place
+        .run(&[
+            "ingest",
+            "bank",
+            "graph/edges-00000.txt.gz",
+            "--input",
+            "ccgraph",
+            "--vertices",
+            "graph/vertices-00000.txt.gz",
+            "--ranks",
+            "graph/ranks.txt.gz",
+        ])
+        .done();
+    let status = place.status();
+    assert_eq!(
+        (&status["crawled"], &status["known"]),
+        (&3000.into(), &0.into())
+    );
+    for flag in [
+        ["--days", "1"],
+        ["--sites", "3"],
+        ["--daily", "5"],
+        ["--like", "uk-2002"],
+    ] {
+        let args = ["synth", "other", "--shape", "hosts", "--pages", "9"];
+        let refused = place.run(&[&args[..], &flag].concat()).fails(2);
+        assert!(refused.contains(flag[0]), "{refused}");
+    }
+}
+
+#[test]
 fn shells_and_man_know_the_commands() {
     let place = Place::new();
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {

@@ -74,7 +74,7 @@ pub fn fits(name: &str, output: &Value) {
         "status" => reads::<Status>(output),
         "forget" => reads::<ForgetReport>(output),
         "undo" => reads::<UndoReport>(output),
-        "log" | "record" | "site" | "synth" => {}
+        "log" | "record" | "site" | "synth" | "synth-hosts" => {}
         other => panic!("{other}"),
     }
 }
@@ -106,6 +106,8 @@ fn what_is_printed_fits() {
     fits("repair", &json(&["repair", "bank"]).json());
     let crawl = ["synth", "crawl", "--pages", "50", "--days", "1"];
     fits("synth", &json(&crawl).json());
+    let hosts = ["synth", "graph", "--shape", "hosts", "--pages", "50"];
+    fits("synth-hosts", &json(&hosts).json());
     place.write("day0.jsonl", TWO_CORES);
     fits(
         "ingest",

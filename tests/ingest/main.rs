@@ -26,6 +26,7 @@ mod record_schema;
 #[path = "../support/mod.rs"]
 mod support;
 mod synth_days;
+mod synth_hosts;
 mod synth_shape;
 mod undo;
 mod wat;

@@ -293,6 +293,12 @@ const FILES: &[File] = &[
         "What `seedbank synth --format json` prints.",
         &[(None, of::<synth::SynthResult>)],
     ),
+    file(
+        "synth-hosts",
+        "Seedbank graph of hosts",
+        "What `seedbank synth --shape hosts --format json` prints.",
+        &[(None, of::<synth::HostsResult>)],
+    ),
 ];
 
 /// The schema that a file should hold.

@@ -1,25 +1,37 @@
 //! `synth`: generates a crawl.
 
+mod hosts;
+
 use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use seedbank::shown::{counted, plain};
+use seedbank::synth::hosts::HostsOptions;
 use seedbank::synth::{SynthOptions, SynthSummary, generate};
 use serde::Serialize;
+
+#[cfg(test)]
+pub(super) use hosts::HostsResult;
 
 use super::failure::CliError;
 use super::output::{print, print_json};
 use super::session::{Outcome, Session};
 use super::values::{self, Format, FormatArgs, human_bytes};
 
+/// Daily deltas, unless said otherwise.
+const DAYS: u32 = 7;
+
 const EXAMPLES: &str = "\
 Examples:
   seedbank synth crawl --pages 10000 --days 7
   seedbank ingest bank --snapshot crawl/day-000.jsonl.zst
   seedbank ingest bank crawl/day-001.jsonl.zst
-  seedbank synth large --pages 18500000 --like uk-2002 --days 10 --daily 1";
+  seedbank synth large --pages 18500000 --like uk-2002 --days 10 --daily 1
+  seedbank synth graph --shape hosts --pages 100000
+  seedbank ingest bank graph/edges-*.txt.gz --input ccgraph --vertices graph/vertices-*.txt.gz \
+    --ranks graph/ranks.txt.gz";
 
 /// Generate a crawl to try things out: a snapshot and daily deltas
 ///
@@ -30,18 +42,21 @@ Examples:
 pub(super) struct SynthArgs {
     /// The folder to make
     dir: PathBuf,
-    /// Crawled pages of the snapshot
+    /// What is generated
+    #[arg(long, value_enum, default_value_t)]
+    shape: SynthShape,
+    /// Crawled pages of the snapshot, or hosts of a graph
     #[arg(long, value_name = "N")]
     pages: u64,
     /// Crawled sites; one for each 36 pages unless said otherwise
     #[arg(long, value_name = "N")]
     sites: Option<u32>,
-    /// The real crawl whose links the pages have
-    #[arg(long, value_enum, value_name = "CRAWL", default_value_t)]
-    like: Like,
-    /// Daily deltas after the snapshot
-    #[arg(long, value_name = "N", default_value_t = 7)]
-    days: u32,
+    /// The real crawl whose links the pages have [default: ku-2017-webir]
+    #[arg(long, value_enum, value_name = "CRAWL")]
+    like: Option<Like>,
+    /// Daily deltas after the snapshot [default: 7]
+    #[arg(long, value_name = "N")]
+    days: Option<u32>,
     /// Records of a daily delta, in per cent of the pages; the rates of the published studies,
     /// about 8.5, unless said otherwise
     #[arg(long, value_name = "PERCENT", value_parser = values::percent)]
@@ -51,6 +66,15 @@ pub(super) struct SynthArgs {
     rng_seed: u64,
     #[command(flatten)]
     format: FormatArgs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+enum SynthShape {
+    /// A crawl of pages, as JSON Lines
+    #[default]
+    Pages,
+    /// A graph of hosts with the proportions and in the layout of those of Common Crawl
+    Hosts,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
@@ -66,7 +90,7 @@ enum Like {
 
 /// The options that the arguments mean.
 fn options(args: &SynthArgs) -> SynthOptions {
-    let like = match args.like {
+    let like = match args.like.unwrap_or_default() {
         Like::Ku2017Webir => SynthOptions::new(args.pages),
         Like::Uk2002 => SynthOptions::uk_2002(args.pages),
     };
@@ -76,13 +100,31 @@ fn options(args: &SynthArgs) -> SynthOptions {
     };
     SynthOptions {
         sites: args.sites,
-        days: args.days,
+        days: args.days.unwrap_or(DAYS),
         rng_seed: args.rng_seed,
         ..like
     }
 }
 
 pub(super) fn run(args: &SynthArgs, session: &Session) -> Result<Outcome, CliError> {
+    if args.shape == SynthShape::Hosts {
+        let of_pages = [
+            ("--sites", args.sites.is_some()),
+            ("--like", args.like.is_some()),
+            ("--days", args.days.is_some()),
+            ("--daily", args.daily.is_some()),
+        ];
+        if let Some((flag, _)) = of_pages.iter().find(|(_, given)| *given) {
+            return Err(CliError::Usage(format!(
+                "{flag} is about pages, and a graph of hosts has none; leave out {flag} or --shape hosts"
+            )));
+        }
+        let options = HostsOptions {
+            rng_seed: args.rng_seed,
+            ..HostsOptions::new(args.pages)
+        };
+        return hosts::run(&args.dir, &options, args.format.format, session);
+    }
     let options = options(args);
     let watch = session.watch()?;
     let summary = generate(&args.dir, &options, &watch);

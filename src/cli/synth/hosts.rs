@@ -1,0 +1,103 @@
+//! `synth --shape hosts`: generates a graph of hosts.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use seedbank::shown::{counted, plain};
+use seedbank::synth::hosts::{HostsList, HostsOptions, HostsSummary, generate};
+use serde::Serialize;
+
+use crate::cli::failure::CliError;
+use crate::cli::output::{print, print_json};
+use crate::cli::session::{Outcome, Session};
+use crate::cli::values::{Format, human_bytes};
+
+pub(super) fn run(
+    dir: &Path,
+    options: &HostsOptions,
+    format: Format,
+    session: &Session,
+) -> Result<Outcome, CliError> {
+    let watch = session.watch()?;
+    let summary = generate(dir, options, &watch);
+    drop(watch);
+    let summary = summary?;
+    match format {
+        Format::Json => print_json(&result(&summary))?,
+        Format::Text => print(&text(&summary))?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// The result of `synth --shape hosts --format json`.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct HostsResult {
+    /// Hosts.
+    #[schemars(range(min = 1))]
+    hosts: u64,
+    /// How many of them link to no other.
+    dangling: u64,
+    /// Links between them.
+    links: u64,
+    /// Vertices, edges and ranks, the parts of each in their order.
+    files: Vec<ListResult>,
+}
+
+/// One file of the graph.
+#[derive(Serialize, JsonSchema)]
+struct ListResult {
+    /// The path of the file.
+    path: String,
+    /// What it lists: `vertices`, `edges` or `ranks`.
+    list: &'static str,
+    /// Its lines; the ranks have a header.
+    lines: u64,
+    /// The size of the file in bytes, compressed.
+    file_bytes: u64,
+    /// Bytes of text before compression.
+    text_bytes: u64,
+}
+
+fn result(summary: &HostsSummary) -> HostsResult {
+    let files = summary.files.iter().map(|file| ListResult {
+        path: file.path.to_string_lossy().into_owned(),
+        list: match file.list {
+            HostsList::Vertices => "vertices",
+            HostsList::Edges => "edges",
+            HostsList::Ranks => "ranks",
+        },
+        lines: file.lines,
+        file_bytes: file.file_bytes,
+        text_bytes: file.text_bytes,
+    });
+    HostsResult {
+        hosts: summary.hosts,
+        dangling: summary.dangling,
+        links: summary.links,
+        files: files.collect(),
+    }
+}
+
+/// What was written of a graph, for people.
+fn text(summary: &HostsSummary) -> String {
+    let mut text = String::new();
+    for file in &summary.files {
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{}: {}, {}",
+            plain(&file.path.to_string_lossy()),
+            counted(file.lines, "line"),
+            human_bytes(file.file_bytes)
+        );
+    }
+    let _ = writeln!(
+        text,
+        "{}, {} without links; {}",
+        counted(summary.hosts, "host"),
+        summary.dangling,
+        counted(summary.links, "link")
+    );
+    text
+}
