@@ -44,6 +44,7 @@ mod metrics;
 mod page;
 mod plans;
 mod policies;
+mod read_back;
 mod refresh;
 mod rejects;
 mod report;
