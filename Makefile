@@ -16,6 +16,7 @@ LONG_STEPS ?= 500
 LONG_POLICIES ?= 200
 LONG_UNDOS ?= 300
 LONG_DAILY ?= 30
+PYTHON    ?= python3
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny fuzz bench interop install clean-demo
@@ -29,8 +30,9 @@ help:
 	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_POLICIES=200 histories of plans with policies,"
 	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
-	@echo "make interop  lists and limits read back by Scrapy, a reader of YAML and URLFrontier's protocol, where"
-	@echo "              these are installed (pip install scrapy pyyaml grpcio-tools; URLFRONTIER_PROTO=urlfrontier.proto)"
+	@echo "make interop  formats beside the programs that write and read them, all scripts of tests/interop, which say"
+	@echo "              what they skip. First: pip install scrapy pyyaml grpcio-tools duckdb pyarrow warcio fastwarc,"
+	@echo "              cargo install webgraph-cli; PYTHON=python3 and URLFRONTIER_PROTO=urlfrontier.proto name others"
 	@echo "make bench    measure, in ratios within one run (beside DuckDB too after: pip install duckdb)"
 	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
 
@@ -148,9 +150,14 @@ fuzz: deps
 bench: deps
 	$(CARGO) bench --locked --profile dev
 
-# Formats beside those who read them; what is not installed is skipped, which is said.
+# Formats beside those who write and read them; what is not installed is skipped, which is said. All
+# scripts run, also after one that failed.
 interop: build
-	python3 tests/interop/lists.py $(SEEDBANK)
+	@failed=; for script in tests/interop/*.py; do \
+	  echo "== $$script"; \
+	  $(PYTHON) $$script $(SEEDBANK) || failed="$$failed $$script"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "FAILED:$$failed"; exit 1; fi
 
 install: deps
 	$(CARGO) install --locked --path .

@@ -58,6 +58,7 @@
 //! [daily]: crate::guide::daily
 //! [upkeep]: crate::guide::upkeep
 //! [browser]: crate::guide::browser
+//! [scrapy]: crate::guide::scrapy
 #![doc = include_str!("guide/map.md")]
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -9,7 +9,7 @@
 /// The names in brackets lead to modules here and to files in the repository: of several
 /// definitions of a link the first counts, and those of the files stand at their ends.
 macro_rules! pages {
-    ($($page:ident = $file:literal $(with $code:literal)?;)+) => {$(
+    ($($page:ident = $file:literal $(with $code:literal in $language:literal)?;)+) => {$(
         #[doc = concat!(
             "[map]: crate::guide::map\n",
             "[design]: crate::guide::design\n",
@@ -22,9 +22,10 @@ macro_rules! pages {
             "[operation]: crate::guide::operation\n",
             "[daily]: crate::guide::daily\n",
             "[upkeep]: crate::guide::upkeep\n",
-            "[browser]: crate::guide::browser\n\n",
+            "[browser]: crate::guide::browser\n",
+            "[scrapy]: crate::guide::scrapy\n\n",
             include_str!($file),
-            $("\n```sh\n", include_str!($code), "```\n",)?
+            $("\n```", $language, "\n", include_str!($code), "```\n",)?
         )]
         pub mod $page {}
     )+};
@@ -40,7 +41,8 @@ pages! {
     answers = "answers.md";
     evaluation = "evaluation.md";
     operation = "operation.md";
-    daily = "daily.md" with "daily.sh";
+    daily = "daily.md" with "daily.sh" in "sh";
     upkeep = "upkeep.md";
     browser = "browser.md";
+    scrapy = "scrapy.md" with "spider.py" in "python";
 }

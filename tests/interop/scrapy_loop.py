@@ -1,0 +1,294 @@
+"""Scrapy in the loop: crawl, ingest, refresh, and crawl from the seeds, on a web that changes meanwhile.
+
+    python3 tests/interop/scrapy_loop.py SEEDBANK [FOLDER]
+
+The web is one server on loopback, which Scrapy takes for its proxy: 20 hosts with made-up names, and
+nothing leaves the machine. The spider is that of the guide, src/guide/spider.py. The server keeps its own
+account of what it sent; the bank must know each page as it was sent last: its links, that it is gone,
+where it leads. What is missing is skipped, which is said: `pip install scrapy`.
+"""
+
+import collections
+import html
+import http.server
+import importlib.util
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+from urllib.parse import urldefrag, urljoin
+
+SEEDBANK = os.path.abspath(sys.argv[1])
+SPIDER = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../src/guide/spider.py"))
+HOSTS, PAGES, ROUNDS, BUDGET, SEEDS = 20, 2000, 3, 250, 25
+
+# What a page answers with.
+Page = collections.namedtuple("Page", "status links location version")
+
+
+class Web:
+    """Pages by URL, and the account of what was sent."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.lock = threading.Lock()
+        self.account = []
+        self.hosts = [f"site{number:02}.test" for number in range(HOSTS)]
+        self.pages = {}
+        # Sites of very different sizes; the page of a host that everything else hangs on comes first.
+        weights = [1 / (number + 1) for number in range(HOSTS)]
+        self.sites = {host: [f"http://{host}/"] for host in self.hosts}
+        for number in range(PAGES - HOSTS):
+            host = rng.choices(self.hosts, weights)[0]
+            self.sites[host].append(f"http://{host}/{rng.choice('abcdefgh')}/page-{number}.html")
+        for host, urls in self.sites.items():
+            for place, url in enumerate(urls):
+                self.pages[url] = Page(200, self.draw_links(host, place), None, 0)
+
+    def draw_links(self, host, place):
+        """Links of a page: up, to neighbours and, from every tenth page, to many other sites."""
+        rng, urls = self.rng, self.sites[host]
+        links = [urls[0]] if rng.random() < 0.8 else []
+        links += [urls[min(place * 3 + step, len(urls) - 1)] for step in (1, 2, 3)]
+        links += [rng.choice(urls) for _ in range(rng.randrange(4))]
+        if place % 10 == 7:
+            for other in rng.sample(self.hosts, 6):
+                links += rng.choices(self.sites[other], k=rng.randrange(1, 4))
+        if place % 13 == 5:
+            links.append(f"http://{host}/files/report-{place}.pdf")
+        return links
+
+    def turn(self):
+        """What happens between two rounds: pages change, go, lead elsewhere, come back and are born."""
+        rng = self.rng
+        counts = collections.Counter()
+        for host, urls in self.sites.items():
+            for place, url in enumerate(list(urls)):
+                page, draw = self.pages[url], rng.random()
+                if page.status == 200 and draw < 0.10:
+                    links = self.draw_links(host, place)
+                    self.pages[url] = Page(200, links, None, page.version + 1)
+                    counts["changed"] += 1
+                elif place and page.status == 200 and draw < 0.15:
+                    self.pages[url] = Page(rng.choice([404, 410]), [], None, 0)
+                    counts["gone"] += 1
+                elif place and page.status == 200 and draw < 0.20:
+                    to = rng.choice(self.sites[rng.choice(self.hosts)])
+                    if to != url:
+                        status = rng.choice([301, 302, 303, 307, 308])
+                        self.pages[url] = Page(status, [], to, 0)
+                        counts["leading elsewhere"] += 1
+                elif page.status != 200 and draw < 0.10:
+                    self.pages[url] = Page(200, self.draw_links(host, place), None, 100)
+                    counts["back"] += 1
+        for number in range(PAGES // 20):
+            host = rng.choice(self.hosts)
+            url = f"http://{host}/born/{len(self.pages)}-{number}.html"
+            self.sites[host].append(url)
+            self.pages[url] = Page(200, self.draw_links(host, len(self.sites[host]) - 1), None, 0)
+            home = self.pages[f"http://{host}/"]
+            self.pages[f"http://{host}/"] = home._replace(links=[*home.links, url])
+            counts["born"] += 1
+        return dict(counts)
+
+    def answer(self, url):
+        """The status, headers and body for a URL, which go into the account."""
+        page = self.pages.get(url)
+        if url.endswith(".pdf"):
+            told, kind, body = (200, None, None), "application/pdf", b"%PDF-1.4 " + url.encode()
+        elif page is None:
+            told, kind, body = (404, None, None), "text/html", b"none"
+        elif page.location:
+            # Every second redirect is written relative to the page where it can be.
+            host = f"http://{url.split('/')[2]}"
+            location = page.location.removeprefix(host) or "/"
+            told, kind, body = (page.status, None, page.location), "text/html", location.encode()
+        else:
+            told, kind = (page.status, page.links, None), "text/html"
+            body = self.markup(url, page).encode()
+        with self.lock:
+            self.account.append((url, *told))
+        return told[0], kind, body
+
+    def markup(self, url, page):
+        """A page as people write them: some links relative, some twice, and what is no link among them."""
+        host = f"http://{url.split('/')[2]}"
+        lines = [f"<!doctype html><title>{url}</title><p>version {page.version}"]
+        for place, link in enumerate(page.links):
+            href = link.removeprefix(host) or "/" if place % 3 == 0 else link
+            href += "#part" if place % 5 == 4 else ""
+            lines.append(f'<p><a class="l" href="{html.escape(href)}">link {place}</a>')
+        lines.append('<a href="mailto:who@site00.test">mail</a> <a href="javascript:void(0)">do</a>')
+        lines.append(f'<a href="#top">top</a> <a name="top">here</a> <img src="{host}/logo.png">')
+        return "\n".join(lines)
+
+
+def server(web):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            status, kind, body = web.answer(self.path)
+            self.send_response(status)
+            if 300 <= status < 400:
+                self.send_header("Location", body.decode())
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args):
+            pass
+
+    listening = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    listening.daemon_threads = True
+    threading.Thread(target=listening.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{listening.server_address[1]}"
+
+
+def seedbank(*args):
+    done = subprocess.run([SEEDBANK, *args], capture_output=True, text=True)
+    assert done.returncode == 0, f"seedbank {' '.join(args)}: {done.stderr}{done.stdout}"
+    return done.stdout
+
+
+def crawl(proxy, seeds, out):
+    """Runs the spider; what is under way when the budget is spent is still written."""
+    settings = {
+        "CLOSESPIDER_PAGECOUNT": BUDGET,
+        # One after another, so that every run is the same.
+        "CONCURRENT_REQUESTS": 1,
+        "DEPTH_PRIORITY": 1,
+        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+        "DOWNLOAD_DELAY": 0,
+        "LOG_LEVEL": "WARNING",
+    }
+    flags = [flag for name, value in settings.items() for flag in ("-s", f"{name}={value}")]
+    command = [sys.executable, "-m", "scrapy", "runspider", SPIDER, "-a", f"seeds={seeds}", "-O", out, *flags]
+    environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    environment["http_proxy"] = proxy
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    assert os.path.getsize(out) > 0, done.stderr
+
+
+def truth(account):
+    """What must be known of each page that was sent: as it was sent last."""
+    known = {}
+    for url, status, links, location in account:
+        if status in (404, 410):
+            # A page that the bank never heard of before has no record of being gone.
+            known[url] = "gone"
+        elif location:
+            known[url] = ("redirect", location)
+        elif links is None:
+            known[url] = "file"
+        else:
+            targets = {urldefrag(urljoin(url, link)).url for link in links}
+            known[url] = frozenset(targets - {url})
+    return known
+
+
+def banked(lines):
+    """The same, of the records that the bank exports."""
+    known = {}
+    for line in lines:
+        record = json.loads(line)
+        if record.get("gone"):
+            known[record["url"]] = "gone"
+        elif record.get("redirect"):
+            known[record["url"]] = ("redirect", record["redirect"])
+        elif not record.get("outlinks") and record["url"].endswith(".pdf"):
+            known[record["url"]] = "file"
+        else:
+            known[record["url"]] = frozenset(record.get("outlinks", []))
+    return known
+
+
+def compare(web, bank):
+    """Fails where a page or a link is lost, where one is told that was never sent, or a dead page lives."""
+    sent, found = truth(web.account), banked(seedbank("export", bank).splitlines())
+    faults = []
+    for url, fact in sent.items():
+        if found.get(url) != fact:
+            faults.append(f"{url}\n  sent {fact}\n  bank {found.get(url)}")
+    faults += [f"{url} was never sent" for url in found.keys() - sent.keys()]
+    assert not faults, f"{len(faults)} pages differ from what was sent:\n" + "\n".join(faults[:5])
+    kinds = collections.Counter(
+        fact if isinstance(fact, str) else "redirect" if isinstance(fact, tuple) else "page"
+        for fact in sent.values()
+    )
+    links = sum(len(fact) for fact in sent.values() if isinstance(fact, frozenset))
+    seedbank("check", bank)
+    return f"{kinds['page']} pages with {links} links, {kinds['redirect']} redirects, {kinds['gone']} gone"
+
+
+def seen_in(account):
+    """All addresses that a crawl came across."""
+    return {
+        address
+        for url, _, links, location in account
+        for address in [url, *(links or []), *([location] if location else [])]
+    }
+
+
+def told(name, account, known, crawled):
+    """Says what a crawl came to per fetch: addresses, those new to the bank, pages not crawled before."""
+    pages = {url for url, status, *_ in account if status == 200}
+    seen = seen_in(account)
+    counts = [len(seen), len(seen - known), len(pages - crawled)]
+    rates = [count / len(account) for count in counts]
+    print(f"  {name}: {len(account)} fetched; {counts[0]} addresses seen ({rates[0]:.2f} per fetch), "
+          f"{counts[1]} new to the bank ({rates[1]:.2f}), {counts[2]} pages not crawled before ({rates[2]:.2f})")
+    return rates
+
+
+def main():
+    if not importlib.util.find_spec("scrapy"):
+        print("SKIPPED scrapy: pip install scrapy")
+        return
+    folder = sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp()
+    os.makedirs(folder, exist_ok=True)
+    os.chdir(folder)
+    web = Web(random.Random(21))
+    proxy = server(web)
+    start = [{"url": f"http://{host}/"} for host in web.hosts[:5]]
+    with open("start.json", "w") as file:
+        json.dump(start, file)
+    seedbank("init", "bank")
+    seeds, known, crawled = "start.json", set(), set()
+    for number in range(1, ROUNDS + 1):
+        if number > 1:
+            happened = web.turn()
+            print("between rounds:", ", ".join(f"{count} {what}" for what, count in happened.items()))
+            # The same web from the spider's own list, at the same price, which the bank does not see.
+            kept, web.account = web.account, []
+            crawl(proxy, "start.json", f"own-{number}.jsonl")
+            own, web.account = web.account, kept
+        before = len(web.account)
+        crawl(proxy, seeds, f"round-{number}.jsonl")
+        fetched = web.account[before:]
+        seedbank("ingest", "bank", f"round-{number}.jsonl", "--max-loss", "100")
+        print(f"round {number}: the bank has what was sent: {compare(web, 'bank')}")
+        ours = told("from seeds" if number > 1 else "from its own list", fetched, known, crawled)
+        if number > 1:
+            theirs = told("from its own list", own, known, crawled)
+            times = [f"{one / max(other, 1e-9):.2f}" for one, other in zip(ours, theirs)]
+            print(f"  seeds beside the spider's own list, per fetch: {times[0]} times the addresses, "
+                  f"{times[1]} times the new ones, {times[2]} times the pages not crawled before")
+        known |= seen_in(fetched)
+        crawled |= {url for url, status, *_ in fetched if status == 200}
+        plan = ["--method", "greedy", "--scope", "web", "--seeds", str(SEEDS), "--budget", str(BUDGET)]
+        seedbank("refresh", "bank", *plan, "--value-base", "0", "--value-known", "1", "--p-uniq", "0")
+        seeds = f"seeds-{number}.json"
+        listed = seedbank("seeds", "bank", "--format", "scrapy")
+        with open(seeds, "w") as file:
+            file.write(listed)
+        assert json.loads(listed), "no seeds"
+
+
+main()
