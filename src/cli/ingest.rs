@@ -28,6 +28,8 @@ const EXAMPLES: &str = r#"Examples:
   seedbank ingest bank sitemap.xml.gz archive.cdxj crawldb-dump/part-r-* linkdb-dump/part-r-*
   seedbank ingest bank crawl.log --input heritrix-links
   seedbank ingest bank crawl.log
+  seedbank ingest bank crawl.parquet
+  seedbank ingest bank pages.csv --input csv
   seedbank ingest bank --sites sites.tsv
   seedbank ingest bank --dry-run today.jsonl
 
@@ -37,6 +39,7 @@ A record, one on each line:
    "gone": false}
 Only url is required; schema/record.schema.json says what each field means. An outlink may also be an
 object: {"url": "http://b.example/", "text": "ignored"}, or with href in place of url.
+Parquet, Arrow, CSV and TSV have the same fields as columns.
 
 A site in the list of --sites, as JSON or as TSV (site, quality, spam, quota):
   {"site": "a.example", "quality": 0.8, "spam": false, "quota": 5000}

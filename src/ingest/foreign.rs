@@ -137,12 +137,14 @@ impl Foreign {
 
 /// By the numbers that formats begin with.
 fn of_magic(head: &[u8]) -> Option<Foreign> {
-    let by_magic: [(&[u8], Foreign); 19] = [
+    let by_magic: [(&[u8], Foreign); 20] = [
         (b"PAR1", Foreign::Parquet),
         (b"PARE", Foreign::Parquet),
         (b"Obj\x01", Foreign::Avro),
         (b"ORC", Foreign::Orc),
         (b"ARROW1\0\0", Foreign::Arrow),
+        // A stream, which begins with a message.
+        (b"\xff\xff\xff\xff", Foreign::Arrow),
         (b"SQLite format 3\0", Foreign::Sqlite),
         (b"PK\x03\x04", Foreign::Zip),
         (b"PK\x05\x06", Foreign::Zip),

@@ -37,6 +37,7 @@ mod escapes;
 mod fetch;
 mod foreign;
 mod formats;
+mod guard;
 mod interner;
 mod lines;
 mod location;

@@ -61,6 +61,8 @@ pub enum RejectReason {
     InvalidTimestamp,
     /// A TSV line with too few or too many columns.
     Columns,
+    /// A quote in a table that is not closed, or text after one that is.
+    Quotes,
     /// A NUL byte in a TSV line.
     NulByte,
     /// No `site` in a record of a site.

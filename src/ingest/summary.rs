@@ -101,11 +101,19 @@ pub struct UnknownFields {
 
 impl UnknownFields {
     pub(super) fn count(&mut self, name: &str) {
+        self.count_times(name, 1);
+    }
+
+    /// Counts a name that so many records have.
+    pub(super) fn count_times(&mut self, name: &str, times: u64) {
+        if times == 0 {
+            return;
+        }
         let name = name
             .char_indices()
             .nth(NAME_KEPT)
             .map_or(name, |(end, _)| name.get(..end).unwrap_or(name));
-        self.add(name, 1);
+        self.add(name, times);
     }
 
     fn add(&mut self, name: &str, times: u64) {

@@ -27,7 +27,7 @@ fn wrong_usage_is_2() {
         (&["ingest", "bank", "f", "--max-loss=-1"], "0 to 100"),
         (&["ingest", "bank", "f", "--max-loss", "NaN"], "0 to 100"),
         (&["ingest", "bank", "f", "--memory", "12"], "at least 1M"),
-        (&["ingest", "bank", "f", "--input", "csv"], "jsonl, links"),
+        (&["ingest", "bank", "f", "--input", "xml"], "jsonl, links"),
         (
             &["ingest", "bank", "f", "--pages", "p"],
             "--pages goes with --input links",

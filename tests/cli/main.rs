@@ -15,6 +15,8 @@
 mod backups;
 mod bad_inputs;
 mod ccgraph;
+#[cfg(feature = "parquet")]
+mod columns;
 mod commands;
 mod compare;
 mod cover;

@@ -111,10 +111,12 @@ fn binary() -> Vec<Wrong> {
         .flat_map(|c| u32::from(c).to_le_bytes())
         .collect();
     vec![
-        certain("a.parquet", *b"PAR1\x15\x04\x15", "a.parquet is a Parquet file; DuckDB makes records of it: COPY (SELECT * FROM 'a.parquet') TO 'records.jsonl' (FORMAT json)"),
+        certain("a.parquet", *b"PAR1\x15\x04\x15", "a.parquet is a Parquet file; leave --input out, or say --input parquet")
+            .args(&["--input", "jsonl"]),
         certain("a.avro", *b"Obj\x01\x04\x14avro.codec\x08null", "a.avro is an Avro file; `avro-tools tojson` makes a JSON object a line of it"),
         certain("a.orc", *b"ORC\x0a\x0b", "a.orc is an ORC file; `orc-contents` makes a JSON object a line of it"),
-        certain("a.arrow", *b"ARROW1\0\0\xff\xff", "a.arrow is an Arrow file; export it as JSON Lines, one record a line"),
+        certain("a.arrow", *b"ARROW1\0\0\xff\xff", "a.arrow is an Arrow file or stream; leave --input out, or say --input arrow")
+            .args(&["--input", "csv"]),
         certain("a.db", *b"SQLite format 3\0\x10\0", "a.db is an SQLite database; export a table of it as JSON Lines, one record a line"),
         certain("a.zip", *b"PK\x03\x04\x14\0", "a.zip is a ZIP archive; plain, gzip and zstd are read: `unzip -p a.zip | seedbank ingest BANK -`"),
         certain("a.7z", *b"7z\xbc\xaf\x27\x1c\0\x04", "a.7z is a 7z archive; plain, gzip and zstd are read: `7z e -so a.7z | seedbank ingest BANK -`"),
@@ -187,14 +189,14 @@ fn texts() -> Vec<Wrong> {
             .args(&["--input", "jsonl"]).first("a record must be a JSON object"),
         certain("part-r-00000", NUTCH_TEXT, "part-r-00000 is a dump of Nutch; leave --input out, or say --input nutch")
             .args(&["--input", "jsonl"]).first(no_json),
-        certain("a.csv", "url,clicks\nhttp://a.example/,3\n", "a.csv is CSV; with a header that names the fields of records: `mlr --icsv --ojsonl cat a.csv | seedbank ingest BANK -`")
-            .first(no_json).made(1),
-        certain("quoted.csv", "\"url\",\"clicks\"\n\"http://a.example/\",\"3\"\n", "quoted.csv is CSV; with a header that names the fields of records: `mlr --icsv --ojsonl cat quoted.csv | seedbank ingest BANK -`")
-            .first("a record must be a JSON object"),
-        certain("a b.csv.gz", gzip(b"url;Last seen\nhttp://a.example/;1\n"), "a b.csv.gz is CSV with semicolons; with a header that names the fields of records: `gzip -dc 'a b.csv.gz' | mlr --icsv --ifs semicolon --ojsonl cat | seedbank ingest BANK -`")
-            .first(no_json).made(1),
-        certain("a.tsv", "url\tclicks\nhttp://a.example/\t3\n", "a.tsv is a table with tabs; with a header that names the fields of records: `mlr --itsv --ojsonl cat a.tsv | seedbank ingest BANK -`")
-            .first(no_json).made(1),
+        certain("a.csv", "page,clicks\nhttp://a.example/,3\n", "a.csv is CSV; it is read where its first line names its columns, url among them: leave --input out, or say --input csv")
+            .first(no_json),
+        certain("quoted.csv", "\"url\",\"clicks\"\n\"http://a.example/\",\"3\"\n", "quoted.csv is CSV; it is read where its first line names its columns, url among them: leave --input out, or say --input csv")
+            .args(&["--input", "jsonl"]).first("a record must be a JSON object"),
+        certain("a b.csv.gz", gzip(b"loc;Last seen\nhttp://a.example/;1\n"), "a b.csv.gz is CSV with semicolons; it is read where its first line names its columns, url among them: leave --input out, or say --input csv")
+            .first(no_json),
+        certain("a.tsv", "page\tclicks\nhttp://a.example/\t3\n", "a.tsv is a table with tabs; it is read where its first line names its columns, url among them: leave --input out, or say --input tsv")
+            .first(no_json),
         certain("links.tsv", "http://a.example/\thttp://b.example/\n", "links.tsv is links, two URLs a line; say --input links")
             .first(no_json),
         certain("links.txt", "http://a.example/ http://b.example/\n", "links.txt is links with a space between two URLs, and --input links wants a tab: `sed 's/ /\\t/' links.txt | seedbank ingest BANK --input links -`")
@@ -293,6 +295,7 @@ fn a_list_from_standard_input_is_told_as_well() {
     let words = "hint: standard input is a JSON array; leave --input out, or say --input json; \
         the bad records are listed in bad\n";
     assert!(error.ends_with(words), "{error}");
+    let args = ["ingest", "bank", "--input", "jsonl", "-"];
     let error = place.run_with(&args, b"PAR1\x15").fails(3);
     assert!(
         error.contains("standard input is a Parquet file"),

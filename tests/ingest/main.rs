@@ -13,6 +13,14 @@
 mod bvgraph;
 mod ccgraph;
 mod ccgraph_bad;
+#[cfg(feature = "parquet")]
+mod columns;
+#[cfg(feature = "parquet")]
+mod columns_bad;
+#[cfg(feature = "parquet")]
+mod columns_text;
+#[cfg(feature = "parquet")]
+mod columns_types;
 mod crawler_texts;
 mod crawler_texts_bad;
 mod deltas;

@@ -19,6 +19,8 @@ pub mod over_web;
 pub mod records;
 pub mod refreshes;
 pub mod sites;
+#[cfg(feature = "parquet")]
+pub mod tables;
 pub mod wat;
 pub mod webdriver;
 

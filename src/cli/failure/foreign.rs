@@ -7,15 +7,19 @@ use seedbank::shown::plain;
 /// Takes in what a command writes.
 const TAKE: &str = " | seedbank ingest BANK -";
 
+/// When a table as text is read.
+const HEADER: &str =
+    "it is read where its first line names its columns, url among them: leave --input out, or say";
+
 /// What the input is, and what to do about it.
 #[expect(clippy::too_many_lines, reason = "it is a table")]
 pub(super) fn sentence(input: &SeenInput) -> String {
     let file = plain(&input.file);
     let taken = |program: &str, rest: &str| format!("`{}{TAKE}`", piped(input, program, rest));
     let text = match input.is {
-        Foreign::Parquet => format!(
-            "is a Parquet file; DuckDB makes records of it: COPY (SELECT * FROM '{file}') TO 'records.jsonl' (FORMAT json)"
-        ),
+        Foreign::Parquet => {
+            "is a Parquet file; leave --input out, or say --input parquet".to_owned()
+        }
         Foreign::Avro => {
             "is an Avro file; `avro-tools tojson` makes a JSON object a line of it".to_owned()
         }
@@ -23,7 +27,7 @@ pub(super) fn sentence(input: &SeenInput) -> String {
             "is an ORC file; `orc-contents` makes a JSON object a line of it".to_owned()
         }
         Foreign::Arrow => {
-            "is an Arrow file; export it as JSON Lines, one record a line".to_owned()
+            "is an Arrow file or stream; leave --input out, or say --input arrow".to_owned()
         }
         Foreign::Sqlite => "is an SQLite database; export a table of it as JSON Lines, one record a line".to_owned(),
         Foreign::Zip => format!(
@@ -110,18 +114,9 @@ pub(super) fn sentence(input: &SeenInput) -> String {
         Foreign::Pages => {
             "is a list of pages; give it with --input links --pages, beside the links".to_owned()
         }
-        Foreign::Tabs => format!(
-            "is a table with tabs; with a header that names the fields of records: {}",
-            taken("mlr --itsv --ojsonl cat", "")
-        ),
-        Foreign::Commas => format!(
-            "is CSV; with a header that names the fields of records: {}",
-            taken("mlr --icsv --ojsonl cat", "")
-        ),
-        Foreign::Semicolons => format!(
-            "is CSV with semicolons; with a header that names the fields of records: {}",
-            taken("mlr --icsv --ifs semicolon --ojsonl cat", "")
-        ),
+        Foreign::Tabs => format!("is a table with tabs; {HEADER} --input tsv"),
+        Foreign::Commas => format!("is CSV; {HEADER} --input csv"),
+        Foreign::Semicolons => format!("is CSV with semicolons; {HEADER} --input csv"),
         Foreign::Urls => {
             "is a list of URLs, which become known pages; leave --input out, or say --input urls"
                 .to_owned()

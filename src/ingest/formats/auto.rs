@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::cdx::Cdx;
+use super::columns::Table;
 use super::json_lines::JsonLines;
 use super::sitemap::Tally;
 use super::urls::Urls;
@@ -51,9 +52,13 @@ impl Source for Auto {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let mut opened = self.input.open(progress)?;
+        let is = opened.look_ahead();
+        if let Some(table) = Table::of(is, &opened) {
+            return table.pieces(&self.input, opened, progress);
+        }
         let name = self.name();
         let seen = Arc::clone(&self.seen);
-        Ok(match opened.look_ahead() {
+        Ok(match is {
             Some(Foreign::Wat) => wat::pieces(name, opened, self.nofollow, progress),
             Some(Foreign::JsonArray | Foreign::JsonSpread) => {
                 json_array::pieces(name, opened, progress)

@@ -8,6 +8,7 @@ mod auto;
 mod bvgraph;
 mod ccgraph;
 mod cdx;
+mod columns;
 mod heritrix;
 mod json_array;
 pub(super) mod json_lines;
@@ -107,6 +108,22 @@ formats! {
         "Metadata of a web archive (WAT), as Common Crawl publishes it: a record for each page captured",
         wat::sources;
 
+    /// Records in the rows of Parquet files.
+    Parquet = "parquet", "A record in each row, Apache Parquet with columns named as the fields; or Common Crawl's columnar index",
+        columns::parquet_sources;
+
+    /// Records in the rows of files or streams of Arrow.
+    Arrow = "arrow", "A record in each row, Apache Arrow: IPC files, Feather 2, streams",
+        columns::arrow_sources;
+
+    /// Records in the rows of a table as text, with commas or semicolons between its cells.
+    Csv = "csv", "A record in each row, CSV with a header that names the fields; or Common Crawl's columnar index",
+        columns::csv_sources;
+
+    /// Records in the rows of a table as text, with tabs between its cells.
+    Tsv = "tsv", "A record in each row, TSV with a header that names the fields (`links` is the TSV of links)",
+        columns::tsv_sources;
+
     /// URLs, each of a page that becomes known.
     Urls = "urls",
         "A URL a line, as lists of seeds have them: known pages; comments, and what stands after a tab, are left out",
@@ -152,7 +169,7 @@ formats! {
         /// What becomes of links of WAT that are not to be followed.
         nofollow: Nofollow,
     } = "auto",
-        "What the first bytes of each file say: WAT, JSON, URLs, sitemaps, CDX and CDXJ, dumps of Nutch, crawl.log; else JSON Lines",
+        "What the first bytes of each file say: WAT, Parquet, Arrow, CSV, TSV, JSON, URLs, sitemaps, CDX and CDXJ, dumps of Nutch, crawl.log; else JSON Lines",
         auto::sources;
 }
 

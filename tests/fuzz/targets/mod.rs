@@ -17,6 +17,7 @@
 mod bitmaps;
 mod bvgraph;
 mod ccgraph;
+mod columns;
 mod crawler_texts;
 mod cursor;
 mod file;
@@ -133,6 +134,13 @@ pub(crate) const TARGETS: &[Target] = &[
         run: ccgraph::run,
         seeds: ccgraph::seeds,
         memory: 128 << 20,
+        ..USUAL
+    },
+    Target {
+        name: "columns",
+        run: columns::run,
+        seeds: columns::seeds,
+        memory: 256 << 20,
         ..USUAL
     },
     Target {

@@ -1,0 +1,383 @@
+//! Apache Parquet: row groups of columns, in pages that are decoded as they come.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::Compression;
+use parquet::file::metadata::RowGroupMetaData;
+
+use super::batch;
+use super::error::TableError;
+use super::layout::Layout;
+use super::pages::{Chunk, Pages};
+use crate::ingest::foreign::Foreign;
+use crate::ingest::guard::caught;
+use crate::ingest::open::{Input, InputError, Opened};
+use crate::ingest::progress::Progress;
+use crate::ingest::source::{Piece, Pieces, Source, Sources, Stop};
+use crate::watch::Watch;
+
+const KIND: &str = "Parquet";
+
+/// About how many bytes of values a batch has, and the most rows.
+const BATCH: u64 = 1 << 20;
+const BATCH_ROWS: u64 = 4_096;
+
+/// The sources for Parquet files.
+pub(super) fn sources(inputs: &[Input]) -> Sources {
+    let source = |input: &Input| Box::new(Parquet(input.clone())) as Box<dyn Source>;
+    inputs.iter().map(source).collect()
+}
+
+/// A Parquet file.
+#[derive(Clone, Debug)]
+struct Parquet(Input);
+
+impl Source for Parquet {
+    fn name(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
+        Ok(self.0.length()?)
+    }
+
+    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
+        let mut opened = self.0.open(progress)?;
+        if opened.look_ahead() != Some(Foreign::Parquet) {
+            let error = match opened.seen(opened.ahead()) {
+                Some(seen) if seen.is.is_certain() => InputError::Foreign(seen),
+                _ => TableError::OtherKind {
+                    file: self.name(),
+                    kind: "Parquet file",
+                }
+                .into(),
+            };
+            return Err(error.into());
+        }
+        pieces(&self.0, opened, progress)
+    }
+}
+
+/// The pieces of an open input, of which the first bytes say that it is Parquet.
+pub(in crate::ingest) fn pieces<'a>(
+    input: &Input,
+    opened: Opened,
+    progress: &Progress<'a>,
+) -> Result<Pieces<'a>, Stop> {
+    let file = input.to_string();
+    let refuse = |error: TableError| Stop::from(InputError::from(error));
+    if opened.compression().is_some() {
+        return Err(refuse(TableError::Compressed { file, kind: KIND }));
+    }
+    if opened.ahead().starts_with(b"PARE") {
+        return Err(refuse(TableError::Encrypted { file }));
+    }
+    let read = opened.ahead().len() as u64;
+    let (on_disk, is_spooled) = seekable(input, opened, progress)?;
+    let length = on_disk
+        .metadata()
+        .map_err(|source| open_error(input, source))?
+        .len();
+    let mut table = Table::open(file, on_disk, length).map_err(refuse)?;
+    let progress = progress.clone();
+    // What was looked at, or all of standard input, is counted already.
+    table.told = if is_spooled { length } else { read.min(length) };
+    let mut ready = VecDeque::new();
+    let mut ended = false;
+    Ok(Box::new(std::iter::from_fn(move || {
+        while ready.is_empty() && !ended {
+            if let Err(interrupted) = progress.proceed() {
+                ended = true;
+                return Some(Err(interrupted.into()));
+            }
+            match table.next(&progress) {
+                Ok(Some(pieces)) => ready.extend(pieces),
+                Ok(None) => ended = true,
+                Err(error) => {
+                    ended = true;
+                    return Some(Err(refuse(error)));
+                }
+            }
+        }
+        ready.pop_front().map(Ok)
+    })))
+}
+
+fn open_error(input: &Input, source: std::io::Error) -> InputError {
+    InputError::Open {
+        file: input.to_string(),
+        source,
+    }
+}
+
+/// A file in which can be sought: the input, or what it gives, in a temporary file.
+fn seekable(
+    input: &Input,
+    mut opened: Opened,
+    progress: &Progress<'_>,
+) -> Result<(File, bool), Stop> {
+    if let Input::File(path) = input {
+        let file = File::open(path).map_err(|source| open_error(input, source))?;
+        if file.metadata().is_ok_and(|about| about.is_file()) {
+            return Ok((file, false));
+        }
+    }
+    let spool_error = |error| Stop::from(InputError::from(TableError::Spool(error)));
+    let mut spool = tempfile::tempfile().map_err(spool_error)?;
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        progress.proceed()?;
+        let (length, failed) = opened.fill(&mut buffer);
+        if let Some(error) = failed {
+            return Err(opened.error(error, 0).into());
+        }
+        let read = buffer.get(..length).unwrap_or_default();
+        std::io::Write::write_all(&mut spool, read).map_err(spool_error)?;
+        if length < buffer.len() {
+            break;
+        }
+    }
+    spool.seek(SeekFrom::Start(0)).map_err(spool_error)?;
+    Ok((spool, true))
+}
+
+/// A Parquet file that is read.
+struct Table {
+    file: String,
+    pages: Pages,
+    length: u64,
+    metadata: ArrowReaderMetadata,
+    projection: ProjectionMask,
+    layout: Arc<Layout>,
+    /// The next row group.
+    group: usize,
+    reader: Option<ParquetRecordBatchReader>,
+    /// How many rows of the group are still to come.
+    left: u64,
+    /// How many rows were read, of how many.
+    rows: u64,
+    all_rows: u64,
+    /// How many bytes were told as progress.
+    told: u64,
+}
+
+impl Table {
+    fn open(file: String, on_disk: File, length: u64) -> Result<Self, TableError> {
+        let pages = Pages::new(on_disk, length);
+        let damaged = |problem: String| damaged(&file, 0, problem);
+        // What the writer kept of Arrow's types is not looked at: those of Parquet say enough.
+        let options = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let metadata =
+            guarded(|| ArrowReaderMetadata::load(&pages, options())).map_err(|problem| {
+                if problem.to_lowercase().contains("encrypt") {
+                    return TableError::Encrypted { file: file.clone() };
+                }
+                damaged(problem)
+            })?;
+        let views = Arc::new(as_views(metadata.schema()));
+        let whole = Arc::clone(metadata.metadata());
+        let metadata = guarded(|| {
+            let options = options().with_schema(Arc::clone(&views));
+            ArrowReaderMetadata::try_new(whole, options)
+        })
+        .map_err(damaged)?;
+        let layout = batch::layout(&file, &views)?;
+        let mut columns: Vec<usize> = layout.fields.iter().map(|(_, at)| *at).collect();
+        columns.sort_unstable();
+        let projection = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
+        let place = |column| {
+            columns
+                .iter()
+                .position(|at| *at == column)
+                .unwrap_or(usize::MAX)
+        };
+        let fields = layout.fields.iter().map(|(field, at)| (*field, place(*at)));
+        let layout = Arc::new(Layout {
+            fields: fields.collect(),
+            ..layout.clone()
+        });
+        let mut chunks = Vec::new();
+        let mut all_rows = 0;
+        for group in metadata.metadata().row_groups() {
+            all_rows += count(group.num_rows());
+            chunks.extend(chunks_of(&file, group, &projection, length)?);
+        }
+        Ok(Self {
+            pages: pages.with(chunks),
+            file,
+            length,
+            metadata,
+            projection,
+            layout,
+            group: 0,
+            reader: None,
+            left: 0,
+            rows: 0,
+            all_rows,
+            told: 0,
+        })
+    }
+
+    /// The pieces of the next batch; `None` at the end.
+    fn next<'a>(&mut self, progress: &Progress<'_>) -> Result<Option<Vec<Piece<'a>>>, TableError> {
+        loop {
+            if self.reader.is_none() && !self.next_group()? {
+                self.tell(self.length, progress);
+                return Ok(None);
+            }
+            let Some(reader) = &mut self.reader else {
+                return Ok(None);
+            };
+            self.pages.next_batch();
+            let batch = guarded(|| reader.next().transpose());
+            let batch = batch.map_err(|problem| damaged(&self.file, self.rows, problem))?;
+            let Some(batch) = batch else {
+                if self.left > 0 {
+                    let problem = format!("{} rows of a row group are missing", self.left);
+                    return Err(damaged(&self.file, self.rows, problem));
+                }
+                self.reader = None;
+                continue;
+            };
+            let rows = batch.num_rows() as u64;
+            let Some(left) = self.left.checked_sub(rows) else {
+                let problem = "a row group has more rows than it says".to_owned();
+                return Err(damaged(&self.file, self.rows, problem));
+            };
+            self.left = left;
+            let pieces =
+                guarded(|| Ok::<_, String>(batch::pieces(&batch, &self.layout, self.rows + 1)));
+            let pieces = pieces.map_err(|problem| damaged(&self.file, self.rows, problem))?;
+            self.rows += rows;
+            let share =
+                u128::from(self.length) * u128::from(self.rows) / u128::from(self.all_rows.max(1));
+            self.tell(u64::try_from(share).unwrap_or(0), progress);
+            return Ok(Some(pieces));
+        }
+    }
+
+    /// Begins the next row group; `false` where there is none.
+    fn next_group(&mut self) -> Result<bool, TableError> {
+        let Some(group) = self.metadata.metadata().row_groups().get(self.group) else {
+            return Ok(false);
+        };
+        self.left = count(group.num_rows());
+        let read = group.columns().iter().enumerate();
+        let read = read.filter(|(leaf, _)| self.projection.leaf_included(*leaf));
+        let bytes = read.map(|(_, column)| {
+            count(column.uncompressed_size()).saturating_add(16 * count(column.num_values()))
+        });
+        let bytes = bytes.fold(0, u64::saturating_add);
+        let of_a_row = (bytes / self.left.max(1)).max(1);
+        let rows = (BATCH / of_a_row).clamp(1, BATCH_ROWS);
+        let rows = usize::try_from(rows).unwrap_or(1);
+        let reader = guarded(|| {
+            let (pages, metadata) = (self.pages.clone(), self.metadata.clone());
+            ParquetRecordBatchReaderBuilder::new_with_metadata(pages, metadata)
+                .with_row_groups(vec![self.group])
+                .with_projection(self.projection.clone())
+                .with_batch_size(rows)
+                .build()
+        });
+        self.reader = Some(reader.map_err(|problem| damaged(&self.file, self.rows, problem))?);
+        self.group += 1;
+        Ok(true)
+    }
+
+    /// Reports progress up to so many bytes of the file.
+    fn tell(&mut self, bytes: u64, progress: &Progress<'_>) {
+        progress.advance(bytes.saturating_sub(self.told));
+        self.told = self.told.max(bytes);
+    }
+}
+
+/// A count of the footer; a negative one is none.
+fn count(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+fn damaged(file: &str, rows: u64, problem: String) -> TableError {
+    TableError::Damaged {
+        file: file.to_owned(),
+        rows,
+        problem,
+    }
+}
+
+/// Runs a step of the decoder, which panics at some damages.
+fn guarded<T, E: ToString>(step: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    match caught(step) {
+        Ok(done) => done.map_err(|error| error.to_string()),
+        Err(_) => Err("its bits are no columns".to_owned()),
+    }
+}
+
+/// The schema with its texts as views, which are not copied out of their pages.
+fn as_views(schema: &Schema) -> Schema {
+    let fields: Vec<Field> = schema.fields().iter().map(|field| viewed(field)).collect();
+    Schema::new_with_metadata(fields, schema.metadata().clone())
+}
+
+fn viewed(field: &Field) -> Field {
+    let kind = match field.data_type() {
+        DataType::Utf8 => DataType::Utf8View,
+        DataType::Binary => DataType::BinaryView,
+        DataType::List(element) => DataType::List(Arc::new(viewed(element))),
+        DataType::Struct(fields) => {
+            DataType::Struct(fields.iter().map(|field| viewed(field)).collect())
+        }
+        other => other.clone(),
+    };
+    field.clone().with_data_type(kind)
+}
+
+/// What the footer says of the columns of a row group that are read.
+fn chunks_of(
+    file: &str,
+    group: &RowGroupMetaData,
+    projection: &ProjectionMask,
+    length: u64,
+) -> Result<Vec<Chunk>, TableError> {
+    let mut chunks = Vec::new();
+    for (leaf, column) in group.columns().iter().enumerate() {
+        if !projection.leaf_included(leaf) {
+            continue;
+        }
+        match column.compression() {
+            Compression::UNCOMPRESSED
+            | Compression::SNAPPY
+            | Compression::GZIP(_)
+            | Compression::ZSTD(_)
+            | Compression::LZ4
+            | Compression::LZ4_RAW => {}
+            other => {
+                let codec = other.to_string();
+                return Err(TableError::Codec {
+                    file: file.to_owned(),
+                    codec,
+                });
+            }
+        }
+        let range = guarded(|| Ok::<_, String>(column.byte_range()));
+        let (start, bytes) = range.map_err(|problem| damaged(file, 0, problem))?;
+        if start.checked_add(bytes).is_none_or(|end| end > length) {
+            let problem = "a column lies beyond its end; it may be cut off".to_owned();
+            return Err(damaged(file, 0, problem));
+        }
+        chunks.push(Chunk {
+            start,
+            bytes: count(column.uncompressed_size()),
+            values: count(column.num_values()),
+        });
+    }
+    Ok(chunks)
+}
