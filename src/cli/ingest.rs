@@ -24,6 +24,7 @@ const EXAMPLES: &str = r#"Examples:
   seedbank ingest bank --snapshot --input bvgraph --urls uk-2002.urls.gz uk-2002
   seedbank ingest bank edges-*.txt.gz --input ccgraph --vertices vertices-*.txt.gz --ranks ranks.txt.gz
   seedbank ingest bank CC-MAIN-20240517233122-20240518023122-00000.warc.wat.gz
+  seedbank ingest bank crawl-*.warc.gz
   seedbank seeds other-bank | seedbank ingest bank -
   seedbank ingest bank sitemap.xml.gz archive.cdxj crawldb-dump/part-r-* linkdb-dump/part-r-*
   seedbank ingest bank crawl.log --input heritrix-links
@@ -82,7 +83,7 @@ pub(super) struct IngestArgs {
     /// With `--input ccgraph`: the ranks of hosts, by which each gets its quality
     #[arg(long, value_name = "FILE", num_args = 1..)]
     ranks: Vec<PathBuf>,
-    /// Of WAT: whether links are kept or dropped that are not to be followed, by `rel=nofollow` or by
+    /// Of WARC and WAT: whether links are kept or dropped that are not to be followed, by `rel=nofollow` or by
     /// the page's `meta` for robots
     #[arg(long, value_name = "WHAT", value_parser = nofollow(), default_value = "keep")]
     nofollow: Nofollow,
@@ -158,10 +159,13 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         ));
     }
     check_web_graph(&args)?;
-    let may_be_wat = matches!(args.input, Format::Wat { .. } | Format::Auto { .. });
-    if args.nofollow != Nofollow::Keep && !may_be_wat {
+    let may_be_archive = matches!(
+        args.input,
+        Format::Warc { .. } | Format::Wat { .. } | Format::Auto { .. }
+    );
+    if args.nofollow != Nofollow::Keep && !may_be_archive {
         return Err(CliError::Usage(
-            "--nofollow goes with --input wat; other formats do not say which links are not to be followed"
+            "--nofollow goes with --input warc and wat; other formats do not say which links are not to be followed"
                 .to_owned(),
         ));
     }
@@ -225,7 +229,9 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
             *vertices = args.vertices.into_iter().map(Input::named).collect();
             *ranks = args.ranks.into_iter().map(Input::named).collect();
         }
-        Format::Wat { nofollow } | Format::Auto { nofollow } => *nofollow = args.nofollow,
+        Format::Warc { nofollow } | Format::Wat { nofollow } | Format::Auto { nofollow } => {
+            *nofollow = args.nofollow;
+        }
         _ => {}
     }
     Ok(IngestRequest {
@@ -390,6 +396,14 @@ fn text(report: &IngestReport) -> String {
         );
     }
     text += &passed_over(&read.passed_over);
+    if !read.unread.is_empty() {
+        let _ = writeln!(
+            text,
+            "pages not read for links, or not to the end: {}: {}",
+            read.unread.values().sum::<u64>(),
+            list(&read.unread)
+        );
+    }
     if read.rejected() > 0 {
         let _ = write!(
             text,

@@ -185,6 +185,27 @@ fn of_magic(head: &[u8]) -> Option<Foreign> {
 
 /// Which of the kinds of web archives this is, by its first records.
 fn of_warc(head: &[u8]) -> Foreign {
+    // What servers answered may say anything.
+    let answers = ["response", "request", "resource", "revisit"];
+    let begins = |line: &[u8]| {
+        let kind = line
+            .get(..b"WARC-Type:".len())
+            .filter(|name| name.eq_ignore_ascii_case(b"WARC-Type:"));
+        let kind = kind
+            .and_then(|name| line.get(name.len()..))
+            .unwrap_or_default()
+            .trim_ascii();
+        answers
+            .iter()
+            .any(|answer| kind.eq_ignore_ascii_case(answer.as_bytes()))
+    };
+    let mut lines = head.split_inclusive(|byte| *byte == b'\n');
+    let before: usize = lines
+        .by_ref()
+        .take_while(|line| !begins(line))
+        .map(<[u8]>::len)
+        .sum();
+    let head = head.get(..before).unwrap_or(head);
     let has = |text: &str| head.windows(text.len()).any(|at| at == text.as_bytes());
     // The blocks of a WAT are objects that begin with one of these.
     let is_object = |line: &[u8]| {

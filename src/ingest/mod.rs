@@ -89,5 +89,5 @@ pub(crate) use sites::source as sites_source;
 pub use sites::{SITE_FIELDS, SiteList};
 pub use source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
 pub(crate) use summary::counts_by;
-pub use summary::{DropReason, PassedOver, ReadSummary, UnknownFields};
+pub use summary::{DropReason, PassedOver, ReadSummary, UnknownFields, Unread};
 pub use timestamp::{Timestamp, TimestampProblem, parse_timestamp};

@@ -225,12 +225,6 @@ impl Opened {
         self.ahead.get_ref()
     }
 
-    /// How the input is compressed.
-    #[cfg(feature = "parquet")]
-    pub(super) const fn compression(&self) -> Option<Compression> {
-        self.compression
-    }
-
     /// Reads until the buffer is full or the text ends.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
         // Reading from memory cannot fail.

@@ -81,9 +81,37 @@ pub enum PassedOver {
     Prerequisite,
     /// It tells of no link, where links are read.
     NoLink,
+    /// Its URL is that of no page (`dns:`, `ftp:`, ...).
+    OtherScheme,
+    /// It goes on with the content of an earlier record.
+    Continuation,
+    /// It has what a crawler noted of an answer, and is read together with that.
+    BesideResponse,
 }
 
 impl fmt::Display for PassedOver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// Why not all of a page's content in a web archive was read for links. The names (snake case) are
+/// stable.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Unread {
+    /// It has a coding that is not undone here (`br`); nothing is said of the page's links.
+    Coding,
+    /// Its coding is damaged; what came before was read.
+    Damaged,
+    /// It is longer than 16 MiB, of which the first were read, or not all of it was stored.
+    CutOff,
+}
+
+impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
     }
@@ -153,6 +181,10 @@ pub struct ReadSummary {
     /// Records of web archives, and lines of lists and logs, that say nothing of a page, by reason. They are not among `records`.
     #[schemars(schema_with = "counts_by::<PassedOver>")]
     pub passed_over: BTreeMap<PassedOver, u64>,
+    /// Pages of web archives whose content was not read, or not to its end, by reason.
+    #[serde(default)]
+    #[schemars(schema_with = "counts_by::<Unread>")]
+    pub unread: BTreeMap<Unread, u64>,
     /// Rejected records by reason.
     #[schemars(schema_with = "counts_by::<RejectReason>")]
     pub rejects: BTreeMap<RejectReason, u64>,
@@ -189,6 +221,9 @@ impl ReadSummary {
         self.bytes += later.bytes;
         for (reason, count) in &later.passed_over {
             *self.passed_over.entry(*reason).or_default() += count;
+        }
+        for (reason, count) in &later.unread {
+            *self.unread.entry(*reason).or_default() += count;
         }
         for (reason, count) in &later.rejects {
             *self.rejects.entry(*reason).or_default() += count;

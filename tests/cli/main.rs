@@ -82,5 +82,6 @@ mod support;
 mod undo;
 #[cfg(unix)]
 mod upkeep;
+mod warc;
 mod wat;
 mod wrong_formats;

@@ -87,7 +87,7 @@ fn links_are_dropped_that_are_not_to_be_followed() {
     for (args, words) in [
         (
             &["--nofollow", "drop", "--input", "jsonl", "a.jsonl"][..],
-            "goes with --input wat",
+            "goes with --input warc and wat",
         ),
         (&["--nofollow", "all", "a.wat"], "keep, drop"),
     ] {

@@ -133,14 +133,18 @@ fn binary() -> Vec<Wrong> {
         certain("be.jsonl", utf_16(&marked, u16::to_be_bytes), "be.jsonl is text in UTF-16; UTF-8 is read: `iconv -f UTF-16 -t UTF-8 be.jsonl | seedbank ingest BANK -`").made(1),
         certain("bare.jsonl", utf_16(RECORD, le), "bare.jsonl is text in UTF-16; UTF-8 is read: `iconv -f UTF-16 -t UTF-8 bare.jsonl | seedbank ingest BANK -`").made(1),
         certain("wide.jsonl", utf_32, "wide.jsonl is text in UTF-32; UTF-8 is read: `iconv -f UTF-32 -t UTF-8 wide.jsonl | seedbank ingest BANK -`").made(1),
-        certain("a.warc", warc("response", "HTTP/1.1 200 OK"), "a.warc is a WARC file, and pages are not parsed here; take the WAT file beside it, which has the links, or give each page as a record"),
-        certain("a.warc.gz", gzip(warc("warcinfo", "x").as_bytes()), "a.warc.gz is a WARC file, and pages are not parsed here; take the WAT file beside it, which has the links, or give each page as a record"),
+        certain("a.warc", warc("response", "HTTP/1.1 200 OK"), "a.warc is a WARC file; leave --input out, or say --input warc")
+            .args(&["--input", "jsonl"]),
+        certain("a.warc.gz", gzip(warc("warcinfo", "x").as_bytes()), "a.warc.gz is a WARC file; leave --input out, or say --input warc")
+            .args(&["--input", "links"]),
         certain("a.wat", wat(), "a.wat is a WAT file; leave --input out, or say --input wat")
             .args(&["--input", "jsonl"]),
         certain("a.wat.gz", gzip(wat().as_bytes()), "a.wat.gz is a WAT file; leave --input out, or say --input wat")
             .args(&["--input", "links"]),
-        certain("b.warc", warc("response", "HTTP/1.1 200 OK"), "b.warc is a WARC file, and pages are not parsed here; take the WAT file beside it, which has the links, or give each page as a record")
+        certain("b.warc", warc("response", "HTTP/1.1 200 OK"), "b.warc is a WARC file; leave --input out, or say --input warc")
             .args(&["--input", "wat"]),
+        certain("b.wat", wat(), "b.wat is a WAT file; leave --input out, or say --input wat")
+            .args(&["--input", "warc"]),
         certain("a.wet", warc("warcinfo", "x") + &warc("conversion", "words"), "a.wet is a WET file, which has texts and no links; take the WAT file beside it"),
     ]
 }

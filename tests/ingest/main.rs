@@ -37,5 +37,7 @@ mod synth_days;
 mod synth_hosts;
 mod synth_shape;
 mod undo;
+mod warc;
+mod warc_bad;
 mod wat;
 mod wat_bad;

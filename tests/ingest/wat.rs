@@ -10,9 +10,8 @@ use std::fs;
 use crate::support;
 use crate::support::histories::exported;
 use crate::support::model::assert_clean;
-use crate::support::wat::{Capture, Html, Link, lines, members, read, records};
+use crate::support::wat::{Capture, a_capture, lines, members, read, records};
 use proptest::prelude::*;
-use proptest::sample::select;
 use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
 use seedbank::ingest::{DropReason, Event, Input, Naming, Nofollow, PassedOver, Position};
 use seedbank::watch::Unwatched;
@@ -38,84 +37,6 @@ fn bank_of(bytes: &[u8], format: Format) -> (tempfile::TempDir, Bank, IngestRepo
     let report = bank.ingest(&request, &Unwatched).unwrap();
     assert_clean(&bank);
     (folder, bank, report)
-}
-
-fn a_url() -> impl Strategy<Value = String> {
-    let hosts = select(vec![
-        "http://a.example",
-        "https://www.a.example",
-        "http://b.example:81",
-    ]);
-    let rests = select(vec!["/", "/x/", "/x/y", "/x/y?q=1", "/%7ez"]);
-    (hosts, rests).prop_map(|(host, rest)| format!("{host}{rest}"))
-}
-
-fn a_link() -> impl Strategy<Value = String> {
-    let relative = select(vec![
-        "/",
-        "x/y",
-        "../y",
-        "?q=1",
-        "#top",
-        "",
-        "//b.example:81/x/",
-        " /x/y ",
-        "/\t/a.example/x/",
-        "mailto:x@a.example",
-        "javascript:void(0)",
-        "http://",
-        "y z",
-        "\\x",
-        "HTTP://A.example/x/y#z",
-        "é/\u{1f980}",
-        "//",
-    ]);
-    prop_oneof![a_url(), relative.prop_map(str::to_owned)]
-}
-
-fn html() -> impl Strategy<Value = Html> {
-    let paths = select(vec!["A@/href", "AREA@/href", "IMG@/src", "FORM@/action"]);
-    let rels = select(vec![
-        None,
-        Some("nofollow"),
-        Some("noopener NoFollow"),
-        Some("me"),
-    ]);
-    let link = (paths, a_link(), rels).prop_map(|(path, url, rel)| Link { path, url, rel });
-    let base = select(vec!["/x/", "http://b.example:81/y", "data:,x", "http://"]);
-    (
-        prop::option::weighted(0.3, base.prop_map(str::to_owned)),
-        prop::option::weighted(0.3, a_link()),
-        prop::option::weighted(0.3, select(vec!["noindex, NOFOLLOW", "none", "all"])),
-        prop::collection::vec(link, 0..6),
-    )
-        .prop_map(|(base, canonical, robots, links)| Html {
-            base,
-            canonical,
-            robots: robots.map(str::to_owned),
-            links,
-        })
-}
-
-fn a_capture() -> impl Strategy<Value = Capture> {
-    (
-        a_url(),
-        0..40_u32,
-        select(vec![
-            200, 200, 200, 206, 301, 302, 304, 307, 403, 404, 410, 500,
-        ]),
-        prop::option::weighted(0.7, a_link()),
-        prop::option::weighted(0.8, "sha1:[A-C]"),
-        prop::option::weighted(0.9, html()),
-    )
-        .prop_map(|(url, second, status, location, digest, html)| Capture {
-            url,
-            date: format!("2024-05-18T01:58:{second:02}Z"),
-            status,
-            location,
-            digest,
-            html,
-        })
 }
 
 proptest! {

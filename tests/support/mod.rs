@@ -21,6 +21,7 @@ pub mod refreshes;
 pub mod sites;
 #[cfg(feature = "parquet")]
 pub mod tables;
+pub mod warc;
 pub mod wat;
 pub mod webdriver;
 

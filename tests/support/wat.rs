@@ -5,6 +5,8 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use proptest::prelude::*;
+use proptest::sample::select;
 use seedbank::engine::Format;
 use seedbank::ingest::{Event, Input, Naming, Position, ReadError, ReadSummary, read_batch};
 use seedbank::watch::Unwatched;
@@ -266,6 +268,85 @@ pub fn lines(captures: &[Capture]) -> String {
     let records = captures.iter().filter_map(Capture::record);
     let lines: Vec<String> = records.map(|record| record.to_string() + "\n").collect();
     lines.concat()
+}
+
+fn a_url() -> impl Strategy<Value = String> {
+    let hosts = select(vec![
+        "http://a.example",
+        "https://www.a.example",
+        "http://b.example:81",
+    ]);
+    let rests = select(vec!["/", "/x/", "/x/y", "/x/y?q=1", "/%7ez"]);
+    (hosts, rests).prop_map(|(host, rest)| format!("{host}{rest}"))
+}
+
+fn a_link() -> impl Strategy<Value = String> {
+    let relative = select(vec![
+        "/",
+        "x/y",
+        "../y",
+        "?q=1",
+        "#top",
+        "",
+        "//b.example:81/x/",
+        " /x/y ",
+        "/\t/a.example/x/",
+        "mailto:x@a.example",
+        "javascript:void(0)",
+        "http://",
+        "y z",
+        "\\x",
+        "HTTP://A.example/x/y#z",
+        "é/\u{1f980}",
+        "//",
+    ]);
+    prop_oneof![a_url(), relative.prop_map(str::to_owned)]
+}
+
+fn html() -> impl Strategy<Value = Html> {
+    let paths = select(vec!["A@/href", "AREA@/href", "IMG@/src", "FORM@/action"]);
+    let rels = select(vec![
+        None,
+        Some("nofollow"),
+        Some("noopener NoFollow"),
+        Some("me"),
+    ]);
+    let link = (paths, a_link(), rels).prop_map(|(path, url, rel)| Link { path, url, rel });
+    let base = select(vec!["/x/", "http://b.example:81/y", "data:,x", "http://"]);
+    (
+        prop::option::weighted(0.3, base.prop_map(str::to_owned)),
+        prop::option::weighted(0.3, a_link()),
+        prop::option::weighted(0.3, select(vec!["noindex, NOFOLLOW", "none", "all"])),
+        prop::collection::vec(link, 0..6),
+    )
+        .prop_map(|(base, canonical, robots, links)| Html {
+            base,
+            canonical,
+            robots: robots.map(str::to_owned),
+            links,
+        })
+}
+
+/// A capture of one of few pages, with links of all kinds.
+pub fn a_capture() -> impl Strategy<Value = Capture> {
+    (
+        a_url(),
+        0..40_u32,
+        select(vec![
+            200, 200, 200, 206, 301, 302, 304, 307, 403, 404, 410, 500,
+        ]),
+        prop::option::weighted(0.7, a_link()),
+        prop::option::weighted(0.8, "sha1:[A-C]"),
+        prop::option::weighted(0.9, html()),
+    )
+        .prop_map(|(url, second, status, location, digest, html)| Capture {
+            url,
+            date: format!("2024-05-18T01:58:{second:02}Z"),
+            status,
+            location,
+            digest,
+            html,
+        })
 }
 
 pub type Events = Vec<(Position, Event)>;

@@ -71,10 +71,7 @@ pub(super) fn sentence(input: &SeenInput) -> String {
             "is text in UTF-32; UTF-8 is read: {}",
             taken("iconv -f UTF-32 -t UTF-8", "")
         ),
-        Foreign::Warc => {
-            "is a WARC file, and pages are not parsed here; take the WAT file beside it, which has the links, or give each page as a record"
-                .to_owned()
-        }
+        Foreign::Warc => "is a WARC file; leave --input out, or say --input warc".to_owned(),
         Foreign::Wat => "is a WAT file; leave --input out, or say --input wat".to_owned(),
         Foreign::Wet => {
             "is a WET file, which has texts and no links; take the WAT file beside it".to_owned()

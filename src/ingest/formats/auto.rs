@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::archive::links::Nofollow;
+use super::archive::source;
 use super::cdx::Cdx;
 use super::columns::Table;
 use super::json_lines::JsonLines;
 use super::sitemap::Tally;
 use super::urls::Urls;
-use super::wat::{self, Nofollow};
-use super::{heritrix, json_array, nutch, sitemap};
+use super::{heritrix, json_array, nutch, sitemap, warc, wat};
 use crate::ingest::foreign::Foreign;
 use crate::ingest::open::{Input, SeenInput};
 use crate::ingest::progress::Progress;
@@ -59,7 +60,14 @@ impl Source for Auto {
         let name = self.name();
         let seen = Arc::clone(&self.seen);
         Ok(match is {
-            Some(Foreign::Wat) => wat::pieces(name, opened, self.nofollow, progress),
+            Some(Foreign::Wat) => {
+                let archive = wat::archive(&self.input, self.nofollow);
+                source::pieces(&archive, opened, progress)
+            }
+            Some(Foreign::Warc) => {
+                let archive = warc::archive(&self.input, self.nofollow);
+                source::pieces(&archive, opened, progress)
+            }
             Some(Foreign::JsonArray | Foreign::JsonSpread) => {
                 json_array::pieces(name, opened, progress)
             }

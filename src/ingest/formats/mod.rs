@@ -4,6 +4,7 @@
 //! here: its variant with what is given beside its inputs, its name, a sentence that says what it
 //! is, and that function. The command line offers what is listed here.
 
+mod archive;
 mod auto;
 mod bvgraph;
 mod ccgraph;
@@ -17,16 +18,17 @@ mod nutch;
 mod sitemap;
 pub(super) mod tsv;
 mod urls;
+mod warc;
 mod wat;
 
 use std::path::PathBuf;
 
 use crate::ingest::open::Input;
 use crate::ingest::source::Sources;
+pub use archive::links::Nofollow;
 pub use bvgraph::bv_graph_file;
 pub use json_lines::{JsonLines, RECORD_FIELDS};
 pub use tsv::{LinksTsv, PagesTsv};
-pub use wat::Nofollow;
 
 macro_rules! formats {
     ($(
@@ -108,6 +110,14 @@ formats! {
         "Metadata of a web archive (WAT), as Common Crawl publishes it: a record for each page captured",
         wat::sources;
 
+    /// Web archives, as crawlers write them.
+    Warc {
+        /// What becomes of links that are not to be followed.
+        nofollow: Nofollow,
+    } = "warc",
+        "A web archive (WARC): a record for each page captured, with the links of its HTML",
+        warc::sources;
+
     /// Records in the rows of Parquet files.
     Parquet = "parquet", "A record in each row, Apache Parquet with columns named as the fields; or Common Crawl's columnar index",
         columns::parquet_sources;
@@ -166,10 +176,10 @@ formats! {
 
     /// What the first bytes of each input say, else JSON Lines.
     Auto {
-        /// What becomes of links of WAT that are not to be followed.
+        /// What becomes of links of web archives that are not to be followed.
         nofollow: Nofollow,
     } = "auto",
-        "What the first bytes of each file say: WAT, Parquet, Arrow, CSV, TSV, JSON, URLs, sitemaps, CDX and CDXJ, dumps of Nutch, crawl.log; else JSON Lines",
+        "What the first bytes of each file say: WARC, WAT, Parquet, Arrow, CSV, TSV, JSON, URLs, sitemaps, CDX and CDXJ, dumps of Nutch, crawl.log; else JSON Lines",
         auto::sources;
 }
 

@@ -30,6 +30,7 @@ mod state;
 mod tables;
 mod tsv;
 mod url;
+mod warc;
 mod wat;
 mod written;
 
@@ -141,6 +142,12 @@ pub(crate) const TARGETS: &[Target] = &[
         run: columns::run,
         seeds: columns::seeds,
         memory: 256 << 20,
+    },
+    Target {
+        name: "warc",
+        run: warc::run,
+        seeds: warc::seeds,
+        memory: 64 << 20,
         ..USUAL
     },
     Target {

@@ -3,27 +3,17 @@
 use std::borrow::Cow;
 
 use super::envelope::{
-    Document, Html, LinkTag, MetaTag, Object, Response, each, first_text, read, status, text,
+    Document, Html, LinkTag, MetaTag, Object, each, first_text, read, status, text,
 };
-use crate::ingest::base::Base;
-use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted, lead};
+use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::formats::archive::links::{
+    Nofollow, PageLinks, asks_not_to_follow, has_token, is_robots,
+};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::reading::Reading;
-use crate::ingest::record::{Event, PageRecord};
+use crate::ingest::record::Event;
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::summary::{DropReason, PassedOver};
-use crate::page::AliasBy;
-
-/// What becomes of links that their page asks not to follow: `rel=nofollow` on the link, `nofollow`
-/// or `none` in the page's `meta` for robots.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Nofollow {
-    /// They are links as any other.
-    #[default]
-    Keep,
-    /// They are left out, and counted.
-    Drop,
-}
 
 /// What a record says; `Err` in it where that is nothing of a page.
 pub(super) type Said = Result<Event<UrlNumber>, PassedOver>;
@@ -100,84 +90,39 @@ fn of_document(
     if answer != Answer::Crawled {
         return Ok(Ok(Event::Record(record)));
     }
-    let mut content = Content {
-        page: record.url,
-        nofollow,
-        reading,
+    let Some(Object(html)) = &response.html else {
+        as_crawled(&mut record);
+        return Ok(Ok(Event::Record(record)));
     };
-    content.read(&url, response, &mut record)?;
+    let base = text(html.head.0.base, "Base")?;
+    let asks = nofollow == Nofollow::Drop && page_asks_not_to_follow(html)?;
+    let mut links = PageLinks::of(record.url, &url, base.as_deref(), nofollow, asks, reading);
+    add_links(html, &mut links)?;
+    let canonical = canonical(html)?;
+    links.finish(canonical.as_deref(), &mut record);
     Ok(Ok(Event::Record(record)))
 }
 
-/// What the HTML of a page says.
-struct Content<'r> {
-    page: UrlNumber,
-    nofollow: Nofollow,
-    reading: &'r mut Reading,
-}
-
-impl Content<'_> {
-    /// Reads links and canonical URL of a page that was fetched. Where there is no HTML nothing is
-    /// said of its links.
-    fn read(
-        &mut self,
-        url: &str,
-        response: &Response<'_>,
-        record: &mut PageRecord<UrlNumber>,
-    ) -> Result<(), Fault> {
-        if let Some(Object(html)) = &response.html {
-            let given = text(html.head.0.base, "Base")?;
-            let mut base = Base::of(url, given.as_deref());
-            let links = self.links(html, base.as_mut())?;
-            record.outlinks = Some(self.reading.outlinks(links));
-            if let Some(canonical) = canonical(html)? {
-                let to = lead(self.page, &canonical, base.as_mut(), self.reading);
-                record.alias = to.map(|to| (to, AliasBy::Canonical));
-            }
-            if record.alias.is_some() {
-                record.outlinks = None;
-            }
-        } else {
-            as_crawled(record);
+/// Adds the page's links, in their order.
+fn add_links(html: &Html<'_>, links: &mut PageLinks<'_>) -> Result<(), Fault> {
+    each(html.links, "Links", |Object(tag): Object<LinkTag<'_>>| {
+        let path = text(tag.path, "path")?;
+        if !matches!(path.as_deref(), Some("A@/href" | "AREA@/href")) {
+            return Ok(());
         }
+        let Some(raw) = tag.url else { return Ok(()) };
+        let Some(link) = text(Some(raw), "url")? else {
+            links.reading.summary.dropped(DropReason::Invalid);
+            return Ok(());
+        };
+        let rel = if links.drops() {
+            text(tag.rel, "rel")?
+        } else {
+            None
+        };
+        links.add(&link, rel.as_deref());
         Ok(())
-    }
-
-    /// The targets of the page's links, in their order.
-    fn links(
-        &mut self,
-        html: &Html<'_>,
-        mut base: Option<&mut Base>,
-    ) -> Result<Vec<UrlNumber>, Fault> {
-        let drops = self.nofollow == Nofollow::Drop;
-        let drops_all = drops && asks_not_to_follow(html)?;
-        let mut targets = Vec::new();
-        each(html.links, "Links", |Object(tag): Object<LinkTag<'_>>| {
-            let path = text(tag.path, "path")?;
-            if !matches!(path.as_deref(), Some("A@/href" | "AREA@/href")) {
-                return Ok(());
-            }
-            let Some(raw) = tag.url else { return Ok(()) };
-            let Some(link) = text(Some(raw), "url")? else {
-                self.reading.summary.dropped(DropReason::Invalid);
-                return Ok(());
-            };
-            if drops_all || drops && has_token(text(tag.rel, "rel")?.as_deref(), "nofollow") {
-                self.reading.summary.dropped(DropReason::Nofollow);
-                return Ok(());
-            }
-            let absolute = match base.as_mut() {
-                None => Ok(link),
-                Some(base) => base.absolute(&link),
-            };
-            match absolute {
-                Ok(url) => targets.extend(self.reading.target(self.page, &url)),
-                Err(problem) => self.reading.summary.dropped(DropReason::from(&problem)),
-            }
-            Ok(())
-        })?;
-        Ok(targets)
-    }
+    })
 }
 
 /// The first canonical URL of a page, as it is given.
@@ -197,28 +142,17 @@ fn canonical<'a>(html: &Html<'a>) -> Result<Option<Cow<'a, str>>, Fault> {
 }
 
 /// Whether the page's `meta` for robots says so.
-fn asks_not_to_follow(html: &Html<'_>) -> Result<bool, Fault> {
+fn page_asks_not_to_follow(html: &Html<'_>) -> Result<bool, Fault> {
     let mut asks = false;
     each(
         html.head.0.metas,
         "Metas",
         |Object(tag): Object<MetaTag<'_>>| {
-            let name = text(tag.name, "name")?.unwrap_or_default();
-            if name.trim().eq_ignore_ascii_case("robots") {
-                let content = text(tag.content, "content")?.unwrap_or_default();
-                asks |= content.split(',').any(|word| {
-                    let word = word.trim();
-                    word.eq_ignore_ascii_case("nofollow") || word.eq_ignore_ascii_case("none")
-                });
+            if is_robots(&text(tag.name, "name")?.unwrap_or_default()) {
+                asks |= asks_not_to_follow(&text(tag.content, "content")?.unwrap_or_default());
             }
             Ok(())
         },
     )?;
     Ok(asks)
-}
-
-/// Whether a list of words has this one, in any case.
-fn has_token(words: Option<&str>, token: &str) -> bool {
-    let mut words = words.unwrap_or_default().split_ascii_whitespace();
-    words.any(|word| word.eq_ignore_ascii_case(token))
 }

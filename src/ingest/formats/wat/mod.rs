@@ -12,97 +12,92 @@
 //!   304, with a `Location`, is a redirect; 404 and 410 are gone; any other status leaves the page as
 //!   it was.
 //! * A record that is refused has its number for a position, counted over all records of the file. A
-//!   wrong length costs one record ([`frames`]); a file that ends within a record is refused.
+//!   wrong length costs one record (`formats/archive/frames.rs`); a file that ends within a record is refused.
 //!
 //! Cost: two passes over the JSON of a page, and memory for pieces of half a megabyte, or of the
 //! longest record, of at most 16 MiB.
 
 mod capture;
 mod envelope;
-mod error;
-mod frames;
-mod head;
 
-use crate::ingest::open::{Input, Opened};
-use crate::ingest::progress::Progress;
+use super::archive::frames::{Frame, Frames};
+use super::archive::head::Head;
+use super::archive::layout::Layout;
+use super::archive::links::Nofollow;
+use super::archive::source::Archive;
+use crate::ingest::blocks::MAX_LINE;
+use crate::ingest::foreign::Foreign;
+use crate::ingest::open::Input;
 use crate::ingest::reading::Reading;
 use crate::ingest::reject::Position;
-use crate::ingest::source::{Piece, Pieces, Source, Sources, Stop};
+use crate::ingest::source::{Source, Sources};
 use crate::ingest::summary::PassedOver;
-use crate::watch::Watch;
-pub use capture::Nofollow;
 use capture::capture;
-use frames::{Cutter, Frame, Frames};
-
-/// How many bytes of memory a byte of JSON comes to, with the URLs that are read from it.
-const EXPANSION: usize = 2;
 
 /// The sources for WAT files.
 pub(super) fn sources(inputs: &[Input], nofollow: Nofollow) -> Sources {
-    let source = |input: &Input| {
-        Box::new(Wat {
-            input: input.clone(),
-            nofollow,
-        }) as Box<dyn Source>
-    };
+    let source = |input| Box::new(archive(input, nofollow)) as Box<dyn Source>;
     inputs.iter().map(source).collect()
 }
 
-/// A WAT file, plain or compressed.
-#[derive(Clone, Debug)]
-struct Wat {
-    input: Input,
+/// A WAT file.
+pub(super) fn archive(input: &Input, nofollow: Nofollow) -> Archive<Wat> {
+    Archive {
+        input: input.clone(),
+        layout: Wat { nofollow },
+        read,
+    }
+}
+
+/// What is kept of a record: JSON that describes another one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wat {
     nofollow: Nofollow,
 }
 
-impl Source for Wat {
-    fn name(&self) -> String {
-        self.input.to_string()
+impl Layout for Wat {
+    type Item = Vec<u8>;
+
+    const IS: Foreign = Foreign::Wat;
+    const HOLDS_RECORDS: bool = false;
+    const LONGEST: Option<usize> = Some(MAX_LINE);
+
+    fn wants(&self, head: &Head<'_>, _: &[u8]) -> bool {
+        let is_json =
+            head.content.is_empty() || head.content.eq_ignore_ascii_case(b"application/json");
+        is_json && head.is("metadata")
     }
 
-    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
-        Ok(self.input.length()?)
+    fn item(
+        &self,
+        _: &[u8],
+        head: &Head<'_>,
+        block: &[u8],
+        _: bool,
+    ) -> Result<Vec<u8>, PassedOver> {
+        if self.wants(head, block) {
+            Ok(block.to_vec())
+        } else {
+            Err(PassedOver::NoResponse)
+        }
     }
 
-    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let opened = self.input.open(progress)?;
-        Ok(pieces(self.name(), opened, self.nofollow, progress))
+    fn memory(item: &Vec<u8>) -> usize {
+        item.len()
     }
 }
 
-/// The pieces of an open input with this name.
-pub(super) fn pieces<'a>(
-    file: String,
-    input: Opened,
-    nofollow: Nofollow,
-    progress: &Progress<'a>,
-) -> Pieces<'a> {
-    let cutter = Cutter::new(file, input, progress.clone());
-    Box::new(cutter.map(move |frames| {
-        let frames = frames?;
-        Ok(Piece {
-            bytes: frames.bytes,
-            records: frames.records.len(),
-            memory: frames.text.len() * EXPANSION,
-            read: Box::new(move |reading| read(frames, nofollow, reading)),
-        })
-    }))
-}
-
-fn read(frames: Frames, nofollow: Nofollow, reading: &mut Reading) {
-    for (number, frame) in frames.records {
-        let at = Position::Record(number);
-        match frame {
-            Frame::Other => reading.pass_over(PassedOver::NoResponse),
+fn read(wat: Wat, frames: Frames<Vec<u8>>, reading: &mut Reading) {
+    for record in frames.records {
+        let at = Position::Record(record.number);
+        match record.frame {
+            Frame::Other(reason) => reading.pass_over(reason),
             Frame::Refused(fault, text) => reading.add(at, Err(fault), &text),
-            Frame::Metadata(place) => {
-                let json = frames.text.get(place).unwrap_or_default();
-                match capture(json, nofollow, reading) {
-                    Ok(Ok(event)) => reading.add(at, Ok(event), json),
-                    Ok(Err(reason)) => reading.pass_over(reason),
-                    Err(fault) => reading.add(at, Err(fault), json),
-                }
-            }
+            Frame::Item(json) => match capture(&json, wat.nofollow, reading) {
+                Ok(Ok(event)) => reading.add(at, Ok(event), &json),
+                Ok(Err(reason)) => reading.pass_over(reason),
+                Err(fault) => reading.add(at, Err(fault), &json),
+            },
         }
     }
 }

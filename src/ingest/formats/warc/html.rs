@@ -1,0 +1,150 @@
+//! What a page of HTML says of its links.
+
+use std::ops::Range;
+
+use super::tags::{Tag, tags};
+use crate::ingest::formats::archive::links::{asks_not_to_follow, has_token, is_robots};
+
+/// What was found in a page.
+#[derive(Debug, Default)]
+pub(super) struct Html {
+    /// What the first `base` says that has an address.
+    pub(super) base: Option<String>,
+    /// The first canonical URL.
+    pub(super) canonical: Option<String>,
+    /// Whether a `meta` for robots asks not to follow its links.
+    pub(super) asks_not_to_follow: bool,
+    /// The links of `a` and `area` as they are written, one after another.
+    text: String,
+    /// Where each link ends in the text, and where its `rel` does.
+    ends: Vec<(u32, u32)>,
+}
+
+impl Html {
+    /// Reads a page.
+    pub(super) fn read(page: &[u8]) -> Self {
+        let mut html = Self::default();
+        tags(page, |tag| html.tag(tag));
+        html
+    }
+
+    /// The links, in their order, with what each says of itself.
+    pub(super) fn links(&self) -> impl Iterator<Item = (&str, &str)> {
+        let mut from = 0;
+        self.ends.iter().map(move |(link, rel)| {
+            let (link, rel) = (*link as usize, *rel as usize);
+            let texts = (self.slice(from..link), self.slice(link..rel));
+            from = rel;
+            texts
+        })
+    }
+
+    fn slice(&self, place: Range<usize>) -> &str {
+        self.text.get(place).unwrap_or_default()
+    }
+
+    fn tag(&mut self, tag: &Tag) {
+        let text = |value: &Option<Vec<u8>>| {
+            let value = value.as_deref();
+            value.map(|value| String::from_utf8_lossy(value).into_owned())
+        };
+        let rel = || text(&tag.rel);
+        match &*tag.name {
+            b"base" if self.base.is_none() => self.base = text(&tag.href),
+            b"link" if self.canonical.is_none() && has_token(rel().as_deref(), "canonical") => {
+                self.canonical = text(&tag.href);
+            }
+            b"meta" if is_robots(&text(&tag.meta_name).unwrap_or_default()) => {
+                let content = text(&tag.content).unwrap_or_default();
+                self.asks_not_to_follow |= asks_not_to_follow(&content);
+            }
+            b"a" | b"area" => {
+                let Some(href) = &tag.href else { return };
+                self.text.push_str(&String::from_utf8_lossy(href));
+                let link = self.text.len();
+                let rel = tag.rel.as_deref().unwrap_or_default();
+                self.text.push_str(&String::from_utf8_lossy(rel));
+                let ends = (u32::try_from(link), u32::try_from(self.text.len()));
+                if let (Ok(link), Ok(rel)) = ends {
+                    self.ends.push((link, rel));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn links(page: &str) -> Vec<String> {
+        let html = Html::read(page.as_bytes());
+        html.links().map(|(link, _)| link.to_owned()).collect()
+    }
+
+    #[test]
+    fn links_are_those_that_a_reader_can_follow() {
+        for (page, found) in [
+            (
+                "<a href=/a>a</a><AREA HREF='/b'><a href=\"/c?x=1&amp;y=2\">",
+                &["/a", "/b", "/c?x=1&y=2"][..],
+            ),
+            ("<a name=x><a href><a href=''>", &["", ""]),
+            ("<a href=/a href=/b>", &["/a"]),
+            ("<script>'<a href=/a>'</script><a href=/b>", &["/b"]),
+            (
+                "<script><!-- <script> </script> <a href=/a> --></script><a href=/b>",
+                &["/b"],
+            ),
+            (
+                "<style><a href=/a></style><title><a href=/b></title><textarea><a href=/c></textarea>",
+                &[],
+            ),
+            ("<!-- <a href=/a> --><a href=/b>", &["/b"]),
+            (
+                "<noscript><a href=/a></noscript><template><a href=/b></template>",
+                &["/a", "/b"],
+            ),
+            (
+                "<noframes><a href=/a></noframes><iframe><a href=/b></iframe>",
+                &["/a"],
+            ),
+            (
+                "<svg><title/><style/><script/><a href=/a></svg><a href=/b>",
+                &["/a", "/b"],
+            ),
+            ("<svg/><title><a href=/a></title>", &[]),
+            ("<svg><p><title><a href=/a></title>", &[]),
+            (
+                "<svg><foreignObject><title><a href=/a></title></foreignObject><title/><a href=/b>",
+                &["/b"],
+            ),
+            ("<math><![CDATA[<a href=/a>]]></math><a href=/b>", &["/b"]),
+            ("<title>x</TITLE ><a href=/a", &[]),
+            ("<a\nhref = /a >", &["/a"]),
+            ("<a href='/&#x61;&eacute;&notit;'>", &["/a\u{e9}&notit;"]),
+            ("</a href=/a>", &[]),
+            ("<svg><svg></svg><title/></svg><a href=/a>", &["/a"]),
+            ("<link href=/a><img src=/b><frame src=/c>", &[]),
+        ] {
+            assert_eq!(links(page), found, "{page}");
+        }
+        let odd = Html::read(b"<a href='/\xff\xe2\x82'>");
+        assert_eq!(odd.links().collect::<Vec<_>>(), [("/\u{fffd}\u{fffd}", "")]);
+    }
+
+    #[test]
+    fn heads_say_what_links_are_relative_to() {
+        let html = Html::read(
+            b"<base target=x><base href=/x/><base href=/y/>\
+              <link rel=stylesheet href=/s><link rel='alternate CANONICAL' href=z><link rel=canonical href=zz>\
+              <meta name=Robots content='noindex, NoFollow'><a rel=' me nofollow' href=q>",
+        );
+        assert_eq!(html.base.as_deref(), Some("/x/"));
+        assert_eq!(html.canonical.as_deref(), Some("z"));
+        assert!(html.asks_not_to_follow);
+        assert_eq!(html.links().collect::<Vec<_>>(), [("q", " me nofollow")]);
+        assert!(!Html::read(b"<meta name=keywords content=none>").asks_not_to_follow);
+    }
+}

@@ -1,0 +1,136 @@
+//! WARC on the command line: taken without a flag, from files and from standard input.
+
+use std::fs;
+
+use crate::support::command::Place;
+use crate::support::warc::{answer, page, record, records, warcinfo};
+use crate::support::wat::{self, Capture, Link, lines, members};
+use serde_json::json;
+
+fn captures() -> Vec<Capture> {
+    let mut captures = vec![
+        Capture::of("http://a.example/", &["/b", "http://c.example/"]),
+        Capture::answered("http://a.example/moved", 301, Some("/")),
+        Capture::answered("http://a.example/gone", 410, None),
+        Capture::answered("http://a.example/down", 500, None),
+    ];
+    let html = captures[0].html.as_mut().unwrap();
+    html.links.push(Link {
+        rel: Some("nofollow"),
+        ..Link::to("http://ads.example/")
+    });
+    captures
+}
+
+#[test]
+fn no_flag_is_needed() {
+    let place = Place::with_bank();
+    let captures = captures();
+    place.write("a.warc.gz", members(&records(&captures, 1)));
+    let told = place.run(&["ingest", "bank", "a.warc.gz"]).done();
+    assert!(
+        told.starts_with("batch 1: a.warc.gz (delta), 3 records, "),
+        "{told}"
+    );
+    let passed =
+        "passed over, since they say nothing of a page: 6 records: no_response 5, other_status 1\n";
+    assert!(told.contains(passed), "{told}");
+    assert!(told.contains("links: 3 added"), "{told}");
+    // The same otherwise packed, as WAT and as JSON Lines, is the same batch.
+    place.write("plain.warc", records(&captures, 8).concat());
+    place.write("a.wat", wat::records(&captures).concat());
+    place.write("a.jsonl", lines(&captures));
+    for (file, input) in [
+        ("plain.warc", "warc"),
+        ("plain.warc", "auto"),
+        ("a.wat", "wat"),
+        ("a.jsonl", "jsonl"),
+    ] {
+        let args = ["ingest", "bank", "--input", input, file];
+        let told = place.run(&args).done();
+        assert!(told.starts_with("nothing changed: batch 1 had"), "{told}");
+    }
+    let text = fs::read(place.path("a.warc.gz")).unwrap();
+    let told = place.run_with(&["ingest", "bank", "-"], &text).done();
+    assert!(told.starts_with("nothing changed: batch 1 had"), "{told}");
+}
+
+#[test]
+fn links_are_dropped_that_are_not_to_be_followed() {
+    let place = Place::with_bank();
+    place.write("a.warc", records(&captures(), 0).concat());
+    for input in ["warc", "auto"] {
+        let args = [
+            "ingest",
+            "bank",
+            "--dry-run",
+            "--nofollow",
+            "drop",
+            "--input",
+            input,
+            "a.warc",
+        ];
+        let told = place.run(&args).done();
+        assert!(told.contains("outlinks dropped: 1: nofollow 1"), "{told}");
+        assert!(told.contains("links: 2 added"), "{told}");
+    }
+}
+
+#[test]
+fn what_is_not_read_is_counted_and_what_is_bad_is_listed() {
+    let place = Place::with_bank();
+    let html = "HTTP/1.1 200 OK\nContent-Type: text/html\n";
+    let brotli = answer(
+        "http://a.example/",
+        &format!("{html}Content-Encoding: br\n"),
+        b"\x01\x02",
+    );
+    let bad = record(
+        "response",
+        "WARC-Target-URI: a.example\r\n",
+        b"HTTP/1.1 200 OK\r\n\r\n",
+    );
+    let file = [
+        warcinfo(),
+        brotli,
+        bad,
+        page("http://b.example/", "<a href=/>"),
+    ]
+    .concat();
+    place.write("a.warc", &file);
+    let error = place.run(&["ingest", "bank", "a.warc"]).fails(3);
+    assert!(error.contains("the first is record 3 of a.warc"), "{error}");
+    let args = ["ingest", "bank", "a.warc", "--max-rejects", "50"];
+    let told = place.run(&args).done();
+    let unread = "pages not read for links, or not to the end: 1: coding 1\n";
+    assert!(told.contains(unread), "{told}");
+    let told = place
+        .run(&[&args[..], &["--again", "--format", "json"]].concat())
+        .json();
+    assert_eq!(told["read"]["unread"], json!({"coding": 1}));
+}
+
+#[test]
+fn a_file_that_is_cut_off_is_refused_with_what_to_do() {
+    let place = Place::with_bank();
+    let before = place.state();
+    let whole = records(&captures(), 0).concat();
+    let gzip = members(&records(&captures(), 0));
+    place.write("cut.warc", &whole[..whole.len() - 20]);
+    place.write("a.warc.open", &whole[..whole.len() - 20]);
+    place.write("cut.warc.gz", &gzip[..gzip.len() - 20]);
+    for (file, words) in [
+        ("cut.warc", "cut.warc is cut off in record 9, after "),
+        ("cut.warc", "; fetch it anew"),
+        (
+            "a.warc.open",
+            "its crawler still writes it, or was broken off",
+        ),
+        ("cut.warc.gz", "cut.warc.gz is damaged gzip: "),
+    ] {
+        let error = place.run(&["ingest", "bank", file]).fails(3);
+        assert!(error.contains("the bank is as it was"), "{error}");
+        assert!(error.contains(words), "{error}");
+    }
+    assert_eq!(place.state(), before);
+}
