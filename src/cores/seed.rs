@@ -7,7 +7,7 @@ use crate::rank::TIED;
 
 /// Which hubs may be seeds, and when there are enough of them. Whatever it says, the cores are the
 /// same, up to the last that is needed.
-pub trait SeedRules {
+pub trait SeedRules: Send {
     /// The hub of a core that becomes a seed; `None` where the core gives none.
     fn seed_of(&mut self, core: &Core, choice: &HubChoice) -> Option<u32>;
 

@@ -81,6 +81,19 @@ pub fn select_again(
     rules: &mut dyn SeedRules,
     watch: &dyn Watch,
 ) -> Result<Selection, CoresError> {
+    // Passes over the links are many and short: from outside the pool each would wake a thread of it.
+    rayon::scope(|_| select_within(graph, params, previous_seeds, ledger, rules, watch))
+}
+
+/// The same, on a thread of the pool.
+fn select_within(
+    graph: &HubGraph,
+    params: &CoreParams,
+    previous_seeds: &[u32],
+    ledger: &Ledger,
+    rules: &mut dyn SeedRules,
+    watch: &dyn Watch,
+) -> Result<Selection, CoresError> {
     params.validate()?;
     watch.stage("cores", Some(u64::from(params.seeds)));
     let mut left = Remaining::all(graph);

@@ -142,6 +142,7 @@ pub(crate) const TARGETS: &[Target] = &[
         run: columns::run,
         seeds: columns::seeds,
         memory: 256 << 20,
+        ..USUAL
     },
     Target {
         name: "warc",
