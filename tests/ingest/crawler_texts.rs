@@ -254,3 +254,138 @@ fn a_list_of_sitemaps_is_not_followed() {
         assert!(error.contains("index.xml\", sitemaps: 4"), "{error}");
     }
 }
+
+/// Works files in one after another, each under its format, and looks at the bank after each.
+fn one_after_another(files: &[(&str, Format)]) -> (Vec<u8>, Vec<IngestReport>) {
+    let folder = support::scratch();
+    let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+    let mut reports = Vec::new();
+    for (text, format) in files {
+        // A portion for every few records, and one for all.
+        let path = folder.path().join("input");
+        fs::write(&path, text).unwrap();
+        let request = IngestRequest {
+            inputs: vec![Input::File(path)],
+            format: format.clone(),
+            max_loss: 100.0,
+            ..IngestRequest::default()
+        };
+        reports.push(bank.ingest(&request, &Unwatched).unwrap());
+        assert_clean(&bank);
+    }
+    (exported(&bank), reports)
+}
+
+const ALIAS: &str = "{\"url\": \"http://x.example/\", \"redirect\": \"http://t.example/\"}\n\
+    {\"url\": \"http://z.example/\", \"outlinks\": [\"http://x.example/\"]}\n";
+
+#[test]
+fn an_alias_that_a_list_names_is_a_page_again() {
+    let links = Format::Links { pages: None };
+    for list in [
+        "http://a.example/\thttp://x.example/\n",
+        "http://x.example/\thttp://a.example/\n",
+        "http://x.example/\tmailto:x@x.example\n",
+    ] {
+        let (export, reports) =
+            one_after_another(&[(ALIAS, Format::JsonLines), (list, links.clone())]);
+        assert_eq!(reports[1].aliases.ended, 1, "{list}");
+        let export = String::from_utf8(export).unwrap();
+        assert!(!export.contains("redirect"), "{export}");
+    }
+}
+
+#[test]
+fn links_of_a_list_beside_the_record_of_an_alias_leave_it_one() {
+    let datum = |day: u32, status: &str, meta: &str| {
+        format!(
+            "http://x.example/\tVersion: 7\nStatus: {status}\nFetch time: Thu Nov {day} 04:00:00 UTC 2026\n\
+             Modified time: Thu Jan 01 00:00:00 UTC 1970\nRetries since fetch: 0\nRetry interval: 86400 seconds (1 days)\n\
+             Score: 1.0\nSignature: null\nMetadata: \n{meta}\n"
+        )
+    };
+    let linked = "http://l.example/\tInlinks:\n fromUrl: http://x.example/ anchor: l\n\n";
+    let redirect = |day| {
+        datum(
+            day,
+            "5 (db_redir_perm)",
+            "\t_pst_=moved(12), lastModified=0: http://t.example/\n",
+        )
+    };
+    let first = redirect(19);
+    for (files, is_alias) in [
+        (vec![redirect(20), linked.to_owned()], true),
+        (vec![linked.to_owned(), redirect(20)], true),
+        // A page of which only is said that it is in the database links, so that it was fetched.
+        (
+            vec![datum(20, "1 (db_unfetched)", ""), linked.to_owned()],
+            false,
+        ),
+        (
+            vec![linked.to_owned(), datum(20, "1 (db_unfetched)", "")],
+            false,
+        ),
+        (vec![datum(20, "1 (db_unfetched)", "")], true),
+    ] {
+        for memory in [PLENTY, 1 << 12] {
+            let folder = support::scratch();
+            let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+            let ingest = |texts: &[String], format: Format| {
+                let inputs = texts.iter().enumerate().map(|(number, text)| {
+                    let path = folder.path().join(format!("input-{number}"));
+                    fs::write(&path, text).unwrap();
+                    Input::File(path)
+                });
+                let request = IngestRequest {
+                    inputs: inputs.collect(),
+                    format,
+                    max_loss: 100.0,
+                    memory,
+                    ..IngestRequest::default()
+                };
+                bank.ingest(&request, &Unwatched).unwrap();
+                assert_clean(&bank);
+            };
+            ingest(std::slice::from_ref(&first), Format::Nutch);
+            ingest(
+                &[ALIAS.lines().nth(1).unwrap().to_owned()],
+                Format::JsonLines,
+            );
+            ingest(&files, Format::Nutch);
+            let export = String::from_utf8(exported(&bank)).unwrap();
+            assert_eq!(export.contains("redirect"), is_alias, "{files:?}\n{export}");
+        }
+    }
+}
+
+#[test]
+fn links_of_a_list_that_change_back_are_no_repeat() {
+    let datum = "http://p.example/\tVersion: 7\nStatus: 2 (db_fetched)\nFetch time: Thu Nov 19 04:00:00 UTC 2026\n\
+        Modified time: Thu Jan 01 00:00:00 UTC 1970\nRetries since fetch: 0\nRetry interval: 86400 seconds (1 days)\n\
+        Score: 1.0\nSignature: null\nMetadata: \n\n";
+    let folder = support::scratch();
+    let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+    for to in ["b", "c", "b"] {
+        let texts = [
+            datum.to_owned(),
+            format!("http://{to}.example/\tInlinks:\n fromUrl: http://p.example/ anchor: x\n\n"),
+        ];
+        let inputs = texts.iter().enumerate().map(|(number, text)| {
+            let path = folder.path().join(format!("input-{number}"));
+            fs::write(&path, text).unwrap();
+            Input::File(path)
+        });
+        let request = IngestRequest {
+            inputs: inputs.collect(),
+            format: Format::Nutch,
+            max_loss: 100.0,
+            ..IngestRequest::default()
+        };
+        bank.ingest(&request, &Unwatched).unwrap();
+        let export = String::from_utf8(exported(&bank)).unwrap();
+        assert!(
+            export.contains(&format!("[\"http://{to}.example/\"]")),
+            "{export}"
+        );
+    }
+}

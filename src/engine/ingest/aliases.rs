@@ -29,6 +29,39 @@ struct Change {
     new: Option<Alias>,
 }
 
+/// What a batch says of a page that is an alias, or is to be one.
+#[derive(Clone, Copy, Default)]
+struct Spoken {
+    /// The alias that its record makes it.
+    alias: Option<Alias>,
+    /// Whether it has a record, and whether that decides whether it is an alias: it makes the page one,
+    /// crawled or gone.
+    has_record: bool,
+    is_decided: bool,
+    /// Whether a list has it as a page of its own.
+    is_listed: bool,
+}
+
+impl Spoken {
+    /// The alias that the page is after the batch, which is decided as its state is
+    /// ([`super::canonical`]): attributes alone revive nothing, a page that only lists name is crawled.
+    fn after(&self, old: Option<Alias>) -> Option<Alias> {
+        match self {
+            Self {
+                is_decided: true,
+                alias,
+                ..
+            } => *alias,
+            Self {
+                has_record: true,
+                is_listed: false,
+                ..
+            } => old,
+            _ => None,
+        }
+    }
+}
+
 /// What a batch does to aliases.
 #[derive(Default)]
 pub(super) struct Aliases {
@@ -38,8 +71,8 @@ pub(super) struct Aliases {
     named: BTreeMap<PageId, Alias>,
     /// Pages that the batch names, as a page or as a target, and that linked to an alias.
     linking: RoaringTreemap,
-    /// Aliases of the bank with a record in the batch.
-    recorded: RoaringTreemap,
+    /// What is said of aliases of the bank, and of pages that records make one.
+    spoken: BTreeMap<PageId, Spoken>,
     changes: BTreeMap<PageId, Change>,
     /// Pages whose links may differ because of the changes.
     pub(super) affected: RoaringTreemap,
@@ -77,12 +110,21 @@ impl Aliases {
         })
     }
 
-    /// Looks up a page of the bank that the batch names.
-    pub(super) fn name(&mut self, store: &Store, page: PageId) -> Result<(), StoreError> {
+    /// Looks up a page of the bank that the batch names; with `has_record` it is one of those of which
+    /// the batch says something, if only that they are pages.
+    pub(super) fn name(
+        &mut self,
+        store: &Store,
+        page: PageId,
+        has_record: bool,
+    ) -> Result<(), StoreError> {
         if self.any {
             match store.get(&tables::ALIASES, &page)? {
                 Some(AliasRecord::Alias(alias)) => {
                     self.named.insert(page, alias);
+                    if has_record {
+                        self.spoken.entry(page).or_default();
+                    }
                 }
                 Some(AliasRecord::Links(_)) => {
                     self.linking.insert(page.0);
@@ -93,23 +135,25 @@ impl Aliases {
         Ok(())
     }
 
-    /// Takes in what a record says; `target` is the first of its targets.
+    /// Takes in a piece of what is said of a page; `target` is the first of its targets.
     pub(super) fn claim(&mut self, page: PageId, said: &Said, target: Option<PageId>) {
-        let old = self.named.get(&page).copied();
-        if old.is_some() {
-            self.recorded.insert(page.0);
-        }
-        let new = match said {
-            Said::Record(claim) if !claim.gone => match (claim.alias, target) {
-                (Some(by), Some(to)) => Some(Alias { to, by }),
-                // Attributes alone revive nothing.
-                _ if !claim.crawled => return,
-                _ => None,
-            },
-            Said::Record(_) | Said::Links | Said::Attributes(_) => None,
+        let alias = match (said, target) {
+            (Said::Record(claim), Some(to)) if !claim.gone => {
+                claim.alias.map(|by| Alias { to, by })
+            }
+            _ => None,
         };
-        if new != old {
-            self.changes.insert(page, Change { old, new });
+        if alias.is_none() && !self.named.contains_key(&page) {
+            return;
+        }
+        let spoken = self.spoken.entry(page).or_default();
+        match said {
+            Said::Record(claim) => {
+                spoken.has_record = true;
+                spoken.is_decided = alias.is_some() || claim.gone || claim.crawled;
+                spoken.alias = alias;
+            }
+            Said::Links | Said::Attributes(_) => spoken.is_listed = true,
         }
     }
 
@@ -120,11 +164,18 @@ impl Aliases {
         snapshot: bool,
         watch: &dyn Watch,
     ) -> Result<(), EngineError> {
+        for (page, spoken) in &self.spoken {
+            let old = self.named.get(page).copied();
+            let new = spoken.after(old);
+            if new != old {
+                self.changes.insert(*page, Change { old, new });
+            }
+        }
         if snapshot && self.any {
             for entry in store.scan(&tables::ALIASES)? {
                 watch.proceed()?;
                 if let (page, AliasRecord::Alias(alias)) = entry?
-                    && !self.recorded.contains(page.0)
+                    && !self.spoken.contains_key(&page)
                 {
                     let change = Change {
                         old: Some(alias),

@@ -92,9 +92,11 @@ impl Winners {
         let mut order = 0;
         let mut attributes = Claim::NAMED;
         // A snapshot gives the whole state, so also the links of a page that has none.
-        let mut has_links = self.snapshot;
+        let has_links = self.snapshot;
         let mut targets = Vec::new();
+        // What lists say: whether it is a page of its own there, and which links it has.
         let mut is_listed = false;
+        let mut has_listed_links = false;
         let mut listed = Vec::new();
         while let Some((key, mut value)) = self.parts.next_under(&of_page)? {
             order = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
@@ -108,10 +110,12 @@ impl Winners {
                 }
                 Said::Links => {
                     is_listed = true;
+                    has_listed_links = true;
                     listed.extend(of_piece);
                 }
                 Said::Attributes(claim) => {
-                    has_links |= claim.links;
+                    is_listed = true;
+                    has_listed_links |= claim.links;
                     // A page that is merely named gets no attributes.
                     let claim = Claim {
                         links: false,
@@ -127,11 +131,14 @@ impl Winners {
         let has_own = record.as_ref().is_some_and(Claim::is_whole);
         let mut claim = record.unwrap_or(attributes);
         if is_listed && !has_own {
-            claim.links = true;
             claim.crawled = true;
-            targets = listed;
+            if has_listed_links {
+                claim.links = true;
+                targets = listed;
+            }
         }
-        self.dated &= order > 0;
+        // Lists have no time.
+        self.dated &= order > 0 && (has_own || !is_listed);
         targets.sort_unstable();
         targets.dedup();
         targets.retain(|target| *target != page);

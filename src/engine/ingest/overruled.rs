@@ -59,9 +59,9 @@ pub(super) fn settle(
             let about = Fields(&key[portion.len()..]).u32()?;
             let mut targets = value;
             let said = take_said(&mut targets)?;
-            // Links of a list stay, since they may be those of the record that counts.
+            // What lists say stays: it may be what the record that counts leaves open.
             let dropped = losers.contains(of_portion(number, about))
-                && storage::unpack::<Said>(said)? != Said::Links;
+                && matches!(storage::unpack(said)?, Said::Record(_));
             if !dropped {
                 left.push(key, value)?;
             }

@@ -260,11 +260,12 @@ impl Gather {
         let mut kept = vec![true; self.pieces.len()];
         let mut first = 0;
         for of_page in self.pieces.chunk_by(|a, b| a.about == b.about) {
-            if let Some(latest) = of_page.iter().rposition(is_record) {
-                kept[first..first + of_page.len()].fill(false);
-                kept[first + latest] = true;
-                let records = of_page.iter().filter(|piece| is_record(piece)).count();
-                self.overruled += records as u64 - 1;
+            // What lists say stays: it may be what the record leaves open.
+            let latest = of_page.iter().rposition(is_record);
+            for (at, piece) in of_page.iter().enumerate() {
+                let is_overruled = is_record(piece) && Some(at) != latest;
+                kept[first + at] = !is_overruled;
+                self.overruled += u64::from(is_overruled);
             }
             first += of_page.len();
         }

@@ -92,7 +92,7 @@ pub(super) fn resolve(
             let born;
             (page, born) = page_of(store, site, local, passes)?;
             if !born {
-                passes.aliases.name(store, page)?;
+                passes.aliases.name(store, page, flags & HAS_RECORD != 0)?;
             }
             if flags & HAS_RECORD != 0 {
                 records += 1;
