@@ -197,9 +197,9 @@ fn tell(of: &GraphReport, request: GraphRequest, args: &GraphArgs, session: &Ses
     }
     if of.unnamed > 0 && request.format == GraphFormat::CcGraph {
         session.warn(format_args!(
-            "{} {} named by an IPv6 address, which `ingest` takes for no host",
+            "{} {} a name that `ingest` takes for no host (an IPv6 address, an empty label)",
             counted(of.unnamed, "site"),
-            are(&of.unnamed)
+            if of.unnamed == 1 { "has" } else { "have" }
         ));
     }
     if let Some(command) = way_back(request, &args.out) {

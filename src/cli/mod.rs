@@ -81,7 +81,7 @@ pub(crate) fn run() -> ExitCode {
         && let Some(name) = environment::fell_back(&args::command(), &matches, &format)
     {
         session.warn(format_args!(
-            "{} is {}, which `{name}` does not have; it prints text",
+            "{} is {}, which `{name}` does not have; it prints its usual format",
             environment::FORMAT,
             format.display()
         ));

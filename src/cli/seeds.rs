@@ -54,7 +54,7 @@ pub(super) struct SeedsArgs {
     ///
     /// The seeds of a site are in one of them, each is in the order of the list, and all are put in place
     /// together.
-    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000), requires = "out", conflicts_with = "if_changed")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=256), requires = "out", conflicts_with = "if_changed")]
     split: Option<u32>,
     /// Print only where the list is another one; else say so, and end with status 5
     ///

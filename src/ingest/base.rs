@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use url::{Position, Url};
 
-use super::location::{UrlProblem, foreign_scheme};
+use super::location::{MAX_URL, UrlProblem, foreign_scheme};
 
 /// What the links of a page are relative to.
 pub(super) struct Base {
@@ -21,8 +21,11 @@ impl Base {
     /// `None` where the page's URL is none.
     pub(super) fn of(page: &str, given: Option<&str>) -> Option<Self> {
         let page = Url::parse(page).ok()?;
+        // A longer one can be the base of no URL that is taken, and would be copied for each link.
+        let given = given.filter(|given| given.len() <= MAX_URL);
         let given = given.and_then(|given| page.join(given).ok());
         let given = given.filter(|url| matches!(url.scheme(), "http" | "https"));
+        let given = given.filter(|url| url.as_str().len() <= MAX_URL);
         let mut url = given.unwrap_or(page);
         url.set_fragment(None);
         let host = url[..Position::BeforePath].to_owned();

@@ -95,9 +95,7 @@ impl Fetch<'_> {
 
 /// Makes a record of a page whose content was fetched one of a crawled page, whatever else is unknown.
 pub(super) fn as_crawled(record: &mut PageRecord<UrlNumber>) {
-    if !record.is_crawl() {
-        record.outlinks = Some(Vec::new());
-    }
+    record.crawled = !record.is_crawl();
 }
 
 /// The page that a page leads to; `None` where there is no other, which is counted.

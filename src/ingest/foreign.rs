@@ -291,7 +291,8 @@ fn of_array(text: &str) -> Option<Foreign> {
     let mut arrays = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let first = arrays.next().is_some_and(|array| array.is_ok());
     let second = arrays.next().is_some_and(|array| array.is_ok());
-    (inside.starts_with('{') && !(first && second)).then_some(Foreign::JsonArray)
+    let is_empty = inside.trim_end() == "]";
+    (is_empty || inside.starts_with('{') && !(first && second)).then_some(Foreign::JsonArray)
 }
 
 /// Of a text that begins with a brace; its first line is given beside it.

@@ -93,7 +93,7 @@ impl Reading {
         time.micros
     }
 
-    /// Counts a record of a web archive that says nothing of a page.
+    /// Counts a record of a web archive, or a line of a list, that says nothing of a page.
     pub fn pass_over(&mut self, reason: PassedOver) {
         *self.summary.passed_over.entry(reason).or_default() += 1;
     }

@@ -96,6 +96,9 @@ pub struct PageRecord<U = Location> {
     /// The page that its redirect, or else its canonical URL, leads to, never the page itself. Such
     /// a page is an alias and has no outlinks of its own.
     pub alias: Option<(U, AliasBy)>,
+    /// Whether the page was fetched, although nothing is said of its links, its content and the time.
+    #[serde(default)]
+    pub crawled: bool,
     /// Whether the page is gone; then everything else except the fetch time is absent.
     pub gone: bool,
 }
@@ -114,14 +117,16 @@ impl<U> PageRecord<U> {
             digest: None,
             fetched: None,
             alias: None,
+            crawled: false,
             gone: false,
         }
     }
 
-    /// Whether the record makes its page crawled: it has outlinks, a digest or a fetch time.
+    /// Whether the record makes its page crawled: it has outlinks, a digest or a fetch time, or says no
+    /// more than that.
     #[must_use]
     pub const fn is_crawl(&self) -> bool {
-        self.outlinks.is_some() || self.digest.is_some() || self.fetched.is_some()
+        self.crawled || self.outlinks.is_some() || self.digest.is_some() || self.fetched.is_some()
     }
 }
 
@@ -227,6 +232,7 @@ impl Event<UrlNumber> {
                 digest: record.digest,
                 fetched: record.fetched,
                 alias: record.alias.map(|(to, by)| (at(to), by)),
+                crawled: record.crawled,
                 gone: record.gone,
             }),
             Self::Link { from, to } => Event::Link {

@@ -170,7 +170,7 @@ pub(crate) fn counts_by<K: JsonSchema>(generator: &mut SchemaGenerator) -> Schem
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ReadSummary {
-    /// Lines of all inputs but those passed over; records where the format has no lines.
+    /// Lines of all inputs but those passed over; where a record is no line, records and blank lines.
     pub lines: u64,
     /// Lines of nothing but white space.
     pub blank_lines: u64,

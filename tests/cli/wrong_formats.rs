@@ -153,9 +153,9 @@ fn binary() -> Vec<Wrong> {
 fn texts() -> Vec<Wrong> {
     let no_json = "expected value at column 1";
     vec![
-        certain("page.html", "<!DOCTYPE html>\n<html><body>x</body></html>\n", "page.html is an HTML page, and pages are not parsed here; give each page as a record")
+        certain("page.html", "<!DOCTYPE html>\n<html><body>x</body></html>\n", "page.html is an HTML page, and a page by itself says nothing of its URL; give it as a record, or the WARC file that it is in")
             .first(no_json),
-        certain("page.xhtml", "<?xml version=\"1.0\"?>\n<html xmlns=\"x\"/>\n", "page.xhtml is an HTML page, and pages are not parsed here; give each page as a record")
+        certain("page.xhtml", "<?xml version=\"1.0\"?>\n<html xmlns=\"x\"/>\n", "page.xhtml is an HTML page, and a page by itself says nothing of its URL; give it as a record, or the WARC file that it is in")
             .first(no_json),
         certain("sitemap.xml", SITEMAP, "sitemap.xml is a sitemap; leave --input out, or say --input sitemap")
             .args(&["--input", "jsonl"]).first(no_json),

@@ -102,3 +102,44 @@ fn a_stray_quote_costs_its_line() {
         assert_eq!(refused.is_some(), lost > 0);
     }
 }
+
+#[test]
+fn records_of_json_are_no_table_whatever_they_say() {
+    let lines = "{\"url\": \"http://a.example/\", \"title\": \"html, url, css\"}\n\
+        {\"url\": \"http://b.example/\", \"title\": \"x, y, z\"}\n";
+    let (summary, events) = read(lines.as_bytes(), &auto());
+    let summary = summary.unwrap();
+    assert_eq!((summary.records, summary.rejected()), (2, 0));
+    let records = events.iter();
+    assert!(
+        records
+            .clone()
+            .all(|(_, event)| matches!(event, Event::Record(_)))
+    );
+}
+
+#[test]
+fn byte_order_marks_within_a_text_are_no_matter_of_where_it_is_cut() {
+    // More rows than a piece has, each of which begins with a mark: none is a URL.
+    let mut csv = "url,clicks\n".to_owned();
+    for row in 0..20_000 {
+        csv.push_str(&format!("\u{feff}http://a.example/{row},1\n"));
+    }
+    let (summary, _) = read(csv.as_bytes(), &Format::named("csv").unwrap());
+    // Reading ends where most records are bad.
+    if let Ok(summary) = summary {
+        assert_eq!(summary.rejected(), summary.records);
+    }
+}
+
+#[test]
+fn quotes_that_never_close_cost_no_more_than_some_looks() {
+    // Each line ends in a quote that the next one closes with text behind it.
+    let mut csv = "url,digest\n".to_owned();
+    for row in 0..60_000 {
+        csv.push_str(&format!("http://a.example/{row},\"x\n"));
+    }
+    csv.push_str("http://b.example/,y\n");
+    let (summary, events) = read(csv.as_bytes(), &Format::named("csv").unwrap());
+    assert!(summary.is_err() || matches!(events.last(), Some((_, Event::Record(_)))));
+}

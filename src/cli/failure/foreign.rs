@@ -77,7 +77,7 @@ pub(super) fn sentence(input: &SeenInput) -> String {
             "is a WET file, which has texts and no links; take the WAT file beside it".to_owned()
         }
         Foreign::Html => {
-            "is an HTML page, and pages are not parsed here; give each page as a record".to_owned()
+            "is an HTML page, and a page by itself says nothing of its URL; give it as a record, or the WARC file that it is in".to_owned()
         }
         Foreign::Sitemap => "is a sitemap; leave --input out, or say --input sitemap".to_owned(),
         Foreign::SitemapIndex => {

@@ -113,7 +113,9 @@ impl Sites {
             let to: Vec<(u32, u64)> = links.into_iter().collect();
             report.nodes += 1;
             report.crawled += u64::from(site.crawled > 0);
-            report.unnamed += u64::from(site.name.contains('['));
+            // IPv6 addresses and, under the rules of browsers, empty labels.
+            let is_unnamed = site.name.contains('[') || site.name.split('.').any(str::is_empty);
+            report.unnamed += u64::from(is_unnamed);
             report.links += to.len() as u64;
             report.page_links += to.iter().map(|(_, links)| links).sum::<u64>();
             sink.site(number, site, &to).map_err(Failed::Write)?;

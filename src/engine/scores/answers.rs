@@ -44,8 +44,8 @@ pub struct PageScore {
     pub hub_score: Option<f64>,
     /// Its score as an authority of that core; `null` where it is none.
     pub authority_score: Option<f64>,
-    /// The first seed that covers it, of a plan by what seeds cover: itself where it is a seed that no
-    /// earlier one covers; `null` where none does.
+    /// The first pick that covers it, of a plan by what seeds cover: itself where it is one that no
+    /// earlier one covers; `null` where none does. A pick that a policy holds back is no seed.
     #[schemars(inner(regex(pattern = URL_PATTERN)))]
     pub covered_by: Option<String>,
     /// How many links lead there from that seed; `null` where none covers it.

@@ -185,7 +185,9 @@ impl<'a, L: Layout> Cutter<'a, L> {
         let is_there = self.text.have(whole);
         let block = self.text.from(end);
         let block = block.get(..length).unwrap_or(block);
-        if let Some(inside) = next_line(block).filter(|_| !L::HOLDS_RECORDS) {
+        if !L::HOLDS_RECORDS
+            && let Some(inside) = next_line(block)
+        {
             let said = format!(
                 "Content-Length is {length}, and the next record begins {inside} bytes after the head"
             );
@@ -285,7 +287,8 @@ impl<'a, L: Layout> Cutter<'a, L> {
             Some(place) => self.text.return_to(place)?,
             None => false,
         };
-        if !is_there && !returned {
+        // As in a shorter record: a file that is cut off has no records up to its end.
+        if !is_there && !(returned && chain_to_end(&mut self.text, 0)) {
             return Err(self.cut_off());
         }
         let said = format!("Content-Length is {length}, and no record begins after as many");

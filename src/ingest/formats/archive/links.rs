@@ -1,12 +1,16 @@
 //! What the HTML of a page says of its links.
 
 use crate::ingest::base::Base;
+use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::fetch::lead;
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::reading::Reading;
 use crate::ingest::record::PageRecord;
 use crate::ingest::summary::DropReason;
 use crate::page::AliasBy;
+
+/// The most bytes of URLs that are made of a page's links; those beyond are dropped as too long.
+const MOST_MADE: usize = 4 * MAX_LINE;
 
 /// What becomes of links that their page asks not to follow: `rel=nofollow` on the link, `nofollow`
 /// or `none` in the page's `meta` for robots.
@@ -27,6 +31,8 @@ pub(crate) struct PageLinks<'r> {
     /// Whether the page asks not to follow any of its links.
     asks: bool,
     targets: Vec<UrlNumber>,
+    /// How many bytes of URLs were made of them.
+    made: usize,
     pub(crate) reading: &'r mut Reading,
 }
 
@@ -46,6 +52,7 @@ impl<'r> PageLinks<'r> {
             nofollow,
             asks,
             targets: Vec::new(),
+            made: 0,
             reading,
         }
     }
@@ -67,7 +74,14 @@ impl<'r> PageLinks<'r> {
             Some(base) => base.absolute(link),
         };
         match absolute {
-            Ok(url) => self.targets.extend(self.reading.target(self.page, &url)),
+            // A long base makes more of a page's links than the page has text.
+            Ok(url) if self.made.saturating_add(url.len()) > MOST_MADE => {
+                self.reading.summary.dropped(DropReason::TooLong);
+            }
+            Ok(url) => {
+                self.made += url.len();
+                self.targets.extend(self.reading.target(self.page, &url));
+            }
             Err(problem) => self.reading.summary.dropped(DropReason::from(&problem)),
         }
     }

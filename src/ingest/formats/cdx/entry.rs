@@ -68,7 +68,10 @@ impl Capture<'_> {
         if foreign_scheme(&self.url).is_some() || !is_get {
             return Ok(Entry::None(PassedOver::NoPage));
         }
-        let answer = match &self.status {
+        let is_revisit = self.mime.as_deref() == Some("warc/revisit");
+        let answer = match self.status.as_deref() {
+            // Its content was found to be as it was.
+            None | Some("304") if is_revisit => Some(Answer::Crawled),
             Some(status) => match status.parse() {
                 Ok(status) => Answer::of(status),
                 Err(_) => {
@@ -78,7 +81,6 @@ impl Capture<'_> {
                     ));
                 }
             },
-            None if self.mime.as_deref() == Some("warc/revisit") => Some(Answer::Crawled),
             None => return Ok(Entry::None(PassedOver::NoStatus)),
         };
         let Some(answer) = answer else {

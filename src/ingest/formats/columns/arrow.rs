@@ -4,7 +4,7 @@
 //! and compressed ones too, and nothing has to be sought. Its batches are read in the order in which
 //! they were written. The lengths that messages claim are checked before the decoder makes room.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -14,6 +14,7 @@ use arrow_ipc::{BodyCompression, Buffer, Message, root_as_message};
 use super::batch;
 use super::error::TableError;
 use super::layout::Layout;
+use crate::ingest::foreign::Foreign;
 use crate::ingest::guard::caught;
 use crate::ingest::open::{Input, InputError, Opened};
 use crate::ingest::progress::Progress;
@@ -69,7 +70,7 @@ impl Source for Arrow {
         opened.look_ahead();
         if !opened.ahead().starts_with(MAGIC) && !is_stream(opened.ahead()) {
             let error = match opened.seen(opened.ahead()) {
-                Some(seen) if seen.is.is_certain() => InputError::Foreign(seen),
+                Some(seen) if seen.is != Foreign::Arrow => InputError::Foreign(seen),
                 _ => {
                     let kind = "Arrow file or stream";
                     TableError::OtherKind {
@@ -101,6 +102,7 @@ pub(in crate::ingest) fn pieces<'a>(
         decoder: StreamDecoder::new(),
         layout: None,
         rows: 0,
+        dictionaries: BTreeMap::new(),
     };
     let mut ready: VecDeque<Piece<'a>> = VecDeque::new();
     let mut ended = false;
@@ -143,6 +145,8 @@ struct Stream<'a> {
     begun: bool,
     /// How many rows were read.
     rows: u64,
+    /// How many bytes each dictionary has, by its number: they stay while batches come.
+    dictionaries: BTreeMap<i64, u64>,
 }
 
 impl Stream<'_> {
@@ -232,12 +236,20 @@ impl Stream<'_> {
             length.map_err(|_| self.damaged("a message of a negative length".to_owned()))?;
         self.check_size(length)?;
         let body = self.bytes(length)?;
-        let message = root_as_message(&description);
-        if let Some(decompressed) = message
-            .ok()
-            .and_then(|message| decompressed(message, &body))
-        {
-            self.check_size(decompressed)?;
+        if let Ok(message) = root_as_message(&description) {
+            let size = decompressed(message, &body).unwrap_or(length);
+            self.check_size(size)?;
+            if let Some(dictionary) = message.header_as_dictionary_batch() {
+                let all = self.dictionaries.entry(dictionary.id()).or_default();
+                // A delta is added to what is there.
+                *all = if dictionary.isDelta() {
+                    *all + size
+                } else {
+                    size
+                };
+                let all = self.dictionaries.values().sum();
+                self.check_size(all)?;
+            }
         }
         head.extend(description);
         Ok(Some((head, body)))

@@ -120,7 +120,7 @@ pub enum TableError {
         problem: String,
     },
     /// Standard input could not be kept in a file.
-    #[error("cannot keep standard input in a temporary file")]
+    #[error("cannot keep standard input in a temporary file; $TMPDIR names its folder")]
     Spool(#[source] std::io::Error),
     /// The program was built without it.
     #[cfg(not(feature = "parquet"))]

@@ -92,8 +92,10 @@ impl Table {
         match is {
             Some(Foreign::Parquet) => Some(Self::Parquet),
             Some(Foreign::Arrow) => Some(Self::Arrow),
-            Some(is) if is.is_certain() => None,
-            _ => text::is_table(opened.ahead()).then_some(Self::Text),
+            None | Some(Foreign::Tabs | Foreign::Commas | Foreign::Semicolons) => {
+                text::is_table(opened.ahead()).then_some(Self::Text)
+            }
+            Some(_) => None,
         }
     }
 

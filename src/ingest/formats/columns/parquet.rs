@@ -54,7 +54,7 @@ impl Source for Parquet {
         let mut opened = self.0.open(progress)?;
         if opened.look_ahead() != Some(Foreign::Parquet) {
             let error = match opened.seen(opened.ahead()) {
-                Some(seen) if seen.is.is_certain() => InputError::Foreign(seen),
+                Some(seen) if seen.is != Foreign::Parquet => InputError::Foreign(seen),
                 _ => TableError::OtherKind {
                     file: self.name(),
                     kind: "Parquet file",
@@ -125,11 +125,12 @@ fn seekable(
     mut opened: Opened,
     progress: &Progress<'_>,
 ) -> Result<(File, bool), Stop> {
-    if let Input::File(path) = input {
+    // A pipe is open already, and is not opened again.
+    if let Input::File(path) = input
+        && std::fs::metadata(path).is_ok_and(|about| about.is_file())
+    {
         let file = File::open(path).map_err(|source| open_error(input, source))?;
-        if file.metadata().is_ok_and(|about| about.is_file()) {
-            return Ok((file, false));
-        }
+        return Ok((file, false));
     }
     let spool_error = |error| Stop::from(InputError::from(TableError::Spool(error)));
     let mut spool = tempfile::tempfile().map_err(spool_error)?;
@@ -206,9 +207,9 @@ impl Table {
             ..layout.clone()
         });
         let mut chunks = Vec::new();
-        let mut all_rows = 0;
+        let mut all_rows: u64 = 0;
         for group in metadata.metadata().row_groups() {
-            all_rows += count(group.num_rows());
+            all_rows = all_rows.saturating_add(count(group.num_rows()));
             chunks.extend(chunks_of(&file, group, &projection, length)?);
         }
         Ok(Self {
@@ -274,7 +275,8 @@ impl Table {
         let read = group.columns().iter().enumerate();
         let read = read.filter(|(leaf, _)| self.projection.leaf_included(*leaf));
         let bytes = read.map(|(_, column)| {
-            count(column.uncompressed_size()).saturating_add(16 * count(column.num_values()))
+            let values = count(column.num_values()).saturating_mul(16);
+            count(column.uncompressed_size()).saturating_add(values)
         });
         let bytes = bytes.fold(0, u64::saturating_add);
         let of_a_row = (bytes / self.left.max(1)).max(1);

@@ -4,8 +4,8 @@
 //! that is not closed would so swallow what follows. A record is therefore refused where a closing
 //! quote is followed by something else than a delimiter or the end of the line, where it goes on
 //! beyond [`MAX_LINE`], and where the text ends in quotes; only its first line goes, and what follows
-//! that line is read anew. A line is read at most once more than without quotes, for each of the
-//! lines that are refused before it.
+//! that line is read anew: a line is read once more for each of the lines that are refused before it.
+//! After [`MOST_OPEN`] quotes that are not closed a record has to end with its line.
 
 use std::ops::Range;
 
@@ -16,6 +16,10 @@ use crate::ingest::reject::{Fault, REJECTED_TEXT, RejectReason};
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Stop};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The most records that are looked at beyond their line for the end of their quotes in vain; each may
+/// cost a look at 16 MiB.
+const MOST_OPEN: u32 = 64;
 
 /// Some neighbouring records.
 #[derive(Debug, Default)]
@@ -60,8 +64,8 @@ enum Scan {
     End(usize),
     /// Text is missing.
     More(usize, State),
-    /// Text stands behind a closing quote.
-    Bad,
+    /// Text stands behind a closing quote, before this byte.
+    Bad(usize),
 }
 
 /// Goes on from `at` in this state.
@@ -72,10 +76,10 @@ fn scan(text: &[u8], mut at: usize, mut state: State, delimiters: &[u8]) -> Scan
             (State::Quoted, b'"') => State::Quote,
             (State::Quoted, _) | (State::Start | State::Quote, b'"') => State::Quoted,
             (_, b'\n') => return Scan::End(at),
-            (State::Return, _) => return Scan::Bad,
+            (State::Return, _) => return Scan::Bad(at),
             (State::Quote, b'\r') => State::Return,
             (_, byte) if delimiters.contains(&byte) => State::Start,
-            (State::Quote, _) => return Scan::Bad,
+            (State::Quote, _) => return Scan::Bad(at),
             (State::Start | State::Bare, _) => State::Bare,
         };
     }
@@ -95,6 +99,8 @@ pub(super) struct Cutter<'a> {
     read: u64,
     /// The number of the next line.
     line: u64,
+    /// How many records had quotes that were found not to be closed.
+    open: u32,
     started: bool,
     ended: bool,
     /// The error after which no more can be read.
@@ -115,6 +121,7 @@ impl<'a> Cutter<'a> {
             at: 0,
             read: 0,
             line: 1,
+            open: 0,
             started: false,
             ended: false,
             failed: None,
@@ -162,10 +169,18 @@ impl<'a> Cutter<'a> {
     /// The next record, appended to `into` where it is a row; `None` at the end.
     pub(super) fn next(&mut self, into: &mut Vec<u8>) -> Result<Option<(u64, Item)>, Stop> {
         let (mut at, mut state) = (0, State::Start);
+        if self.open >= MOST_OPEN
+            && let Some(end) = self.rest().iter().position(|byte| *byte == b'\n')
+            && let line = self.rest().get(..=end).unwrap_or_default()
+            && let Scan::More(..) = scan(line, at, state, self.delimiters)
+        {
+            return self.refuse("a quote that is not closed").map(Some);
+        }
         let end = loop {
             match scan(self.rest(), at, state, self.delimiters) {
                 Scan::End(end) => break end,
-                Scan::Bad => {
+                Scan::Bad(to) => {
+                    self.open += u32::from(self.is_beyond_line(to));
                     return self.refuse("text follows a closing quote").map(Some);
                 }
                 Scan::More(to, then) if !self.ended && to <= MAX_LINE => {
@@ -180,6 +195,7 @@ impl<'a> Cutter<'a> {
                     match then {
                         _ if to == 0 => return Ok(None),
                         State::Quoted => {
+                            self.open += 1;
                             return self.refuse("a quote that is not closed").map(Some);
                         }
                         _ if to > MAX_LINE => return self.skip_line().map(Some),
@@ -209,8 +225,17 @@ impl<'a> Cutter<'a> {
         Ok(Some((line, item)))
     }
 
+    /// Whether the first so many bytes of the record are more than its first line.
+    fn is_beyond_line(&self, length: usize) -> bool {
+        let text = self.rest().get(..length).unwrap_or_default();
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        text.contains(&b'\n')
+    }
+
     /// Refuses the first line of the record, and goes on after it.
     fn refuse(&mut self, said: &str) -> Result<(u64, Item), Stop> {
+        // What is read anew may be long.
+        self.progress.proceed()?;
         let Some(end) = self.rest().iter().position(|byte| *byte == b'\n') else {
             return self.skip_line();
         };
@@ -241,7 +266,9 @@ impl<'a> Cutter<'a> {
             }
             self.read_more();
         }
-        if let Some(error) = self.failed.take().filter(|_| self.rest().is_empty()) {
+        if self.rest().is_empty()
+            && let Some(error) = self.failed.take()
+        {
             return Err(error);
         }
         let line = self.line;

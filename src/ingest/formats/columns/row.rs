@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::layout::{Layout, RowKind};
-use crate::ingest::blocks::MAX_LINE;
-use crate::ingest::fetch::{Answer, Fetch, counted};
+use crate::ingest::blocks::{MAX_LINE, line_too_long};
+use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
 use crate::ingest::formats::json_lines::JsonLines;
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::lines::read_line;
@@ -119,6 +119,12 @@ fn write_line(layout: &Layout, row: &dyn Row<'_>, line: &mut String) -> Result<(
         line.push('"');
         line.push_str(field);
         line.push_str("\":");
+        // The line is refused for its length, and is not to be written before.
+        if let Value::Text(text) = &value
+            && text.len() > MAX_LINE
+        {
+            return Err(line_too_long(text.len() as u64));
+        }
         write_value(value, line);
     }
     line.push('}');
@@ -151,6 +157,7 @@ fn write_value(value: Value<'_>, line: &mut String) {
 fn write_link(link: &Link<'_>, json: &mut String) {
     match link {
         Link::Null => json.push_str("null"),
+        Link::Url(url) if url.len() > MAX_LINE => json.push_str(r#""\ud800""#),
         Link::Url(url) => write_text(url, json),
         // The string that no text is: half a pair of surrogates.
         Link::NoText => json.push_str(r#""\ud800""#),
@@ -232,7 +239,12 @@ fn capture(
         location: location.as_deref(),
     };
     let record = counted(reading, |reading| fetch.record(reading))?;
-    Ok(record.map(Event::Record))
+    Ok(record.map(|mut record| {
+        if answer == Answer::Crawled {
+            as_crawled(&mut record);
+        }
+        Event::Record(record)
+    }))
 }
 
 /// Times of an index are UTC, whether they say so or not; query engines write that out.

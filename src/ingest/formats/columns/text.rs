@@ -19,6 +19,9 @@ use crate::watch::Watch;
 /// How many bytes of memory a byte of text comes to, with the URLs that are read from it.
 const EXPANSION: usize = 2;
 
+/// A row that is none of the table.
+const FIRST_ROW: &[u8] = b"x\n";
+
 /// What stands between cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::ingest) enum Delimited {
@@ -216,8 +219,12 @@ fn read(
     delimiter: &[u8],
     reading: &mut Reading,
 ) {
-    let mut table = reader(&records.text, delimiter);
+    // The reader takes a byte order mark away where it begins, which is within the text here: so it
+    // begins with a row of its own.
+    let text = [FIRST_ROW, &records.text].concat();
+    let mut table = reader(&text, delimiter);
     let mut record = ByteRecord::new();
+    let _ = table.read_byte_record(&mut record);
     let mut rows = Rows::new(layout);
     for (line, item) in &records.items {
         let at = Position::Line(*line);
@@ -229,7 +236,7 @@ fn read(
                 // Reading from memory cannot fail, and rows may have any number of cells.
                 let is_there = table.read_byte_record(&mut record).unwrap_or(false);
                 let begins = record.position().map(csv::Position::byte);
-                if !is_there || begins != Some(place.start as u64) {
+                if !is_there || begins != Some((FIRST_ROW.len() + place.start) as u64) {
                     let fault = Fault::new(RejectReason::Quotes, "its quotes are out of step");
                     reading.add(at, Err(fault), text);
                 } else if record.len() != columns {

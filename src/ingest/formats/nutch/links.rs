@@ -18,7 +18,9 @@ impl EntryFormat for Links {
     type Context = Option<Arc<str>>;
 
     fn notice(&self, line: &[u8], to: &mut Option<Arc<str>>) {
-        if line.ends_with(INLINKS.as_bytes()) && line.len() <= MAX_LINE {
+        // What begins with a space is a link, whatever its anchor ends in.
+        let is_link = line.starts_with(b" ");
+        if line.ends_with(INLINKS.as_bytes()) && line.len() <= MAX_LINE && !is_link {
             // A page whose URL is no text has no links.
             let page = std::str::from_utf8(line).ok().and_then(page_of);
             *to = page.map(Arc::from);

@@ -45,7 +45,7 @@ fn charset(content_type: &[u8]) -> Option<&'static Encoding> {
         [b'\'', value @ ..] => (value, b"'"),
         _ => (value, b"; \t\r\n"),
     };
-    Encoding::for_label(value.split(|byte| end.contains(byte)).next()?)
+    Encoding::for_label_no_replacement(value.split(|byte| end.contains(byte)).next()?)
 }
 
 /// The encoding that a page names itself.
@@ -61,7 +61,7 @@ fn of_meta(page: &[u8]) -> Option<&'static Encoding> {
             .as_ref()
             .is_some_and(|name| name.eq_ignore_ascii_case(b"content-type"));
         found = match (&tag.charset, &tag.content) {
-            (Some(label), _) => Encoding::for_label(label),
+            (Some(label), _) => Encoding::for_label_no_replacement(label),
             (None, Some(content)) if is_type => charset(content),
             _ => None,
         };

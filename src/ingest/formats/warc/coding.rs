@@ -37,7 +37,7 @@ pub(super) fn undone<'a>(answered: &Answered<'_>, body: &'a [u8]) -> Result<Undo
         };
         let step = match () {
             () if is(&["identity"]) => None,
-            () if is(&["chunked"]) => unchunked(&content).map(|body| (body, None)),
+            () if is(&["chunked"]) => unchunked(&content),
             () if is(&["gzip", "x-gzip"]) => gunzipped(&content),
             () if is(&["deflate"]) => inflated(&content),
             () if is(&["zstd"]) => unzstd(&content),
@@ -64,42 +64,59 @@ fn tokens(list: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// What one step gives: the body, and why the rest of it is missing.
 type Step = Option<(Vec<u8>, Option<Unread>)>;
 
-/// The content of a body in chunks (RFC 9112, 7.1), of which the last may be cut off; `None` where
-/// it is none.
-fn unchunked(body: &[u8]) -> Option<Vec<u8>> {
+/// The content of a body in chunks (RFC 9112, 7.1), as far as they go; `None` where there is no whole
+/// chunk, so that it is none.
+fn unchunked(body: &[u8]) -> Step {
     let mut content = Vec::new();
     let mut rest = body;
     loop {
+        let is_some = !content.is_empty();
+        let ends = |content, why| is_some.then_some((content, Some(why)));
         let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
             // It ends between chunks, or within the length of one.
-            let is_length = rest
-                .iter()
-                .all(|byte| byte.is_ascii_hexdigit() || *byte == b'\r');
-            let is_some = !content.is_empty();
-            return (is_some && is_length && rest.len() < 18).then_some(content);
+            let mut bytes = rest.iter();
+            let is_length = bytes.all(|byte| byte.is_ascii_hexdigit() || *byte == b'\r');
+            return ends(
+                content,
+                if is_length {
+                    Unread::CutOff
+                } else {
+                    Unread::Damaged
+                },
+            );
         };
         let line = rest.get(..end)?;
         let extension = line.iter().position(|byte| *byte == b';');
         let digits = line.get(..extension.unwrap_or(line.len()))?.trim_ascii();
-        if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
-            return None;
-        }
-        let length = usize::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+        let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
+        let digits = std::str::from_utf8(digits).ok().filter(|_| is_number);
+        let Some(length) = digits.and_then(|digits| usize::from_str_radix(digits, 16).ok()) else {
+            return ends(content, Unread::Damaged);
+        };
         rest = rest.get(end + 1..)?;
         if length == 0 {
-            return Some(content);
+            return Some((content, None));
         }
         let chunk = rest.get(..length).unwrap_or(rest);
-        content.extend_from_slice(chunk);
         rest = rest.get(chunk.len()..)?;
-        if chunk.len() < length || rest.is_empty() {
-            return Some(content);
-        }
-        rest = match rest {
-            [b'\r', b'\n', rest @ ..] | [b'\n', rest @ ..] => rest,
-            b"\r" => return Some(content),
-            _ => return None,
+        let is_whole = chunk.len() == length;
+        let follows = match rest {
+            [b'\r', b'\n', ..] => Some(2),
+            [b'\n', ..] => Some(1),
+            _ => None,
         };
+        if let Some(line_end) = follows.filter(|_| is_whole) {
+            content.extend_from_slice(chunk);
+            rest = rest.get(line_end..)?;
+        } else if rest.is_empty() || rest == b"\r" {
+            content.extend_from_slice(chunk);
+            return Some((content, Some(Unread::CutOff)));
+        } else if is_some {
+            // The length is wrong, or what stands there: so much is certain as came before.
+            return Some((content, Some(Unread::Damaged)));
+        } else {
+            return None;
+        }
     }
 }
 
@@ -178,26 +195,35 @@ mod tests {
 
     #[test]
     fn chunks_are_put_together_where_there_are_any() {
-        for (body, content) in [
-            ("3\r\n<p>\r\n0\r\n\r\n", "<p>"),
+        let (cut_off, damaged) = (Some(Unread::CutOff), Some(Unread::Damaged));
+        for (body, content, missing) in [
+            ("3\r\n<p>\r\n0\r\n\r\n", "<p>", None),
             (
                 "3;x=y\r\n<p>\r\nA\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n",
                 "<p>0123456789",
+                None,
             ),
-            ("3\n<p>\n0\n\n", "<p>"),
-            ("3\r\n<p>\r\n", "<p>"),
-            ("3\r\n<p>\r\n1f", "<p>"),
-            ("5\r\n<p>", "<p>"),
-            ("0\r\n\r\n", ""),
+            ("3\n<p>\n0\n\n", "<p>", None),
+            ("3\r\n<p>\r\n", "<p>", cut_off),
+            ("3\r\n<p>\r\n1f", "<p>", cut_off),
+            ("5\r\n<p>", "<p>", cut_off),
+            ("3\r\n<p>\r\n9\r\n<a>", "<p><a>", cut_off),
+            ("3\r\n<p>\r\nx\r\n<a>", "<p>", damaged),
+            ("3\r\n<p>\r\n2\r\n<a>\r\n0\r\n\r\n", "<p>", damaged),
+            ("0\r\n\r\n", "", None),
             // These are none.
-            ("<p>\r\n", "<p>\r\n"),
-            ("3\r\n<p>x\r\n", "3\r\n<p>x\r\n"),
-            ("abc", "abc"),
-            ("", ""),
-            ("ffffffffffffffffff\r\n<p>", "ffffffffffffffffff\r\n<p>"),
+            ("<p>\r\n", "<p>\r\n", None),
+            ("3\r\n<p>x\r\n", "3\r\n<p>x\r\n", None),
+            ("abc", "abc", None),
+            ("", "", None),
+            (
+                "ffffffffffffffffff\r\n<p>",
+                "ffffffffffffffffff\r\n<p>",
+                None,
+            ),
         ] {
             let undone = of("chunked", "", body.as_bytes());
-            assert_eq!(undone, Ok((content.as_bytes().to_vec(), None)), "{body}");
+            assert_eq!(undone, Ok((content.as_bytes().to_vec(), missing)), "{body}");
         }
     }
 

@@ -7,7 +7,7 @@ use super::charset::in_utf8;
 use super::html::Html;
 use super::kept::{Kept, Kind, Warc, outlink};
 use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
-use crate::ingest::formats::archive::frames::{Frame, Frames};
+use crate::ingest::formats::archive::frames::{Frame, Frames, Record};
 use crate::ingest::formats::archive::head::Head;
 use crate::ingest::formats::archive::links::{Nofollow, PageLinks};
 use crate::ingest::interner::UrlNumber;
@@ -25,10 +25,12 @@ pub(super) fn read(warc: Warc, frames: Frames<Kept>, reading: &mut Reading) {
     // What was noted of the answer that comes next.
     let mut noted: Option<Kept> = None;
     for at in 0..records.len() {
-        let after = records.get(at + 1..).unwrap_or_default();
-        let next = after
-            .iter()
-            .position(|record| matches!(record.frame, Frame::Item(_)));
+        let is_item = |record: &Record<Kept>| matches!(record.frame, Frame::Item(_));
+        let after = match records.get(at) {
+            Some(record) if is_item(record) => records.get(at + 1..).unwrap_or_default(),
+            _ => &[],
+        };
+        let next = after.iter().position(is_item);
         let next = next.map(|next| at + 1 + next);
         let partner = next.filter(|next| records.get(*next).is_some_and(|next| next.belongs));
         // What is taken by the answer beside it is passed over in its turn.
