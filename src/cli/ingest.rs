@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use seedbank::engine::{Bank, Format, IngestReport, IngestRequest};
-use seedbank::ingest::{Input, Nofollow, PassedOver, bv_graph_file, field_meant};
+use seedbank::ingest::{Input, Nofollow, PassedOver, Unread, bv_graph_file, field_meant};
 use seedbank::shown::{counted, plain};
 
 use super::failure::CliError;
@@ -159,16 +159,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         ));
     }
     check_web_graph(&args)?;
-    let may_be_archive = matches!(
-        args.input,
-        Format::Warc { .. } | Format::Wat { .. } | Format::Auto { .. }
-    );
-    if args.nofollow != Nofollow::Keep && !may_be_archive {
-        return Err(CliError::Usage(
-            "--nofollow goes with --input warc and wat; other formats do not say which links are not to be followed"
-                .to_owned(),
-        ));
-    }
+    check_nofollow(&args)?;
     if is_graph {
         let [basename] = &args.files[..] else {
             return Err(CliError::Usage(
@@ -248,6 +239,21 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         again: args.again,
         memory: args.memory,
     })
+}
+
+/// Whether it is said what becomes of links that are not to be followed only where there may be such.
+fn check_nofollow(args: &IngestArgs) -> Result<(), CliError> {
+    let may_be_archive = matches!(
+        args.input,
+        Format::Warc { .. } | Format::Wat { .. } | Format::Auto { .. }
+    );
+    if args.nofollow == Nofollow::Keep || may_be_archive {
+        return Ok(());
+    }
+    Err(CliError::Usage(
+        "--nofollow goes with --input warc and wat; other formats do not say which links are not to be followed"
+            .to_owned(),
+    ))
 }
 
 /// Whether the lists of a web graph are given where there is one, and nowhere else.
@@ -396,14 +402,7 @@ fn text(report: &IngestReport) -> String {
         );
     }
     text += &passed_over(&read.passed_over);
-    if !read.unread.is_empty() {
-        let _ = writeln!(
-            text,
-            "pages not read for links, or not to the end: {}: {}",
-            read.unread.values().sum::<u64>(),
-            list(&read.unread)
-        );
-    }
+    text += &unread(&read.unread);
     if read.rejected() > 0 {
         let _ = write!(
             text,
@@ -459,6 +458,18 @@ fn passed_over(by_reason: &BTreeMap<PassedOver, u64>) -> String {
     format!(
         "passed over, since they say nothing of a page: {}: {}\n",
         counted(passed, "record"),
+        list(by_reason)
+    )
+}
+
+/// How many pages were not read for links, where there are any.
+fn unread(by_reason: &BTreeMap<Unread, u64>) -> String {
+    let pages: u64 = by_reason.values().sum();
+    if pages == 0 {
+        return String::new();
+    }
+    format!(
+        "pages not read for links, or not to the end: {pages}: {}\n",
         list(by_reason)
     )
 }

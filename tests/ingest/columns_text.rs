@@ -1,6 +1,8 @@
 //! Tables as text: what a cell says, where a record of several lines stands, and what a stray quote
 //! costs.
 
+use std::fmt::Write as _;
+
 use crate::support::tables::{auto, read};
 use seedbank::engine::Format;
 use seedbank::ingest::{Event, Position, RejectReason, UncrawledOutlinks};
@@ -123,7 +125,7 @@ fn byte_order_marks_within_a_text_are_no_matter_of_where_it_is_cut() {
     // More rows than a piece has, each of which begins with a mark: none is a URL.
     let mut csv = "url,clicks\n".to_owned();
     for row in 0..20_000 {
-        csv.push_str(&format!("\u{feff}http://a.example/{row},1\n"));
+        writeln!(csv, "\u{feff}http://a.example/{row},1").unwrap();
     }
     let (summary, _) = read(csv.as_bytes(), &Format::named("csv").unwrap());
     // Reading ends where most records are bad.
@@ -137,7 +139,7 @@ fn quotes_that_never_close_cost_no_more_than_some_looks() {
     // Each line ends in a quote that the next one closes with text behind it.
     let mut csv = "url,digest\n".to_owned();
     for row in 0..60_000 {
-        csv.push_str(&format!("http://a.example/{row},\"x\n"));
+        writeln!(csv, "http://a.example/{row},\"x").unwrap();
     }
     csv.push_str("http://b.example/,y\n");
     let (summary, events) = read(csv.as_bytes(), &Format::named("csv").unwrap());

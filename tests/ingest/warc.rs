@@ -110,7 +110,7 @@ fn each_status_has_its_meaning() {
         (of(503, None), "other_status"),
         (of(203, None), "crawled"),
     ] {
-        let (summary, events) = good(&records(&[capture.clone()], 0));
+        let (summary, events) = good(&records(std::slice::from_ref(&capture), 0));
         let told = match &events[..] {
             [] => {
                 let mut reasons = summary.passed_over.keys();
@@ -298,13 +298,13 @@ fn long_pages_are_read_to_sixteen_mebibytes_and_films_not_at_all() {
         "HTTP/1.1 200 OK\nContent-Type: video/mp4\n",
         &film,
     );
-    let file = [
+    let records = [
         warcinfo(),
         page("http://a.example/long", &long),
         film,
         page("http://a.example/z", "<a href=/c>"),
     ];
-    let (summary, events) = good(&file);
+    let (summary, events) = good(&records);
     assert_eq!((summary.records, summary.rejected()), (3, 0));
     assert_eq!(summary.unread, [(Unread::CutOff, 1)].into());
     let links = events.iter().map(|(_, event)| match event {
@@ -366,7 +366,7 @@ fn a_page_that_is_visited_again_keeps_its_links() {
         ("HTTP/1.1 304 Not Modified\r\n\r\n", "sha1:C", "2024-05-21"),
     ] {
         let again = visited(http, &format!("{date}T00:00:00Z"), given);
-        let (_, events) = good(&[again.clone()]);
+        let (_, events) = good(std::slice::from_ref(&again));
         assert!(matches!(&events[..], [(_, Event::Record(record))] if record.fetched.is_some()));
         let told = ingest(&again);
         assert!(told.contains("http://a.example/b"), "{told}");

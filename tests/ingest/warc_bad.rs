@@ -143,15 +143,15 @@ fn a_wrong_length_of_a_long_record_costs_it_alone() {
         ("999999999999", false),
         ("7", true),
     ] {
-        let file = [
+        let plain = [
             warcinfo(),
             others[..3].concat(),
             film(length),
             others[3..].concat(),
         ]
         .concat();
-        let file = if is_member { members(&[file]) } else { file };
-        let (summary, events) = read(&file, &WARC);
+        let input = if is_member { members(&[plain]) } else { plain };
+        let (summary, events) = read(&input, &WARC);
         let summary = summary.unwrap_or_else(|error| panic!("{length}: {error}"));
         assert_eq!(
             summary.rejects,

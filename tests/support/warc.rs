@@ -1,4 +1,8 @@
 //! WARC files as crawlers write them.
+#![allow(
+    clippy::format_push_string,
+    reason = "records are written piece by piece"
+)]
 
 use std::io::Write;
 

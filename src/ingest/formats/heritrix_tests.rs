@@ -1,3 +1,9 @@
+#![expect(
+    clippy::unnecessary_wraps,
+    clippy::needless_pass_by_value,
+    reason = "what a record says is compared in the shape in which it is read"
+)]
+
 use super::*;
 use crate::ingest::formats::json_lines::JsonLines;
 use crate::ingest::interner::Interner;

@@ -93,14 +93,14 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = Vec::new();
     for block in blocks {
         let whole = response("http://a.example/x/y?z", block);
-        let noted = record(
+        let outlinks = record(
             "metadata",
             "http://a.example/x/y?z",
             "application/warc-fields",
             notes,
         );
         for kind in 0..4 {
-            seeds.push([&[kind], &whole[..], &noted].concat());
+            seeds.push([&[kind], &whole[..], &outlinks].concat());
             seeds.push([&[kind + 4], block].concat());
         }
     }

@@ -149,8 +149,13 @@ fn core_evidence(
         .filter(|(_, hub)| **hub != core.seed);
     let runner_up = others.min_by_key(|(place, _)| place.rank);
     let weakest = |pages: &[u32], scores: &[f64]| -> (PageId, f64) {
-        let weaker = |a: &(&u32, &f64), b: &(&u32, &f64)| a.1.total_cmp(b.1).then(b.0.cmp(a.0));
-        let found = pages.iter().zip(scores).min_by(weaker);
+        // Of those that are tied the last by URL: rounding must not say which.
+        let least = scores.iter().copied().min_by(f64::total_cmp).unwrap_or(0.0);
+        let tied = pages
+            .iter()
+            .zip(scores)
+            .filter(|(_, score)| **score <= least * (1.0 + TIED));
+        let found = tied.max_by_key(|(page, _)| **page);
         found.map_or((page(core.seed), 0.0), |(&n, &score)| (page(n), score))
     };
     let (h, a) = (core.hubs.len() as u64, core.authorities.len() as u64);

@@ -288,7 +288,8 @@ impl<'a, L: Layout> Cutter<'a, L> {
             None => false,
         };
         // As in a shorter record: a file that is cut off has no records up to its end.
-        if !is_there && !(returned && chain_to_end(&mut self.text, 0)) {
+        let goes_on = is_there || returned && chain_to_end(&mut self.text, 0);
+        if !goes_on {
             return Err(self.cut_off());
         }
         let said = format!("Content-Length is {length}, and no record begins after as many");

@@ -1,3 +1,8 @@
+#![expect(
+    clippy::unnecessary_wraps,
+    reason = "what a record says is compared in the shape in which it is read"
+)]
+
 use super::*;
 use crate::ingest::fetch::as_crawled;
 use crate::ingest::formats::json_lines::JsonLines;

@@ -70,7 +70,9 @@ impl Source for Arrow {
         opened.look_ahead();
         if !opened.ahead().starts_with(MAGIC) && !is_stream(opened.ahead()) {
             let error = match opened.seen(opened.ahead()) {
-                Some(seen) if seen.is != Foreign::Arrow => InputError::Foreign(seen),
+                Some(seen) if seen.is.is_certain() && seen.is != Foreign::Arrow => {
+                    InputError::Foreign(seen)
+                }
                 _ => {
                     let kind = "Arrow file or stream";
                     TableError::OtherKind {

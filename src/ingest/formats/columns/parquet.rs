@@ -54,7 +54,7 @@ impl Source for Parquet {
         let mut opened = self.0.open(progress)?;
         if opened.look_ahead() != Some(Foreign::Parquet) {
             let error = match opened.seen(opened.ahead()) {
-                Some(seen) if seen.is != Foreign::Parquet => InputError::Foreign(seen),
+                Some(seen) if seen.is.is_certain() => InputError::Foreign(seen),
                 _ => TableError::OtherKind {
                     file: self.name(),
                     kind: "Parquet file",

@@ -1,3 +1,10 @@
+#![expect(
+    clippy::unnecessary_wraps,
+    clippy::needless_pass_by_value,
+    clippy::too_many_lines,
+    reason = "what a record says is compared in the shape in which it is read"
+)]
+
 use super::*;
 use crate::ingest::entries::{Entry, EntryFormat};
 use crate::ingest::formats::json_lines::JsonLines;
@@ -211,7 +218,10 @@ fn a_status_says_what_the_page_is() {
         signature: "null",
         ..PAGE
     };
-    let crawled = record(r#"{"url": "http://a.example/", "outlinks": []}"#);
+    let mut crawled = record(r#"{"url": "http://a.example/"}"#);
+    if let Ok(Ok(Event::Record(record))) = &mut crawled {
+        record.crawled = true;
+    }
     assert_eq!(said(&page), crawled);
 }
 
