@@ -389,3 +389,32 @@ fn links_of_a_list_that_change_back_are_no_repeat() {
         );
     }
 }
+
+#[test]
+fn a_page_that_is_born_inherits_what_its_site_has_after_the_batch() {
+    let folder = support::scratch();
+    let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+    for (records, site) in [
+        (
+            "{\"url\": \"http://b.example/\"}",
+            "{\"site\": \"a.example\", \"spam\": true}",
+        ),
+        (
+            "{\"url\": \"http://a.example/\", \"quality\": null}",
+            "{\"site\": \"a.example\", \"spam\": null}",
+        ),
+    ] {
+        let [input, sites] = ["input", "sites"].map(|name| folder.path().join(name));
+        fs::write(&input, records).unwrap();
+        fs::write(&sites, site).unwrap();
+        let request = IngestRequest {
+            inputs: vec![Input::File(input)],
+            sites: Some(Input::File(sites)),
+            ..IngestRequest::default()
+        };
+        bank.ingest(&request, &Unwatched).unwrap();
+        assert_clean(&bank);
+    }
+    let status = serde_json::to_value(bank.status().unwrap()).unwrap();
+    assert_eq!(status["spam"], 0, "{status}");
+}

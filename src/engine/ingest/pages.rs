@@ -117,7 +117,8 @@ impl PageChange {
             Some(_) => None,
             None => Some(store.need(&tables::PAGES, &page)?),
         };
-        if self.site.is_none() && self.needs_site() {
+        // A page that is born inherits what its site has after the batch, if anything.
+        if self.site.is_none() && old.is_some() && self.needs_site() {
             let site = store.get(&tables::SITES, &page.site())?;
             self.site = Some(site.unwrap_or_default().given);
         }

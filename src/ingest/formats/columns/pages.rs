@@ -108,13 +108,7 @@ impl ChunkReader for Pages {
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
         let mut read = BufReader::new(self.at(start)?);
-        // The footer is read before anything is known of pages.
-        if !self.chunks.is_empty() {
-            let Some(claim) = Claim::of(read.fill_buf()?) else {
-                return Err(ParquetError::General(
-                    "a page begins with no header".to_owned(),
-                ));
-            };
+        if let Some(claim) = Claim::of(read.fill_buf()?) {
             self.check(start, claim)?;
         }
         Ok(read)
@@ -151,8 +145,7 @@ struct Claim {
 impl Claim {
     /// Of a header in Thrift's compact protocol: the fields of a structure, in their order. Field 2
     /// is the size; fields 5, 7 and 8 are structures that begin with the number of values. `None` of
-    /// what is no header, or not as every writer writes it: the decoder would pass over fields that it does not
-    /// know, and take the last of several.
+    /// what is no header as writers write it, which is not checked here.
     fn of(head: &[u8]) -> Option<Self> {
         let mut rest = head;
         let mut id = 0;
@@ -170,12 +163,12 @@ impl Claim {
                 12 if matches!(id, 5 | 7 | 8) => {
                     let mut inner = 0;
                     let is_number = field(&mut rest, &mut inner)? == 5 && inner == 1;
-                    let values = is_number.then_some(varint(&mut rest)?)?;
-                    let claim = |bytes| Self {
-                        bytes,
-                        values: unsigned(values),
+                    let values = if is_number {
+                        unsigned(varint(&mut rest)?)
+                    } else {
+                        0
                     };
-                    return bytes.map(claim);
+                    return bytes.map(|bytes| Self { bytes, values });
                 }
                 _ => return bytes.map(|bytes| Self { bytes, values: 0 }),
             }
