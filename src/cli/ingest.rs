@@ -18,7 +18,6 @@ use super::values::{self, FormatArgs, human_bytes, kind_name};
 
 const EXAMPLES: &str = r#"Examples:
   seedbank ingest bank --snapshot part-1.jsonl.gz part-2.jsonl.gz
-  seedbank ingest bank today.jsonl.zst
   crawler | seedbank ingest bank --name 2026-11-21 -
   seedbank ingest bank --input links --pages pages.tsv links.tsv
   seedbank ingest bank --snapshot --input bvgraph --urls uk-2002.urls.gz uk-2002
@@ -28,11 +27,8 @@ const EXAMPLES: &str = r#"Examples:
   seedbank seeds other-bank | seedbank ingest bank -
   seedbank ingest bank sitemap.xml.gz archive.cdxj crawldb-dump/part-r-* linkdb-dump/part-r-*
   seedbank ingest bank crawl.log --input heritrix-links
-  seedbank ingest bank crawl.log
   seedbank ingest bank crawl.parquet
-  seedbank ingest bank pages.csv --input csv
   seedbank ingest bank --sites sites.tsv
-  seedbank ingest bank --dry-run today.jsonl
 
 A record, one on each line:
   {"url": "http://a.example/", "outlinks": ["http://b.example/"], "spam": false, "clicks": 3,
@@ -250,10 +246,8 @@ fn check_nofollow(args: &IngestArgs) -> Result<(), CliError> {
     if args.nofollow == Nofollow::Keep || may_be_archive {
         return Ok(());
     }
-    Err(CliError::Usage(
-        "--nofollow goes with --input warc and wat; other formats do not say which links are not to be followed"
-            .to_owned(),
-    ))
+    let text = "--nofollow goes with --input warc and wat; other formats do not say which links are not to be followed";
+    Err(CliError::Usage(text.to_owned()))
 }
 
 /// Whether the lists of a web graph are given where there is one, and nowhere else.
