@@ -126,6 +126,28 @@ mod tests {
             ("<a href='/&#x61;&eacute;&notit;'>", &["/a\u{e9}&notit;"]),
             ("</a href=/a>", &[]),
             ("<svg><svg></svg><title/></svg><a href=/a>", &["/a"]),
+            // An element of HTML that ends, ends what is open in it.
+            ("<div><svg></div><title><a href=/a></title>", &[]),
+            ("<span><svg><g></span><title><a href=/a></title>", &[]),
+            ("<h1><math></h2><title><a href=/a></title>", &[]),
+            ("<table><td><svg></table><title><a href=/a></title>", &[]),
+            ("<svg></p><title><a href=/a></title>", &[]),
+            // None is open that would, or not up to there.
+            ("<svg></div><title/><a href=/a>", &["/a"]),
+            ("<span><div><svg></span><title/><a href=/a>", &["/a"]),
+            ("<div><td><svg></div><title/><a href=/a>", &["/a"]),
+            ("<a><svg><a></a><title/><a href=/a>", &["/a"]),
+            ("<form><svg></form><title/><a href=/a>", &["/a"]),
+            ("<ul><li><svg></ul><title><a href=/a></title>", &[]),
+            ("<li><ul><svg></li><title/><a href=/a>", &["/a"]),
+            (
+                "<svg><foreignObject><div></svg><title><a href=/a></title>",
+                &[],
+            ),
+            (
+                "<svg><desc><title><a href=/a></title></desc><title/><a href=/b>",
+                &["/b"],
+            ),
             ("<link href=/a><img src=/b><frame src=/c>", &[]),
         ] {
             assert_eq!(links(page), found, "{page}");

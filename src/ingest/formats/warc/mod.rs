@@ -25,6 +25,7 @@
 mod answer;
 mod charset;
 mod coding;
+mod elements;
 mod html;
 mod kept;
 mod page;

@@ -10,6 +10,8 @@ use std::mem::take;
 
 use html5gum::{Emitter, Error, State, Tokenizer};
 
+use super::elements::Elements;
+
 /// The start tag of an element that is looked at, with those of its attributes that are; of several
 /// of a name the first counts.
 #[derive(Debug, Default)]
@@ -34,7 +36,7 @@ pub(super) fn tags(html: &[u8], take_tag: impl FnMut(&Tag)) {
         is_looked_at: false,
         attribute: Vec::new(),
         value: Vec::new(),
-        foreign: Vec::new(),
+        open: Elements::default(),
     };
     let Ok(()) = Tokenizer::new_with_emitter(html, emitter).finish();
 }
@@ -52,21 +54,8 @@ struct Tags<F> {
     /// The attribute that is read.
     attribute: Vec<u8>,
     value: Vec<u8>,
-    /// The elements of another language that are open, from the outermost on: `svg` or not.
-    foreign: Vec<Foreign>,
+    open: Elements,
 }
-
-/// An element within which the rules are others.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Foreign {
-    Svg,
-    Math,
-    /// HTML within `svg`.
-    Html,
-}
-
-/// The most of these that are told apart; deeper ones count as the last.
-const DEEPEST: usize = 64;
 
 impl<F: FnMut(&Tag)> Tags<F> {
     fn start(&mut self, is_end: bool) {
@@ -96,92 +85,6 @@ impl<F: FnMut(&Tag)> Tags<F> {
             *place = Some(take(&mut self.value));
         }
     }
-
-    fn is_foreign(&self) -> bool {
-        matches!(self.foreign.last(), Some(Foreign::Svg | Foreign::Math))
-    }
-
-    /// Notes which language the content of the element is in.
-    fn enter(&mut self) {
-        let language = match &*self.tag.name {
-            b"svg" => Foreign::Svg,
-            b"math" => Foreign::Math,
-            b"foreignobject" if self.is_foreign() => Foreign::Html,
-            // These end what is not HTML, as its end tag would.
-            name if self.is_foreign() && breaks_out(name) => {
-                while self.is_foreign() {
-                    self.foreign.pop();
-                }
-                return;
-            }
-            _ => return,
-        };
-        if !self.is_empty && self.foreign.len() < DEEPEST {
-            self.foreign.push(language);
-        }
-    }
-
-    fn leave(&mut self) {
-        let language = match &*self.tag.name {
-            b"svg" => Foreign::Svg,
-            b"math" => Foreign::Math,
-            b"foreignobject" => Foreign::Html,
-            _ => return,
-        };
-        if let Some(open) = self.foreign.iter().rposition(|open| *open == language) {
-            self.foreign.truncate(open);
-        }
-    }
-}
-
-/// Whether the tag of this name cannot stand in `svg` or `math` (13.2.6.5 of the standard).
-fn breaks_out(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"b" | b"big"
-            | b"blockquote"
-            | b"body"
-            | b"br"
-            | b"center"
-            | b"code"
-            | b"dd"
-            | b"div"
-            | b"dl"
-            | b"dt"
-            | b"em"
-            | b"embed"
-            | b"h1"
-            | b"h2"
-            | b"h3"
-            | b"h4"
-            | b"h5"
-            | b"h6"
-            | b"head"
-            | b"hr"
-            | b"i"
-            | b"img"
-            | b"li"
-            | b"listing"
-            | b"menu"
-            | b"meta"
-            | b"nobr"
-            | b"ol"
-            | b"p"
-            | b"pre"
-            | b"ruby"
-            | b"s"
-            | b"small"
-            | b"span"
-            | b"strong"
-            | b"strike"
-            | b"sub"
-            | b"sup"
-            | b"table"
-            | b"tt"
-            | b"u"
-            | b"ul"
-            | b"var"
-    )
 }
 
 /// How the content of an element of HTML is read.
@@ -231,11 +134,11 @@ impl<F: FnMut(&Tag)> Emitter for Tags<F> {
     fn emit_current_tag(&mut self) -> Option<State> {
         self.end_attribute();
         if self.is_end {
-            self.leave();
+            self.open.end(&self.tag.name);
             return None;
         }
         self.last.clone_from(&self.tag.name);
-        self.enter();
+        let is_html = self.open.start(&self.tag.name, self.is_empty);
         if self.is_looked_at {
             (self.take_tag)(&self.tag);
             self.tag = Tag {
@@ -243,10 +146,11 @@ impl<F: FnMut(&Tag)> Emitter for Tags<F> {
                 ..Tag::default()
             };
         }
-        if self.is_foreign() {
-            return None;
+        if is_html {
+            content_of(&self.last)
+        } else {
+            None
         }
-        content_of(&self.last)
     }
 
     fn emit_current_comment(&mut self) {}
@@ -302,6 +206,6 @@ impl<F: FnMut(&Tag)> Emitter for Tags<F> {
     }
 
     fn adjusted_current_node_present_but_not_in_html_namespace(&mut self) -> bool {
-        self.is_foreign()
+        self.open.is_in_foreign()
     }
 }
