@@ -66,6 +66,27 @@ fn a_record(number: usize, kind: u8, body: &[u8]) -> Vec<u8> {
     }
 }
 
+/// Whether the wrong length leads past the next record to what looks like one, or to the end: then
+/// nothing tells that it is wrong.
+fn seems_right(records: &[Vec<u8>], damaged: usize, length: &str) -> bool {
+    let text = records[damaged..].concat();
+    let head = text.windows(4).position(|at| at == b"\r\n\r\n").unwrap() + 4;
+    let end = length
+        .parse()
+        .ok()
+        .and_then(|length| head.checked_add(length));
+    let Some(rest) = end.and_then(|end: usize| text.get(end..)) else {
+        return false;
+    };
+    let blank = rest
+        .iter()
+        .take_while(|byte| b"\r\n".contains(byte))
+        .count();
+    let next = &rest[blank..];
+    let is_next = text.len() - next.len() <= records[damaged].len();
+    !is_next && (next.starts_with(b"WARC/") || b"WARC/".starts_with(next))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -95,6 +116,7 @@ proptest! {
         prop_assume!(&text[at..end] != wrong.as_bytes());
         let mut bad = all.clone();
         bad[damaged] = [&text[..at], wrong.as_bytes(), &text[end..]].concat();
+        prop_assume!(!seems_right(&bad, damaged, wrong));
         let (summary, events) = read(&[warcinfo(), bad.concat()].concat(), &WARC);
         let found = pages(&events);
         let mut expected = of(Some(damaged));
