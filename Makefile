@@ -31,8 +31,9 @@ help:
 	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
 	@echo "make interop  formats beside the programs that write and read them, all scripts of tests/interop, which say"
-	@echo "              what they skip. First: pip install scrapy pyyaml grpcio-tools duckdb pyarrow warcio fastwarc,"
-	@echo "              cargo install webgraph-cli; PYTHON=python3 and URLFRONTIER_PROTO=urlfrontier.proto name others"
+	@echo "              what they skip. First: pip install scrapy pyyaml grpcio-tools duckdb pyarrow warcio fastwarc"
+	@echo "              cdxj-indexer pywb; cargo install webgraph-cli; PYTHON=python3 and URLFRONTIER_PROTO=urlfrontier.proto"
+	@echo "              name others"
 	@echo "make bench    measure, in ratios within one run (beside DuckDB too after: pip install duckdb)"
 	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
 
