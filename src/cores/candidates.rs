@@ -25,7 +25,7 @@ pub(super) struct Candidates {
     highest: Vec<f64>,
     /// For each place, the smallest that a score up to there can be.
     lowest: Vec<f64>,
-    /// Place of each position.
+    /// Place of each position; [`NONE`] where it has none.
     places: Vec<u32>,
     /// Position at each place.
     positions: Vec<u32>,
@@ -72,16 +72,20 @@ pub(super) enum Unclear {
 const FEW: usize = 1000;
 
 impl Candidates {
-    /// No class is a candidate yet; `scores` and `errors` are by position.
-    pub(super) fn new(scores: &[f64], errors: &[f64]) -> Self {
-        let mut order: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
+    /// No class is a candidate yet; `scores` and `errors` are by position. Where `among` is given, no
+    /// others ever will be.
+    pub(super) fn new(scores: &[f64], errors: &[f64], among: Option<&[u32]>) -> Self {
+        let mut order: Vec<(f64, u32)> = match among {
+            Some(among) => among.iter().map(|&at| (scores[at as usize], at)).collect(),
+            None => scores.iter().copied().zip(0..).collect(),
+        };
         order.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let positions: Vec<u32> = order.iter().map(|(_, position)| *position).collect();
-        let mut places = vec![0; scores.len()];
+        let mut places = vec![NONE; scores.len()];
         for (place, &position) in positions.iter().enumerate() {
             places[position as usize] = crate::graph::number(place);
         }
-        let leaves = scores.len().next_power_of_two();
+        let leaves = positions.len().next_power_of_two();
         let by_place = |values: &[f64]| -> Vec<f64> {
             positions.iter().map(|&p| values[p as usize]).collect()
         };
@@ -108,7 +112,11 @@ impl Candidates {
 
     /// Gives a class this many links and this next page ([`NONE`]: no page is left).
     pub(super) fn set(&mut self, position: u32, links: u32, page: u32) {
-        let mut index = self.leaves + self.places[position as usize] as usize;
+        let place = self.places[position as usize];
+        if place == NONE {
+            return;
+        }
+        let mut index = self.leaves + place as usize;
         self.tree[index] = if links == 0 || page == NONE {
             NOBODY
         } else {
@@ -162,19 +170,13 @@ impl Candidates {
         })
     }
 
-    /// All positions whose scores may be tied with the largest of all.
-    pub(super) fn rivals(&self) -> Vec<u32> {
-        let (Some(best), Some(error)) = (self.scores.first(), self.errors.first()) else {
-            return Vec::new();
-        };
-        let possible = (best - error) * (1.0 - TIED);
-        let end = self.highest.partition_point(|&score| score >= possible);
-        self.positions[..end.max(1)].to_vec()
-    }
-
     /// The next page and the links of a position, [`NONE`] and 0 where it is no candidate.
     pub(super) fn at(&self, position: u32) -> (u32, u32) {
-        let leaf = &self.tree[self.leaves + self.places[position as usize] as usize];
+        let place = self.places[position as usize];
+        if place == NONE {
+            return (NONE, 0);
+        }
+        let leaf = &self.tree[self.leaves + place as usize];
         (leaf.page, leaf.most)
     }
 
@@ -251,6 +253,19 @@ impl Candidates {
     }
 }
 
+/// All positions whose scores may be tied with the largest of all.
+pub(super) fn rivals(scores: &[f64], errors: &[f64]) -> Vec<u32> {
+    let best = (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(b.cmp(&a)));
+    let Some(best) = best else {
+        return Vec::new();
+    };
+    let possible = (scores[best] - errors[best]) * (1.0 - TIED);
+    let may_be = |at: &u32| scores[*at as usize] + errors[*at as usize] >= possible;
+    (0..crate::graph::number(scores.len()))
+        .filter(may_be)
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,7 +282,7 @@ mod tests {
                 .map(|(i, c)| f64::from(c.0) * (1.0 + 1e-12 * i as f64))
                 .collect();
             let errors: Vec<f64> = scores.iter().map(|score| score * 1e-13).collect();
-            let mut candidates = Candidates::new(&scores, &errors);
+            let mut candidates = Candidates::new(&scores, &errors, None);
             for (i, &(_, links, page)) in (0_u32..).zip(&classes) {
                 candidates.set(i, 9, 0);
                 candidates.set(i, links, 1000 * page + i);
@@ -297,7 +312,7 @@ mod tests {
                 .map(|(i, c)| 1.0 + f64::from(c.0) * 7e-10 + 1e-13 * i as f64)
                 .collect();
             let errors: Vec<f64> = classes.iter().map(|c| c.3).collect();
-            let mut candidates = Candidates::new(&scores, &errors);
+            let mut candidates = Candidates::new(&scores, &errors, None);
             let page = |i: u32| (i * 7919) % 1009;
             for (i, class) in (0_u32..).zip(&classes) {
                 candidates.set(i, class.1, page(i));

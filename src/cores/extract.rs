@@ -7,10 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::{HubGraph, NONE, Remaining, Role, twins};
+use crate::graph::{Csr, HubGraph, NONE, Remaining, Role, twins};
 use crate::rank::{Doubt, Principal, TIED};
 
-use super::candidates::{Candidates, Chosen, Unclear};
+use super::candidates::{Candidates, Chosen, Unclear, rivals};
+use super::density::Density;
 use super::params::{CoreParams, Growth, Rule};
 
 /// The relative accuracy that the best score needs, since the bound of a tie follows from it.
@@ -59,12 +60,13 @@ impl<'a> Side<'a> {
     fn new(
         scores: &'a [f64],
         errors: &'a [f64],
+        among: Option<&[u32]>,
         next: impl Fn(u32, Option<u32>) -> Option<u32> + 'a,
     ) -> Self {
         Self {
             scores,
             errors,
-            candidates: Candidates::new(scores, errors),
+            candidates: Candidates::new(scores, errors, among),
             links: vec![0; scores.len()],
             taken: BTreeMap::new(),
             next: Box::new(next),
@@ -132,20 +134,24 @@ pub(super) fn extract(
     let authority = |p: u32, after: Option<u32>| {
         left.next_authority_page(graph, region.authorities()[p as usize], after)
     };
+    let rivals = rivals(&principal.authority_scores, &principal.authority_errors);
+    let (hubs, authorities) = fitting(principal, &rivals, params.rule).unzip();
+    let (hub_scores, hub_errors) = (&principal.hub_scores, &principal.hub_errors);
     let mut growing = Growing {
         graph,
         left,
         principal,
         rule: params.rule,
-        hubs: Side::new(&principal.hub_scores, &principal.hub_errors, hub),
+        hubs: Side::new(hub_scores, hub_errors, hubs.as_deref(), hub),
         authorities: Side::new(
             &principal.authority_scores,
             &principal.authority_errors,
+            authorities.as_deref(),
             authority,
         ),
         grown: Grown::default(),
     };
-    growing.start();
+    growing.start(rivals);
     let max_hubs = params.max_hubs.map_or(usize::MAX, |most| most as usize);
     match params.rule {
         Rule::Density { .. } => loop {
@@ -176,11 +182,33 @@ pub(super) fn extract(
     growing.grown
 }
 
+/// The hubs and authorities that can ever fit, ascending, where that follows from what may come first:
+/// in a complete core every hub leads to the first authority, and every authority is led to by such a
+/// hub. `None` where it does not.
+fn fitting(principal: &Principal, rivals: &[u32], rule: Rule) -> Option<(Vec<u32>, Vec<u32>)> {
+    let Rule::Density {
+        density: Density::COMPLETE,
+        growth: Growth::Maximal,
+    } = rule
+    else {
+        return None;
+    };
+    let union = |lists: &Csr, of: &[u32], others: &[u32]| {
+        let entries = of.iter().flat_map(|&at| lists.list(at)).copied();
+        let mut union: Vec<u32> = entries.chain(others.iter().copied()).collect();
+        union.sort_unstable();
+        union.dedup();
+        union
+    };
+    let region = &principal.region;
+    let hubs = union(region.citers(), rivals, &[]);
+    let authorities = union(region.rows(), &hubs, rivals);
+    Some((hubs, authorities))
+}
+
 impl Growing<'_> {
-    /// Takes the best authority of the region.
-    fn start(&mut self) {
-        // No other class can be tied with the best.
-        let rivals = self.authorities.candidates.rivals();
+    /// Takes the best authority of the region; no others than `rivals` can be tied with it.
+    fn start(&mut self, rivals: Vec<u32>) {
         for &position in &rivals {
             let page = self.authorities.next_page(position);
             self.authorities.candidates.set(position, 1, page);
