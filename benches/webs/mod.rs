@@ -74,30 +74,37 @@ impl Place {
     }
 
     pub fn refresh(&self, plan: &str, seeds: u32, hits: Hits, cold: bool) -> RefreshReport {
+        let options = PlanOptions {
+            seeds: Some(seeds),
+            hits: Some(hits),
+            ..PlanOptions::default()
+        };
+        self.refresh_by(plan, options, cold)
+    }
+
+    pub fn refresh_by(&self, plan: &str, options: PlanOptions, cold: bool) -> RefreshReport {
         let request = RefreshRequest {
             plan: Some(plan.to_owned()),
-            options: PlanOptions {
-                seeds: Some(seeds),
-                hits: Some(hits),
-                ..PlanOptions::default()
-            },
+            options,
             cold,
             ..RefreshRequest::default()
         };
         self.bank.refresh(&request, &Unwatched).unwrap()
     }
 
+    /// The seeds of a plan's last refresh, in order.
+    pub fn seeds(&self, plan: &str) -> Vec<String> {
+        let which = Which {
+            plan: Some(plan.to_owned()),
+            refresh: None,
+        };
+        let seeds = self.bank.seeds(&which).unwrap();
+        seeds.into_iter().map(|seed| seed.url).collect()
+    }
+
     /// Whether the last refreshes of two plans found the same seeds in the same order.
     pub fn same_seeds(&self, a: &str, b: &str) -> bool {
-        let urls = |plan: &str| -> Vec<String> {
-            let which = Which {
-                plan: Some(plan.to_owned()),
-                refresh: None,
-            };
-            let seeds = self.bank.seeds(&which).unwrap();
-            seeds.into_iter().map(|seed| seed.url).collect()
-        };
-        urls(a) == urls(b)
+        self.seeds(a) == self.seeds(b)
     }
 
     /// The graph that is ranked, with pages numbered by their ids.

@@ -104,9 +104,11 @@ fn text(core: &CoreView) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "core {}: sigma {:.6}, density {:.2} %, {}, {}, {}\n  {} {}",
+        "core {}: sigma {:.6}{}, density {:.2} %, {}, {}, {}\n  {} {}",
         core.rank,
         core.sigma,
+        core.sigma_bound
+            .map_or_else(String::new, |bound| format!(" of at most {bound:.6}")),
         core.density,
         counted(core.hubs.len(), "hub"),
         counted(core.authorities.len(), "authority"),

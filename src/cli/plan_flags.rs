@@ -9,7 +9,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use seedbank::engine::{
     CoverMethod, Covered, Density, EngineError, Growth, Hits, Method, Pages, Pick, PlanOptions,
-    Scope, Share, Value, ValueBy,
+    Scope, Share, Slack, Value, ValueBy,
 };
 
 use super::failure::CliError;
@@ -73,6 +73,10 @@ struct CoreFlags {
     /// Which hub of a core becomes the seed [default: best]
     #[arg(long, value_enum, value_name = "RULE")]
     pick: Option<PickFlag>,
+    /// How many per cent below the densest place left a core may lie: 0 for exact cores, 0.5 to 50 for
+    /// cores that are proven to be so near and that stay from day to day [default: 0]
+    #[arg(long, value_name = "PERCENT")]
+    within: Option<Slack>,
     /// Keep the seed list stable: as `--pick stable`, and where a seed of the previous refresh is
     /// gone, spam or no hub any more, its successor stands in its place [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
@@ -394,6 +398,7 @@ impl CoreFlags {
                 PickFlag::Best => Pick::Best,
                 PickFlag::Stable => Pick::Stable,
             }),
+            within: self.within,
             succeed: self.succeed,
             keep_spam: self.keep_spam,
             pages: self.pages.map(|pages| match pages {

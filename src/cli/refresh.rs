@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::engine::{
-    Bank, Cost, DryRun, Reason, RefreshReport, RefreshRequest, SiteChange, TuningView,
+    Bank, Cost, DryRun, Reason, RefreshReport, RefreshRequest, SiteChange, StepsView, TuningView,
 };
 use seedbank::shown::counted;
 use seedbank::told;
@@ -61,7 +61,7 @@ pub(super) struct RefreshArgs {
     /// The plan; `default` unless said otherwise
     #[arg(long, value_name = "NAME", env = "SEEDBANK_PLAN")]
     plan: Option<String>,
-    /// Take nothing over from earlier refreshes; the seeds are the same
+    /// Take nothing over from earlier refreshes; the seeds are the same, unless the plan is within a bound
     #[arg(long)]
     cold: bool,
     /// Keep only the plan's last N refreshes, this one included
@@ -184,6 +184,7 @@ fn cost_text(cost: &Cost) -> String {
     let _ = write!(text, "core{plural} {}: ", runs.join(", "));
     text.push_str(match cost.reason {
         Reason::Cold => "nothing to take over, or not asked to\n",
+        Reason::Bound => "what was kept of them proves too little\n",
         Reason::Further => "nothing changed, and nothing from there on was kept\n",
         Reason::Changed if cost.cores.len() == 1 => "pages that it is linked with changed\n",
         Reason::Changed => "pages that they are linked with changed\n",
@@ -267,7 +268,21 @@ fn text(report: &RefreshReport, stored: bool) -> String {
             format!(", {} of memory", human_bytes(bytes))
         })
     );
-    if !report.view.cold && report.components > 0 {
+    if let Some(steps) = &report.steps {
+        let StepsView {
+            carried,
+            proven,
+            mended,
+            bounded,
+            computed,
+            ..
+        } = steps;
+        let _ = writeln!(
+            text,
+            "steps: {carried} kept by an earlier bound, {proven} by their own, {mended} by their own mended, \
+             {bounded} by one computed anew; {computed} computed"
+        );
+    } else if !report.view.cold && report.components > 0 {
         let _ = writeln!(
             text,
             "verified: {} of {}, page for page and link for link; {} loaded",

@@ -8,6 +8,9 @@ use crate::rank::Doubt;
 pub struct Core {
     /// The largest singular value of the region that it came from.
     pub sigma: f64,
+    /// A proven upper bound on the largest sigma of all that was left; `None` in exact cores, where it is
+    /// sigma itself.
+    pub sigma_bound: Option<f64>,
     /// `100 edges / (hubs * authorities)`, in percent.
     pub density: f64,
     /// The number of links from its hubs to its authorities.

@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::{HubGraph, WeakComponents};
-use crate::rank::{Doubt, KnownSteps, Next, Rest, TIED};
+use crate::rank::{Doubt, KeptStep, KnownSteps, Next, Rest, TIED};
 
 use super::found::Core;
 use super::near::NearPage;
@@ -46,6 +46,7 @@ pub struct KnownComponent {
 pub struct Ledger {
     components: WeakComponents,
     known: BTreeMap<u32, KnownComponent>,
+    steps: Vec<KeptStep>,
 }
 
 /// What a run found in a component, for later ones.
@@ -64,7 +65,24 @@ impl Ledger {
     /// A ledger of the components of a graph, with what is known of each.
     #[must_use]
     pub const fn new(components: WeakComponents, known: BTreeMap<u32, KnownComponent>) -> Self {
-        Self { components, known }
+        Self {
+            components,
+            known,
+            steps: Vec::new(),
+        }
+    }
+
+    /// The same with the steps that an earlier run within a bound kept, in order, in numbers of the
+    /// present graph.
+    #[must_use]
+    pub fn with_steps(mut self, steps: Vec<KeptStep>) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// The steps that an earlier run within a bound kept.
+    pub(super) fn kept_steps(&self) -> &[KeptStep] {
+        &self.steps
     }
 
     /// A ledger in which nothing is known.

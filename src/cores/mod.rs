@@ -10,9 +10,12 @@ mod near;
 mod params;
 mod seed;
 mod select;
+mod slack;
 mod sums;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod within_tests;
 
 pub use density::{BadDensity, Density};
 pub use found::Core;
@@ -21,4 +24,5 @@ pub use near::{NearClasses, NearPage, Nearness};
 pub use params::{BadParams, CoreParams, Growth, Hits, Pick, Rule};
 pub use seed::{HubChoice, OneEach, SeedRules};
 pub use select::{CoresError, Selection, select, select_again};
+pub use slack::{BadSlack, Slack};
 pub use sums::{RowSums, row_sums};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Density;
+use super::{Density, Slack};
 
 /// How the graph is ranked; the rules are in the guide, on its page about cores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -88,6 +88,8 @@ pub struct CoreParams {
     pub max_hubs: Option<u32>,
     /// Which hub becomes the seed.
     pub pick: Pick,
+    /// How far below the largest sigma a core's may lie.
+    pub within: Slack,
 }
 
 impl Default for CoreParams {
@@ -99,6 +101,7 @@ impl Default for CoreParams {
             rule: Rule::default(),
             max_hubs: None,
             pick: Pick::default(),
+            within: Slack::EXACT,
         }
     }
 }
@@ -126,6 +129,11 @@ pub enum BadParams {
     /// A core without a hub has no seed.
     #[error("a core needs a hub to be its seed; the most hubs must be at least 1")]
     NoHubs,
+    /// Classic HITS proves nothing of what it finds.
+    #[error(
+        "classic HITS proves no bound, so its cores cannot be within one; ask for converged ones, or within 0 per cent"
+    )]
+    ClassicWithin,
 }
 
 impl CoreParams {
@@ -139,6 +147,9 @@ impl CoreParams {
         }
         if self.hits == Hits::Classic && self.iterations > MAX_ITERATIONS {
             return Err(BadParams::TooManyIterations(self.iterations));
+        }
+        if self.hits == Hits::Classic && !self.within.is_exact() {
+            return Err(BadParams::ClassicWithin);
         }
         if let Rule::Size { size, new_members } = self.rule {
             if size < 2 {
@@ -184,6 +195,14 @@ mod tests {
                     ..good
                 },
                 BadParams::TooManyIterations(MAX_ITERATIONS + 1),
+            ),
+            (
+                CoreParams {
+                    hits: Hits::Classic,
+                    within: "1".parse().unwrap(),
+                    ..good
+                },
+                BadParams::ClassicWithin,
             ),
             (size(1, 1), BadParams::SmallCore(1)),
             (size(9, 0), BadParams::NoNewMembers),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::graph::{HubGraph, Remaining};
-use crate::rank::{Classic, Converged, Doubt, Next, Principal, Ranker};
+use crate::rank::{Classic, Converged, Doubt, Next, Principal, ProvenStep, Ranker, Within};
 use crate::watch::{Interrupted, Watch};
 
 use super::extract::{Grown, extract};
@@ -45,9 +45,12 @@ pub struct Selection {
     pub certified: bool,
     /// The rank (from 1) and the doubt of the first core that is not certified.
     pub uncertified_reason: Option<(u32, Doubt)>,
+    /// For each core what is proven of its step, where the run is within a bound; else empty.
+    pub steps: Vec<ProvenStep>,
     /// The classes that were near a core.
     pub near: NearClasses,
-    /// For each core, whether it was taken over from an earlier run.
+    /// For each core, whether it was taken over from an earlier run; within a bound, whether its step was
+    /// kept and nothing had to be computed for it.
     pub reused: Vec<bool>,
     /// For each core, its name where it was taken over; else `None`.
     pub origins: Vec<Option<u64>>,
@@ -98,10 +101,16 @@ fn select_within(
     watch.stage("cores", Some(u64::from(params.seeds)));
     let mut left = Remaining::all(graph);
     let mut ranker: Box<dyn Ranker> = match params.hits {
+        Hits::Converged if !params.within.is_exact() => {
+            let (share, past) = (params.within.share(), ledger.kept_steps());
+            Box::new(Within::new(graph, &left, share, past))
+        }
         Hits::Converged => Box::new(Converged::new(graph, ledger.components(), ledger.steps())),
         Hits::Classic => Box::new(Classic::new(graph, params.iterations)),
     };
     let choice = match params.pick {
+        // A core that is kept keeps its seed.
+        _ if !ledger.kept_steps().is_empty() => HubChoice::preferring(previous_seeds),
         Pick::Stable => HubChoice::preferring(previous_seeds),
         Pick::Best => HubChoice::default(),
     };
@@ -155,6 +164,7 @@ fn select_within(
         };
         if let Some(component) = component
             && params.hits == Hits::Converged
+            && params.within.is_exact()
         {
             keeping.note(component, (rank, &core), new, delicate);
         }
@@ -163,14 +173,23 @@ fn select_within(
     }
     let mut doubts = cores.iter().zip(1..);
     let first = doubts.find_map(|(core, rank)| core.doubt.map(|doubt| (rank, doubt)));
+    let steps = ranker.proven();
+    for (core, step) in cores.iter_mut().zip(&steps) {
+        core.sigma_bound = Some(step.sigma_bound);
+    }
     Ok(Selection {
         cores,
         link_visits: visits + ranker.link_visits(),
         certified: first.is_none(),
         uncertified_reason: first,
         near,
-        reused: origins.iter().map(Option::is_some).collect(),
+        reused: if steps.is_empty() {
+            origins.iter().map(Option::is_some).collect()
+        } else {
+            steps.iter().map(|step| step.origin.is_kept()).collect()
+        },
         origins,
+        steps,
         absent,
         found: keeping.finish(ranker.rests()),
     })
@@ -224,6 +243,7 @@ fn core(principal: &Principal, grown: Grown) -> Core {
     let pairs = grown.hubs.len() as f64 * grown.authorities.len() as f64;
     Core {
         sigma: principal.sigma,
+        sigma_bound: None,
         density: 100.0 * grown.edges as f64 / pairs,
         edges: grown.edges,
         seed: 0,

@@ -73,14 +73,14 @@ pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions, Scope, Tuned};
 pub use policy::{HeldBy, LeftOutPin, Limit, List, PinFault, Policy};
 pub use refresh::{
     ChangesView, Cost, DeletedPlan, PolicyView, Reason, RefreshReport, RefreshRequest, RefreshView,
-    Short, Shortage, SiteChange, Stars, TrialView, TuningView,
+    Short, Shortage, SiteChange, Stars, StepsView, TrialView, TuningView,
 };
 pub use scores::{PageScore, ScoresReport, ScoresRequest};
 
 pub use upkeep::{RestoreRequest, backups, restore, restore_without};
 
 // Parts of requests and answers that a room below declares.
-pub use crate::cores::{Density, Growth, Hits, Pick};
+pub use crate::cores::{Density, Growth, Hits, Pick, Slack};
 pub use crate::cover::web::{ValueBy, WebChoice};
 pub use crate::cover::{BadParams as BadCover, Covered, Method as CoverMethod, Share, Value};
 pub use crate::evaluate::Estimate;

@@ -55,6 +55,12 @@ impl HubGraph {
         class.filter(|&class| class != NONE)
     }
 
+    /// All page numbers are below this one.
+    #[must_use]
+    pub const fn pages(&self) -> usize {
+        self.authority_class.len()
+    }
+
     /// The number of links between pages, before merging.
     #[must_use]
     pub fn links(&self) -> u64 {

@@ -102,7 +102,15 @@ pub(super) fn certify(
         .map(|(&x, &y)| tightness.weight * (y * inflate - deflated * x))
         .map(|pay| pay + pay.abs() * 4.0 * f64::EPSILON)
         .collect();
-    let need = |image: f64, v: usize| (image * inflate + pay[v]) * (1.0 + 4.0 * f64::EPSILON);
+    let pages = raising.region.authority_pages();
+    let need = |image: f64, v: usize| {
+        if pages[v] > 0.0 {
+            (image * inflate + pay[v]) * (1.0 + 4.0 * f64::EPSILON)
+        } else {
+            // A class of which nothing is left needs nothing.
+            0.0
+        }
+    };
     raising.look_everywhere();
     for round in 0..ROUNDS {
         let step = match round {
@@ -177,7 +185,12 @@ impl<'a> Raising<'a> {
         Self::with(region, z, ones.sums.clone(), ones.image.clone())
     }
 
-    fn with(region: &'a Region, z: Vec<f64>, mut sums: Vec<f64>, image: Vec<f64>) -> Self {
+    pub(super) fn with(
+        region: &'a Region,
+        z: Vec<f64>,
+        mut sums: Vec<f64>,
+        image: Vec<f64>,
+    ) -> Self {
         let pages = region.authority_pages().iter();
         for (sum, pages) in sums.iter_mut().zip(region.hub_pages()) {
             *sum *= pages;

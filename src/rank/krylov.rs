@@ -30,7 +30,7 @@ use super::block::{Found, NEAREST, ROUNDING, Search, UNSETTLED, best_combination
 use super::certificate::Ones;
 use super::dense::eigen;
 use super::region::Region;
-use super::rows::{Rooms, Rows, column, images_of, products, square, weigh};
+use super::rows::{Room, Rooms, Rows, column, products, square};
 use super::tridiagonal::Tridiagonal;
 use super::vectors::{add, combine, dot, dots, less_two, norm, scale};
 
@@ -185,18 +185,18 @@ fn begin(region: &Region, warm: &[Vec<f64>], goal: f64, visits: &mut u64) -> (Li
 }
 
 /// A Lanczos recurrence from one vector.
-struct Line {
+pub(super) struct Line {
     /// Unit vectors over pages, each orthogonal to the others up to rounding; the last one's image is
     /// not known yet, unless it is done.
     vectors: Vec<Vec<f64>>,
     /// `M` over those vectors whose images are known, with the length of what leads out of their span.
     projected: Tridiagonal,
     /// Whether they span all that can be reached.
-    is_done: bool,
+    pub(super) is_done: bool,
 }
 
 impl Line {
-    fn from(pages: &[f64], mut start: Vec<f64>) -> Self {
+    pub(super) fn from(pages: &[f64], mut start: Vec<f64>) -> Self {
         let length = norm(pages, &start);
         scale(&mut start, 1.0 / length);
         Self {
@@ -207,16 +207,16 @@ impl Line {
     }
 
     /// How many vectors have images.
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.projected.alpha.len()
     }
 
-    fn last(&self) -> &[f64] {
+    pub(super) fn last(&self) -> &[f64] {
         self.vectors.last().map_or(&[], Vec::as_slice)
     }
 
     /// Takes the image of the last vector.
-    fn advance(&mut self, pages: &[f64], mut image: Vec<f64>) {
+    pub(super) fn advance(&mut self, pages: &[f64], mut image: Vec<f64>) {
         let along = dot(pages, self.last(), &image);
         let before = self.vectors.len().checked_sub(2);
         let before = before.map(|at| (self.projected.beta[at], self.vectors[at].as_slice()));
@@ -235,7 +235,7 @@ impl Line {
         self.projected.beta.last().copied().unwrap_or(0.0)
     }
 
-    fn state(&self) -> State {
+    pub(super) fn state(&self) -> State {
         let pairs = self.projected.values();
         let top = pairs.first().map_or(1.0, |pair| pair.0);
         let residual = |at: usize| {
@@ -251,7 +251,7 @@ impl Line {
     }
 
     /// The first Ritz vectors, of unit length over pages and mostly positive.
-    fn ritz(&self, pages: &[f64], values: &[f64], count: usize) -> Vec<Vec<f64>> {
+    pub(super) fn ritz(&self, pages: &[f64], values: &[f64], count: usize) -> Vec<Vec<f64>> {
         let values = values.get(..count).unwrap_or(values);
         let factors = self.projected.vectors(values);
         let vectors = factors.iter().map(|factors| {
@@ -262,6 +262,20 @@ impl Line {
             vector
         });
         vectors.collect()
+    }
+
+    /// The combination of the vectors that comes nearest to `(mu - M)^-1 b` for the unit vector `b` that
+    /// the recurrence began at, and the length of what is missing of `b` where that is multiplied by
+    /// `mu - M`.
+    pub(super) fn resolvent(&self, mu: f64) -> (Vec<f64>, f64) {
+        let factors = self.projected.resolvent(mu);
+        let missing = self.rest() * factors.last().map_or(0.0, |last| last.abs());
+        (factors, missing)
+    }
+
+    /// A combination of the vectors.
+    pub(super) fn combined(&self, factors: &[f64]) -> Vec<f64> {
+        combine(&self.vectors, factors)
     }
 
     /// The largest value beside this first vector and its value, as far as this recurrence tells.
@@ -291,8 +305,8 @@ impl Line {
 }
 
 /// What a recurrence says of the largest values.
-struct State {
-    values: Vec<f64>,
+pub(super) struct State {
+    pub(super) values: Vec<f64>,
     /// The residuals of the first two, relative to the first value.
     residual: f64,
     second: f64,
@@ -324,34 +338,4 @@ struct Beside {
     residual: f64,
     /// The shares of the vectors in its own.
     factors: Vec<f64>,
-}
-
-/// Room for products.
-#[derive(Default)]
-struct Room {
-    single: (Rows<1>, Rooms<1>),
-    double: (Rows<2>, Rooms<2>),
-}
-
-impl Room {
-    /// `M x`.
-    fn one(&mut self, region: &Region, x: &[f64], visits: &mut u64) -> Vec<f64> {
-        let (weighted, images) = &mut self.single;
-        weigh(region, [x], weighted);
-        images_of(region, weighted, images, visits);
-        column(&images[0], 0)
-    }
-
-    /// `M x` and `M y`.
-    fn pair(
-        &mut self,
-        region: &Region,
-        (x, y): (&[f64], &[f64]),
-        visits: &mut u64,
-    ) -> [Vec<f64>; 2] {
-        let (weighted, images) = &mut self.double;
-        weigh(region, [x, y], weighted);
-        images_of(region, weighted, images, visits);
-        [0, 1].map(|at| column(&images[0], at))
-    }
 }

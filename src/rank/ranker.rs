@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::graph::{HubGraph, Remaining, Touched};
 use crate::watch::{Interrupted, Watch};
 
+use super::kept::ProvenStep;
 use super::principal::{Doubt, Principal};
 use super::rest::Rest;
 
@@ -64,6 +65,11 @@ pub trait Ranker {
     /// reused from there on.
     fn is_delicate(&self) -> bool {
         false
+    }
+
+    /// The steps that were taken, where what is proven of them is kept; else none.
+    fn proven(&mut self) -> Vec<ProvenStep> {
+        Vec::new()
     }
 
     /// What is left of each component of the whole graph, for those of which anything is left.

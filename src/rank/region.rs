@@ -1,21 +1,30 @@
 //! One region with its own numbering, ready for passes over its entries.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
-use crate::graph::{Csr, HubGraph, NONE, Remaining, number};
+use crate::graph::{Csr, HubGraph, NONE, Remaining, Touched, number};
 
 /// A pass over fewer entries is done by one thread: sharing it out would cost more.
 const PARALLEL: usize = 1 << 15;
 
 /// Hub and authority classes that are ranked together, and the entries between them that are left.
-/// Positions in it (`u32` from 0, ascending with the classes) stand for its classes.
+/// Positions in it (`u32` from 0, ascending with the classes) stand for its classes. A copy shares the
+/// links and has its own numbers of pages.
 #[derive(Clone, Debug)]
 pub struct Region {
-    hubs: Vec<u32>,
-    authorities: Vec<u32>,
+    links: Arc<Links>,
     hub_pages: Vec<f64>,
     authority_pages: Vec<f64>,
     citing_pages: Vec<f64>,
+}
+
+/// The classes of a region and the links between them.
+#[derive(Debug)]
+struct Links {
+    hubs: Vec<u32>,
+    authorities: Vec<u32>,
     rows: Csr,
     citers: Csr,
     /// The sum of the lengths of the longest row and the longest list of citers.
@@ -69,30 +78,51 @@ impl Region {
         let citers = rows.transpose(authorities.len());
         kept.shrink_to_fit();
         Self {
-            longest: rows.longest() + citers.longest(),
             hub_pages: kept.iter().map(|&c| f64::from(left.hubs(c))).collect(),
             authority_pages: authorities
                 .iter()
                 .map(|&c| f64::from(left.authorities(c)))
                 .collect(),
             citing_pages,
-            citers,
-            hubs: kept,
-            authorities,
-            rows,
+            links: Arc::new(Links {
+                longest: rows.longest() + citers.longest(),
+                citers,
+                hubs: kept,
+                authorities,
+                rows,
+            }),
+        }
+    }
+
+    /// Takes in that these classes lost pages. Classes of which nothing is left stay, with 0 pages.
+    pub(super) fn lose(&mut self, left: &Remaining, touched: &Touched) {
+        for &class in &touched.authorities {
+            if let Ok(at) = self.links.authorities.binary_search(&class) {
+                self.authority_pages[at] = f64::from(left.authorities(class));
+            }
+        }
+        for &class in &touched.hubs {
+            let Ok(at) = self.links.hubs.binary_search(&class) else {
+                continue;
+            };
+            let pages = f64::from(left.hubs(class));
+            let lost = std::mem::replace(&mut self.hub_pages[at], pages) - pages;
+            for &target in self.links.rows.list(number(at)) {
+                self.citing_pages[target as usize] -= lost;
+            }
         }
     }
 
     /// The hub classes, ascending.
     #[must_use]
     pub fn hubs(&self) -> &[u32] {
-        &self.hubs
+        &self.links.hubs
     }
 
     /// The authority classes, ascending.
     #[must_use]
     pub fn authorities(&self) -> &[u32] {
-        &self.authorities
+        &self.links.authorities
     }
 
     /// How many pages are left in each hub class.
@@ -114,24 +144,24 @@ impl Region {
 
     /// For each hub position the authority positions it leads to.
     #[must_use]
-    pub const fn rows(&self) -> &Csr {
-        &self.rows
+    pub fn rows(&self) -> &Csr {
+        &self.links.rows
     }
 
     /// For each authority position the hub positions that cite it.
     #[must_use]
-    pub const fn citers(&self) -> &Csr {
-        &self.citers
+    pub fn citers(&self) -> &Csr {
+        &self.links.citers
     }
 
     /// `h = A a` for one page of each class, from the score of one page of each class.
     pub(super) fn lead(&self, a: &[f64], visits: &mut u64) -> Vec<f64> {
-        gather(&self.rows, a, &self.authority_pages, visits)
+        gather(self.rows(), a, &self.authority_pages, visits)
     }
 
     /// `a = A^T h` for one page of each class.
     pub(super) fn cite(&self, h: &[f64], visits: &mut u64) -> Vec<f64> {
-        gather(&self.citers, h, &self.hub_pages, visits)
+        gather(self.citers(), h, &self.hub_pages, visits)
     }
 
     /// `M a = A^T A a`.
@@ -142,13 +172,13 @@ impl Region {
 
     /// Whether every hub leads to every authority.
     pub(super) fn is_complete(&self) -> bool {
-        self.rows.entries().len() == self.hubs.len() * self.authorities.len()
+        self.rows().entries().len() == self.hubs().len() * self.authorities().len()
     }
 
     /// An upper bound on the relative rounding error of one entry of [`Region::square`] of a
     /// nonnegative vector: two nested sums with a product in each term.
     pub(super) fn rounding(&self) -> f64 {
-        (self.longest + 16) as f64 * 2.0 * f64::EPSILON
+        (self.links.longest + 16) as f64 * 2.0 * f64::EPSILON
     }
 }
 

@@ -298,3 +298,33 @@ fn by_chunk<const B: usize, T: Send>(
         .map(|(pages, (x, images))| make(pages, x, images))
         .collect()
 }
+
+/// Room for products.
+#[derive(Default, Debug)]
+pub(super) struct Room {
+    single: (Rows<1>, Rooms<1>),
+    double: (Rows<2>, Rooms<2>),
+}
+
+impl Room {
+    /// `M x`.
+    pub(super) fn one(&mut self, region: &Region, x: &[f64], visits: &mut u64) -> Vec<f64> {
+        let (weighted, images) = &mut self.single;
+        weigh(region, [x], weighted);
+        images_of(region, weighted, images, visits);
+        column(&images[0], 0)
+    }
+
+    /// `M x` and `M y`.
+    pub(super) fn pair(
+        &mut self,
+        region: &Region,
+        (x, y): (&[f64], &[f64]),
+        visits: &mut u64,
+    ) -> [Vec<f64>; 2] {
+        let (weighted, images) = &mut self.double;
+        weigh(region, [x, y], weighted);
+        images_of(region, weighted, images, visits);
+        [0, 1].map(|at| column(&images[0], at))
+    }
+}

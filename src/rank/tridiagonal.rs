@@ -71,6 +71,16 @@ impl Tridiagonal {
         found
     }
 
+    /// `(mu - T)^-1 e_1`.
+    pub(super) fn resolvent(&self, mu: f64) -> Vec<f64> {
+        let mut x = vec![0.0; self.alpha.len()];
+        if let Some(first) = x.first_mut() {
+            *first = -1.0;
+        }
+        self.solve(mu, &mut x);
+        x
+    }
+
     /// Solves `(T - shift) x = b` in place, by elimination with row exchanges.
     fn solve(&self, shift: f64, x: &mut [f64]) {
         let n = x.len();

@@ -7,7 +7,8 @@ use super::aliases::{AliasIn, AliasRecord};
 use super::blocks::PageBlock;
 use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
 pub use super::format::{FORMAT, OLDEST_FORMAT};
-use super::format::{WITH_ALIASES, WITH_LISTS, WITH_UNDO};
+use super::format::{WITH_ALIASES, WITH_KEPT_STEPS, WITH_LISTS, WITH_UNDO};
+use super::kept_steps::KeptRecord;
 use super::ledger::{ComponentRecord, NearRecords, OrderKey, OriginKey};
 use super::links::{LinkBlock, LinkKey};
 use super::lists::ListText;
@@ -91,9 +92,9 @@ tables! {
     /// Cores of a refresh in order.
     CORES = "cores": (u32, u32) => CoreRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: sigma, links, hubs and authorities in order, seed";
-    /// Scores of a core's pages, in the order of its record.
+    /// Scores of a core's pages, in the order of its record, and the bound on its sigma.
     VECTORS = "vectors": VectorKey => Vec<f64>, Scan, Refreshes,
-        key "refresh u32, rank u32, side: 0 authorities, 1 hubs", value "scores, little-endian doubles";
+        key "refresh u32, rank u32, side: 0 authorities, 1 hubs, 2 bound", value "scores, or for the bound the one on sigma, little-endian doubles";
     /// What the last refresh of a plan by cores found in each weakly connected component of its graph, for the next one.
     COMPONENTS = "components": (u32, PageId) => ComponentRecord, Lookup, Refreshes,
         key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, their count, its cores, a bound of what is left, the next step";
@@ -151,14 +152,18 @@ tables! {
     /// The lists of refreshes that a page is on.
     SEED_PAGES = "seed_pages": (PageId, u32) => u32, Scan, Refreshes,
         key "site u32, index u32, refresh u32", value "rank on the list, varint";
+    /// What the last refresh of a plan by cores within a bound kept of its steps, for the next one.
+    KEPT_STEPS = "kept_steps": (u32, u32) => KeptRecord, Scan, Refreshes,
+        key "refresh u32, rank u32", value "record: pages with scores on a grid, codes u8; pages with weights on a grid, codes u16";
 }
 
 /// The tables of banks of older formats, the newest first: the first format that has more than
 /// these, and these.
-pub(super) const OF_OLDER: [(u32, &[TableInfo]); 3] = [
-    (WITH_UNDO, ALL.split_at(ALL.len() - 3).0),
-    (WITH_LISTS, ALL.split_at(ALL.len() - 5).0),
-    (WITH_ALIASES, ALL.split_at(ALL.len() - 7).0),
+pub(super) const OF_OLDER: [(u32, &[TableInfo]); 4] = [
+    (WITH_KEPT_STEPS, ALL.split_at(ALL.len() - 1).0),
+    (WITH_UNDO, ALL.split_at(ALL.len() - 4).0),
+    (WITH_LISTS, ALL.split_at(ALL.len() - 6).0),
+    (WITH_ALIASES, ALL.split_at(ALL.len() - 8).0),
 ];
 
 /// Keys of `meta`.
@@ -213,6 +218,8 @@ pub enum VectorSide {
     Authorities,
     /// Hub scores.
     Hubs,
+    /// The upper bound on the largest sigma of what was left, where that is not sigma itself.
+    Bound,
 }
 
 /// Keys of `vectors`.
@@ -229,7 +236,11 @@ pub struct VectorKey {
 impl Key for VectorKey {
     fn put(&self, out: &mut Vec<u8>) {
         (self.refresh, self.rank).put(out);
-        out.push(u8::from(self.side == VectorSide::Hubs));
+        out.push(match self.side {
+            VectorSide::Authorities => 0,
+            VectorSide::Hubs => 1,
+            VectorSide::Bound => 2,
+        });
     }
     fn take(bytes: &[u8]) -> Option<Self> {
         let (&side, rest) = bytes.split_last()?;
@@ -237,6 +248,7 @@ impl Key for VectorKey {
         let side = match side {
             0 => VectorSide::Authorities,
             1 => VectorSide::Hubs,
+            2 => VectorSide::Bound,
             _ => return None,
         };
         Some(Self {

@@ -69,6 +69,11 @@ fn wrong_usage_is_2() {
         ),
         (&["refresh", "bank", "--core-size", "1"], "at least 2 pages"),
         (&["refresh", "bank", "--max-hubs", "0"], "at least 1"),
+        (&["refresh", "bank", "--within", "60"], "from 0.5 to 50"),
+        (
+            &["refresh", "bank", "--within", "1", "--hits", "classic"],
+            "within 0 per cent",
+        ),
         (&["refresh", "bank", "--keep", "0"], "--keep 0"),
         (
             &["refresh", "bank", "--keep-spam", "perhaps"],

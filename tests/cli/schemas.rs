@@ -163,15 +163,15 @@ fn what_is_printed_fits() {
         "refresh",
         &json(&[&["refresh", "bank"], &flags[..]].concat()).json(),
     );
-    let flags = ["--plan", "other", "--core-size", "4", "--new-members", "2"];
-    fits(
-        "refresh",
-        &json(&[&["refresh", "bank"], &flags[..]].concat()).json(),
-    );
+    let other = ["--plan", "other", "--core-size", "4", "--new-members", "2"];
+    for flags in [&other[..], &["--plan", "near", "--within", "1"]] {
+        let refresh = [&["refresh", "bank"], flags].concat();
+        fits("refresh", &json(&refresh).json());
+    }
     let empty = json(&["refresh", "bank", "--plan", "empty", "--pages", "crawled"]);
     assert_eq!(empty.status, Some(5));
     fits("refresh", &serde_json::from_str(&empty.out).unwrap());
-    for plan in ["default", "other", "empty"] {
+    for plan in ["default", "other", "near", "empty"] {
         for seed in json(&["seeds", "bank", "--plan", plan]).json_lines() {
             fits("seeds", &seed);
         }

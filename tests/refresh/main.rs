@@ -25,3 +25,4 @@ mod random;
 mod support;
 mod undo;
 mod web;
+mod within;

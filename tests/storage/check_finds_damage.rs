@@ -93,6 +93,13 @@ fn bank() -> (TempDir, Bank) {
         for (plan, options) in [
             ("one", cores(false)),
             ("two", cores(true)),
+            (
+                "near",
+                PlanOptions {
+                    within: Some("1".parse().unwrap()),
+                    ..cores(true)
+                },
+            ),
             ("sites", cover),
         ] {
             let request = RefreshRequest {
@@ -125,12 +132,13 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "former_pages" => &["former_pages", "bitmaps"],
         "former_rows" => &["former_rows", "former_pages"],
         "plans" => &["plans", "refreshes"],
-        "refreshes" => &["refreshes", "plans", "cores", "seeds", "covers"],
+        "refreshes" => &["refreshes", "plans", "cores", "seeds", "covers", "vectors"],
         "cores" => &["cores", "vectors", "refreshes", "core_evidence", "members"],
         "vectors" => &["vectors", "cores"],
         "components" => &["components", "component_order", "near_cores"],
         "component_order" => &["component_order"],
         "near_cores" => &["near_cores"],
+        "kept_steps" => &["kept_steps"],
         "core_origins" => &["core_origins", "components"],
         "covers" => &["covers", "seeds", "bitmaps", "refreshes"],
         "bitmaps" => &["bitmaps", "batches", "refreshes", "covers", "former_pages"],
@@ -369,7 +377,7 @@ fn every_table_is_damaged_here() {
     for table in tables::ALL {
         assert!(mirrors(table.name).contains(&table.name));
     }
-    assert_eq!(tables::ALL.len(), 37);
+    assert_eq!(tables::ALL.len(), 38);
 }
 
 /// Files of the live database that hold data.

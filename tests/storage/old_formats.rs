@@ -212,6 +212,11 @@ fn a_bank_of_format_7_answers_as_it_did() {
 }
 
 #[test]
+fn a_bank_of_format_8_answers_as_it_did() {
+    answers_as_it_did(8);
+}
+
+#[test]
 fn a_bank_of_format_4_goes_on() {
     goes_on(4);
 }
@@ -224,6 +229,11 @@ fn a_bank_of_format_5_goes_on() {
 #[test]
 fn a_bank_of_format_6_goes_on() {
     goes_on(6);
+}
+
+#[test]
+fn a_bank_of_format_8_goes_on() {
+    goes_on(8);
 }
 
 /// What was written of a bank of an earlier format makes one of today's that holds the same.

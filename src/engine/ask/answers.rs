@@ -147,9 +147,14 @@ pub struct CoreView {
     /// The refresh.
     #[schemars(range(min = 1))]
     pub refresh: RefreshId,
-    /// The singular value of the region that it came from.
+    /// The singular value of the region that it came from; within a bound the length of what its scores
+    /// lead to, which is at most that.
     #[schemars(range(min = 0))]
     pub sigma: f64,
+    /// Within a bound: what no place left was denser than.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub sigma_bound: Option<f64>,
     /// Links from its hubs to its authorities, in per cent of all that could be.
     #[schemars(range(max = 100), extend("exclusiveMinimum" = 0))]
     pub density: f64,

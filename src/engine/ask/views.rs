@@ -301,6 +301,7 @@ fn core_view(
         rank,
         refresh,
         sigma: core.sigma,
+        sigma_bound: bound(views, refresh, rank)?,
         density: 100.0 * core.edges as f64 / pairs,
         edges: core.edges,
         seed: views.name(core.seed)?.1,
@@ -311,6 +312,17 @@ fn core_view(
         authority_scores: scores(VectorSide::Authorities)?,
         sides: sides::unpack(&core.sides, core.hubs.len() + core.authorities.len()),
     })
+}
+
+/// The bound on the largest sigma of what was left at a core; `None` where that is its own.
+fn bound(views: &Views, refresh: RefreshId, rank: u32) -> Result<Option<f64>, EngineError> {
+    let key = VectorKey {
+        refresh,
+        rank,
+        side: VectorSide::Bound,
+    };
+    let bound = views.reader.get(&tables::VECTORS, &key)?;
+    Ok(bound.and_then(|bound| bound.first().copied()))
 }
 
 fn batch_view(batch: BatchId, record: BatchRecord) -> BatchView {

@@ -74,7 +74,7 @@ impl PlanOptions {
         })
     }
 
-    fn of_cores(&self) -> [(&'static str, bool); 13] {
+    fn of_cores(&self) -> [(&'static str, bool); 14] {
         [
             ("hits", self.hits.is_some()),
             ("iterations", self.iterations.is_some()),
@@ -84,6 +84,7 @@ impl PlanOptions {
             ("new-members", self.new_members.is_some()),
             ("max-hubs", self.max_hubs.is_some()),
             ("pick", self.pick.is_some()),
+            ("within", self.within.is_some()),
             ("succeed", self.succeed.is_some()),
             ("keep-spam", self.keep_spam.is_some()),
             ("pages", self.pages.is_some()),
@@ -206,6 +207,7 @@ impl PlanOptions {
             } else {
                 self.pick.unwrap_or_default()
             },
+            within: self.within.unwrap_or_default(),
         };
         params.validate()?;
         Ok(CorePlan {

@@ -15,7 +15,7 @@ use serde::de::Error;
 use serde::{Deserialize, Serialize};
 
 use super::{EngineError, PlanError};
-use crate::cores::{CoreParams, Density, Growth, Hits, Pick};
+use crate::cores::{CoreParams, Density, Growth, Hits, Pick, Slack};
 use crate::cover::web::{Setting, ValueBy, WebChoice};
 use crate::cover::{Choice, Covered, Seats, Share, Value};
 use crate::engine::policy::{Limit, List, Lists};
@@ -97,6 +97,9 @@ pub struct PlanOptions {
     /// Which hub of a core becomes the seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pick: Option<Pick>,
+    /// How far below the largest sigma a core's may lie, in per cent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<Slack>,
     /// Whether the seed list is kept stable: as `pick` stable, with successors for dead seeds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub succeed: Option<bool>,
@@ -302,6 +305,7 @@ impl PlanOptions {
             new_members: self.new_members.or(base.new_members),
             max_hubs: self.max_hubs.or(base.max_hubs),
             pick: self.pick.or(base.pick),
+            within: self.within.or(base.within),
             succeed: self.succeed.or(base.succeed),
             keep_spam: self.keep_spam.or(base.keep_spam),
             pages: self.pages.or(base.pages),

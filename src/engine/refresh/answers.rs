@@ -12,6 +12,7 @@ use crate::cover::web::{Setting, Trial, Tuning, WebChoice};
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, Tuned};
 use crate::engine::policy::{HeldBy, LeftOutPin};
 use crate::engine::{EngineError, PlanError};
+use crate::rank::{Origin, ProvenStep};
 use crate::storage::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
 
 /// What a refresh did.
@@ -49,6 +50,9 @@ pub struct RefreshReport {
     /// By cores: those that have a single hub or a single authority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stars: Option<Stars>,
+    /// By cores within a bound: how their steps came about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepsView>,
     /// Why there are fewer seeds than asked for, where there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short: Option<Shortage>,
@@ -85,6 +89,39 @@ impl Stars {
             }
         }
         (stars.cores > 0).then_some(stars)
+    }
+}
+
+/// How the steps of a refresh within a bound came about: each is a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct StepsView {
+    /// Kept: the bound of an earlier step was enough.
+    pub carried: u32,
+    /// Kept: what the previous refresh kept proves it.
+    pub proven: u32,
+    /// Kept: what the previous refresh kept proves it once mended where the graph has changed.
+    pub mended: u32,
+    /// Kept, but its bound had to be computed.
+    pub bounded: u32,
+    /// Computed.
+    pub computed: u32,
+}
+
+impl StepsView {
+    /// Of steps in order; `None` where there are none.
+    pub(super) fn of(steps: &[ProvenStep]) -> Option<Self> {
+        let mut view = Self::default();
+        for step in steps {
+            *match step.origin {
+                Origin::Carried => &mut view.carried,
+                Origin::Proven => &mut view.proven,
+                Origin::Raised => &mut view.mended,
+                Origin::Bounded => &mut view.bounded,
+                Origin::Computed => &mut view.computed,
+            } += 1;
+        }
+        (!steps.is_empty()).then_some(view)
     }
 }
 
@@ -317,6 +354,7 @@ impl RefreshReport {
             costs: None,
             tuning: None,
             stars: None,
+            steps: None,
             short: None,
             pruned: Vec::new(),
         }

@@ -1,6 +1,6 @@
 //! What a refresh comes to: the plan's parameters, the run of its family, the list.
 
-use super::answers::{PolicyView, RefreshReport, Short, Shortage, Stars, TuningView};
+use super::answers::{PolicyView, RefreshReport, Short, Shortage, Stars, StepsView, TuningView};
 use super::cores::{self, CoresRun};
 use super::cover::{self, CoverRun, Earlier};
 use super::listing::{self, Listing};
@@ -218,7 +218,8 @@ impl RefreshReport {
         let sizes = selection.cores.iter();
         self.stars =
             Stars::of(sizes.map(|core| (count(core.hubs.len()), count(core.authorities.len()))));
-        view.cold = run.earlier.is_none();
+        view.cold = run.earlier.is_none() && !run.began_with_steps;
+        self.steps = StepsView::of(&selection.steps);
         let reused = selection.reused.iter().filter(|reused| **reused);
         view.steps_reused = reused.count() as u64;
         view.steps_recomputed = u64::from(view.cores) - view.steps_reused;

@@ -19,7 +19,8 @@ mod trial;
 pub(crate) mod web;
 
 pub use answers::{
-    PolicyView, RefreshReport, RefreshView, Short, Shortage, Stars, TrialView, TuningView,
+    PolicyView, RefreshReport, RefreshView, Short, Shortage, Stars, StepsView, TrialView,
+    TuningView,
 };
 pub use cores::cost::{Cost, Reason, SiteChange};
 pub use delete::DeletedPlan;

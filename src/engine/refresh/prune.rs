@@ -65,6 +65,7 @@ pub(super) fn prune(
         changes.delete(&tables::BITMAPS, &BitmapKey::Removed(refresh))?;
         changes.delete_under(store, &tables::CORES, &prefix)?;
         changes.delete_under(store, &tables::VECTORS, &prefix)?;
+        changes.delete_under(store, &tables::KEPT_STEPS, &prefix)?;
         changes.delete_list(store, refresh, record)?;
         kept::delete_refresh(store, changes, refresh)?;
         evidence::delete_refresh(store, changes, refresh)?;

@@ -38,6 +38,7 @@ impl Walk<'_> {
         let mut seeds = self.seeds(&refreshes)?;
         let picks = self.covers(&refreshes, &mut seeds)?;
         self.cores(&refreshes, &seeds)?;
+        self.kept_steps(&refreshes)?;
         self.seed_pages(&refreshes)?;
         self.ledger(&refreshes)?;
         self.evidence(&refreshes, &seeds.over_web.picked_by())?;

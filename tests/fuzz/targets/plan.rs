@@ -36,6 +36,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             "seeds = 50\ndensity = 80\ngrowth = \"literal\"\nmax-hubs = 9\npick = \"stable\"\nkeep-spam = true\npages = \"crawled\"\n",
             "method = \"cores\"\nhits = \"classic\"\niterations = 60\ncore-size = 20\nnew-members = 2\nsucceed = true\n",
             "method = \"max-weight\" # cover\nper-site = 3\nhops = 5\ndepth = 2\ncovered = \"remove\"\nvalue-base = 1.25\nvalue-spam = -10\nvalue-clicked = \"10.000001\"\np-uniq = 0.5\n",
+            "within = 1.5\nseeds = 9\n",
             "method = \"random\"\nrng-seed = 7\nseeds = 100\nshare = \"pagerank\"\npositive-only = false\n",
             "[a]\nb = [1, {c = 2}]\n",
         ],

@@ -7,6 +7,7 @@ use std::fs;
 use seedbank::engine::{Bank, CoverMethod, IngestRequest, Method, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::page::{PageId, SiteId};
+use seedbank::storage::kept_steps::KeptRecord;
 use seedbank::storage::lists::ListText;
 use seedbank::storage::records::{Barred, Counters, Intent, IntentFiles, ListedSeed, Meta};
 use seedbank::storage::tables::{self, ALL, MetaKey};
@@ -122,6 +123,13 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
                 last_chosen: 4,
             };
             seeds.push(input(number, &(4_u32, 1_u32).bytes(), &written(&listed)));
+        }
+        if table.name == tables::KEPT_STEPS.name {
+            let kept = KeptRecord {
+                scores: vec![(PageId::new(SiteId(1), 2), 145)],
+                weights: vec![(PageId::new(SiteId(1), 3), 4096)],
+            };
+            seeds.push(input(number, &(4_u32, 1_u32).bytes(), &written(&kept)));
         }
         if table.name == tables::BARRED.name {
             let barred = Barred {

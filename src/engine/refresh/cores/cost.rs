@@ -50,6 +50,8 @@ pub enum Reason {
     /// Its component is unchanged, but nothing from there on was kept: the previous refresh had not
     /// got so far in it, or had met sigmas so close that other components decide their order.
     Further,
+    /// Within a bound: what the previous refresh kept of the step proves too little.
+    Bound,
 }
 
 /// What one batch changed on one site.
@@ -75,6 +77,8 @@ pub(crate) struct Computed<'a> {
     pub(crate) selection: &'a Selection,
     /// The refresh that was taken over from.
     pub(crate) earlier: Option<RefreshId>,
+    /// Whether it began with steps that an earlier refresh kept.
+    pub(crate) began_with_steps: bool,
 }
 
 impl Computed<'_> {
@@ -88,11 +92,12 @@ impl Computed<'_> {
             let first = core.authorities.first();
             let component = first.map_or(NONE, |page| self.component(*page).unwrap_or(NONE));
             let reason = match self.earlier {
+                None if self.began_with_steps => Reason::Bound,
                 None => Reason::Cold,
                 Some(_) if self.verified.contains(&component) => Reason::Further,
                 Some(_) => Reason::Changed,
             };
-            let group = if reason == Reason::Cold {
+            let group = if matches!(reason, Reason::Cold | Reason::Bound) {
                 NONE
             } else {
                 component

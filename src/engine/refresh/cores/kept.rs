@@ -30,7 +30,7 @@ pub(crate) struct Earlier {
 
 /// What `refresh` left, if it is valid for this plan: it ran with the same parameters, except for
 /// the number of seeds and how they are picked. Classic HITS runs over all that remains, so nothing
-/// of it stays valid.
+/// of it stays valid; a refresh within a bound takes over [steps](super::kept_steps) instead.
 pub(crate) fn earlier(
     store: &Store,
     refresh: RefreshId,
@@ -43,7 +43,9 @@ pub(crate) fn earlier(
     };
     (then.params.seeds, then.params.pick) = (plan.params.seeds, plan.params.pick);
     then.succeed = plan.succeed;
-    let fits = then == *plan && plan.params.hits == Hits::Converged;
+    let params = &plan.params;
+    let is_exact = params.hits == Hits::Converged && params.within.is_exact();
+    let fits = then == *plan && is_exact;
     Ok(fits.then_some(Earlier {
         refresh,
         batch: record.batch,
@@ -238,6 +240,7 @@ impl<'a> KeptCores<'a> {
             };
             let core = Core {
                 sigma: record.sigma,
+                sigma_bound: None,
                 density: 100.0 * record.edges as f64 / (h as f64 * a as f64),
                 edges: record.edges,
                 hubs: of_hubs,

@@ -6,6 +6,7 @@ pub(crate) mod cost;
 pub(crate) mod evidence;
 mod findings;
 pub(crate) mod kept;
+mod kept_steps;
 pub(crate) mod linked;
 pub(crate) mod load;
 mod mine;
@@ -51,6 +52,8 @@ pub(crate) struct CoresRun {
     /// The refresh that was taken over from, or the previous one where only its seeds matter;
     /// `None` on a cold run.
     pub(crate) leans_on: Option<RefreshId>,
+    /// Whether it began with steps that an earlier refresh kept.
+    pub(crate) began_with_steps: bool,
     pub(crate) components: ComponentCounts,
     /// How many pages the loaded graph has.
     pub(crate) pages_loaded: u64,
@@ -83,6 +86,8 @@ pub(crate) fn run(
     let leans_on = earlier.map(|earlier| earlier.refresh);
     let seeds_matter = plan.succeed || plan.params.pick == Pick::Stable;
     let leans_on = leans_on.or(previous.filter(|_| seeds_matter));
+    let of_steps = previous.filter(|_| !cold && !plan.params.within.is_exact());
+    let leans_on = leans_on.or(of_steps);
     let previous = match previous {
         Some(refresh) if plan.succeed => {
             let (seeds, of_dead) = succession::stable_list(store, plan, refresh, watch)?;
@@ -103,12 +108,15 @@ pub(crate) fn run(
         }
     }
     let hubs = Hubs::load(store, plan, rules.candidates.leave_out(), watch)?;
-    let mut ledger = kept::load(store, &hubs, earlier)?;
+    let steps = kept_steps::load(store, of_steps, (plan, &hubs))?;
+    let mut began_with_steps = !steps.is_empty();
+    let mut ledger = kept::load(store, &hubs, earlier)?.with_steps(steps);
     let (mut selection, mut held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
     selection.link_visits += visits;
     if !selection.certified && selection.reused.contains(&true) {
         // Nothing is built upon an uncertain result.
         earlier = None;
+        began_with_steps = false;
         ledger = kept::load(store, &hubs, None)?;
         let visits = selection.link_visits;
         (selection, held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
@@ -132,6 +140,7 @@ pub(crate) fn run(
         pins: rules.pins.pages.clone(),
         earlier,
         leans_on,
+        began_with_steps,
         verified,
         succeeding,
     })
@@ -174,6 +183,7 @@ fn of_part(
         pins: rules.pins.pages.clone(),
         earlier: Some(earlier),
         leans_on,
+        began_with_steps: false,
         verified,
         succeeding,
     }
@@ -228,6 +238,7 @@ impl CoresRun {
             verified: &self.verified,
             selection: &self.selection,
             earlier: self.earlier.map(|earlier| earlier.refresh),
+            began_with_steps: self.began_with_steps,
         };
         run.costs()
     }
@@ -241,6 +252,8 @@ impl CoresRun {
         (plan, refresh): (&str, RefreshId),
     ) -> Result<Written, EngineError> {
         put_cores(changes, refresh, &self.hubs, &self.selection)?;
+        let steps = (&self.hubs, self.selection.steps.as_slice());
+        kept_steps::put(store, changes, (plan, refresh), steps)?;
         for (rank, seed) in (1_u32..).zip(self.seeds()) {
             changes.put_seed((refresh, rank), &seed)?;
         }
@@ -281,16 +294,20 @@ fn put_cores(
                 .map(|page| page.0),
         );
         changes.put(&tables::CORES, &(refresh, rank), &record)?;
+        let bound = core.sigma_bound.map(|bound| vec![bound]);
         for (side, scores) in [
-            (VectorSide::Hubs, &core.hub_scores),
-            (VectorSide::Authorities, &core.authority_scores),
+            (VectorSide::Hubs, Some(&core.hub_scores)),
+            (VectorSide::Authorities, Some(&core.authority_scores)),
+            (VectorSide::Bound, bound.as_ref()),
         ] {
             let key = VectorKey {
                 refresh,
                 rank,
                 side,
             };
-            changes.put(&tables::VECTORS, &key, scores)?;
+            if let Some(scores) = scores {
+                changes.put(&tables::VECTORS, &key, scores)?;
+            }
         }
     }
     Ok(changes.put(&tables::BITMAPS, &BitmapKey::Removed(refresh), &removed)?)

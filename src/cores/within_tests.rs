@@ -1,0 +1,345 @@
+//! Runs within a bound, judged by plain computations that share nothing with them: whether sigma and its
+//! bound enclose the largest sigma of what is left, and whether every pick follows from the scores that
+//! are kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::graph::Rows;
+use crate::rank::{KeptStep, Origin};
+use crate::watch::Unwatched;
+
+/// Links from each page.
+type Links = BTreeMap<u32, BTreeSet<u32>>;
+
+fn linked(links: &Links) -> crate::graph::HubGraph {
+    let mut rows = Rows::new();
+    for (&from, to) in links {
+        let to: Vec<u32> = to.iter().copied().collect();
+        rows.push(&[from], &to).unwrap();
+    }
+    rows.graph().unwrap()
+}
+
+/// The largest singular value of the links, by squaring their matrix until one direction is left.
+fn largest_sigma(links: &Links) -> f64 {
+    let targets: BTreeSet<u32> = links.values().flatten().copied().collect();
+    let at: BTreeMap<u32, usize> = targets.into_iter().zip(0..).collect();
+    let n = at.len();
+    let mut matrix = vec![vec![0.0_f64; n]; n];
+    for to in links.values() {
+        for a in to {
+            for b in to {
+                matrix[at[a]][at[b]] += 1.0;
+            }
+        }
+    }
+    let first = matrix.clone();
+    for _ in 0..24 {
+        let top = matrix.iter().flatten().fold(0.0_f64, |a, b| a.max(*b));
+        if top == 0.0 {
+            return 0.0;
+        }
+        let product = |i: usize, j: usize| -> f64 {
+            (0..n)
+                .map(|k| matrix[i][k] / top * (matrix[k][j] / top))
+                .sum()
+        };
+        matrix = (0..n)
+            .map(|i| (0..n).map(|j| product(i, j)).collect())
+            .collect();
+    }
+    let x: Vec<f64> = (0..n).map(|i| matrix[i].iter().sum()).collect();
+    let image = |i: usize| -> f64 { (0..n).map(|j| first[i][j] * x[j]).sum() };
+    let above: f64 = (0..n).map(|i| image(i) * x[i]).sum();
+    let below: f64 = x.iter().map(|x| x * x).sum();
+    (above / below).sqrt()
+}
+
+/// The score of a code, from its definition: octaves below 1, each in 16 steps.
+fn score(code: u8) -> f64 {
+    let at = i32::from(code) - 1;
+    (1.0 + f64::from(at % 16) / 16.0) * 2.0_f64.powi(at / 16 - 9)
+}
+
+/// The core that grows from these scores of authorities by the rules: its hubs, authorities and sides.
+fn replayed(
+    links: &Links,
+    scores: &BTreeMap<u32, f64>,
+    percent: u64,
+) -> (Vec<u32>, Vec<u32>, String) {
+    let of = |page: &u32| scores.get(page).copied().unwrap_or(0.0);
+    let hub_score = |hub: u32| -> f64 { links[&hub].iter().map(of).sum() };
+    let best = |pages: Vec<(u32, f64)>| -> Option<u32> {
+        let top = pages.iter().map(|page| page.1).fold(-1.0, f64::max);
+        let tied = pages.iter().filter(|page| page.1 >= top * (1.0 - 1e-9));
+        tied.map(|page| page.0).min()
+    };
+    let targets: BTreeSet<u32> = links.values().flatten().copied().collect();
+    let first = best(targets.iter().map(|page| (*page, of(page))).collect()).unwrap();
+    let (mut hubs, mut authorities, mut sides) = (vec![], vec![first], "a".to_owned());
+    let mut edges = 0;
+    let needed = |h: usize, a: usize| (percent * (h * a) as u64).div_ceil(100);
+    loop {
+        let need = needed(hubs.len() + 1, authorities.len())
+            .saturating_sub(edges)
+            .max(1);
+        let links_of = |hub: u32| {
+            authorities
+                .iter()
+                .filter(|a| links[&hub].contains(a))
+                .count() as u64
+        };
+        let fits = links
+            .keys()
+            .filter(|hub| !hubs.contains(*hub) && links_of(**hub) >= need);
+        let hub = best(fits.map(|hub| (*hub, hub_score(*hub))).collect());
+        if let Some(hub) = hub {
+            edges += links_of(hub);
+            hubs.push(hub);
+            sides.push('h');
+        }
+        let need = needed(hubs.len(), authorities.len() + 1)
+            .saturating_sub(edges)
+            .max(1);
+        let links_of = |page: u32| {
+            hubs.iter()
+                .filter(|hub| links[*hub].contains(&page))
+                .count() as u64
+        };
+        let fits = targets
+            .iter()
+            .filter(|page| !authorities.contains(*page) && links_of(**page) >= need);
+        let authority = best(fits.map(|page| (*page, of(page))).collect());
+        if let Some(page) = authority {
+            edges += links_of(page);
+            authorities.push(page);
+            sides.push('a');
+        }
+        if hub.is_none() && authority.is_none() {
+            return (hubs, authorities, sides);
+        }
+    }
+}
+
+/// What a run leaves to the next one.
+#[derive(Default)]
+struct Past {
+    steps: Vec<KeptStep>,
+    seeds: Vec<u32>,
+}
+
+fn run(links: &Links, params: &CoreParams, past: &Past) -> Selection {
+    let graph = linked(links);
+    let ledger = Ledger::empty(&graph).with_steps(past.steps.clone());
+    let mut rules = OneEach { left: params.seeds };
+    select_again(&graph, params, &past.seeds, &ledger, &mut rules, &Unwatched).unwrap()
+}
+
+/// A run that begins with `past`, every step of which is judged.
+fn judged(links: &Links, params: &CoreParams, past: &Past) -> (Past, Vec<Origin>) {
+    let selection = run(links, params, past);
+    assert!(selection.certified, "{:?}", selection.uncertified_reason);
+    let percent = match params.rule {
+        Rule::Density { density, .. } => density.millionths() / 1_000_000,
+        Rule::Size { .. } => unreachable!("no such runs here"),
+    };
+    let mut left = links.clone();
+    assert_eq!(selection.cores.len(), selection.steps.len());
+    for (core, step) in selection.cores.iter().zip(&selection.steps) {
+        let sigma = largest_sigma(&left);
+        let bound = core.sigma_bound.unwrap();
+        assert!(
+            core.sigma <= sigma * (1.0 + 1e-9),
+            "{} of {sigma}",
+            core.sigma
+        );
+        assert!(sigma <= bound * (1.0 + 1e-9), "{sigma} of {bound}");
+        assert!(core.sigma >= (1.0 - params.within.share()) * bound);
+        let live: BTreeSet<u32> = left.values().flatten().copied().collect();
+        let kept = step
+            .kept
+            .scores
+            .iter()
+            .filter(|(page, _)| live.contains(page));
+        let scores: BTreeMap<u32, f64> = kept.map(|&(page, code)| (page, score(code))).collect();
+        let squares = |scores: &mut dyn Iterator<Item = f64>| scores.map(|s| s * s).sum::<f64>();
+        let lead = |to: &BTreeSet<u32>| to.iter().filter_map(|page| scores.get(page)).sum::<f64>();
+        let above = squares(&mut left.values().map(lead));
+        let told = (above / squares(&mut scores.values().copied())).sqrt();
+        assert!(
+            (core.sigma / told - 1.0).abs() < 1e-9,
+            "{} {told}",
+            core.sigma
+        );
+        let replay = replayed(&left, &scores, percent);
+        let taken = (
+            core.hubs.clone(),
+            core.authorities.clone(),
+            core.sides.clone(),
+        );
+        assert_eq!(taken, replay);
+        let gone: BTreeSet<u32> = core.pages().collect();
+        left.retain(|from, to| {
+            to.retain(|to| !gone.contains(to));
+            !gone.contains(from) && !to.is_empty()
+        });
+    }
+    if selection.cores.len() < params.seeds as usize {
+        assert!(left.is_empty());
+    }
+    let past = Past {
+        seeds: selection.cores.iter().map(|core| core.seed).collect(),
+        steps: selection
+            .steps
+            .iter()
+            .map(|step| step.kept.clone())
+            .collect(),
+    };
+    (
+        past,
+        selection.steps.iter().map(|step| step.origin).collect(),
+    )
+}
+
+fn params(within: &str, density: &str) -> CoreParams {
+    CoreParams {
+        seeds: 8,
+        within: within.parse().unwrap(),
+        rule: Rule::Density {
+            density: density.parse().unwrap(),
+            growth: Growth::Maximal,
+        },
+        ..CoreParams::default()
+    }
+}
+
+/// A change of one link: added, or taken away where it is there.
+fn flip(links: &mut Links, from: u32, to: u32) {
+    if from == to {
+        return;
+    }
+    let of = links.entry(from).or_default();
+    if !of.remove(&to) {
+        of.insert(to);
+    }
+    if of.is_empty() {
+        links.remove(&from);
+    }
+}
+
+/// Every one of these links to every one of those.
+fn join(links: &mut Links, from: impl Iterator<Item = u32>, to: std::ops::Range<u32>) {
+    for from in from {
+        links
+            .entry(from)
+            .or_default()
+            .extend(to.clone().filter(|to| *to != from));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn every_step_holds_what_it_tells_after_any_history(
+        first in prop::collection::vec((0_u32..24, 0_u32..24), 1..90),
+        days in prop::collection::vec(prop::collection::vec((0_u32..24, 0_u32..24), 0..12), 1..5),
+        within in prop::sample::select(vec!["0.5", "1", "5", "20"]),
+        density in prop::sample::select(vec!["100", "80"]),
+    ) {
+        let params = params(within, density);
+        let mut links = Links::new();
+        for (from, to) in first {
+            flip(&mut links, from, to);
+        }
+        let (mut past, _) = judged(&links, &params, &Past::default());
+        for day in days {
+            for (from, to) in day {
+                flip(&mut links, from, to);
+            }
+            (past, _) = judged(&links, &params, &past);
+        }
+    }
+}
+
+/// Ten communities of hubs and authorities that thin links hold together.
+fn web() -> Links {
+    let mut links = Links::new();
+    for place in 0..7 {
+        let (hubs, authorities) = (100 * place, 100 * place + 50);
+        let size = 4 + place % 5;
+        join(
+            &mut links,
+            hubs..hubs + size,
+            authorities..authorities + size + 2,
+        );
+        links
+            .entry(hubs)
+            .or_default()
+            .insert((authorities + 100) % 700);
+        links
+            .entry(hubs + 1)
+            .or_default()
+            .insert((authorities + 301) % 700);
+    }
+    links
+}
+
+fn origins(past: &Past, links: &Links, within: &str) -> (Past, Vec<Origin>) {
+    let mut params = params(within, "100");
+    params.seeds = 12;
+    judged(links, &params, past)
+}
+
+#[test]
+fn nothing_is_computed_where_nothing_has_changed() {
+    let links = web();
+    let (past, first) = origins(&Past::default(), &links, "1");
+    assert!(first.iter().all(|origin| *origin == Origin::Computed));
+    let (again, second) = origins(&past, &links, "1");
+    assert!(
+        second
+            .iter()
+            .all(|origin| matches!(origin, Origin::Carried | Origin::Proven)),
+        "{second:?}"
+    );
+    assert_eq!(past.seeds, again.seeds);
+}
+
+#[test]
+fn a_new_community_far_from_all_comes_first() {
+    let mut links = web();
+    let (past, _) = origins(&Past::default(), &links, "1");
+    join(&mut links, 2000..2020, 2050..2070);
+    let (new, _) = origins(&past, &links, "1");
+    assert_eq!(new.seeds[0], 2000);
+    assert!(new.seeds[1..].iter().all(|seed| past.seeds.contains(seed)));
+}
+
+#[test]
+fn places_that_links_join_and_hubs_that_vanish() {
+    let mut links = web();
+    let (past, _) = origins(&Past::default(), &links, "5");
+    join(&mut links, 300..304, 450..458);
+    let (past, _) = origins(&past, &links, "5");
+    links.retain(|from, _| !(400..410).contains(from));
+    let (past, _) = origins(&past, &links, "5");
+    let seeds = past.seeds;
+    assert!(seeds.iter().all(|seed| !(400..410).contains(seed)));
+}
+
+#[test]
+fn many_small_changes_drift_nowhere() {
+    let mut links = web();
+    let (mut past, _) = origins(&Past::default(), &links, "1");
+    let mut random = 7_u32;
+    for day in 0..60 {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let (from, to) = ((random >> 8) % 700, (random >> 20) % 700);
+        flip(&mut links, from, to);
+        (past, _) = origins(&past, &links, if day % 2 == 0 { "1" } else { "5" });
+    }
+}

@@ -1,0 +1,495 @@
+//! A place whose sigma is proven to be within a given share of the largest, from what was kept of an
+//! earlier run wherever that still holds.
+//!
+//! With `G` what is left and `M = A^T A` its matrix, a step needs a vector `x >= 0` and a bound `mu`:
+//! `lambda = |A x|^2 / |x|^2` is at most the largest eigenvalue of `M`, which is at most `mu`. The step is
+//! good if `lambda >= (1 - P)^2 mu`. Taking pages away only lowers eigenvalues, so a bound holds for all
+//! later steps, and the smallest so far is the one that counts.
+//!
+//! **A step from scratch.** One Lanczos recurrence `Q`, `T` from a vector `b` with weight everywhere,
+//! begun at Ritz vectors of an earlier step. Its first Ritz vector, on a [coarse] grid, is `x`. For any
+//! `mu` above all eigenvalues `y = (mu - M)^-1 b` is positive and `M y = mu y - b < mu y`, which is the
+//! certificate of Collatz and Wielandt ([`super::certificate`]); `Q (mu - T)^-1 Q^T b` comes near it from
+//! the recurrence at hand. So `mu` is put where the promise needs it, and the recurrence ends once what is
+//! missing of `y` is small beside the weight of `b`. Whether `M y <= mu y` holds is then tested entry by
+//! entry with the `y` on its own grid, and entries that violate it are raised.
+//!
+//! **A step from what was kept**: `x` and `y` of the same step of an earlier run, without what has gone.
+//! Where the bound at hand already does, `|A x|` is all that is computed; else `M x` and `M y` are, in one
+//! pass. `y` may be raised where the graph has changed. Where that does not prove enough, the step is done
+//! from scratch, and what was kept is tried again against the new bound, and at the next step.
+//!
+//! **One place.** Of the parts of `x` that no link connects the one with the largest `|A x| / |x|` is
+//! taken: it is at least that of the whole.
+//!
+//! **Rounding.** Scores are coarse, so that sums of them are exact: equal scores are equal, whatever the
+//! order of a sum. The test of the certificate is inflated as in [`super::certificate`].
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::graph::{HubGraph, NONE, Remaining, Touched, number};
+use crate::watch::{Interrupted, Watch};
+
+use super::certificate::{Raising, Tightness, certify};
+use super::coarse;
+use super::kept::{KeptStep, Origin, ProvenStep, Step, packed, packed_scores};
+use super::krylov::Line;
+use super::parts::{Place, densest_part};
+use super::principal::{Doubt, Principal};
+use super::ranker::{Next, Ranker};
+use super::region::Region;
+use super::rows::{Room, square_of};
+use super::vectors::{largest, norm, scale};
+
+/// How much of P a step that is computed may use up; the rest is for what changes later.
+const STRICT: f64 = 0.7;
+/// The share of that slack that a certificate aims at; the rest is for the grid and for rounding.
+const AIM: f64 = 0.95;
+/// The weight that the start of a recurrence has everywhere, beside its own.
+const EVERYWHERE: f64 = 0.3;
+/// A certificate is tried once what is missing of it is below this share of that weight, in length.
+const MISSING: f64 = 0.4;
+/// Products before the first look, and between two.
+const FIRST_LOOK: usize = 5;
+const LOOK: usize = 2;
+/// The most products of a step.
+const MOST: usize = 90;
+/// How many vectors the next step starts from.
+const STARTS: usize = 3;
+/// How often a certificate may read each entry while it is raised.
+const PATIENCE: u64 = 2;
+/// Weights below this, in units of what an authority has that nobody links to, are put down to 1. As the
+/// image of a weight `y` is at most `y - 1` in units of `mu`, that violates nothing.
+const FAR: f64 = 1.9;
+/// Weights are rounded up to so many parts of that unit: small ones have much to spare, and few different
+/// ones take less room.
+const STEPS: f64 = 4.0;
+/// How many of the kept steps may come next.
+const AHEAD: usize = 3;
+/// How often in a row what was kept may fail to prove enough before it is tried at every seventh step only;
+/// after two times at every third.
+const PATIENT: u32 = 3;
+/// What a float's rounding may add to a quotient of sums.
+const ROUNDING: f64 = 1e-12;
+
+/// Takes cores from places whose sigma is proven to be near the largest.
+#[derive(Debug)]
+pub struct Within {
+    /// `(1 - P)^2`.
+    share: f64,
+    /// The same for steps that are computed, with less of P: so that they hold for some days.
+    strict: f64,
+    /// All of the graph, with the numbers of pages that are left; positions are classes.
+    region: Region,
+    /// An upper bound on the largest eigenvalue of what is left.
+    upper: f64,
+    starts: Vec<Vec<f64>>,
+    past: VecDeque<Step>,
+    /// How often in a row what was kept did not prove enough, and at how many steps it is not tried.
+    failed: u32,
+    pause: u32,
+    taken: Option<(Step, f64, Origin)>,
+    steps: Vec<ProvenStep>,
+    visits: u64,
+}
+
+impl Within {
+    /// A ranker of this graph whose sigmas are at least `1 - share` times the largest; `past` has what an
+    /// earlier run kept, in order.
+    #[must_use]
+    pub fn new(graph: &HubGraph, left: &Remaining, share: f64, past: &[KeptStep]) -> Self {
+        let mut position = vec![NONE; graph.authority_members().len()];
+        let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
+        let mut visits = 0;
+        let region = Region::gather(graph, left, &hubs, &mut position, &mut visits);
+        let past = past.iter().map(|step| Step::of(graph, &region, step));
+        Self {
+            share: (1.0 - share) * (1.0 - share),
+            strict: (1.0 - STRICT * share) * (1.0 - STRICT * share),
+            upper: f64::INFINITY,
+            starts: Vec::new(),
+            past: past.collect(),
+            failed: 0,
+            pause: 0,
+            taken: None,
+            steps: Vec::new(),
+            visits,
+            region,
+        }
+    }
+
+    /// The steps so far.
+    #[must_use]
+    pub fn into_steps(self) -> Vec<ProvenStep> {
+        self.steps
+    }
+
+    /// Whether a place is as good as the bound at hand asks for.
+    fn holds(&self, lambda: f64) -> bool {
+        self.upper <= lambda / self.share * (1.0 - 3.0 * ROUNDING)
+    }
+
+    /// Whether it is as good as a step that is computed has to be.
+    fn holds_strictly(&self, lambda: f64) -> bool {
+        self.upper <= lambda / self.strict * (1.0 - 3.0 * ROUNDING)
+    }
+
+    /// The largest bound that a place is good enough for.
+    fn aim(&self, lambda: f64) -> f64 {
+        lambda / self.share * (1.0 - 4.0 * ROUNDING)
+    }
+
+    /// What is left of kept scores; `None` if they lead to nothing.
+    fn kept_place(&mut self, step: &Step) -> Option<Place> {
+        let x = self.scores(step);
+        let hubs = self.region.lead(&x, &mut self.visits);
+        let place = Place {
+            lambda: self.quotient(&x, &hubs),
+            x,
+            hubs,
+        };
+        (place.lambda > 0.0).then_some(place)
+    }
+
+    /// `|A x|^2 / |x|^2`, from below.
+    fn quotient(&self, x: &[f64], hubs: &[f64]) -> f64 {
+        let (above, below) = (
+            norm(self.region.hub_pages(), hubs),
+            norm(self.region.authority_pages(), x),
+        );
+        let quotient = above / below;
+        quotient * quotient * (1.0 - ROUNDING)
+    }
+
+    /// Lowers the bound by weights and their image; where these do not prove `mu`, by raised ones. The
+    /// weights then are what proves it.
+    fn prove(&mut self, y: &mut Vec<f64>, mu: f64) -> (bool, bool) {
+        let (sums, image) = self.images(y);
+        let region = &self.region;
+        let pages = region.authority_pages();
+        let inflate = 1.0 + region.rounding();
+        let ratio = |at: usize| {
+            if pages[at] > 0.0 {
+                image[at] * inflate / y[at]
+            } else {
+                0.0
+            }
+        };
+        let proven = (0..y.len()).map(ratio).fold(0.0, f64::max);
+        if proven <= mu {
+            self.upper = self.upper.min(proven);
+            return (true, false);
+        }
+        self.upper = self.upper.min(proven);
+        let mut raising = Raising::with(region, std::mem::take(y), sums, image);
+        let most = self.visits + PATIENCE * region.rows().entries().len() as u64;
+        let zeros = vec![0.0; pages.len()];
+        let tightness = Tightness {
+            tau: 0.0,
+            weight: 0.0,
+        };
+        let holds = certify(
+            &mut raising,
+            mu,
+            (&zeros, &zeros),
+            tightness,
+            &mut self.visits,
+            most,
+        );
+        *y = raising.into_z();
+        if holds {
+            self.upper = self.upper.min(mu);
+        }
+        (holds, true)
+    }
+
+    /// Whether an authority class has pages that are linked to.
+    fn is_left(&self, at: usize) -> bool {
+        self.region.authority_pages()[at] > 0.0 && self.region.citing_pages()[at] > 0.0
+    }
+
+    /// The scores of a kept step, by position.
+    fn scores(&self, step: &Step) -> Vec<f64> {
+        let mut x = vec![0.0; self.region.authorities().len()];
+        for &(at, code) in &step.scores {
+            // A page that nobody links to any more would only lengthen the vector.
+            if self.is_left(at as usize) {
+                x[at as usize] = coarse::score(code);
+            }
+        }
+        x
+    }
+
+    /// The weights of a kept step, by position.
+    fn weights(&self, step: &Step) -> Vec<f64> {
+        let mut y = vec![1.0; self.region.authorities().len()];
+        for &(at, code) in &step.weights {
+            y[at as usize] = coarse::weight(code);
+        }
+        y
+    }
+
+    /// The next of the kept steps, if one is good enough.
+    fn next_kept(&mut self) -> Option<(Step, Place, Origin)> {
+        self.drop_gone();
+        let mut step = self.past.pop_front()?;
+        if let Some((place, origin)) = self.try_kept(&mut step) {
+            return Some((step, place, origin));
+        }
+        self.past.push_front(step);
+        None
+    }
+
+    /// The place of a kept step, if it is good enough; the step then has what proves it.
+    fn try_kept(&mut self, step: &mut Step) -> Option<(Place, Origin)> {
+        let place = self.kept_place(step)?;
+        if self.holds(place.lambda) {
+            return Some((place, Origin::Carried));
+        }
+        if self.pause > 0 {
+            self.pause = self.pause.saturating_sub(1);
+            return None;
+        }
+        let mut y = self.weights(step);
+        let mu = self.aim(place.lambda);
+        let (holds, is_raised) = self.prove(&mut y, mu);
+        if !holds {
+            self.failed = (self.failed + 1).min(PATIENT);
+            self.pause = (1 << self.failed) - 2;
+            return None;
+        }
+        self.failed = 0;
+        if is_raised {
+            step.weights = packed(&y);
+            return Some((place, Origin::Raised));
+        }
+        Some((place, Origin::Proven))
+    }
+
+    /// Drops kept steps whose best pages have gone.
+    fn drop_gone(&mut self) {
+        let mut past = std::mem::take(&mut self.past);
+        past.retain(|step| step.best.iter().any(|at| self.is_left(*at as usize)));
+        self.past = past;
+    }
+
+    /// `A y` and `M y`.
+    fn images(&mut self, y: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        square_of(&self.region, y, &mut self.visits)
+    }
+
+    /// The first of the next kept steps that the bound at hand lets through.
+    fn bounded(&mut self) -> Option<(Step, Place)> {
+        for at in 0..AHEAD.min(self.past.len()) {
+            let Some(step) = self.past.remove(at) else {
+                break;
+            };
+            if let Some(place) = self.kept_place(&step)
+                && self.holds(place.lambda)
+            {
+                return Some((step, place));
+            }
+            self.past.insert(at, step);
+        }
+        None
+    }
+
+    /// Computes a place and lowers the bound as far as the promise needs; `None` if no link is left.
+    fn compute(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        watch: &dyn Watch,
+    ) -> Result<Option<(Step, Place)>, Interrupted> {
+        let pages = self.region.authority_pages().to_vec();
+        if !(0..pages.len()).any(|at| self.is_left(at)) {
+            return Ok(None);
+        }
+        if self.upper.is_infinite() {
+            self.prove(&mut vec![1.0; pages.len()], f64::INFINITY);
+        }
+        let (start, everywhere) = self.start(&pages);
+        let mut line = Line::from(&pages, start);
+        let mut room = Room::default();
+        loop {
+            watch.proceed()?;
+            let length = line.len();
+            let is_last = line.is_done || length >= MOST;
+            if is_last || length >= FIRST_LOOK && length % LOOK == 1 {
+                let state = line.state();
+                let top = state.values[0];
+                let mu = top * (1.0 + AIM * (1.0 / self.strict - 1.0));
+                let does = top * (1.0 + AIM * (self.strict - 1.0)) >= self.strict * self.upper;
+                let (factors, missing) = line.resolvent(mu);
+                if does || is_last || missing <= MISSING * EVERYWHERE {
+                    let vectors = line.ritz(&pages, &state.values, STARTS);
+                    let place = self.place(graph, left, &vectors[0]);
+                    let mut weights = Vec::new();
+                    if !self.holds_strictly(place.lambda) {
+                        let mut y = line.combined(&factors);
+                        self.level(&mut y, everywhere / mu);
+                        let mu = place.lambda / self.strict * (1.0 - 4.0 * ROUNDING);
+                        self.prove(&mut y, mu);
+                        weights = packed(&y);
+                    }
+                    if is_last || self.holds_strictly(place.lambda) {
+                        self.starts = vectors;
+                        let scores = packed_scores(&place.x);
+                        return Ok(Some((Step::new(scores, weights), place)));
+                    }
+                }
+            }
+            let image = room.one(&self.region, line.last(), &mut self.visits);
+            line.advance(&pages, image);
+        }
+    }
+
+    /// What a recurrence begins at, positive wherever anything is left, and what it has everywhere once it is
+    /// of unit length.
+    fn start(&self, pages: &[f64]) -> (Vec<f64>, f64) {
+        let mut start = vec![0.0; pages.len()];
+        for vector in &self.starts {
+            let length = norm(pages, vector).max(f64::MIN_POSITIVE);
+            for (entry, of) in start.iter_mut().zip(vector) {
+                *entry += of.max(0.0) / length;
+            }
+        }
+        let length = norm(pages, &start).max(f64::MIN_POSITIVE);
+        let everywhere = EVERYWHERE / pages.iter().sum::<f64>().sqrt();
+        for (entry, pages) in start.iter_mut().zip(pages) {
+            *entry = if *pages > 0.0 {
+                *entry / length + everywhere
+            } else {
+                0.0
+            };
+        }
+        let everywhere = everywhere / norm(pages, &start);
+        (start, everywhere)
+    }
+
+    /// Puts weights on their grid, in units of `least`.
+    fn level(&self, y: &mut [f64], least: f64) {
+        let pages = self.region.authority_pages();
+        for (y, pages) in y.iter_mut().zip(pages) {
+            let relative = *y / least;
+            *y = if *pages > 0.0 && relative > FAR {
+                let up = (relative * STEPS).ceil() / STEPS;
+                coarse::weight_code(up).map_or(1.0, coarse::weight)
+            } else {
+                1.0
+            };
+        }
+    }
+
+    /// The scores on their grid, and of the parts that no link connects the densest alone.
+    fn place(&mut self, graph: &HubGraph, left: &Remaining, vector: &[f64]) -> Place {
+        let of_left = |(at, x): (usize, &f64)| if self.is_left(at) { x.max(0.0) } else { 0.0 };
+        let mut x: Vec<f64> = vector.iter().enumerate().map(of_left).collect();
+        let top = largest(&x);
+        for x in &mut x {
+            *x = coarse::score(coarse::score_code(*x / top));
+        }
+        let mut hubs = self.region.lead(&x, &mut self.visits);
+        let of = (graph, left, &self.region);
+        densest_part(of, &mut x, &mut hubs, &mut self.visits);
+        Place {
+            lambda: self.quotient(&x, &hubs),
+            x,
+            hubs,
+        }
+    }
+
+    fn solved(&self, place: Place) -> Principal {
+        let Place {
+            mut x,
+            mut hubs,
+            lambda,
+        } = place;
+        for (scores, pages) in [
+            (&mut x, self.region.authority_pages()),
+            (&mut hubs, self.region.hub_pages()),
+        ] {
+            let length = norm(pages, scores);
+            scale(scores, 1.0 / length);
+        }
+        // Classes that have gone take no part, whatever they would lead to.
+        let doubt = (!self.holds(lambda)).then_some(Doubt::Value { gap: 0.0 });
+        Principal {
+            sigma: lambda.sqrt(),
+            upper: f64::INFINITY,
+            gap: 0.0,
+            hub_errors: vec![0.0; hubs.len()],
+            authority_errors: vec![0.0; x.len()],
+            hub_scores: hubs,
+            authority_scores: x,
+            doubt,
+            is_exact: true,
+            is_deep: true,
+            kept: Vec::new(),
+            region: self.region.clone(),
+        }
+    }
+}
+
+impl Ranker for Within {
+    fn next(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        watch: &dyn Watch,
+    ) -> Result<Option<Next>, Interrupted> {
+        watch.proceed()?;
+        let (step, place, origin) = if let Some(kept) = self.next_kept() {
+            kept
+        } else {
+            if let Some(ahead) = self.past.front() {
+                self.starts.insert(0, self.scores(ahead));
+                self.starts.truncate(STARTS);
+            }
+            let Some((step, place)) = self.compute(graph, left, watch)? else {
+                return Ok(None);
+            };
+            match self.bounded() {
+                Some((mut kept, place)) => {
+                    if !step.weights.is_empty() {
+                        kept.weights = step.weights;
+                    }
+                    (kept, place, Origin::Bounded)
+                }
+                None => (step, place, Origin::Computed),
+            }
+        };
+        self.taken = Some((step, self.upper, origin));
+        Ok(Some(Next::Solved(Arc::new(self.solved(place)))))
+    }
+
+    fn refine(
+        &mut self,
+        _graph: &HubGraph,
+        _left: &Remaining,
+        _found: Next,
+        _watch: &dyn Watch,
+    ) -> Result<Option<Next>, Interrupted> {
+        Ok(None)
+    }
+
+    fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched) {
+        if let Some((step, upper, origin)) = self.taken.take() {
+            self.steps.push(ProvenStep {
+                sigma_bound: upper.sqrt() * (1.0 + ROUNDING),
+                origin,
+                kept: step.by_page(graph, &self.region),
+            });
+        }
+        self.region.lose(left, touched);
+    }
+
+    fn link_visits(&self) -> u64 {
+        self.visits
+    }
+
+    fn proven(&mut self) -> Vec<ProvenStep> {
+        std::mem::take(&mut self.steps)
+    }
+}

@@ -1,0 +1,240 @@
+//! Refreshes within a bound, through a bank: what the next one begins with, and when it begins anew. That
+//! each step holds what it tells is judged beside the method, on random histories (`cores/within_tests.rs`).
+
+use std::fmt::Write;
+
+use crate::support::banks::TestBank;
+use crate::support::{gunzip, shared};
+use seedbank::cores::{Hits, Pick};
+use seedbank::engine::{CoreView, PlanOptions, RefreshReport, StepsView, Which};
+use seedbank::synth::{SynthOptions, day_text};
+
+fn within(percent: &str) -> PlanOptions {
+    PlanOptions {
+        seeds: Some(40),
+        within: Some(percent.parse().unwrap()),
+        ..PlanOptions::default()
+    }
+}
+
+fn crawl(rng_seed: u64) -> SynthOptions {
+    SynthOptions {
+        days: 4,
+        sites: Some(300),
+        born_per_day: 0.001,
+        changed_per_day: 0.005,
+        gone_per_day: 0.0005,
+        rng_seed,
+        ..SynthOptions::new(2_000)
+    }
+}
+
+fn cores(bank: &TestBank, report: &RefreshReport) -> Vec<CoreView> {
+    let mut cores = Vec::new();
+    let which = Which {
+        refresh: Some(report.view.refresh),
+        ..Which::default()
+    };
+    bank.bank
+        .cores(&which, |core| {
+            cores.push(core);
+            Ok::<_, seedbank::engine::EngineError>(())
+        })
+        .unwrap();
+    cores
+}
+
+fn steps(report: &RefreshReport) -> StepsView {
+    report.steps.unwrap()
+}
+
+/// Every core lies within the bound that is told.
+fn holds(bank: &TestBank, report: &RefreshReport, share: f64) {
+    assert!(report.view.certified, "{:?}", report.view.doubt);
+    let cores = cores(bank, report);
+    assert_eq!(cores.len(), report.view.cores as usize);
+    for core in cores {
+        let bound = core.sigma_bound.unwrap();
+        assert!(
+            core.sigma <= bound && core.sigma >= (1.0 - share) * bound,
+            "{core:?}"
+        );
+    }
+}
+
+#[test]
+fn days_of_a_crawl_keep_their_cores() {
+    let bank = TestBank::new();
+    bank.delta(&day_text(&crawl(3), 0).unwrap());
+    let first = bank.refresh("near", &within("1"), false);
+    assert!(first.view.cold && steps(&first).computed == 40);
+    for day in 1..=4 {
+        bank.delta(&day_text(&crawl(3), day).unwrap());
+        let again = bank.refresh("near", &within("1"), false);
+        holds(&bank, &again, 0.01);
+        assert!(!again.view.cold);
+        let StepsView {
+            computed, bounded, ..
+        } = steps(&again);
+        assert_eq!(again.view.steps_recomputed, u64::from(computed + bounded));
+        assert_eq!(again.view.steps_reused + again.view.steps_recomputed, 40);
+    }
+    bank.is_sound();
+}
+
+#[test]
+fn nothing_is_computed_where_nothing_has_changed() {
+    let bank = TestBank::new();
+    bank.delta(&day_text(&crawl(4), 0).unwrap());
+    let first = bank.refresh("near", &within("1"), false);
+    let again = bank.refresh("near", &within("1"), false);
+    assert_eq!((again.view.steps_reused, again.view.cold), (40, false));
+    assert!(again.view.link_visits < first.view.link_visits / 2);
+    let pages = |report: &RefreshReport| -> Vec<(String, Vec<String>, String)> {
+        let cores = cores(&bank, report).into_iter();
+        cores
+            .map(|core| (core.seed, core.hubs, core.sides))
+            .collect()
+    };
+    assert_eq!(pages(&first), pages(&again));
+    bank.is_sound();
+}
+
+/// Another share, another parameter and `--cold` begin anew; the number of seeds and the pick do not.
+#[test]
+fn what_begins_anew() {
+    let bank = TestBank::new();
+    bank.delta(&day_text(&crawl(5), 0).unwrap());
+    bank.refresh("near", &within("1"), false);
+    let fewer = PlanOptions {
+        seeds: Some(30),
+        pick: Some(Pick::Stable),
+        ..within("1")
+    };
+    assert!(!bank.refresh("near", &fewer, false).view.cold);
+    assert!(bank.refresh("near", &fewer, true).view.cold);
+    assert!(bank.refresh("near", &within("2"), false).view.cold);
+    let sparse = PlanOptions {
+        density: Some("80".parse().unwrap()),
+        ..within("2")
+    };
+    assert!(bank.refresh("near", &sparse, false).view.cold);
+    let exact = PlanOptions {
+        density: Some("80".parse().unwrap()),
+        ..within("0")
+    };
+    let exact = bank.refresh("near", &exact, false);
+    assert!(exact.view.cold && exact.steps.is_none());
+    assert!(
+        cores(&bank, &exact)
+            .iter()
+            .all(|core| core.sigma_bound.is_none())
+    );
+    assert!(
+        !bank
+            .refresh("near", &PlanOptions::default(), false)
+            .view
+            .cold
+    );
+    let classic = PlanOptions {
+        hits: Some(Hits::Classic),
+        ..within("1")
+    };
+    assert!(
+        classic
+            .decide()
+            .unwrap_err()
+            .to_string()
+            .contains("within 0 per cent")
+    );
+    bank.is_sound();
+}
+
+/// Two banks with the same history have the same cores and scores, bit for bit.
+#[test]
+fn the_same_history_gives_the_same() {
+    let [one, other] = [1, 2].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| {
+            let bank = TestBank::new();
+            let mut all = Vec::new();
+            for day in 0..=2 {
+                bank.delta(&day_text(&crawl(6), day).unwrap());
+                let report = bank.refresh("near", &within("5"), false);
+                holds(&bank, &report, 0.05);
+                all.push(cores(&bank, &report));
+            }
+            all
+        })
+    });
+    assert_eq!(one, other);
+}
+
+/// Kept steps are those of the plan's last refresh alone, and go with it.
+#[test]
+fn only_the_last_refresh_keeps_steps() {
+    use seedbank::storage::{Reader, tables};
+    let bank = TestBank::new();
+    bank.delta(&day_text(&crawl(7), 0).unwrap());
+    let kept = |bank: &TestBank| -> Vec<u32> {
+        let reader = Reader::open(bank.bank.path()).unwrap();
+        let entries = reader.scan(&tables::KEPT_STEPS).unwrap();
+        let mut refreshes: Vec<u32> = entries.map(|entry| entry.unwrap().0.0).collect();
+        refreshes.dedup();
+        refreshes
+    };
+    bank.refresh("near", &within("1"), false);
+    let last = bank.refresh("near", &within("1"), false).view.refresh;
+    assert_eq!(kept(&bank), [last]);
+    bank.refresh("near", &within("0"), false);
+    assert!(kept(&bank).is_empty());
+}
+
+#[test]
+fn a_real_crawl_and_small_changes_to_it() {
+    let Some(shared) = shared("a_real_crawl_and_small_changes_to_it") else {
+        return;
+    };
+    let bank = TestBank::new();
+    let text = gunzip(&shared.join("data/ku-2017-webir/crawl.jsonl.gz"));
+    bank.delta(&text);
+    let options = PlanOptions {
+        seeds: Some(100),
+        ..within("1")
+    };
+    let first = bank.refresh("near", &options, false);
+    holds(&bank, &first, 0.01);
+    let exact = PlanOptions {
+        seeds: Some(100),
+        ..PlanOptions::default()
+    };
+    let exact = bank.refresh("exact", &exact, false);
+    let tops = |report: &RefreshReport| -> Vec<f64> {
+        cores(&bank, report).iter().map(|core| core.sigma).collect()
+    };
+    // The largest sigma of all lies between what is told of the first step.
+    let near = &cores(&bank, &first)[0];
+    let largest = tops(&exact)[0];
+    assert!(near.sigma <= largest * (1.0 + 1e-9) && largest <= near.sigma_bound.unwrap());
+    // Ten pages lose a link.
+    let mut changed = String::new();
+    for line in text
+        .lines()
+        .filter(|line| line.len() > 4_000)
+        .step_by(7)
+        .take(10)
+    {
+        let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+        record["outlinks"].as_array_mut().unwrap().pop();
+        writeln!(changed, "{record}").unwrap();
+    }
+    assert!(!changed.is_empty());
+    bank.delta(&changed);
+    let again = bank.refresh("near", &options, false);
+    holds(&bank, &again, 0.01);
+    assert!(again.view.steps_reused >= 50, "{:?}", again.steps);
+    bank.is_sound();
+}
