@@ -268,7 +268,8 @@ pub struct RefreshView {
     /// Whether nothing of an earlier refresh was reused.
     pub cold: bool,
     /// Steps taken over from the previous refresh: cores, or sites, or seeds over the web. Cores
-    /// only from components that are verified, so every reused step is.
+    /// only from components that are verified, so every reused step is; within a bound those that are kept
+    /// and had nothing computed for them.
     pub steps_reused: u64,
     /// Steps computed: cores, or sites, or seeds over the web.
     pub steps_recomputed: u64,
