@@ -71,7 +71,7 @@ deps-browser:
 	fi
 
 build: deps
-	@[ -x $(SEEDBANK) ] || echo "building; the first time takes some 23 minutes of processor time, two thirds of it for RocksDB"
+	@[ -x $(SEEDBANK) ] || echo "building; the first time takes some 28 minutes of processor time, half of it for RocksDB"
 	$(CARGO) build --locked
 
 demo: build

@@ -28,7 +28,9 @@ impl Walk<'_> {
         for (&refresh, record) in refreshes.iter().filter(|(_, record)| is_within(record)) {
             let cores = (1..=record.cores).map(|rank| (refresh, rank));
             bounded.extend(cores.clone());
-            if last.get(&record.plan) == Some(&&refresh) {
+            if record.cores > 0 && last.get(&record.plan) == Some(&&refresh) {
+                // At rank 0 stand the pages that the steps name.
+                kept.extend([(refresh, 0)]);
                 kept.extend(cores);
             }
         }

@@ -126,8 +126,9 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         }
         if table.name == tables::KEPT_STEPS.name {
             let kept = KeptRecord {
-                scores: vec![(PageId::new(SiteId(1), 2), 145)],
-                weights: vec![(PageId::new(SiteId(1), 3), 4096)],
+                pages: vec![PageId::new(SiteId(1), 2), PageId::new(SiteId(1), 3)],
+                scores: vec![(0, 145)],
+                weights: vec![(1, 4096)],
             };
             seeds.push(input(number, &(4_u32, 1_u32).bytes(), &written(&kept)));
         }

@@ -1,8 +1,11 @@
 //! What a refresh within a bound keeps of its steps for the next one of its plan.
 
+use roaring::RoaringBitmap;
+
 use super::load::Hubs;
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan, PlanOptions};
+use crate::page::PageId;
 use crate::rank::{KeptStep, ProvenStep};
 use crate::storage::kept_steps::KeptRecord;
 use crate::storage::records::RefreshId;
@@ -28,12 +31,18 @@ pub(super) fn load(
         return Ok(Vec::new());
     }
     let mut steps = Vec::new();
+    let mut numbers: Vec<Option<u32>> = Vec::new();
     for entry in store.scan_under(&tables::KEPT_STEPS, &refresh.to_be_bytes())? {
-        let (_, record) = entry?;
+        let ((_, rank), record) = entry?;
+        if rank == 0 {
+            numbers = record.pages.iter().map(|page| hubs.number(*page)).collect();
+            continue;
+        }
+        let number = |place: u32| numbers.get(place as usize).copied().flatten();
         let scores = record.scores.into_iter();
-        let scores = scores.filter_map(|(page, code)| Some((hubs.number(page)?, code)));
+        let scores = scores.filter_map(|(place, code)| Some((number(place)?, code)));
         let weights = record.weights.into_iter();
-        let weights = weights.filter_map(|(page, code)| Some((hubs.number(page)?, code)));
+        let weights = weights.filter_map(|(place, code)| Some((number(place)?, code)));
         steps.push(KeptStep {
             scores: scores.collect(),
             weights: weights.collect(),
@@ -53,19 +62,49 @@ pub(super) fn put(
         let before = plan.last_refresh.to_be_bytes();
         changes.delete_under(store, &tables::KEPT_STEPS, &before)?;
     }
+    if steps.is_empty() {
+        return Ok(());
+    }
+    let mut named = RoaringBitmap::new();
+    for step in steps {
+        named.extend(step.kept.scores.iter().map(|entry| entry.0));
+        named.extend(step.kept.weights.iter().map(|entry| entry.0));
+    }
+    let mut pages: Vec<(PageId, u32)> = named
+        .iter()
+        .map(|number| (hubs.pages[number as usize], number))
+        .collect();
+    pages.sort_unstable();
+    let mut places = vec![0; hubs.pages.len()];
+    for (&(_, number), place) in pages.iter().zip(0..) {
+        places[number as usize] = place;
+    }
+    let record = KeptRecord {
+        pages: pages.iter().map(|(page, _)| *page).collect(),
+        ..KeptRecord::default()
+    };
+    changes.put(&tables::KEPT_STEPS, &(refresh, 0), &record)?;
     for (rank, step) in (1_u32..).zip(steps) {
-        let page = |number: u32| hubs.pages[number as usize];
-        let scores = step.kept.scores.iter();
-        let weights = step.kept.weights.iter();
-        let mut record = KeptRecord {
-            scores: scores.map(|&(number, code)| (page(number), code)).collect(),
-            weights: weights
-                .map(|&(number, code)| (page(number), code))
-                .collect(),
+        let record = KeptRecord {
+            pages: Vec::new(),
+            scores: by_place(&step.kept.scores, &places, pages.len()),
+            weights: by_place(&step.kept.weights, &places, pages.len()),
         };
-        record.scores.sort_unstable_by_key(|entry| entry.0);
-        record.weights.sort_unstable_by_key(|entry| entry.0);
         changes.put(&tables::KEPT_STEPS, &(refresh, rank), &record)?;
     }
     Ok(())
+}
+
+/// What pages have, by their places among so many, ascending.
+fn by_place<T: Copy + Default + PartialEq>(
+    of: &[(u32, T)],
+    places: &[u32],
+    count: usize,
+) -> Vec<(u32, T)> {
+    let mut codes = vec![T::default(); count];
+    for &(number, code) in of {
+        codes[places[number as usize] as usize] = code;
+    }
+    let codes = (0..).zip(codes);
+    codes.filter(|(_, code)| *code != T::default()).collect()
 }
