@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::{HubGraph, WeakComponents};
-use crate::rank::{Doubt, KeptStep, KnownSteps, Next, Rest, TIED};
+use crate::rank::{Doubt, KeptSteps, KnownSteps, Next, Rest, TIED};
 
 use super::found::Core;
 use super::near::NearPage;
@@ -46,7 +46,7 @@ pub struct KnownComponent {
 pub struct Ledger {
     components: WeakComponents,
     known: BTreeMap<u32, KnownComponent>,
-    steps: Vec<KeptStep>,
+    steps: KeptSteps,
 }
 
 /// What a run found in a component, for later ones.
@@ -64,24 +64,23 @@ pub struct FoundComponent {
 impl Ledger {
     /// A ledger of the components of a graph, with what is known of each.
     #[must_use]
-    pub const fn new(components: WeakComponents, known: BTreeMap<u32, KnownComponent>) -> Self {
+    pub fn new(components: WeakComponents, known: BTreeMap<u32, KnownComponent>) -> Self {
         Self {
             components,
             known,
-            steps: Vec::new(),
+            steps: KeptSteps::default(),
         }
     }
 
-    /// The same with the steps that an earlier run within a bound kept, in order, in numbers of the
-    /// present graph.
+    /// The same with the steps that an earlier run within a bound kept.
     #[must_use]
-    pub fn with_steps(mut self, steps: Vec<KeptStep>) -> Self {
+    pub fn with_steps(mut self, steps: KeptSteps) -> Self {
         self.steps = steps;
         self
     }
 
     /// The steps that an earlier run within a bound kept.
-    pub(super) fn kept_steps(&self) -> &[KeptStep] {
+    pub(super) const fn kept_steps(&self) -> &KeptSteps {
         &self.steps
     }
 

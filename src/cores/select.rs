@@ -110,7 +110,7 @@ fn select_within(
     };
     let choice = match params.pick {
         // A core that is kept keeps its seed.
-        _ if !ledger.kept_steps().is_empty() => HubChoice::preferring(previous_seeds),
+        _ if !ledger.kept_steps().steps.is_empty() => HubChoice::preferring(previous_seeds),
         Pick::Stable => HubChoice::preferring(previous_seeds),
         Pick::Best => HubChoice::default(),
     };

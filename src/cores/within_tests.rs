@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::graph::Rows;
-use crate::rank::{KeptStep, Origin};
+use crate::rank::{KeptSteps, Origin};
 use crate::watch::Unwatched;
 
 /// Links from each page.
@@ -127,7 +127,7 @@ fn replayed(
 /// What a run leaves to the next one.
 #[derive(Default)]
 struct Past {
-    steps: Vec<KeptStep>,
+    steps: KeptSteps,
     seeds: Vec<u32>,
 }
 
@@ -141,6 +141,7 @@ fn run(links: &Links, params: &CoreParams, past: &Past) -> Selection {
 /// A run that begins with `past`, every step of which is judged.
 fn judged(links: &Links, params: &CoreParams, past: &Past) -> (Past, Vec<Origin>) {
     let selection = run(links, params, past);
+    let graph = linked(links);
     assert!(selection.certified, "{:?}", selection.uncertified_reason);
     let percent = match params.rule {
         Rule::Density { density, .. } => density.millionths() / 1_000_000,
@@ -159,12 +160,16 @@ fn judged(links: &Links, params: &CoreParams, past: &Past) -> (Past, Vec<Origin>
         assert!(sigma <= bound * (1.0 + 1e-9), "{sigma} of {bound}");
         assert!(core.sigma >= (1.0 - params.within.share()) * bound);
         let live: BTreeSet<u32> = left.values().flatten().copied().collect();
-        let kept = step
+        let scores: BTreeMap<u32, f64> = step
             .kept
             .scores
             .iter()
-            .filter(|(page, _)| live.contains(page));
-        let scores: BTreeMap<u32, f64> = kept.map(|&(page, code)| (page, score(code))).collect();
+            .flat_map(|&(class, code)| {
+                let pages = graph.authority_members().list(class);
+                pages.iter().map(move |page| (*page, score(code)))
+            })
+            .filter(|(page, _)| live.contains(page))
+            .collect();
         let squares = |scores: &mut dyn Iterator<Item = f64>| scores.map(|s| s * s).sum::<f64>();
         let lead = |to: &BTreeSet<u32>| to.iter().filter_map(|page| scores.get(page)).sum::<f64>();
         let above = squares(&mut left.values().map(lead));
@@ -192,11 +197,14 @@ fn judged(links: &Links, params: &CoreParams, past: &Past) -> (Past, Vec<Origin>
     }
     let past = Past {
         seeds: selection.cores.iter().map(|core| core.seed).collect(),
-        steps: selection
-            .steps
-            .iter()
-            .map(|step| step.kept.clone())
-            .collect(),
+        steps: KeptSteps {
+            groups: graph.authority_members().clone(),
+            steps: selection
+                .steps
+                .iter()
+                .map(|step| step.kept.clone())
+                .collect(),
+        },
     };
     (
         past,

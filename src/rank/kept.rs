@@ -1,6 +1,6 @@
-//! What is kept of steps within a bound, by page, and the same by the classes of a graph.
+//! What is kept of steps within a bound, by groups of equal pages, and the same by the classes of a graph.
 
-use crate::graph::HubGraph;
+use crate::graph::{Csr, HubGraph, number};
 
 use super::coarse;
 use super::region::Region;
@@ -28,7 +28,16 @@ impl Origin {
     }
 }
 
-/// What is kept of a step: of authorities, by page, each once.
+/// What is kept of a run: its steps in order, whose entries name groups of pages that were equal then.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct KeptSteps {
+    /// The pages of each group, by their numbers in the present graph; each page is in one at most.
+    pub groups: Csr,
+    /// The steps.
+    pub steps: Vec<KeptStep>,
+}
+
+/// What is kept of a step: of groups of authorities, each once.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct KeptStep {
     /// The scores on a grid, where they are not 0.
@@ -45,7 +54,7 @@ pub struct ProvenStep {
     pub sigma_bound: f64,
     /// How the step came about.
     pub origin: Origin,
-    /// What a later run can begin with.
+    /// What a later run can begin with, by the authority classes of the graph.
     pub kept: KeptStep,
 }
 
@@ -72,11 +81,12 @@ pub(super) fn packed_scores(x: &[f64]) -> Vec<(u32, u8)> {
 }
 
 impl Step {
-    /// The step on the classes of a graph: a class has the largest of what its pages had.
-    pub(super) fn of(graph: &HubGraph, region: &Region, step: &KeptStep) -> Self {
+    /// What was kept by groups on the positions of a region: a class has the largest of what its pages had.
+    /// `classes` are those of each group.
+    pub(super) fn of(region: &Region, classes: &Csr, step: &KeptStep) -> Self {
         Self::new(
-            by_class(graph, region, &step.scores),
-            by_class(graph, region, &step.weights),
+            by_position(region, classes, &step.scores),
+            by_position(region, classes, &step.weights),
         )
     }
 
@@ -90,25 +100,42 @@ impl Step {
         }
     }
 
-    pub(super) fn by_page(&self, graph: &HubGraph, region: &Region) -> KeptStep {
+    pub(super) fn by_class(&self, region: &Region) -> KeptStep {
         KeptStep {
-            scores: by_page(graph, region, &self.scores),
-            weights: by_page(graph, region, &self.weights),
+            scores: by_class(region, &self.scores),
+            weights: by_class(region, &self.weights),
         }
     }
 }
 
-/// What pages have, by the position of their class, ascending: a class has the most of its pages.
-fn by_class<T: Ord + Copy + Default>(
-    graph: &HubGraph,
+/// The authority classes that the pages of each group are in now.
+pub(super) fn classes_of(graph: &HubGraph, groups: &Csr) -> Csr {
+    let mut classes = Csr::with_capacity(groups.len(), groups.len());
+    for group in 0..number(groups.len()) {
+        let pages = groups.list(group).iter();
+        let mut of_pages: Vec<u32> = pages
+            .filter_map(|page| graph.authority_class(*page))
+            .collect();
+        of_pages.sort_unstable();
+        of_pages.dedup();
+        classes.push(of_pages);
+    }
+    classes
+}
+
+/// What groups have, by the position of each class, ascending: a class has the most of its groups.
+fn by_position<T: Ord + Copy + Default>(
     region: &Region,
+    classes: &Csr,
     of: &[(u32, T)],
 ) -> Vec<(u32, T)> {
-    let mut codes = vec![T::default(); graph.authority_members().len()];
-    for &(page, code) in of {
-        if let Some(class) = graph.authority_class(page) {
-            let most = &mut codes[class as usize];
-            *most = code.max(*most);
+    let last = region.authorities().last();
+    let mut codes = vec![T::default(); last.map_or(0, |class| *class as usize + 1)];
+    for &(group, code) in of {
+        for &class in classes.list(group) {
+            if let Some(most) = codes.get_mut(class as usize) {
+                *most = code.max(*most);
+            }
         }
     }
     let codes = (0..)
@@ -117,16 +144,7 @@ fn by_class<T: Ord + Copy + Default>(
     codes.filter(|(_, code)| *code > T::default()).collect()
 }
 
-fn by_page<T: Copy>(graph: &HubGraph, region: &Region, of: &[(u32, T)]) -> Vec<(u32, T)> {
-    let members = |at: u32| {
-        graph
-            .authority_members()
-            .list(region.authorities()[at as usize])
-    };
-    let count = of.iter().map(|(at, _)| members(*at).len()).sum();
-    let mut pages = Vec::with_capacity(count);
-    for &(at, code) in of {
-        pages.extend(members(at).iter().map(|&page| (page, code)));
-    }
-    pages
+fn by_class<T: Copy>(region: &Region, of: &[(u32, T)]) -> Vec<(u32, T)> {
+    let class = |at: u32| region.authorities()[at as usize];
+    of.iter().map(|(at, code)| (class(*at), *code)).collect()
 }

@@ -35,7 +35,7 @@ mod within;
 
 pub use classic::Classic;
 pub use converged::Converged;
-pub use kept::{KeptStep, Origin, ProvenStep};
+pub use kept::{KeptStep, KeptSteps, Origin, ProvenStep};
 pub use pagerank::pagerank;
 pub use principal::{Doubt, Principal, TIED};
 pub use ranker::{Next, Ranker};

@@ -33,7 +33,7 @@ use crate::watch::{Interrupted, Watch};
 
 use super::certificate::{Raising, Tightness, certify};
 use super::coarse;
-use super::kept::{KeptStep, Origin, ProvenStep, Step, packed, packed_scores};
+use super::kept::{KeptSteps, Origin, ProvenStep, Step, classes_of, packed, packed_scores};
 use super::krylov::Line;
 use super::parts::{Place, densest_part};
 use super::principal::{Doubt, Principal};
@@ -96,14 +96,16 @@ pub struct Within {
 
 impl Within {
     /// A ranker of this graph whose sigmas are at least `1 - share` times the largest; `past` has what an
-    /// earlier run kept, in order.
+    /// earlier run kept.
     #[must_use]
-    pub fn new(graph: &HubGraph, left: &Remaining, share: f64, past: &[KeptStep]) -> Self {
+    pub fn new(graph: &HubGraph, left: &Remaining, share: f64, past: &KeptSteps) -> Self {
         let mut position = vec![NONE; graph.authority_members().len()];
         let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
         let mut visits = 0;
         let region = Region::gather(graph, left, &hubs, &mut position, &mut visits);
-        let past = past.iter().map(|step| Step::of(graph, &region, step));
+        let classes = classes_of(graph, &past.groups);
+        let steps = past.steps.iter();
+        let past = steps.map(|step| Step::of(&region, &classes, step));
         Self {
             share: (1.0 - share) * (1.0 - share),
             strict: (1.0 - STRICT * share) * (1.0 - STRICT * share),
@@ -474,12 +476,12 @@ impl Ranker for Within {
         Ok(None)
     }
 
-    fn removed(&mut self, graph: &HubGraph, left: &Remaining, touched: &Touched) {
+    fn removed(&mut self, _graph: &HubGraph, left: &Remaining, touched: &Touched) {
         if let Some((step, upper, origin)) = self.taken.take() {
             self.steps.push(ProvenStep {
                 sigma_bound: upper.sqrt() * (1.0 + ROUNDING),
                 origin,
-                kept: step.by_page(graph, &self.region),
+                kept: step.by_class(&self.region),
             });
         }
         self.region.lose(left, touched);

@@ -29,7 +29,7 @@ impl Walk<'_> {
             let cores = (1..=record.cores).map(|rank| (refresh, rank));
             bounded.extend(cores.clone());
             if record.cores > 0 && last.get(&record.plan) == Some(&&refresh) {
-                // At rank 0 stand the pages that the steps name.
+                // At rank 0 stand the groups that the steps name.
                 kept.extend([(refresh, 0)]);
                 kept.extend(cores);
             }

@@ -127,6 +127,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         if table.name == tables::KEPT_STEPS.name {
             let kept = KeptRecord {
                 pages: vec![PageId::new(SiteId(1), 2), PageId::new(SiteId(1), 3)],
+                groups: vec![1, 0],
                 scores: vec![(0, 145)],
                 weights: vec![(1, 4096)],
             };

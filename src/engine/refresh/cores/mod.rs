@@ -109,7 +109,7 @@ pub(crate) fn run(
     }
     let hubs = Hubs::load(store, plan, rules.candidates.leave_out(), watch)?;
     let steps = kept_steps::load(store, of_steps, (plan, &hubs))?;
-    let mut began_with_steps = !steps.is_empty();
+    let mut began_with_steps = !steps.steps.is_empty();
     let mut ledger = kept::load(store, &hubs, earlier)?.with_steps(steps);
     let (mut selection, mut held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
     selection.link_visits += visits;
