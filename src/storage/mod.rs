@@ -54,6 +54,7 @@ mod older;
 mod open_files;
 mod options;
 mod page_reads;
+mod page_set;
 mod published;
 mod raw;
 pub mod records;
@@ -86,6 +87,7 @@ pub use examine::{BankCheck, FileFinding, StateCheck, Verdict, check as check_ba
 pub use hint::StoreHint;
 pub use last_block::LastBlock;
 pub use migrate::{MigrateReport, migrate, migrate_to};
+pub(crate) use page_set::PageSetBytes;
 pub use published::Reader;
 #[doc(hidden)]
 pub use raw::{RawEntry, RawState, raw_entries, raw_state, raw_write};

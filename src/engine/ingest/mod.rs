@@ -262,9 +262,11 @@ fn finished(
         counts: report.counts.clone(),
     };
     changes.put(&tables::BATCHES, &batch, &record)?;
-    changes.put(&tables::BITMAPS, &BitmapKey::Changed(batch), &changed)?;
+    let changed = changed.finish()?;
+    changes.put_encoded(&tables::BITMAPS, &BitmapKey::Changed(batch), &changed)?;
     if !former.is_empty() {
-        changes.put(&tables::BITMAPS, &BitmapKey::Former(batch), &former)?;
+        let former = former.finish()?;
+        changes.put_encoded(&tables::BITMAPS, &BitmapKey::Former(batch), &former)?;
     }
     counters.batch = batch;
     Ok((changes, counters))

@@ -253,7 +253,7 @@ fn account(
     let other = old.is_none_or(|old| is_other(old, new));
     if other || change.intra.is_some() {
         passes.counts.changed += 1;
-        passes.changed.insert(page.0);
+        passes.changed.push(page)?;
     }
     if other || change.intra.is_some() || change.uncrawled != 0 {
         delta.changed = true;
@@ -294,7 +294,7 @@ fn keep_former(
         row: record.row,
     };
     if let Some(was) = old.map(standing).filter(|was| *was != standing(new)) {
-        passes.former.insert(page.0);
+        passes.former.push(page)?;
         let key = (passes.batch, page);
         passes.changes.put(&tables::FORMER_PAGES, &key, &was)?;
     }

@@ -42,7 +42,7 @@ use crate::engine::EngineError;
 use crate::page::{PageId, RowId, SiteId};
 use crate::storage::links::{LinkKey, NEIGHBOURS};
 use crate::storage::records::{BatchCounts, BatchId, Counters, PageState, SiteGiven};
-use crate::storage::{self, Changes, Sorted, Sorter};
+use crate::storage::{self, Changes, PageSetBytes, Sorted, Sorter};
 
 /// How many shares the budget is cut into. What is held at the same time comes to two thirds of
 /// them: the rest is for what the allocator cannot give back, and for reading ahead.
@@ -70,9 +70,9 @@ pub(super) struct Passes<'a> {
     pub(super) of_sites: SitesCounts,
     pub(super) batch: BatchId,
     /// Pages whose links, state or attributes changed.
-    pub(super) changed: RoaringTreemap,
+    pub(super) changed: PageSetBytes,
     /// Pages whose state, spam mark or row changed.
-    pub(super) former: RoaringTreemap,
+    pub(super) former: PageSetBytes,
     /// What is left without a name, since it is to be forgotten.
     pub(super) forgotten: Forgotten,
     /// What the batch takes away; complete after the links pass.
@@ -121,8 +121,8 @@ impl<'a> Passes<'a> {
             counts: BatchCounts::default(),
             of_sites: SitesCounts::default(),
             batch,
-            changed: RoaringTreemap::new(),
-            former: RoaringTreemap::new(),
+            changed: PageSetBytes::default(),
+            former: PageSetBytes::default(),
             forgotten: Forgotten::default(),
             loss: Loss::default(),
             aliases,
