@@ -238,3 +238,26 @@ fn the_caller_can_stop_the_work() {
     let result = select(&uneven(), &CoreParams::default(), &[], &Stopped);
     assert_eq!(result.unwrap_err(), CoresError::Interrupted(Interrupted));
 }
+
+/// Every page leads to two others, and no place of them is denser than another: values lie too close for any
+/// recurrence. A step reads every entry at most ten times as often as the published procedure, whose passes
+/// are 120, and what is not proven by then is told.
+#[test]
+fn work_on_a_flat_spectrum_is_limited() {
+    let pages = 100_000;
+    let mut rows = Rows::new();
+    for page in 0..pages {
+        let mut targets = [(7 * page + 1) % pages, (3 * page + 2) % pages];
+        targets.sort_unstable();
+        rows.push(&[page], &targets).unwrap();
+    }
+    let graph = rows.graph().unwrap();
+    let params = CoreParams {
+        seeds: 3,
+        ..CoreParams::default()
+    };
+    let selection = select(&graph, &params, &[], &Unwatched).unwrap();
+    let most = 3 * 1_200 * graph.rows().entries().len() as u64;
+    assert!(selection.link_visits <= most, "{}", selection.link_visits);
+    assert!(!selection.certified);
+}

@@ -39,8 +39,8 @@ pub(super) fn eigen(mut t: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
 #[expect(clippy::many_single_char_names, reason = "the letters of the source")]
 fn rotate(t: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize) {
     let tau = (t[q][q] - t[p][p]) / (2.0 * t[p][q]);
-    let tan = tau.signum() / (tau.abs() + tau.hypot(1.0));
-    let c = 1.0 / tan.hypot(1.0);
+    let tan = tau.signum() / (tau.abs() + (tau * tau + 1.0).sqrt());
+    let c = 1.0 / (tan * tan + 1.0).sqrt();
     let s = tan * c;
     for row in t.iter_mut() {
         let (x, y) = (row[p], row[q]);

@@ -143,11 +143,12 @@ impl State {
     }
 }
 
-/// The largest Ritz pairs from these start vectors; at least one must not be zero.
+/// The largest Ritz pairs from these start vectors; at least one must not be zero. It ends at the goal, or
+/// after `most` visits in all.
 pub(super) fn largest_pairs(
     region: &Region,
     start: impl IntoIterator<Item = Vec<f64>>,
-    goal: f64,
+    (goal, most): (f64, u64),
     visits: &mut u64,
     watch: &dyn Watch,
 ) -> Result<Ritz, Interrupted> {
@@ -171,7 +172,7 @@ pub(super) fn largest_pairs(
     let mut found = basis.state(&pairs);
     for _ in 0..PASSES {
         watch.proceed()?;
-        if spans_all(&basis) || found.is_good(goal) {
+        if spans_all(&basis) || found.is_good(goal) || *visits > most {
             break;
         }
         let progress = found.residual.max(FLOOR) / found.gap.max(1e-15);

@@ -65,6 +65,8 @@ pub(super) const TIGHT: Depth = Depth {
 /// Raising is restarted, from places known to be smaller, once it has visited each entry this
 /// often.
 const PATIENCE: u64 = 2;
+/// It is given up once it has visited each entry this often after that.
+const MOST: u64 = 100;
 /// How many places known to be smaller are remembered.
 const KNOWN: usize = 6;
 
@@ -191,7 +193,8 @@ impl Candidate {
             add(&mut z, weight, &local);
         }
         raising = Raising::new(region, z, visits);
-        if holds(&mut raising, u64::MAX, visits) {
+        let most = *visits + MOST * region.rows().entries().len() as u64;
+        if holds(&mut raising, most, visits) {
             Ok(tightest)
         } else {
             Err(raising.into_z())

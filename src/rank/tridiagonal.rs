@@ -122,11 +122,11 @@ impl Tridiagonal {
 #[expect(clippy::many_single_char_names, reason = "the letters of the source")]
 fn turn(values: &mut [f64], beside: &mut [f64], lasts: &mut [f64], (low, high): (usize, usize)) {
     let mut g = (values[low + 1] - values[low]) / (2.0 * beside[low]);
-    g = values[high] - values[low] + beside[low] / (g + g.hypot(1.0).copysign(g));
+    g = values[high] - values[low] + beside[low] / (g + (g * g + 1.0).sqrt().copysign(g));
     let (mut s, mut c, mut p) = (1.0, 1.0, 0.0);
     for at in (low..high).rev() {
         let (f, b) = (s * beside[at], c * beside[at]);
-        let r = f.hypot(g);
+        let r = (f * f + g * g).sqrt();
         beside[at + 1] = r;
         if r == 0.0 {
             values[at + 1] -= p;
