@@ -16,6 +16,7 @@ LONG_STEPS ?= 500
 LONG_POLICIES ?= 200
 LONG_UNDOS ?= 300
 LONG_DAILY ?= 30
+LONG_WITHIN ?= 1000
 PYTHON    ?= python3
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
@@ -28,7 +29,8 @@ help:
 	@echo "make test-long  what takes long: LONG_DAMAGES=5000 damages to files of banks, LONG_KILLS=1000 kills,"
 	@echo "              refresh by cores on every day of a large crawl, each beside one from scratch,"
 	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_POLICIES=200 histories of plans with policies,"
-	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed"
+	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed,"
+	@echo "              LONG_WITHIN=1000 histories of refreshes within a bound, and as many days of one"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
 	@echo "make interop  formats beside the programs that write and read them, all scripts of tests/interop, which say"
 	@echo "              what they skip. First: pip install scrapy pyyaml grpcio-tools duckdb pyarrow warcio fastwarc"
@@ -141,6 +143,7 @@ test-long: deps
 	LONG_UNDOS=$(LONG_UNDOS) $(CARGO) test --locked --test ingest -- undo::an_export --nocapture
 	LONG_POLICIES=$(LONG_POLICIES) $(CARGO) test --locked --test refresh -- policies::random_histories --nocapture
 	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --test cli -- daily:: --nocapture
+	LONG_WITHIN=$(LONG_WITHIN) $(CARGO) test --locked --lib -- cores::within_tests --nocapture
 
 # Guided by coverage, on the stable compiler: libFuzzer comes with a crate and is built with g++.
 # Nothing that the package compiled is compiled again, RocksDB above all. Findings are in

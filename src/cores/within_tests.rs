@@ -248,8 +248,13 @@ fn join(links: &mut Links, from: impl Iterator<Item = u32>, to: std::ops::Range<
     }
 }
 
+/// How many histories are tried, or days of a long one; `make test-long` tries more.
+fn long_within(usual: u32) -> u32 {
+    std::env::var("LONG_WITHIN").map_or(usual, |text| text.parse().unwrap())
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(long_within(100)))]
 
     #[test]
     fn every_step_holds_what_it_tells_after_any_history(
@@ -344,7 +349,7 @@ fn many_small_changes_drift_nowhere() {
     let mut links = web();
     let (mut past, _) = origins(&Past::default(), &links, "1");
     let mut random = 7_u32;
-    for day in 0..60 {
+    for day in 0..long_within(60) {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let (from, to) = ((random >> 8) % 700, (random >> 20) % 700);
         flip(&mut links, from, to);

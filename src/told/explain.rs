@@ -65,10 +65,14 @@ fn evidence(lines: &mut Lines, why: &Why) {
 }
 
 fn core(core: &CoreNumbers) -> String {
+    let bound = core
+        .sigma_bound
+        .map(|bound| format!(" of at most {bound:.6}"));
     format!(
-        "core {} (sigma {:.6}, {}, {} on {}, {})",
+        "core {} (sigma {:.6}{}, {}, {} on {}, {})",
         core.rank,
         core.sigma,
+        bound.unwrap_or_default(),
         counted(core.hubs, "hub"),
         counted(core.authorities, "authority"),
         counted(core.authority_sites, "site"),

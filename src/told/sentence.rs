@@ -131,9 +131,13 @@ fn core_seed(seed: &CoreSeed, before: bool) -> String {
     let core = &seed.core;
     if core.hubs == 1 {
         return format!(
-            "it alone links to {} on {}, the closest knit group that was left",
+            "it alone links to {} on {}, {} that was left",
             counted(core.authorities, "page"),
-            counted(core.authority_sites, "site")
+            counted(core.authority_sites, "site"),
+            match core.sigma_bound {
+                Some(_) => "nearly the closest knit group",
+                None => "the closest knit group",
+            }
         );
     }
     let group = group(core);

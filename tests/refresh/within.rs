@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use crate::support::banks::TestBank;
+use crate::support::days::friendlinks;
 use crate::support::{gunzip, shared};
 use seedbank::cores::{Hits, Pick};
 use seedbank::engine::{CoreView, PlanOptions, RefreshReport, StepsView, Which};
@@ -236,5 +237,45 @@ fn a_real_crawl_and_small_changes_to_it() {
     let again = bank.refresh("near", &options, false);
     holds(&bank, &again, 0.01);
     assert!(again.view.steps_reused >= 50, "{:?}", again.steps);
+    bank.is_sound();
+}
+
+/// Real days on which up to half of the pages come or go: what was kept holds or is done anew, and the first
+/// core is as dense as an exact run's, within the bound.
+#[test]
+fn real_days() {
+    let Some(shared) = shared("real_days") else {
+        return;
+    };
+    let bank = TestBank::new();
+    for day in friendlinks(&shared) {
+        bank.delta(&day);
+        for (name, percent, share) in [("near", "1", 0.01), ("far", "5", 0.05)] {
+            let report = bank.refresh(name, &within(percent), false);
+            holds(&bank, &report, share);
+        }
+        let exact = PlanOptions {
+            seeds: Some(1),
+            ..PlanOptions::default()
+        };
+        let exact = bank.refresh("exact", &exact, false);
+        for core in cores(&bank, &exact) {
+            let which = |plan: &str| Which {
+                plan: Some(plan.to_owned()),
+                ..Which::default()
+            };
+            for plan in ["near", "far"] {
+                let mut first = None;
+                bank.bank
+                    .cores(&which(plan), |core| {
+                        first.get_or_insert(core);
+                        Ok::<_, seedbank::engine::EngineError>(())
+                    })
+                    .unwrap();
+                let bound = first.unwrap().sigma_bound.unwrap();
+                assert!(core.sigma <= bound * (1.0 + 1e-9), "{plan}");
+            }
+        }
+    }
     bank.is_sound();
 }

@@ -315,7 +315,11 @@ fn core_view(
 }
 
 /// The bound on the largest sigma of what was left at a core; `None` where that is its own.
-fn bound(views: &Views, refresh: RefreshId, rank: u32) -> Result<Option<f64>, EngineError> {
+pub(super) fn bound(
+    views: &Views,
+    refresh: RefreshId,
+    rank: u32,
+) -> Result<Option<f64>, StoreError> {
     let key = VectorKey {
         refresh,
         rank,

@@ -16,6 +16,10 @@ pub struct CoreNumbers {
     pub rank: u32,
     /// The singular value of the region that it came from.
     pub sigma: f64,
+    /// Within a bound: what no place left was denser than.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub sigma_bound: Option<f64>,
     /// How many hubs it has.
     #[schemars(range(min = 1))]
     pub hubs: u32,

@@ -7,7 +7,8 @@ use super::core_answers::{
 };
 use crate::cores::{Growth, Rule};
 use crate::engine::EngineError;
-use crate::engine::plan::CorePlan;
+use crate::engine::ask::views::bound;
+use crate::engine::plan::{CorePlan, Plan};
 use crate::page::PageId;
 use crate::storage::blocks::place;
 use crate::storage::evidence::{CoreEvidence, Links, Near, SidePlace, Standing, StandingKey};
@@ -32,7 +33,7 @@ pub(super) fn why(
             hub: member.hub.map(view),
             authority: member.authority.map(view),
             seed: seed_of(case, &core)?,
-            core: numbers(case, rank, &core),
+            core: numbers(case, rank, &core)?,
         })));
     }
     let Some(standing) = standing(case, page)? else {
@@ -112,16 +113,23 @@ fn view(place: SidePlace) -> PlaceView {
     }
 }
 
-fn numbers(case: &Case, rank: u32, core: &CoreEvidence) -> CoreNumbers {
-    CoreNumbers {
+fn numbers(case: &Case, rank: u32, core: &CoreEvidence) -> Result<CoreNumbers, StoreError> {
+    let sigma_bound = match &case.plan {
+        Plan::Cores(plan) if !plan.params.within.is_exact() => {
+            bound(&case.views, case.refresh, rank)?
+        }
+        _ => None,
+    };
+    Ok(CoreNumbers {
         rank,
         sigma: core.sigma,
+        sigma_bound,
         hubs: core.hubs,
         authorities: core.authorities,
         authority_sites: core.authority_sites,
         edges: core.edges,
         gives_seed: is_seed(case, core.seed),
-    }
+    })
 }
 
 /// Whether a page is on the list; without policies every core's seed is.
@@ -144,7 +152,7 @@ pub(super) fn seed(case: &Case, rank: u32, core: &CoreEvidence) -> Result<CoreSe
         rank: of_list,
         held_back,
         since: core.since,
-        core: numbers(case, rank, core),
+        core: numbers(case, rank, core)?,
         hub: view(core.seed_place),
         leads_to: core.leads_to,
         leads_to_sites: core.leads_to_sites,
@@ -204,6 +212,6 @@ fn near_core(
         needs,
         reason,
         sums,
-        core: numbers(case, rank, &core),
+        core: numbers(case, rank, &core)?,
     })
 }
