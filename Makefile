@@ -73,7 +73,7 @@ deps-browser:
 	fi
 
 build: deps
-	@[ -x $(SEEDBANK) ] || echo "building; the first time takes some 28 minutes of processor time, half of it for RocksDB"
+	@[ -x $(SEEDBANK) ] || echo "building; the first time takes up to half an hour of processor time, half of it for RocksDB"
 	$(CARGO) build --locked
 
 demo: build

@@ -154,7 +154,7 @@ tables! {
         key "site u32, index u32, refresh u32", value "rank on the list, varint";
     /// What the last refresh of a plan by cores within a bound kept of its steps, for the next one.
     KEPT_STEPS = "kept_steps": (u32, u32) => KeptRecord, Scan, Refreshes,
-        key "refresh u32, rank u32", value "record: at rank 0 the pages that the steps name, gap-coded; else their places there with scores on a grid, codes u8, and with weights on a grid, codes u16";
+        key "refresh u32, rank u32", value "record: at rank 0 the pages that the steps name, gap-coded, and the group of each; else groups with scores on a grid, codes u8, and with weights on a grid, codes u16";
 }
 
 /// The tables of banks of older formats, the newest first: the first format that has more than

@@ -45,8 +45,6 @@ impl TestBank {
         let request = IngestRequest {
             inputs: vec![Input::File(file)],
             format,
-            // Real days may lose more than what is usual.
-            max_loss: 100.0,
             ..IngestRequest::default()
         };
         self.bank.ingest(&request, &Unwatched).unwrap();
