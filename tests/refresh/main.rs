@@ -23,6 +23,7 @@ mod policies;
 mod random;
 #[path = "../support/mod.rs"]
 mod support;
+mod unchanged;
 mod undo;
 mod web;
 mod within;

@@ -109,6 +109,14 @@ pub struct StepsView {
 }
 
 impl StepsView {
+    /// Of so many steps in a graph that has not changed.
+    pub(super) fn unchanged(steps: u32) -> Self {
+        Self {
+            proven: steps,
+            ..Self::default()
+        }
+    }
+
     /// Of steps in order; `None` where there are none.
     pub(super) fn of(steps: &[ProvenStep]) -> Option<Self> {
         let mut view = Self::default();

@@ -1,6 +1,7 @@
 //! What a refresh comes to: the plan's parameters, the run of its family, the list.
 
 use super::answers::{PolicyView, RefreshReport, Short, Shortage, Stars, StepsView, TuningView};
+use super::cores::unchanged::{self, Unchanged};
 use super::cores::{self, CoresRun};
 use super::cover::{self, CoverRun, Earlier};
 use super::listing::{self, Listing};
@@ -75,14 +76,25 @@ pub(super) fn run(
     };
     let outcome = match decided {
         Plan::Cores(plan) => {
-            // Findings by cores outlive some changes of parameters.
-            let run = cores::run(reader, (&plan, &rules), previous, request.cold, watch)?;
-            report.tell_cores(&run);
-            report.bytes_read = reader.bytes_read();
-            if request.explain_cost {
-                report.costs = Some(run.costs(reader)?);
+            let same = earlier.refresh.filter(|_| policy == Policy::default());
+            let same = match same {
+                Some(refresh) => unchanged::find(reader, &plan, refresh, watch)?,
+                None => None,
+            };
+            if let Some(same) = same {
+                report.tell_unchanged(&same, request.explain_cost);
+                report.bytes_read = reader.bytes_read();
+                Outcome::SameCores(Box::new(same))
+            } else {
+                // Findings by cores outlive some changes of parameters.
+                let run = cores::run(reader, (&plan, &rules), previous, request.cold, watch)?;
+                report.tell_cores(&run);
+                report.bytes_read = reader.bytes_read();
+                if request.explain_cost {
+                    report.costs = Some(run.costs(reader)?);
+                }
+                Outcome::Cores(Box::new(run))
             }
-            Outcome::Cores(Box::new(run))
         }
         Plan::Cover(choice) => {
             let run = of_sites(reader, (&choice, &rules), earlier, &mut report, watch)?;
@@ -205,6 +217,20 @@ impl RefreshReport {
                 told.held_back.insert(HeldBy::MaxChanges, held_back);
             }
         }
+    }
+
+    fn tell_unchanged(&mut self, same: &Unchanged, explain_cost: bool) {
+        let view = &mut self.view;
+        view.cores = count(same.sizes.len());
+        view.seeds = count(same.seeds.len());
+        (view.cold, view.certified) = (false, true);
+        (view.steps_reused, view.steps_recomputed) = (view.cores.into(), 0);
+        self.stars = Stars::of(same.sizes.iter().copied());
+        let is_within = view.parameters.within.is_some_and(|of| !of.is_exact());
+        self.steps = is_within.then(|| StepsView::unchanged(view.cores));
+        self.components = same.record.components;
+        self.components_verified = self.components;
+        self.costs = explain_cost.then(Vec::new);
     }
 
     fn tell_cores(&mut self, run: &CoresRun) {

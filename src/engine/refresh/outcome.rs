@@ -3,6 +3,7 @@
 use super::answers::Short;
 use super::cores::CoresRun;
 use super::cores::standings::Written;
+use super::cores::unchanged::Unchanged;
 use super::cover::CoverRun;
 use super::prune::PickedBy;
 use super::web::WebRun;
@@ -14,6 +15,7 @@ use crate::storage::{Changes, Store};
 /// What a family's run hands to the frame.
 pub(super) enum Outcome {
     Cores(Box<CoresRun>),
+    SameCores(Box<Unchanged>),
     Cover(CoverRun),
     Web(WebRun),
 }
@@ -23,6 +25,7 @@ impl Outcome {
     pub(super) fn leans_on(&self) -> Option<RefreshId> {
         match self {
             Self::Cores(run) => run.leans_on,
+            Self::SameCores(same) => Some(same.refresh),
             Self::Cover(run) => run.leans_on(),
             Self::Web(run) => run.leans_on(),
         }
@@ -37,6 +40,7 @@ impl Outcome {
     ) -> Result<Option<Written>, EngineError> {
         match self {
             Self::Cores(run) => run.put(store, changes, (plan, refresh)).map(Some),
+            Self::SameCores(same) => same.put(store, changes, refresh).map(Some),
             Self::Cover(run) => {
                 run.put(store, changes, refresh)?;
                 Ok(None)
@@ -52,6 +56,7 @@ impl Outcome {
     pub(super) fn pages(&self, store: &Store) -> Result<Vec<PageId>, EngineError> {
         match self {
             Self::Cores(run) => Ok(run.seeds().into_iter().map(|seed| seed.page).collect()),
+            Self::SameCores(same) => Ok(same.seeds.clone()),
             Self::Cover(run) => run.pages(store),
             Self::Web(run) => Ok(run.pages()),
         }
@@ -61,6 +66,7 @@ impl Outcome {
     pub(super) fn count(&self) -> Result<u32, EngineError> {
         match self {
             Self::Cores(run) => Ok(count(run.seeds().len())),
+            Self::SameCores(same) => Ok(count(same.seeds.len())),
             Self::Cover(run) => run.seeds(),
             Self::Web(run) => run.seeds(),
         }
@@ -69,7 +75,7 @@ impl Outcome {
     /// Why there are not more.
     pub(super) fn short(&self) -> Short {
         match self {
-            Self::Cores(_) => Short::NoLinkLeft,
+            Self::Cores(_) | Self::SameCores(_) => Short::NoLinkLeft,
             Self::Cover(_) => Short::NoPageLeft,
             Self::Web(run) => run.short(),
         }
@@ -78,7 +84,7 @@ impl Outcome {
     /// Which refresh picked the seeds.
     pub(super) fn picked_by(&self, refresh: RefreshId) -> PickedBy {
         match self {
-            Self::Cores(_) => PickedBy::default(),
+            Self::Cores(_) | Self::SameCores(_) => PickedBy::default(),
             Self::Cover(run) => PickedBy {
                 of_sites: run.picked_by(refresh),
                 over_web: None,

@@ -14,6 +14,7 @@ mod neighbourhood;
 mod seeds;
 mod select;
 pub(crate) mod standings;
+pub(crate) mod unchanged;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -271,6 +271,16 @@ pub(crate) struct Written {
     blocks: BTreeSet<BlockPlace>,
 }
 
+impl Written {
+    /// Nothing: the standings are those that the last refresh of the series sees.
+    pub(crate) const fn nothing(record: SeriesRecord) -> Self {
+        Self {
+            record,
+            blocks: BTreeSet::new(),
+        }
+    }
+}
+
 /// Deletes the standings that no refresh sees any longer once the pruned ones are gone, and what is
 /// kept of a series without refreshes; `new` is the refresh being stored, with what it wrote.
 ///
