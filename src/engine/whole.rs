@@ -3,7 +3,7 @@
 
 use super::EngineError;
 use super::error::no_whole;
-use crate::graph::{Csr, WholeGraph};
+use crate::graph::{Csr, NONE, WholeGraph, number};
 use crate::page::{PageId, SiteId};
 use crate::rank::pagerank;
 use crate::storage::records::PageRecord;
@@ -24,24 +24,60 @@ pub(super) struct Whole {
     pub(super) sites: Vec<(SiteId, std::ops::Range<u32>)>,
 }
 
-/// From page ids to numbers.
+/// From page ids to numbers: one table for each site, by page index.
+///
+/// Memory: 4 bytes per page that the bank knows or knew, and 16 per site.
+#[derive(Default)]
 pub(super) struct WholeNumbers {
-    by_id: Vec<(PageId, u32)>,
+    /// By site id: where its table is, and how long.
+    tables: Vec<(usize, u32)>,
+    /// The numbers; [`NONE`] for pages that take no part.
+    numbers: Vec<u32>,
+    pages: u32,
 }
 
 impl WholeNumbers {
+    /// Numbers more pages of one site, in this order; returns the last of all numbers so far.
+    fn add(&mut self, site: SiteId, pages: impl Iterator<Item = u32> + Clone) -> Option<u32> {
+        let length = pages.clone().max().map_or(0, |last| last + 1);
+        let at = site.0 as usize;
+        if self.tables.len() <= at {
+            self.tables.resize(at + 1, (0, 0));
+        }
+        let start = self.numbers.len();
+        self.tables[at] = (start, length);
+        self.numbers.resize(start + length as usize, NONE);
+        for index in pages {
+            self.numbers[start + index as usize] = self.pages;
+            // The last number is not used.
+            self.pages = self.pages.checked_add(1).filter(|next| *next < NONE)?;
+        }
+        Some(self.pages)
+    }
+
+    /// The numbers of a site's pages, by page index.
+    fn of_site(&self, site: SiteId) -> &[u32] {
+        let table = self.tables.get(site.0 as usize);
+        let &(start, length) = table.unwrap_or(&(0, 0));
+        &self.numbers[start..start + length as usize]
+    }
+
     /// The pages by number.
     pub(super) fn pages(&self) -> Vec<PageId> {
-        let mut pages = vec![PageId::new(SiteId(0), 0); self.by_id.len()];
-        for (page, number) in &self.by_id {
-            pages[*number as usize] = *page;
+        let mut pages = vec![PageId::new(SiteId(0), 0); self.pages as usize];
+        for site in (0..).map(SiteId).take(self.tables.len()) {
+            for (index, &number) in (0..).zip(self.of_site(site)) {
+                if number != NONE {
+                    pages[number as usize] = PageId::new(site, index);
+                }
+            }
         }
         pages
     }
 
     pub(super) fn of(&self, page: PageId) -> Option<u32> {
-        let at = self.by_id.binary_search_by_key(&page, |(id, _)| *id).ok()?;
-        Some(self.by_id[at].1)
+        let number = self.of_site(page.site()).get(page.index() as usize)?;
+        Some(*number).filter(|number| *number != NONE)
     }
 
     /// The numbers of those that take part, ascending.
@@ -54,7 +90,7 @@ impl WholeNumbers {
 
 impl Whole {
     /// Loads the whole graph. Cost: one scan each of sites, pages, intra-site links, rows and row
-    /// members, in the order of site names. Memory: 16 bytes per page while it is built, the pages
+    /// members, in the order of site names. Memory: 4 bytes per page while it is built, the pages
     /// of one site, and the graph twice.
     pub(super) fn load(store: &Store, watch: &dyn Watch) -> Result<Self, EngineError> {
         Ok(Self::load_each(store, &EVERY, watch, |_, _| Ok(()))?.0)
@@ -71,7 +107,7 @@ impl Whole {
     ) -> Result<(Self, WholeNumbers), EngineError> {
         watch.stage("load pages", None);
         let mut sites = Vec::new();
-        let mut by_id = Vec::new();
+        let mut numbers = WholeNumbers::default();
         let mut next = 0_u32;
         for entry in store.scan(&tables::SITE_IDS)? {
             watch.proceed()?;
@@ -86,19 +122,14 @@ impl Whole {
             }
             live.sort_unstable_by(|a, b| a.1.local.cmp(&b.1.local));
             each(site, &live)?;
-            for (page, _) in live {
-                by_id.push((page, next));
-                // The last number is not used.
-                next = next
-                    .checked_add(1)
-                    .ok_or(StoreError::Full("page to rank"))?;
-            }
+            let of_site = live.iter().map(|(page, _)| page.index());
+            next = numbers
+                .add(site, of_site)
+                .ok_or(StoreError::Full("page to rank"))?;
             if next > first {
                 sites.push((site, first..next));
             }
         }
-        by_id.sort_unstable();
-        let numbers = WholeNumbers { by_id };
         watch.stage("load links", None);
         let mut intra_in = Csr::default();
         let mut members = Csr::default();
@@ -130,7 +161,9 @@ impl Whole {
     }
 }
 
-/// Appends, for each page of a site, the pages of the site that link to it.
+/// Appends, for each page of a site, the pages of the site that link to it, ascending.
+///
+/// Memory: 8 bytes per link of the site and 32 per page of it.
 fn push_intra(
     store: &Store,
     site: SiteId,
@@ -138,21 +171,44 @@ fn push_intra(
     numbers: &WholeNumbers,
     intra_in: &mut Csr,
 ) -> Result<(), EngineError> {
-    let mut arcs = Vec::new();
+    let of_site = numbers.of_site(site);
+    // The place of a page among those of the site that take part.
+    let place = |index: u32| {
+        let number = of_site.get(index as usize).copied();
+        let number = number.filter(|number| *number != NONE)?;
+        Some((number - pages.start) as usize)
+    };
+    let mut targets: Vec<u32> = Vec::new();
+    let mut of_sources = vec![0..0; pages.len()];
+    // For each page where its sources end: first how many there are, one place further on.
+    let mut ends = vec![0; pages.len() + 1];
     for entry in store.intra_of(site)? {
-        let (page, targets) = entry?;
-        if let Some(source) = numbers.of(page) {
-            let targets = targets.into_iter().map(|index| PageId::new(site, index));
-            let targets = targets.filter_map(|target| numbers.of(target));
-            arcs.extend(targets.map(|target| (target, source)));
+        let (page, to) = entry?;
+        let Some(source) = place(page.index()) else {
+            continue;
+        };
+        let first = targets.len();
+        for target in to.into_iter().filter_map(place) {
+            ends[target + 1] += 1;
+            targets.push(number(target));
+        }
+        of_sources[source] = first..targets.len();
+    }
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    let mut sources = vec![0; targets.len()];
+    for (source, of_source) in pages.clone().zip(of_sources) {
+        for &target in &targets[of_source] {
+            let end = &mut ends[target as usize];
+            sources[*end] = source;
+            *end += 1;
         }
     }
-    arcs.sort_unstable();
-    let mut arcs = arcs.as_slice();
-    for page in pages {
-        let of_page = arcs.partition_point(|arc| arc.0 <= page);
-        intra_in.push(arcs[..of_page].iter().map(|arc| arc.1));
-        arcs = &arcs[of_page..];
+    let mut first = 0;
+    for &end in &ends[..pages.len()] {
+        intra_in.push(sources[first..end].iter().copied());
+        first = end;
     }
     Ok(())
 }

@@ -85,7 +85,7 @@ impl KnownWeb {
             Ok(())
         })?;
         watch.stage("link pages", None);
-        let of = web.sorted(&of);
+        let of = web.sorted(of);
         let ids = web.pages();
         let predecessors = web.predecessors();
         drop(web);

@@ -38,8 +38,6 @@ pub(super) struct LoadedWeb {
 )]
 pub(super) struct Mark {
     pub(super) may_be_seed: bool,
-    /// The number of the site and of its domain, where caps count them.
-    group: (u32, u32),
     pub(super) crawled: bool,
     pub(super) spam: bool,
     pub(super) clicked: bool,
@@ -59,8 +57,11 @@ impl LoadedWeb {
         let candidates = &rules.candidates;
         let takes_part = |site: &str, page: &PageRecord| !candidates.is_left_out(site, page);
         let mut groups = Groups::new(rules.policy);
+        let mut of_pages = Vec::new();
         let web = InUrlOrder::load(store, &takes_part, watch, |site, record, pages| {
-            let group = groups.of(&record.name);
+            if let Some(group) = groups.of(&record.name) {
+                of_pages.extend(pages.iter().map(|_| group));
+            }
             let (distinct, with_digest) = (record.distinct_digests, record.with_digest);
             let p_uniq = choice.p_uniq_of(distinct.into(), with_digest.into());
             let of_rows = uncrawled_of_rows(store, site)?;
@@ -74,7 +75,6 @@ impl LoadedWeb {
                 });
                 marks.push(Mark {
                     may_be_seed: crawled && !facts.spam && candidates.admit(&record.name, page),
-                    group,
                     crawled,
                     spam: facts.spam,
                     clicked: facts.clicks > 0,
@@ -93,12 +93,17 @@ impl LoadedWeb {
             values = values_of(&ranks);
         }
         watch.stage("link pages", None);
-        let values = web.sorted(&values);
-        let marks = web.sorted(&marks);
+        let values = web.sorted(values);
+        let marks = web.sorted(marks);
         let ranks = if ranks.is_empty() {
             ranks
         } else {
-            web.sorted(&ranks)
+            web.sorted(ranks)
+        };
+        let of_pages = if of_pages.is_empty() {
+            of_pages
+        } else {
+            web.sorted(of_pages)
         };
         let pages = web.pages();
         let predecessors = web.predecessors();
@@ -106,7 +111,7 @@ impl LoadedWeb {
         watch.proceed()?;
         let may_be_seed: Vec<bool> = marks.iter().map(|of| of.may_be_seed).collect();
         let pins = numbers_of(&pages, &rules.pins.pages);
-        let caps = groups.caps(&marks);
+        let caps = groups.caps(&of_pages);
         let graph = WebGraph::new(values, predecessors, &may_be_seed).map_err(no_web)?;
         Ok(Self {
             graph: graph.under(pins, caps).map_err(no_web)?,
@@ -148,27 +153,27 @@ impl Groups {
         }
     }
 
-    /// The numbers of the next site.
-    fn of(&mut self, site: &str) -> (u32, u32) {
+    /// The numbers of the next site and of its domain; `None` where no cap counts them.
+    fn of(&mut self, site: &str) -> Option<(u32, u32)> {
         if !self.policy.has_caps() {
-            return (0, 0);
+            return None;
         }
         self.sites += 1;
         let next = u32::try_from(self.domains.len()).unwrap_or(u32::MAX);
         let domain = ingest::registrable(site).to_owned();
-        (self.sites - 1, *self.domains.entry(domain).or_insert(next))
+        Some((self.sites - 1, *self.domains.entry(domain).or_insert(next)))
     }
 
-    /// The caps on pages with these marks.
-    fn caps(&self, marks: &[Mark]) -> Vec<Cap> {
-        let cap = |most: Option<u32>, group: fn(&Mark) -> u32| {
+    /// The caps on pages of these sites and domains.
+    fn caps(&self, of_pages: &[(u32, u32)]) -> Vec<Cap> {
+        let cap = |most: Option<u32>, group: fn(&(u32, u32)) -> u32| {
             most.map(|most| Cap {
-                group: marks.iter().map(group).collect(),
+                group: of_pages.iter().map(group).collect(),
                 most,
             })
         };
-        let per_site = cap(self.policy.max_per_site, |mark| mark.group.0);
-        let per_domain = cap(self.policy.max_per_domain, |mark| mark.group.1);
+        let per_site = cap(self.policy.max_per_site, |of| of.0);
+        let per_domain = cap(self.policy.max_per_domain, |of| of.1);
         per_site.into_iter().chain(per_domain).collect()
     }
 }

@@ -79,11 +79,16 @@ impl InUrlOrder {
 
     /// The pages in URL order.
     pub(crate) fn pages(&self) -> Vec<PageId> {
-        self.sorted(&self.ids)
+        let order = self.order.iter();
+        order.map(|&old| self.ids[old as usize]).collect()
     }
 
     /// What was gathered of the pages, in URL order.
-    pub(crate) fn sorted<T: Copy>(&self, of: &[T]) -> Vec<T> {
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "it is large, and of no use afterwards"
+    )]
+    pub(crate) fn sorted<T: Copy>(&self, of: Vec<T>) -> Vec<T> {
         self.order.iter().map(|&old| of[old as usize]).collect()
     }
 
