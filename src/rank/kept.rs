@@ -65,6 +65,8 @@ pub(super) struct Step {
     pub(super) best: Vec<u32>,
     pub(super) scores: Vec<(u32, u8)>,
     pub(super) weights: Vec<(u32, u16)>,
+    /// What its place amounted to, `|A x|^2 / |x|^2`, when it was last looked at; infinite before.
+    pub(super) lambda: f64,
 }
 
 /// Weights above 1, by position.
@@ -97,6 +99,7 @@ impl Step {
             best: best.map(|(at, _)| *at).collect(),
             scores,
             weights,
+            lambda: f64::INFINITY,
         }
     }
 

@@ -46,8 +46,14 @@ const SHARED: usize = 12;
 /// Reads between two looks at the Ritz values, and before the first.
 const LOOK: usize = 4;
 const FIRST_LOOK: usize = 8;
-/// The most vectors of a recurrence: 480 bytes for each authority class.
-const MOST: usize = 60;
+/// The most vectors of a recurrence: 960 bytes for each authority class.
+const MOST: usize = 120;
+/// Fewer of them where they would take more memory than this, in bytes, but no fewer than half.
+const MEMORY: usize = 1 << 29;
+/// A residual, relative to the value, that only rounding keeps from being smaller.
+const SHARP: f64 = 1e-13;
+/// An error of the vector that will do then.
+const ENOUGH: f64 = 3e-11;
 /// The most vectors of the rival's.
 const MOST_OF_RIVAL: usize = 40;
 /// How many more reads a rival gets that has not settled.
@@ -67,6 +73,7 @@ pub(super) fn principal(
     watch: &dyn Watch,
 ) -> Result<Search, Interrupted> {
     let pages = region.authority_pages();
+    let most = (MEMORY / (8 * pages.len().max(1))).clamp(MOST / 2, MOST);
     let mut rooms = Room::default();
     let (mut line, mut rival, ones) = begin(region, warm, goal, visits);
     loop {
@@ -80,12 +87,15 @@ pub(super) fn principal(
             line.advance(pages, image);
         }
         let length = line.len();
-        let is_last = line.is_done || length >= MOST;
+        let is_last = line.is_done || length >= most;
         if !is_last && (length < FIRST_LOOK || length % LOOK > 0) {
             continue;
         }
         let state = line.state();
-        if !line.is_done && !state.is_good(goal) {
+        // Once the first value is as exact as can be, rounding brings it anew: then its second value is
+        // none, and what the rival tells counts alone.
+        let is_sharp = state.residual <= SHARP && !state.is_settled();
+        if !line.is_done && !state.is_good(goal) && !is_sharp {
             if is_last {
                 return Ok(Search::GivenUp(line.ritz(pages, &state.values, STARTS - 1)));
             }
@@ -99,7 +109,8 @@ pub(super) fn principal(
             }
             if rival.is_done || beside.residual <= beside.apart * RIVAL_UNSETTLED {
                 vectors.insert(1, combine(&rival.vectors, &beside.factors));
-                break state.gap().min(beside.apart - beside.residual);
+                let gap = beside.apart - beside.residual;
+                break if is_sharp { gap } else { state.gap().min(gap) };
             }
             for _ in 0..MORE {
                 if !rival.is_done {
@@ -109,6 +120,7 @@ pub(super) fn principal(
             }
         };
         let error = state.residual / gap;
+        let goal = if is_sharp { goal.max(ENOUGH) } else { goal };
         if gap > 0.0 && (error <= goal || line.is_done) {
             vectors.truncate(STARTS);
             let found = Found {
@@ -323,10 +335,14 @@ impl State {
         self.apart() - self.second
     }
 
+    /// Whether the second value is clearly another one than the first.
+    fn is_settled(&self) -> bool {
+        self.apart() >= NEAREST && self.second <= self.apart() * UNSETTLED
+    }
+
     /// Whether the vector's error is at most `goal`, as far as this recurrence alone tells.
     fn is_good(&self, goal: f64) -> bool {
-        let is_settled = self.apart() >= NEAREST && self.second <= self.apart() * UNSETTLED;
-        is_settled && self.residual <= goal * self.gap()
+        self.is_settled() && self.residual <= goal * self.gap()
     }
 }
 

@@ -31,9 +31,12 @@ use super::region::Region;
 use super::rows::square_of;
 use super::vectors::{add, largest, norm, scale};
 
-/// The numbers of authority classes for which a block is worth it. For more classes, a block of
-/// enough vectors would take too much memory: four times 128 bytes per class.
-pub(super) const SIZES: Range<usize> = 256..1 << 20;
+/// The numbers of authority classes for which this way is worth it. For more classes, the vectors of a
+/// recurrence would take too much memory: some 400 bytes per class.
+pub(super) const SIZES: Range<usize> = 256..1 << 23;
+/// From so many classes on no block of vectors is tried: it would take four times 128 bytes per class beside
+/// the recurrence.
+const TOO_LARGE: usize = 1 << 20;
 
 /// How accurate a solution is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -91,11 +94,11 @@ pub(super) fn attempt(
     watch: &dyn Watch,
 ) -> Result<Attempt, Interrupted> {
     let search = match krylov::principal(&region, &warm, depth.goal, visits, watch)? {
-        Search::GivenUp(mut starts) => {
+        Search::GivenUp(mut starts) if region.authorities().len() < TOO_LARGE => {
             starts.extend(warm);
             block::principal(&region, starts, depth.goal, visits, watch)?
         }
-        done @ Search::Done(..) => done,
+        found => found,
     };
     let (mut found, ones) = match search {
         Search::Done(found, ones) => (*found, ones),

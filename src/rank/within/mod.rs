@@ -31,6 +31,8 @@ use std::sync::Arc;
 use crate::graph::{HubGraph, NONE, Remaining, Touched, number};
 use crate::watch::{Interrupted, Watch};
 
+mod ahead;
+
 use super::certificate::{Raising, Tightness, certify};
 use super::coarse;
 use super::kept::{KeptSteps, Origin, ProvenStep, Step, classes_of, packed, packed_scores};
@@ -41,6 +43,7 @@ use super::ranker::{Next, Ranker};
 use super::region::Region;
 use super::rows::{Room, square_of};
 use super::vectors::{largest, norm, scale};
+use ahead::Candidate;
 
 /// How much of P a step that is computed may use up; the rest is for what changes later.
 const STRICT: f64 = 0.7;
@@ -65,11 +68,10 @@ const FAR: f64 = 1.9;
 /// Weights are rounded up to so many parts of that unit: small ones have much to spare, and few different
 /// ones take less room.
 const STEPS: f64 = 4.0;
-/// How many of the kept steps may come next.
-const AHEAD: usize = 3;
-/// How often in a row what was kept may fail to prove enough before it is tried at every seventh step only;
-/// after two times at every third.
-const PATIENT: u32 = 3;
+/// A kept step is let through by a bound that is tightened for it where that leaves at least this share of
+/// P squared's room above what was found, and within so many products.
+const TIGHT: f64 = 0.2;
+const TIGHT_MOST: usize = 20;
 /// What a float's rounding may add to a quotient of sums.
 const ROUNDING: f64 = 1e-12;
 
@@ -132,26 +134,9 @@ impl Within {
         self.upper <= lambda / self.share * (1.0 - 3.0 * ROUNDING)
     }
 
-    /// Whether it is as good as a step that is computed has to be.
-    fn holds_strictly(&self, lambda: f64) -> bool {
-        self.upper <= lambda / self.strict * (1.0 - 3.0 * ROUNDING)
-    }
-
     /// The largest bound that a place is good enough for.
     fn aim(&self, lambda: f64) -> f64 {
         lambda / self.share * (1.0 - 4.0 * ROUNDING)
-    }
-
-    /// What is left of kept scores; `None` if they lead to nothing.
-    fn kept_place(&mut self, step: &Step) -> Option<Place> {
-        let x = self.scores(step);
-        let hubs = self.region.lead(&x, &mut self.visits);
-        let place = Place {
-            lambda: self.quotient(&x, &hubs),
-            x,
-            hubs,
-        };
-        (place.lambda > 0.0).then_some(place)
     }
 
     /// `|A x|^2 / |x|^2`, from below.
@@ -211,99 +196,19 @@ impl Within {
         self.region.authority_pages()[at] > 0.0 && self.region.citing_pages()[at] > 0.0
     }
 
-    /// The scores of a kept step, by position.
-    fn scores(&self, step: &Step) -> Vec<f64> {
-        let mut x = vec![0.0; self.region.authorities().len()];
-        for &(at, code) in &step.scores {
-            // A page that nobody links to any more would only lengthen the vector.
-            if self.is_left(at as usize) {
-                x[at as usize] = coarse::score(code);
-            }
-        }
-        x
-    }
-
-    /// The weights of a kept step, by position.
-    fn weights(&self, step: &Step) -> Vec<f64> {
-        let mut y = vec![1.0; self.region.authorities().len()];
-        for &(at, code) in &step.weights {
-            y[at as usize] = coarse::weight(code);
-        }
-        y
-    }
-
-    /// The next of the kept steps, if one is good enough.
-    fn next_kept(&mut self) -> Option<(Step, Place, Origin)> {
-        self.drop_gone();
-        let mut step = self.past.pop_front()?;
-        if let Some((place, origin)) = self.try_kept(&mut step) {
-            return Some((step, place, origin));
-        }
-        self.past.push_front(step);
-        None
-    }
-
-    /// The place of a kept step, if it is good enough; the step then has what proves it.
-    fn try_kept(&mut self, step: &mut Step) -> Option<(Place, Origin)> {
-        let place = self.kept_place(step)?;
-        if self.holds(place.lambda) {
-            return Some((place, Origin::Carried));
-        }
-        if self.pause > 0 {
-            self.pause = self.pause.saturating_sub(1);
-            return None;
-        }
-        let mut y = self.weights(step);
-        let mu = self.aim(place.lambda);
-        let (holds, is_raised) = self.prove(&mut y, mu);
-        if !holds {
-            self.failed = (self.failed + 1).min(PATIENT);
-            self.pause = (1 << self.failed) - 2;
-            return None;
-        }
-        self.failed = 0;
-        if is_raised {
-            step.weights = packed(&y);
-            return Some((place, Origin::Raised));
-        }
-        Some((place, Origin::Proven))
-    }
-
-    /// Drops kept steps whose best pages have gone.
-    fn drop_gone(&mut self) {
-        let mut past = std::mem::take(&mut self.past);
-        past.retain(|step| step.best.iter().any(|at| self.is_left(*at as usize)));
-        self.past = past;
-    }
-
     /// `A y` and `M y`.
     fn images(&mut self, y: &[f64]) -> (Vec<f64>, Vec<f64>) {
         square_of(&self.region, y, &mut self.visits)
     }
 
-    /// The first of the next kept steps that the bound at hand lets through.
-    fn bounded(&mut self) -> Option<(Step, Place)> {
-        for at in 0..AHEAD.min(self.past.len()) {
-            let Some(step) = self.past.remove(at) else {
-                break;
-            };
-            if let Some(place) = self.kept_place(&step)
-                && self.holds(place.lambda)
-            {
-                return Some((step, place));
-            }
-            self.past.insert(at, step);
-        }
-        None
-    }
-
-    /// Computes a place and lowers the bound as far as the promise needs; `None` if no link is left.
+    /// Computes a place and lowers the bound as far as the promise needs, or as far as one of the kept steps
+    /// ahead needs, which come with it; `None` if no link is left.
     fn compute(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         watch: &dyn Watch,
-    ) -> Result<Option<(Step, Place)>, Interrupted> {
+    ) -> Result<Option<(Step, Place, Vec<Candidate>)>, Interrupted> {
         let pages = self.region.authority_pages().to_vec();
         if !(0..pages.len()).any(|at| self.is_left(at)) {
             return Ok(None);
@@ -314,6 +219,7 @@ impl Within {
         let (start, everywhere) = self.start(&pages);
         let mut line = Line::from(&pages, start);
         let mut room = Room::default();
+        let mut ahead = None;
         loop {
             watch.proceed()?;
             let length = line.len();
@@ -321,30 +227,53 @@ impl Within {
             if is_last || length >= FIRST_LOOK && length % LOOK == 1 {
                 let state = line.state();
                 let top = state.values[0];
-                let mu = top * (1.0 + AIM * (1.0 / self.strict - 1.0));
                 let does = top * (1.0 + AIM * (self.strict - 1.0)) >= self.strict * self.upper;
+                let ahead: &mut Vec<Candidate> =
+                    ahead.get_or_insert_with(|| self.ahead(top * self.share));
+                let tight = if does || length > TIGHT_MOST {
+                    None
+                } else {
+                    self.tight(top, ahead)
+                };
+                let mu = match tight {
+                    Some(tight) => top + AIM * (tight - top),
+                    None => top * (1.0 + AIM * (1.0 / self.strict - 1.0)),
+                };
                 let (factors, missing) = line.resolvent(mu);
                 if does || is_last || missing <= MISSING * EVERYWHERE {
                     let vectors = line.ritz(&pages, &state.values, STARTS);
                     let place = self.place(graph, left, &vectors[0]);
                     let mut weights = Vec::new();
-                    if !self.holds_strictly(place.lambda) {
+                    // The bound that is good enough.
+                    let enough = tight.unwrap_or(place.lambda / self.strict);
+                    let enough = enough * (1.0 - 3.0 * ROUNDING);
+                    if self.upper > enough {
                         let mut y = line.combined(&factors);
                         self.level(&mut y, everywhere / mu);
-                        let mu = place.lambda / self.strict * (1.0 - 4.0 * ROUNDING);
-                        self.prove(&mut y, mu);
+                        self.prove(&mut y, enough * (1.0 - ROUNDING));
                         weights = packed(&y);
                     }
-                    if is_last || self.holds_strictly(place.lambda) {
+                    let is_done = self.upper <= enough;
+                    if is_last || is_done {
                         self.starts = vectors;
                         let scores = packed_scores(&place.x);
-                        return Ok(Some((Step::new(scores, weights), place)));
+                        let step = Step::new(scores, weights);
+                        return Ok(Some((step, place, std::mem::take(ahead))));
                     }
                 }
             }
             let image = room.one(&self.region, line.last(), &mut self.visits);
             line.advance(&pages, image);
         }
+    }
+
+    /// The bound that lets the first of the kept steps through that the usual one need not, where it leaves
+    /// room above the largest value so far.
+    fn tight(&self, top: f64, ahead: &[Candidate]) -> Option<f64> {
+        let least = top * (1.0 + TIGHT * (1.0 / self.share - 1.0));
+        let bounds = ahead.iter().map(|(_, lambda)| self.aim(*lambda));
+        let tight = bounds.into_iter().find(|bound| *bound >= least)?;
+        (tight < top / self.strict).then_some(tight)
     }
 
     /// What a recurrence begins at, positive wherever anything is left, and what it has everywhere once it is
@@ -449,10 +378,10 @@ impl Ranker for Within {
                 self.starts.insert(0, self.scores(ahead));
                 self.starts.truncate(STARTS);
             }
-            let Some((step, place)) = self.compute(graph, left, watch)? else {
+            let Some((step, place, ahead)) = self.compute(graph, left, watch)? else {
                 return Ok(None);
             };
-            match self.bounded() {
+            match self.bounded(&ahead) {
                 Some((mut kept, place)) => {
                     if !step.weights.is_empty() {
                         kept.weights = step.weights;

@@ -1,0 +1,126 @@
+//! The places of steps that an earlier run kept: which of them may come next.
+
+use super::super::coarse;
+use super::super::kept::{Origin, Step, packed};
+use super::super::parts::Place;
+use super::Within;
+
+/// How many of the kept steps may come next.
+const AHEAD: usize = 8;
+/// How often in a row what was kept may fail to prove enough before it is tried at every seventh step only;
+/// after two times at every third.
+const PATIENT: u32 = 3;
+
+/// A kept step that may come next: its place among them, and what its place amounts to.
+pub(super) type Candidate = (usize, f64);
+
+impl Within {
+    /// What is left of kept scores; `None` if they lead to nothing.
+    pub(super) fn kept_place(&mut self, step: &Step) -> Option<Place> {
+        let x = self.scores(step);
+        let hubs = self.region.lead(&x, &mut self.visits);
+        let place = Place {
+            lambda: self.quotient(&x, &hubs),
+            x,
+            hubs,
+        };
+        (place.lambda > 0.0).then_some(place)
+    }
+
+    /// The scores of a kept step, by position.
+    pub(super) fn scores(&self, step: &Step) -> Vec<f64> {
+        let mut x = vec![0.0; self.region.authorities().len()];
+        for &(at, code) in &step.scores {
+            // A page that nobody links to any more would only lengthen the vector.
+            if self.is_left(at as usize) {
+                x[at as usize] = coarse::score(code);
+            }
+        }
+        x
+    }
+
+    /// The weights of a kept step, by position.
+    fn weights(&self, step: &Step) -> Vec<f64> {
+        let mut y = vec![1.0; self.region.authorities().len()];
+        for &(at, code) in &step.weights {
+            y[at as usize] = coarse::weight(code);
+        }
+        y
+    }
+
+    /// The next of the kept steps, if one is good enough.
+    pub(super) fn next_kept(&mut self) -> Option<(Step, Place, Origin)> {
+        self.drop_gone();
+        let mut step = self.past.pop_front()?;
+        if let Some((place, origin)) = self.try_kept(&mut step) {
+            return Some((step, place, origin));
+        }
+        self.past.push_front(step);
+        None
+    }
+
+    /// The place of a kept step, if it is good enough; the step then has what proves it.
+    fn try_kept(&mut self, step: &mut Step) -> Option<(Place, Origin)> {
+        let place = self.kept_place(step)?;
+        if self.holds(place.lambda) {
+            return Some((place, Origin::Carried));
+        }
+        if self.pause > 0 {
+            self.pause = self.pause.saturating_sub(1);
+            return None;
+        }
+        let mut y = self.weights(step);
+        let mu = self.aim(place.lambda);
+        let (holds, is_raised) = self.prove(&mut y, mu);
+        if !holds {
+            self.failed = (self.failed + 1).min(PATIENT);
+            self.pause = (1 << self.failed) - 2;
+            return None;
+        }
+        self.failed = 0;
+        if is_raised {
+            step.weights = packed(&y);
+            return Some((place, Origin::Raised));
+        }
+        Some((place, Origin::Proven))
+    }
+
+    /// Drops kept steps whose best pages have gone.
+    fn drop_gone(&mut self) {
+        let mut past = std::mem::take(&mut self.past);
+        past.retain(|step| step.best.iter().any(|at| self.is_left(*at as usize)));
+        self.past = past;
+    }
+
+    /// The next kept steps whose places amount to at least so much.
+    ///
+    /// Of those that did not when they were last looked at, that is believed: what is left of a place hardly
+    /// ever amounts to more.
+    pub(super) fn ahead(&mut self, least: f64) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        for at in 0..AHEAD.min(self.past.len()) {
+            if self.past[at].lambda < least {
+                continue;
+            }
+            let step = std::mem::take(&mut self.past[at]);
+            let lambda = self.kept_place(&step).map_or(0.0, |place| place.lambda);
+            self.past[at] = Step { lambda, ..step };
+            if lambda >= least {
+                found.push((at, lambda));
+            }
+        }
+        found
+    }
+
+    /// The first of them that the bound at hand lets through.
+    pub(super) fn bounded(&mut self, ahead: &[Candidate]) -> Option<(Step, Place)> {
+        let (at, _) = *ahead.iter().find(|(_, lambda)| self.holds(*lambda))?;
+        let place = {
+            let step = std::mem::take(&mut self.past[at]);
+            let place = self.kept_place(&step);
+            self.past[at] = step;
+            place?
+        };
+        Some((self.past.remove(at)?, place))
+    }
+}
