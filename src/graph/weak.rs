@@ -10,6 +10,7 @@
 use super::csr::Csr;
 use super::hub_graph::HubGraph;
 use super::number::{NONE, number};
+use super::sets::Sets;
 use crate::page::PageId;
 
 /// What a component is made of: equal if and only if pages, links and URL order are equal.
@@ -184,51 +185,6 @@ fn write_members(text: &mut Vec<u8>, role: u8, members: &[u32], id: impl Fn(u32)
     text.extend_from_slice(&(members.len() as u64).to_le_bytes());
     for &page in members {
         text.extend_from_slice(&id(page).to_le_bytes());
-    }
-}
-
-/// Disjoint sets of numbers, kept as flat trees (path halving). The smaller number is on top, so
-/// that the result does not depend on the order of joining.
-struct Sets {
-    above: Vec<u32>,
-}
-
-impl Sets {
-    fn new(count: usize) -> Self {
-        Self {
-            above: (0..number(count)).collect(),
-        }
-    }
-
-    fn top(&mut self, mut at: u32) -> u32 {
-        while self.above[at as usize] != at {
-            let next = self.above[self.above[at as usize] as usize];
-            self.above[at as usize] = next;
-            at = next;
-        }
-        at
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.top(a), self.top(b));
-        self.above[a.max(b) as usize] = a.min(b);
-    }
-
-    /// The set of each number, and how many sets there are. Sets are numbered in the order of their
-    /// smallest number from `first` on, and each contains such a number.
-    fn labels(&mut self, first: u32) -> (Vec<u32>, usize) {
-        let count = number(self.above.len());
-        let mut of_top = vec![NONE; self.above.len()];
-        let mut sets = 0;
-        for at in first..count {
-            let label = &mut of_top[self.top(at) as usize];
-            if *label == NONE {
-                *label = sets;
-                sets += 1;
-            }
-        }
-        let labels = (0..count).map(|at| of_top[self.top(at) as usize]);
-        (labels.collect(), sets as usize)
     }
 }
 

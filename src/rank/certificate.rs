@@ -71,8 +71,12 @@ pub(super) const TIE: Tightness = Tightness {
 
 /// An upper bound on the largest eigenvalue, from one positive vector and its computed image.
 pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> f64 {
+    let pages = region.authority_pages();
     let ratio = |at: usize| {
-        if x[at] > f64::MIN_POSITIVE {
+        if pages[at] == 0.0 {
+            // A class of which nothing is left takes no part.
+            0.0
+        } else if x[at] > f64::MIN_POSITIVE {
             image[at] / x[at]
         } else {
             f64::INFINITY

@@ -1,14 +1,12 @@
 //! Connected components of the bipartite graph of hub and authority classes that are left.
 
-use std::collections::HashSet;
-
 use crate::graph::{HubGraph, NONE, Remaining, Touched};
 
 /// A search for a small part ends after this many entries.
 const FEW: usize = 100;
 
 /// A class in its role.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Node {
     Hub(u32),
     Authority(u32),
@@ -35,6 +33,8 @@ pub(super) struct Labels {
     /// Scratch: for each hub class of a component, how many links one of its pages has to pages
     /// left.
     outdegrees: Vec<u64>,
+    /// Scratch: the classes from which a search did not come to an end; all `false` between.
+    broad: [Vec<bool>; 2],
 }
 
 impl Labels {
@@ -44,6 +44,8 @@ impl Labels {
             authorities: vec![NONE; graph.authority_members().len()],
             next: 0,
             outdegrees: vec![0; graph.hub_members().len()],
+            broad: [graph.hub_members(), graph.authority_members()]
+                .map(|members| vec![false; members.len()]),
         }
     }
 
@@ -142,19 +144,34 @@ impl Labels {
             }
         }
         *visits += neighbours.len() as u64;
-        // Where a search did not come to an end.
-        let mut broad: HashSet<Node> = HashSet::new();
+        let mut broad = Vec::new();
         let mut found = Vec::new();
         for start in neighbours {
-            if !self.has(start, left, label) || broad.contains(&start) {
+            if !self.has(start, left, label) || *self.is_broad(start) {
                 continue;
             }
-            match self.search(graph, left, (start, label), &broad, visits) {
-                Err(seen) => broad.extend(seen),
+            match self.search(graph, left, (start, label), visits) {
+                Err(seen) => {
+                    for &node in &seen {
+                        *self.is_broad(node) = true;
+                    }
+                    broad.extend(seen);
+                }
                 Ok(part) => found.extend(self.part(graph, left, part, visits)),
             }
         }
+        for node in broad {
+            *self.is_broad(node) = false;
+        }
         found
+    }
+
+    fn is_broad(&mut self, node: Node) -> &mut bool {
+        let [hubs, authorities] = &mut self.broad;
+        match node {
+            Node::Hub(hub) => &mut hubs[hub as usize],
+            Node::Authority(authority) => &mut authorities[authority as usize],
+        }
     }
 
     /// Whether a class is left and has this label.
@@ -170,11 +187,10 @@ impl Labels {
     /// All that is connected with a class, or what had been seen when it became too much, or met
     /// what was too much before.
     fn search(
-        &self,
+        &mut self,
         graph: &HubGraph,
         left: &Remaining,
         (start, label): (Node, u32),
-        broad: &HashSet<Node>,
         visits: &mut u64,
     ) -> Result<Vec<Node>, Vec<Node>> {
         let mut seen = vec![start];
@@ -197,7 +213,7 @@ impl Labels {
                     continue;
                 }
                 seen.push(next);
-                if broad.contains(&next) {
+                if *self.is_broad(next) {
                     return Err(seen);
                 }
             }

@@ -25,12 +25,12 @@ use crate::watch::{Interrupted, Watch};
 
 use super::components::{Component, Labels};
 use super::large::{self, Attempt, DEEP, Depth, FIRST, TIGHT};
-use super::parent::{Held, Parent};
+use super::parent::{Held, Parent, Started};
 use super::principal::{Doubt, Principal, TIED};
 use super::ranker::{Next, Ranker};
-use super::region::Region;
 use super::replay::{self, Descending, KNOWN, KnownSteps, Replays, descending, entry};
 use super::rest::{self, Rest};
+use super::rows::Room;
 use super::solve::{EXACT, FINE, solve};
 
 /// Sigmas are accurate to rounding.
@@ -53,6 +53,7 @@ pub struct Converged {
     /// Solved regions whose sigma is not proved.
     doubtful: BTreeSet<u32>,
     position: Vec<u32>,
+    room: Room,
     visits: u64,
 }
 
@@ -78,6 +79,7 @@ impl Converged {
             solved: BTreeSet::new(),
             doubtful: BTreeSet::new(),
             position: vec![NONE; graph.authority_members().len()],
+            room: Room::default(),
             visits: 0,
             replays,
         };
@@ -191,7 +193,8 @@ impl Converged {
         } = Arc::unwrap_or_clone(principal);
         let mut warm = vec![authority_scores];
         if !is_deep && large::is_worth_it(&region) {
-            match large::attempt(region, kept, depth, &mut self.visits, watch)? {
+            let (room, visits) = (&mut self.room, &mut self.visits);
+            match large::attempt(region, kept, depth, room, visits, watch)? {
                 Attempt::Solved(principal) => {
                     self.keep(graph, left, label, principal);
                     return Ok(());
@@ -206,6 +209,8 @@ impl Converged {
             self.cut(graph, left, label);
             return Ok(());
         }
+        let of = (graph, left, label);
+        let (region, warm) = self.whole(of, (region, warm));
         let principal = solve(region, warm, EXACT, &mut self.visits, watch)?;
         self.keep(graph, left, label, principal);
         Ok(())
@@ -268,14 +273,12 @@ impl Converged {
             self.cut(graph, left, label);
             return Ok(());
         }
-        let hubs = &held.component.hubs;
-        let region = Region::gather(graph, left, hubs, &mut self.position, &mut self.visits);
         let is_connected = held.is_connected;
-        let authorities = &held.component.authorities;
-        let parent = held.parent.take();
-        let warm = parent.map_or_else(Vec::new, |parent| parent.starts(authorities, &region));
+        let of = (graph, left, &self.labels);
+        let (region, warm) = held.begin(of, label, &mut self.position, &mut self.visits);
         let (region, warm) = if large::is_worth_it(&region) {
-            match large::attempt(region, warm, FIRST, &mut self.visits, watch)? {
+            let (room, visits) = (&mut self.room, &mut self.visits);
+            match large::attempt(region, warm, FIRST, room, visits, watch)? {
                 Attempt::Solved(principal) => {
                     self.keep(graph, left, label, principal);
                     return Ok(());
@@ -290,9 +293,22 @@ impl Converged {
             self.cut(graph, left, label);
             return Ok(());
         }
+        let (region, warm) = self.whole((graph, left, label), (region, warm));
         let principal = solve(region, warm, FINE, &mut self.visits, watch)?;
         self.keep(graph, left, label, principal);
         Ok(())
+    }
+
+    /// A region without the classes that have gone from it, and its starts on what is left.
+    fn whole(
+        &mut self,
+        (graph, left, label): (&HubGraph, &Remaining, u32),
+        started: Started,
+    ) -> Started {
+        match self.regions.get(&label) {
+            Some(held) => held.whole((graph, left), started, &mut self.position, &mut self.visits),
+            None => started,
+        }
     }
 
     /// Cuts a waiting region into its connected parts.

@@ -30,9 +30,9 @@ use super::block::{Found, NEAREST, ROUNDING, Search, UNSETTLED, best_combination
 use super::certificate::Ones;
 use super::dense::eigen;
 use super::region::Region;
-use super::rows::{Room, Rooms, Rows, column, products, square};
+use super::rows::{Image, Room, Rooms, Rows, column, products, square};
 use super::tridiagonal::Tridiagonal;
-use super::vectors::{add, combine, dot, dots, less_two, norm, scale};
+use super::vectors::{add, combinations, combine, dot, dots, less_two, norm, scale};
 
 /// How many vectors the search starts with: known ones, and the last all ones.
 const STARTS: usize = 4;
@@ -69,26 +69,46 @@ pub(super) fn principal(
     region: &Region,
     warm: &[Vec<f64>],
     goal: f64,
+    room: &mut Room,
     visits: &mut u64,
     watch: &dyn Watch,
 ) -> Result<Search, Interrupted> {
+    let (mut line, mut rival, ones) = begin(region, warm, goal, visits);
+    let found = follow(region, (&mut line, &mut rival), goal, room, visits, watch);
+    room.usual = line.len();
+    room.give(line.vectors);
+    room.give(rival.vectors);
+    Ok(match found? {
+        Ok(found) => Search::Done(Box::new(found), ones),
+        Err(vectors) => Search::GivenUp(vectors),
+    })
+}
+
+/// Goes on until the error of the vector is at most `goal`; else the vectors reached.
+fn follow(
+    region: &Region,
+    (line, rival): (&mut Line, &mut Line),
+    goal: f64,
+    room: &mut Room,
+    visits: &mut u64,
+    watch: &dyn Watch,
+) -> Result<Result<Found, Vec<Vec<f64>>>, Interrupted> {
     let pages = region.authority_pages();
     let most = (MEMORY / (8 * pages.len().max(1))).clamp(MOST / 2, MOST);
-    let mut rooms = Room::default();
-    let (mut line, mut rival, ones) = begin(region, warm, goal, visits);
+    // Searches of steps that follow each other take about as long.
+    let first_look = (room.usual * 2 / 3).clamp(FIRST_LOOK, MOST / 4);
     loop {
         watch.proceed()?;
         if rival.vectors.len() <= SHARED && !rival.is_done {
-            let [image, other] = rooms.pair(region, (line.last(), rival.last()), visits);
+            let [image, other] = room.pair(region, (line.last(), rival.last()), visits);
             line.advance(pages, image);
             rival.advance(pages, other);
         } else {
-            let image = rooms.one(region, line.last(), visits);
-            line.advance(pages, image);
+            line.advance(pages, room.one(region, line.last(), visits));
         }
         let length = line.len();
         let is_last = line.is_done || length >= most;
-        if !is_last && (length < FIRST_LOOK || length % LOOK > 0) {
+        if !is_last && (length < first_look || length % LOOK > 0) {
             continue;
         }
         let state = line.state();
@@ -97,15 +117,16 @@ pub(super) fn principal(
         let is_sharp = state.residual <= SHARP && !state.is_settled();
         if !line.is_done && !state.is_good(goal) && !is_sharp {
             if is_last {
-                return Ok(Search::GivenUp(line.ritz(pages, &state.values, STARTS - 1)));
+                return Ok(Err(line.ritz(pages, &state.values, STARTS - 1)));
             }
             continue;
         }
         let mut vectors = line.ritz(pages, &state.values, STARTS - 1);
+        let mut along = Vec::new();
         let gap = loop {
-            let beside = rival.beside(pages, &vectors[0], state.values[0]);
+            let beside = rival.beside(pages, (&vectors[0], &mut along), state.values[0]);
             if beside.apart < NEAREST || rival.len() >= MOST_OF_RIVAL {
-                return Ok(Search::GivenUp(vectors));
+                return Ok(Err(vectors));
             }
             if rival.is_done || beside.residual <= beside.apart * RIVAL_UNSETTLED {
                 vectors.insert(1, combine(&rival.vectors, &beside.factors));
@@ -114,8 +135,7 @@ pub(super) fn principal(
             }
             for _ in 0..MORE {
                 if !rival.is_done {
-                    let image = rooms.one(region, rival.last(), visits);
-                    rival.advance(pages, image);
+                    rival.advance(pages, room.one(region, rival.last(), visits));
                 }
             }
         };
@@ -123,18 +143,17 @@ pub(super) fn principal(
         let goal = if is_sharp { goal.max(ENOUGH) } else { goal };
         if gap > 0.0 && (error <= goal || line.is_done) {
             vectors.truncate(STARTS);
-            let found = Found {
+            return Ok(Ok(Found {
                 lambda: state.values[0],
                 gap,
                 // The part of the second vector that rounding leaves in the first.
                 error: error + ROUNDING / gap,
                 values: vec![state.values[0], state.values[0] * (1.0 - gap)],
                 vectors,
-            };
-            return Ok(Search::Done(Box::new(found), ones));
+            }));
         }
         if is_last {
-            return Ok(Search::GivenUp(vectors));
+            return Ok(Err(vectors));
         }
     }
 }
@@ -192,7 +211,8 @@ fn begin(region: &Region, warm: &[Vec<f64>], goal: f64, visits: &mut u64) -> (Li
     add(&mut other, -along, &start);
     let mut line = Line::from(pages, start);
     scale(&mut image, 1.0 / length);
-    line.advance(pages, image);
+    let along = dot(pages, line.last(), &image);
+    line.advance(pages, (image, along));
     (line, Line::from(pages, other), ones)
 }
 
@@ -228,8 +248,7 @@ impl Line {
     }
 
     /// Takes the image of the last vector.
-    pub(super) fn advance(&mut self, pages: &[f64], mut image: Vec<f64>) {
-        let along = dot(pages, self.last(), &image);
+    pub(super) fn advance(&mut self, pages: &[f64], (mut image, along): Image) {
         let before = self.vectors.len().checked_sub(2);
         let before = before.map(|at| (self.projected.beta[at], self.vectors[at].as_slice()));
         let rest = less_two(pages, &mut image, (along, self.last()), before);
@@ -240,6 +259,11 @@ impl Line {
             scale(&mut image, 1.0 / rest);
             self.vectors.push(image);
         }
+    }
+
+    /// Its vectors, to be used again.
+    pub(super) fn into_vectors(self) -> Vec<Vec<f64>> {
+        self.vectors
     }
 
     /// The length of what leads out of the span.
@@ -266,8 +290,8 @@ impl Line {
     pub(super) fn ritz(&self, pages: &[f64], values: &[f64], count: usize) -> Vec<Vec<f64>> {
         let values = values.get(..count).unwrap_or(values);
         let factors = self.projected.vectors(values);
-        let vectors = factors.iter().map(|factors| {
-            let mut vector = combine(&self.vectors, factors);
+        let vectors = combinations(&self.vectors, &factors).into_iter();
+        let vectors = vectors.map(|mut vector| {
             let side: f64 = pages.iter().zip(&vector).map(|(pages, x)| pages * x).sum();
             let length = norm(pages, &vector) * side.signum();
             scale(&mut vector, 1.0 / length);
@@ -290,10 +314,11 @@ impl Line {
         combine(&self.vectors, factors)
     }
 
-    /// The largest value beside this first vector and its value, as far as this recurrence tells.
-    fn beside(&self, pages: &[f64], first: &[f64], top: f64) -> Beside {
+    /// The largest value beside this first vector and its value, as far as this recurrence tells. `along`
+    /// has the products of the first with as many vectors as it was asked about before.
+    fn beside(&self, pages: &[f64], (first, along): (&[f64], &mut Vec<f64>), top: f64) -> Beside {
         let known = self.len();
-        let along = dots(pages, &self.vectors[..known], first);
+        along.extend(dots(pages, &self.vectors[along.len()..known], first));
         let entry = |i: usize, j: usize| {
             let own = match i.abs_diff(j) {
                 0 => self.projected.alpha[i],

@@ -28,7 +28,7 @@ use super::certificate::{Ones, Raising, TIE, Tightness, VALUE, bound, certify};
 use super::krylov;
 use super::principal::Principal;
 use super::region::Region;
-use super::rows::square_of;
+use super::rows::{Room, square_of};
 use super::vectors::{add, largest, norm, scale};
 
 /// The numbers of authority classes for which this way is worth it. For more classes, the vectors of a
@@ -90,10 +90,11 @@ pub(super) fn attempt(
     region: Region,
     warm: Vec<Vec<f64>>,
     depth: Depth,
+    room: &mut Room,
     visits: &mut u64,
     watch: &dyn Watch,
 ) -> Result<Attempt, Interrupted> {
-    let search = match krylov::principal(&region, &warm, depth.goal, visits, watch)? {
+    let search = match krylov::principal(&region, &warm, depth.goal, room, visits, watch)? {
         Search::GivenUp(mut starts) if region.authorities().len() < TOO_LARGE => {
             starts.extend(warm);
             block::principal(&region, starts, depth.goal, visits, watch)?
@@ -139,7 +140,11 @@ impl Candidate {
     fn of(region: &Region, found: &Found, visits: &mut u64) -> Self {
         let first = found.vectors.first().map_or(&[][..], Vec::as_slice);
         let lack: Vec<f64> = first.iter().map(|x| x.min(0.0)).collect();
-        let x: Vec<f64> = first.iter().map(|x| x.max(0.0)).collect();
+        let live = region.authority_pages().iter().map(|pages| *pages > 0.0);
+        let x = first.iter().zip(live);
+        let x: Vec<f64> = x
+            .map(|(x, live)| if live { x.max(0.0) } else { 0.0 })
+            .collect();
         let (hubs, image) = square_of(region, &x, visits);
         Self {
             x,
@@ -213,7 +218,9 @@ impl Candidate {
             (&mut hub_scores, region.hub_pages()),
         ] {
             let length = norm(pages, scores);
-            scale(scores, 1.0 / length);
+            for (score, pages) in scores.iter_mut().zip(pages) {
+                *score *= if *pages > 0.0 { 1.0 / length } else { 0.0 };
+            }
         }
         let rounding = region.rounding();
         let bounded = |(share, score): (f64, &f64)| share.min(1.0) * error + score * rounding;

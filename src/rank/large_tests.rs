@@ -46,7 +46,16 @@ fn web(rng_seed: u64, targets: u32, hubs: u32) -> Region {
 }
 
 fn tried(region: &Region, warm: Vec<Vec<f64>>, depth: Depth) -> Option<Principal> {
-    match attempt(region.clone(), warm, depth, &mut 0, &Unwatched).unwrap() {
+    match attempt(
+        region.clone(),
+        warm,
+        depth,
+        &mut Room::default(),
+        &mut 0,
+        &Unwatched,
+    )
+    .unwrap()
+    {
         Attempt::Solved(principal) => Some(principal),
         Attempt::Open(..) => None,
     }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::graph::{NONE, number};
+use crate::graph::{HubGraph, NONE, Remaining, number};
 
-use super::components::Component;
+use super::components::{Component, Labels};
+use super::large;
 use super::principal::Principal;
 use super::region::Region;
 
@@ -21,6 +22,61 @@ pub(super) struct Held {
     pub(super) parent: Option<Parent>,
     /// The solution with its best authority; `None` until it is solved.
     pub(super) solved: Option<(Arc<Principal>, u32)>,
+}
+
+/// A region with vectors on its authority positions that may be good starts.
+pub(super) type Started = (Region, Vec<Vec<f64>>);
+
+impl Held {
+    /// The region that waits under this label, with starts. Where most of the large region that it came
+    /// from is left, that is taken on, and what has gone from it counts no longer. Else it is gathered;
+    /// `position` is the [scratch](Region::gather) for that.
+    pub(super) fn begin(
+        &mut self,
+        (graph, left, labels): (&HubGraph, &Remaining, &Labels),
+        label: u32,
+        position: &mut [u32],
+        visits: &mut u64,
+    ) -> Started {
+        let parent = match self.parent.take() {
+            Some(Parent::Whole(whole)) if large::is_worth_it(&whole.region) => {
+                let whole = Arc::unwrap_or_clone(whole);
+                let mut region = whole.region;
+                let is_hub = |class: u32| labels.hubs[class as usize] == label;
+                let is_authority = |class: u32| labels.authorities[class as usize] == label;
+                region.renew(left, is_hub, is_authority, visits);
+                let of = (graph, left);
+                return if region.is_worn() {
+                    self.whole(of, (region, whole.kept), position, visits)
+                } else {
+                    (region, whole.kept)
+                };
+            }
+            parent => parent,
+        };
+        let Component {
+            hubs, authorities, ..
+        } = &self.component;
+        let region = Region::gather(graph, left, hubs, position, visits);
+        let warm = parent.map_or_else(Vec::new, |parent| parent.starts(authorities, &region));
+        (region, warm)
+    }
+
+    /// A region without the classes that have gone from it, and its starts on what is left.
+    pub(super) fn whole(
+        &self,
+        (graph, left): (&HubGraph, &Remaining),
+        (region, warm): Started,
+        position: &mut [u32],
+        visits: &mut u64,
+    ) -> Started {
+        if region.is_whole() {
+            return (region, warm);
+        }
+        let new = Region::gather(graph, left, &self.component.hubs, position, visits);
+        let warm = restricted(region.authorities(), &warm, new.authorities());
+        (new, warm)
+    }
 }
 
 /// Vectors of the region that a region came from.

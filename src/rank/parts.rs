@@ -1,6 +1,6 @@
 //! A place: scores with what they lead to, and the parts of them that no link connects.
 
-use crate::graph::{HubGraph, NONE, Remaining, number};
+use crate::graph::{HubGraph, NONE, Remaining, Sets, number};
 
 use super::principal::TIED;
 use super::region::Region;
@@ -23,64 +23,92 @@ pub(super) fn densest_part(
     hubs: &mut [f64],
     visits: &mut u64,
 ) {
-    let mut of_authority = vec![NONE; x.len()];
-    let mut of_hub = vec![NONE; hubs.len()];
-    let mut parts: Vec<(f64, f64, f64, u32)> = Vec::new();
-    let mut next = Vec::new();
-    for first in 0..number(x.len()) {
-        if x[first as usize] == 0.0 || of_authority[first as usize] != NONE {
+    let mut sets = Sets::new(x.len());
+    let mut parts = x.iter().filter(|score| **score > 0.0).count();
+    for (hub, pages) in (0..).zip(region.hub_pages()) {
+        if parts <= 1 {
+            break;
+        }
+        if *pages == 0.0 {
             continue;
         }
-        let part = number(parts.len());
-        let (mut above, mut below, mut best, mut page) = (0.0, 0.0, 0.0, NONE);
-        of_authority[first as usize] = part;
-        next.push(first);
-        while let Some(at) = next.pop() {
-            let score = x[at as usize];
-            below += region.authority_pages()[at as usize] * score * score;
-            if score >= best {
-                let class = region.authorities()[at as usize];
-                let own = left.next_authority_page(graph, class, None).unwrap_or(NONE);
-                page = if score > best { own } else { page.min(own) };
-                best = score;
-            }
-            let citers = region.citers().list(at);
-            *visits += citers.len() as u64;
-            for &hub in citers {
-                let pages = region.hub_pages()[hub as usize];
-                if pages == 0.0 || of_hub[hub as usize] != NONE {
-                    continue;
-                }
-                of_hub[hub as usize] = part;
-                above += pages * hubs[hub as usize] * hubs[hub as usize];
-                let row = region.rows().list(hub);
-                *visits += row.len() as u64;
-                for &other in row {
-                    let is_new = of_authority[other as usize] == NONE;
-                    if is_new && x[other as usize] > 0.0 {
-                        of_authority[other as usize] = part;
-                        next.push(other);
-                    }
-                }
-            }
+        let row = region.rows().list(hub);
+        *visits += row.len() as u64;
+        let mut scored = row.iter().filter(|at| x[**at as usize] > 0.0);
+        if let Some(first) = scored.next() {
+            parts -= scored.filter(|other| sets.join(*first, **other)).count();
         }
-        parts.push((above, below, best, page));
     }
-    let quotient = |part: &(f64, f64, f64, u32)| part.0 / part.1;
-    let top = parts.iter().map(quotient).fold(0.0, f64::max);
-    let tied = parts.iter().zip(0..);
-    let tied = tied.filter(|(part, _)| quotient(part) >= top * (1.0 - TIED));
-    let Some((_, chosen)) = tied.min_by_key(|(part, _)| part.3) else {
+    // Hubs of which nothing is left take no part.
+    for (score, pages) in hubs.iter_mut().zip(region.hub_pages()) {
+        if *pages == 0.0 {
+            *score = 0.0;
+        }
+    }
+    if parts <= 1 {
+        return;
+    }
+    let (labels, count) = sets.labels(0);
+    let mut found = vec![Part::default(); count];
+    for (at, score) in x.iter().enumerate().filter(|(_, score)| **score > 0.0) {
+        let part = &mut found[labels[at] as usize];
+        part.below += region.authority_pages()[at] * score * score;
+        if *score >= part.best {
+            let class = region.authorities()[at];
+            let own = left.next_authority_page(graph, class, None).unwrap_or(NONE);
+            part.page = if *score > part.best {
+                own
+            } else {
+                part.page.min(own)
+            };
+            part.best = *score;
+        }
+    }
+    let of_hubs: Vec<u32> = (0..number(hubs.len()))
+        .map(|hub| {
+            let row = region.rows().list(hub);
+            *visits += row.len() as u64;
+            let scored = row.iter().find(|at| x[**at as usize] > 0.0);
+            scored.map_or(NONE, |at| labels[*at as usize])
+        })
+        .collect();
+    for ((score, pages), part) in hubs.iter().zip(region.hub_pages()).zip(&of_hubs) {
+        if let Some(part) = found.get_mut(*part as usize) {
+            part.above += pages * score * score;
+        }
+    }
+    let top = found.iter().map(Part::quotient).fold(0.0, f64::max);
+    let tied = found.iter().zip(0..);
+    let tied = tied.filter(|(part, _)| part.quotient() >= top * (1.0 - TIED));
+    let Some((_, chosen)) = tied.min_by_key(|(part, _)| part.page) else {
         return;
     };
-    for (score, part) in x.iter_mut().zip(of_authority) {
+    for (score, part) in x.iter_mut().zip(labels) {
         if part != chosen {
             *score = 0.0;
         }
     }
-    for (score, part) in hubs.iter_mut().zip(of_hub) {
+    for (score, part) in hubs.iter_mut().zip(of_hubs) {
         if part != chosen {
             *score = 0.0;
         }
+    }
+}
+
+/// Of a part of scores that links connect, with those of their hubs.
+#[derive(Clone, Default)]
+struct Part {
+    /// `|A x|^2` and `|x|^2`.
+    above: f64,
+    below: f64,
+    /// The best score, and the smallest page that has it.
+    best: f64,
+    page: u32,
+}
+
+impl Part {
+    /// 0 where it has no score.
+    fn quotient(&self) -> f64 {
+        self.above / self.below.max(f64::MIN_POSITIVE)
     }
 }

@@ -9,6 +9,9 @@ use crate::graph::{Csr, HubGraph, NONE, Remaining, Touched, number};
 /// A pass over fewer entries is done by one thread: sharing it out would cost more.
 const PARALLEL: usize = 1 << 15;
 
+/// A region of which one part in so many has gone is gathered anew.
+const WORN: usize = 8;
+
 /// Hub and authority classes that are ranked together, and the entries between them that are left.
 /// Positions in it (`u32` from 0, ascending with the classes) stand for its classes. A copy shares the
 /// links and has its own numbers of pages.
@@ -18,6 +21,10 @@ pub struct Region {
     hub_pages: Vec<f64>,
     authority_pages: Vec<f64>,
     citing_pages: Vec<f64>,
+    /// Entries of the rows of hub classes that are left.
+    live: usize,
+    /// Hub and authority classes that are not left.
+    gone: [usize; 2],
 }
 
 /// The classes of a region and the links between them.
@@ -78,6 +85,8 @@ impl Region {
         let citers = rows.transpose(authorities.len());
         kept.shrink_to_fit();
         Self {
+            live: rows.entries().len(),
+            gone: [0; 2],
             hub_pages: kept.iter().map(|&c| f64::from(left.hubs(c))).collect(),
             authority_pages: authorities
                 .iter()
@@ -107,10 +116,79 @@ impl Region {
             };
             let pages = f64::from(left.hubs(class));
             let lost = std::mem::replace(&mut self.hub_pages[at], pages) - pages;
-            for &target in self.links.rows.list(number(at)) {
+            let row = self.links.rows.list(number(at));
+            for &target in row {
                 self.citing_pages[target as usize] -= lost;
             }
+            if pages == 0.0 && lost > 0.0 {
+                self.live -= row.len();
+            }
         }
+    }
+
+    /// Takes in what is left of its classes; those for which `is_hub` or `is_authority` does not hold
+    /// belong to it no longer, and count as gone. Cost: its classes, and the rows of hubs that lost
+    /// pages.
+    pub(super) fn renew(
+        &mut self,
+        left: &Remaining,
+        is_hub: impl Fn(u32) -> bool,
+        is_authority: impl Fn(u32) -> bool,
+        visits: &mut u64,
+    ) {
+        self.gone = [0; 2];
+        let classes = self.authority_pages.iter_mut().zip(&self.links.authorities);
+        for (pages, &class) in classes {
+            *pages = if is_authority(class) {
+                f64::from(left.authorities(class))
+            } else {
+                0.0
+            };
+            self.gone[1] += usize::from(*pages == 0.0);
+        }
+        let hubs = self.hub_pages.iter_mut().zip(&self.links.hubs).zip(0..);
+        for ((pages, &class), at) in hubs {
+            let now = if is_hub(class) {
+                f64::from(left.hubs(class))
+            } else {
+                0.0
+            };
+            let lost = std::mem::replace(pages, now) - now;
+            self.gone[0] += usize::from(now == 0.0);
+            if lost == 0.0 {
+                continue;
+            }
+            let row = self.links.rows.list(at);
+            *visits += row.len() as u64;
+            for &target in row {
+                self.citing_pages[target as usize] -= lost;
+            }
+            if now == 0.0 {
+                self.live -= row.len();
+            }
+        }
+    }
+
+    /// The number of entries of the rows of hub classes that are left: what a product reads.
+    pub(super) const fn live(&self) -> usize {
+        self.live
+    }
+
+    /// Whether so much of it has gone that it should be gathered anew.
+    pub(super) fn is_worn(&self) -> bool {
+        let is_few = |left: usize, all: usize| left < all - all / WORN;
+        let [hubs, authorities] = self.gone;
+        is_few(self.live, self.rows().entries().len())
+            || is_few(self.hubs().len() - hubs, self.hubs().len())
+            || is_few(
+                self.authorities().len() - authorities,
+                self.authorities().len(),
+            )
+    }
+
+    /// Whether all of its classes are left.
+    pub(super) const fn is_whole(&self) -> bool {
+        matches!(self.gone, [0, 0])
     }
 
     /// The hub classes, ascending.

@@ -19,6 +19,8 @@ const PARALLEL: usize = 1 << 13;
 const CHUNK: usize = 128;
 /// How many chunks are handed out together.
 const MANY: usize = 8;
+/// The most vectors that are kept for later use.
+const SPARE: usize = 64;
 /// How many vectors an inner loop works on together: that many sums fit into registers.
 const LANES: usize = 4;
 
@@ -28,9 +30,10 @@ pub(super) type Rows<const B: usize> = Vec<[f64; B]>;
 /// `A x` and `M x` of one vector. Cost: one visit of each entry.
 pub(super) fn square_of(region: &Region, x: &[f64], visits: &mut u64) -> (Vec<f64>, Vec<f64>) {
     let x: Rows<1> = x.iter().map(|&entry| [entry]).collect();
-    let mut rooms = [vec![[0.0]; x.len()], Vec::new()];
+    let mut rooms = Rooms::default();
     let hubs = square(region, &x, &mut rooms, visits);
-    (hubs, column(&rooms[0], 0))
+    let [images, _] = rooms;
+    (hubs, images.into_flattened())
 }
 
 /// Room for images.
@@ -45,7 +48,7 @@ pub(super) fn square<const B: usize>(
     visits: &mut u64,
 ) -> Vec<f64> {
     let rows = region.rows();
-    *visits += rows.entries().len() as u64;
+    *visits += region.live() as u64;
     images.resize(x.len(), [0.0; B]);
     let all = number(rows.len());
     if rows.entries().len() < PARALLEL {
@@ -62,47 +65,46 @@ pub(super) fn square<const B: usize>(
     hubs
 }
 
-/// Puts vectors side by side, each entry multiplied by the number of pages of its class.
-pub(super) fn weigh<const B: usize>(region: &Region, vectors: [&[f64]; B], into: &mut Rows<B>) {
-    into.clear();
-    let pages = region.authority_pages().iter().enumerate();
-    into.extend(pages.map(|(at, pages)| vectors.map(|vector| pages * vector[at])));
-}
-
-/// Puts `M x` into the first of two rooms, from [weighted](weigh) vectors: a few of them, where
-/// multiplying every entry anew would cost as much as reading it. Cost: one visit of each entry.
-pub(super) fn images_of<const B: usize>(
+/// Puts `M x` into `images`, from vectors whose entries are multiplied by the pages of their classes: a
+/// few of them, where multiplying every entry anew would cost as much as reading it. Returns the squared lengths of `A x` over pages, which
+/// are `x . M x`. Cost: one visit of each entry.
+fn images_of<const B: usize>(
     region: &Region,
     weighted: &[[f64; B]],
-    [images, more]: &mut Rooms<B>,
+    (images, more): (&mut [[f64; B]], &mut Rows<B>),
     visits: &mut u64,
-) {
+) -> [f64; B] {
     let rows = region.rows();
-    *visits += rows.entries().len() as u64;
-    images.resize(weighted.len(), [0.0; B]);
+    *visits += region.live() as u64;
     let all = number(rows.len());
     if rows.entries().len() < PARALLEL {
-        hand_on(region, 0..all, weighted, images);
-        return;
+        return hand_on(region, 0..all, weighted, images);
     }
     more.resize(weighted.len(), [0.0; B]);
     let half = half(region);
-    rayon::join(
+    let (mut squares, rest) = rayon::join(
         || hand_on(region, 0..half, weighted, images),
         || hand_on(region, half..all, weighted, more),
     );
     each(images, more, |sum, more| *sum += more);
+    plus(&mut squares, 1.0, &rest);
+    squares
 }
 
-/// What these hubs contribute to the images of weighted vectors.
+/// What these hubs contribute to the images of weighted vectors, and to the squared lengths of `A x`.
 fn hand_on<const B: usize>(
     region: &Region,
     hubs: Range<u32>,
     weighted: &[[f64; B]],
     images: &mut [[f64; B]],
-) {
+) -> [f64; B] {
     images.fill([0.0; B]);
+    let mut squares = [0.0; B];
     for hub in hubs {
+        let times = region.hub_pages()[hub as usize];
+        if times == 0.0 {
+            continue;
+        }
         let row = region.rows().list(hub);
         let mut sum = [0.0; B];
         for &target in row {
@@ -110,7 +112,9 @@ fn hand_on<const B: usize>(
                 *sum += entry;
             }
         }
-        let times = region.hub_pages()[hub as usize];
+        for (square, sum) in squares.iter_mut().zip(sum) {
+            *square += times * sum * sum;
+        }
         let sum = sum.map(|sum| times * sum);
         for &target in row {
             for (image, sum) in images[target as usize].iter_mut().zip(sum) {
@@ -118,6 +122,7 @@ fn hand_on<const B: usize>(
             }
         }
     }
+    squares
 }
 
 /// What these hubs contribute to `M x`; returns their entries of `A x` for the last vector.
@@ -131,12 +136,16 @@ fn contribute<const B: usize>(
     let mut last = Vec::with_capacity(hubs.len());
     let pages = region.authority_pages();
     for hub in hubs {
+        let times = region.hub_pages()[hub as usize];
+        if times == 0.0 {
+            last.push(0.0);
+            continue;
+        }
         let row = region.rows().list(hub);
         let mut sum = [0.0; B];
         for &target in row {
             plus(&mut sum, pages[target as usize], &x[target as usize]);
         }
-        let times = region.hub_pages()[hub as usize];
         for &target in row {
             plus(&mut images[target as usize], times, &sum);
         }
@@ -299,20 +308,38 @@ fn by_chunk<const B: usize, T: Send>(
         .collect()
 }
 
-/// Room for products.
-#[derive(Default, Debug)]
+/// Room for products and vectors, kept from one search to the next.
+#[derive(Clone, Default, Debug)]
 pub(super) struct Room {
-    single: (Rows<1>, Rooms<1>),
+    single: (Rows<1>, Rows<1>),
     double: (Rows<2>, Rooms<2>),
+    /// Vectors that are not in use.
+    spare: Vec<Vec<f64>>,
+    /// How many products the last search took.
+    pub(super) usual: usize,
 }
 
+/// The image `M x` of a vector `x`, and `x . M x` over pages.
+pub(super) type Image = (Vec<f64>, f64);
+
 impl Room {
+    /// Takes vectors that are not used any more.
+    pub(super) fn give(&mut self, vectors: impl IntoIterator<Item = Vec<f64>>) {
+        let room = SPARE.saturating_sub(self.spare.len());
+        self.spare.extend(vectors.into_iter().take(room));
+    }
+
     /// `M x`.
-    pub(super) fn one(&mut self, region: &Region, x: &[f64], visits: &mut u64) -> Vec<f64> {
-        let (weighted, images) = &mut self.single;
-        weigh(region, [x], weighted);
-        images_of(region, weighted, images, visits);
-        column(&images[0], 0)
+    pub(super) fn one(&mut self, region: &Region, x: &[f64], visits: &mut u64) -> Image {
+        let (weighted, more) = &mut self.single;
+        weighted.clear();
+        let pages = region.authority_pages().iter();
+        weighted.extend(pages.zip(x).map(|(pages, x)| [pages * x]));
+        let mut image = self.spare.pop().unwrap_or_default();
+        image.resize(x.len(), 0.0);
+        let (images, _) = image.as_chunks_mut();
+        let [square] = images_of(region, weighted, (images, more), visits);
+        (image, square)
     }
 
     /// `M x` and `M y`.
@@ -321,10 +348,20 @@ impl Room {
         region: &Region,
         (x, y): (&[f64], &[f64]),
         visits: &mut u64,
-    ) -> [Vec<f64>; 2] {
-        let (weighted, images) = &mut self.double;
-        weigh(region, [x, y], weighted);
-        images_of(region, weighted, images, visits);
-        [0, 1].map(|at| column(&images[0], at))
+    ) -> [Image; 2] {
+        let (weighted, [images, more]) = &mut self.double;
+        weighted.clear();
+        let pages = region.authority_pages().iter();
+        let entries = pages.zip(x.iter().zip(y));
+        weighted.extend(entries.map(|(pages, (x, y))| [pages * x, pages * y]));
+        images.resize(x.len(), [0.0; 2]);
+        let squares = images_of(region, weighted, (images, more), visits);
+        let spare = &mut self.spare;
+        [0, 1].map(|at| {
+            let mut image = spare.pop().unwrap_or_default();
+            image.clear();
+            image.extend(images.iter().map(|row| row[at]));
+            (image, squares[at])
+        })
     }
 }

@@ -161,6 +161,27 @@ pub(super) fn combine(vectors: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
     sum
 }
 
+/// Combinations of the first vectors, one for each list of factors; each vector is read once for all.
+pub(super) fn combinations(vectors: &[Vec<f64>], factors: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let length = vectors.first().map_or(0, Vec::len);
+    let mut sums = vec![vec![0.0; length]; factors.len()];
+    in_columns(&mut sums, |number, sums| {
+        let all = chunk(number, length);
+        for from in (0..all.len()).step_by(BLOCK) {
+            let block = from..(from + BLOCK).min(all.len());
+            let range = all.start + block.start..all.start + block.end;
+            for (at, vector) in vectors.iter().enumerate() {
+                for (sum, factors) in sums.iter_mut().zip(factors) {
+                    if let Some(factor) = factors.get(at) {
+                        plus(&mut sum[block.clone()], *factor, &vector[range.clone()]);
+                    }
+                }
+            }
+        }
+    });
+    sums
+}
+
 fn times(a: &mut [f64], factor: f64) {
     for entry in a {
         *entry *= factor;
@@ -341,6 +362,8 @@ mod tests {
             }
 
             let plain: Vec<Vec<f64>> = pairs.iter().map(|p| combined(&others, &p.1)).collect();
+            let factors: Vec<Vec<f64>> = pairs.iter().map(|pair| pair.1.clone()).collect();
+            assert_eq!(combinations(&others, &factors), plain);
             let mut several = others;
             recombine(&mut several, pairs.iter().map(|pair| pair.1.as_slice()));
             assert_eq!(several, plain);

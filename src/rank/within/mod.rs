@@ -92,6 +92,7 @@ pub struct Within {
     failed: u32,
     pause: u32,
     taken: Option<(Step, f64, Origin)>,
+    room: Room,
     steps: Vec<ProvenStep>,
     visits: u64,
 }
@@ -117,6 +118,7 @@ impl Within {
             failed: 0,
             pause: 0,
             taken: None,
+            room: Room::default(),
             steps: Vec::new(),
             visits,
             region,
@@ -218,7 +220,6 @@ impl Within {
         }
         let (start, everywhere) = self.start(&pages);
         let mut line = Line::from(&pages, start);
-        let mut room = Room::default();
         let mut ahead = None;
         loop {
             watch.proceed()?;
@@ -258,11 +259,12 @@ impl Within {
                         self.starts = vectors;
                         let scores = packed_scores(&place.x);
                         let step = Step::new(scores, weights);
+                        self.room.give(line.into_vectors());
                         return Ok(Some((step, place, std::mem::take(ahead))));
                     }
                 }
             }
-            let image = room.one(&self.region, line.last(), &mut self.visits);
+            let image = self.room.one(&self.region, line.last(), &mut self.visits);
             line.advance(&pages, image);
         }
     }
