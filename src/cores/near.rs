@@ -57,8 +57,9 @@ impl NearClasses {
         let region = &principal.region;
         let linked = classes(&core.authorities, |page| graph.authority_class(page));
         let near = linked_with(&linked, graph.citers(), self.hubs.len());
-        let scores = (region.hubs(), principal.hub_scores.as_slice());
-        let kept = keep(&mut self.hubs, near, rank, scores, |c| left.hubs(c) > 0);
+        let position = |class| region.hub_position(class);
+        let score = |class| self::score(&principal.hub_scores, position(class));
+        let kept = keep(&mut self.hubs, near, rank, score, |c| left.hubs(c) > 0);
         let member = |class| graph.hub_members().list(class)[0];
         found.extend(kept.into_iter().map(|(class, near)| NearPage {
             role: Role::Hub,
@@ -68,9 +69,10 @@ impl NearClasses {
         }));
         let linking = classes(&core.hubs, |page| graph.hub_class(page));
         let near = linked_with(&linking, graph.rows(), self.authorities.len());
-        let scores = (region.authorities(), principal.authority_scores.as_slice());
+        let position = |class| region.authority_position(class);
+        let score = |class| self::score(&principal.authority_scores, position(class));
         let is_left = |class| left.authorities(class) > 0;
-        let kept = keep(&mut self.authorities, near, rank, scores, is_left);
+        let kept = keep(&mut self.authorities, near, rank, score, is_left);
         let member = |class| graph.authority_members().list(class)[0];
         found.extend(kept.into_iter().map(|(class, near)| NearPage {
             role: Role::Authority,
@@ -138,21 +140,25 @@ fn linked_with(from: &BTreeMap<u32, u32>, links: &Csr, classes: usize) -> Vec<(u
     with_sums.map(|c| (c, sums[c as usize])).collect()
 }
 
-/// Keeps those that are left and were not near an earlier core, and returns them. A class outside
-/// the region has the score 0.
+/// The score at a position; 0 outside the region.
+fn score(scores: &[f64], position: Option<u32>) -> f64 {
+    let score = position.and_then(|at| scores.get(at as usize));
+    score.copied().unwrap_or(0.0)
+}
+
+/// Keeps those that are left and were not near an earlier core, and returns them.
 fn keep(
     kept: &mut [Option<Nearness>],
     near: Vec<(u32, u32)>,
     core: u32,
-    (classes, scores): (&[u32], &[f64]),
+    score: impl Fn(u32) -> f64,
     is_left: impl Fn(u32) -> bool,
 ) -> Vec<(u32, Nearness)> {
     let mut new = Vec::new();
     for (class, links) in near {
         let slot = &mut kept[class as usize];
         if slot.is_none() && is_left(class) {
-            let at = classes.binary_search(&class).ok();
-            let score = at.and_then(|at| scores.get(at)).copied().unwrap_or(0.0);
+            let score = score(class);
             new.push((class, *slot.insert(Nearness { core, links, score })));
         }
     }

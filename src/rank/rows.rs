@@ -55,7 +55,7 @@ pub(super) fn square<const B: usize>(
         return contribute(region, 0..all, x, images);
     }
     more.resize(x.len(), [0.0; B]);
-    let half = half(region);
+    let half = region.middle();
     let (mut hubs, rest) = rayon::join(
         || contribute(region, 0..half, x, images),
         || contribute(region, half..all, x, more),
@@ -81,7 +81,7 @@ fn images_of<const B: usize>(
         return hand_on(region, 0..all, weighted, images);
     }
     more.resize(weighted.len(), [0.0; B]);
-    let half = half(region);
+    let half = region.middle();
     let (mut squares, rest) = rayon::join(
         || hand_on(region, 0..half, weighted, images),
         || hand_on(region, half..all, weighted, more),
@@ -152,20 +152,6 @@ fn contribute<const B: usize>(
         last.push(sum[B - 1]);
     }
     last
-}
-
-/// The hub before which half of the entries lie.
-fn half(region: &Region) -> u32 {
-    let rows = region.rows();
-    let mut left = rows.entries().len() / 2;
-    let hubs = 0..number(rows.len());
-    let is_before = |hub: &u32| {
-        let length = rows.list(*hub).len();
-        let fits = length <= left;
-        left = left.saturating_sub(length);
-        fits
-    };
-    number(hubs.take_while(is_before).count())
 }
 
 /// The entry of each row at one place: a single vector.
