@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::graph::{HubGraph, Remaining};
-use crate::rank::{Classic, Converged, Doubt, Next, Principal, ProvenStep, Ranker, Within};
+use crate::rank::{Classic, Converged, Doubt, Next, Principal, ProvenStep, Ranker, Reads, Within};
 use crate::watch::{Interrupted, Watch};
 
 use super::extract::{Grown, extract};
@@ -40,7 +40,7 @@ pub struct Selection {
     /// One for each seed, and those that give none.
     pub cores: Vec<Core>,
     /// Entries of rows and citers read while ranking.
-    pub link_visits: u64,
+    pub reads: Reads,
     /// Whether every core is what an exact computation would give.
     pub certified: bool,
     /// The rank (from 1) and the doubt of the first core that is not certified.
@@ -119,7 +119,8 @@ fn select_within(
     let mut absent = Vec::new();
     let mut near = NearClasses::new(graph);
     let mut keeping = Keeping::default();
-    let mut visits = ledger.components().link_visits();
+    let mut visits = Reads::default();
+    visits += ledger.components().link_visits();
     let mut rank = 0;
     while !rules.is_complete() {
         rank += 1;
@@ -173,13 +174,15 @@ fn select_within(
     }
     let mut doubts = cores.iter().zip(1..);
     let first = doubts.find_map(|(core, rank)| core.doubt.map(|doubt| (rank, doubt)));
+    let mut reads = ranker.reads();
+    reads += visits;
     let steps = ranker.proven();
     for (core, step) in cores.iter_mut().zip(&steps) {
         core.sigma_bound = Some(step.sigma_bound);
     }
     Ok(Selection {
         cores,
-        link_visits: visits + ranker.link_visits(),
+        reads,
         certified: first.is_none(),
         uncertified_reason: first,
         near,
@@ -203,7 +206,7 @@ struct Growing<'a> {
     graph: &'a HubGraph,
     left: &'a Remaining,
     params: &'a CoreParams,
-    visits: &'a mut u64,
+    visits: &'a mut Reads,
     watch: &'a dyn Watch,
 }
 

@@ -16,7 +16,7 @@ fn graph(rows: &[(&[u32], &[u32])]) -> HubGraph {
 fn cores_of(graph: &HubGraph, params: &CoreParams) -> Vec<Core> {
     let selection = select(graph, params, &[], &Unwatched).unwrap();
     assert!(selection.certified, "{:?}", selection.uncertified_reason);
-    assert!(selection.link_visits > 0 || selection.cores.is_empty());
+    assert!(selection.reads.visits > 0 || selection.cores.is_empty());
     selection.cores
 }
 
@@ -219,7 +219,7 @@ fn a_large_template_is_taken_page_by_page_without_scanning() {
     let selection = select(&template, &CoreParams::default(), &[], &Unwatched).unwrap();
     assert_eq!(selection.cores[0].hubs.len(), 100_000);
     assert_eq!(selection.cores[0].authorities, [100_002, 100_000, 100_001]);
-    assert!(selection.link_visits < 1_000_000);
+    assert!(selection.reads.visits < 1_000_000);
 }
 
 #[test]
@@ -258,6 +258,6 @@ fn work_on_a_flat_spectrum_is_limited() {
     };
     let selection = select(&graph, &params, &[], &Unwatched).unwrap();
     let most = 3 * 1_200 * graph.rows().entries().len() as u64;
-    assert!(selection.link_visits <= most, "{}", selection.link_visits);
+    assert!(selection.reads.products <= most, "{:?}", selection.reads);
     assert!(!selection.certified);
 }

@@ -32,6 +32,7 @@ use crate::watch::{Interrupted, Watch};
 
 use super::certificate::Ones;
 use super::dense::eigen;
+use super::reads::Reads;
 use super::region::Region;
 use super::rows::{Rooms, Rows, column, each, products, recombine, residuals, square};
 use super::vectors::{norm, scale};
@@ -92,7 +93,7 @@ pub(super) fn principal(
     region: &Region,
     warm: Vec<Vec<f64>>,
     goal: f64,
-    visits: &mut u64,
+    visits: &mut Reads,
     watch: &dyn Watch,
 ) -> Result<Search, Interrupted> {
     if WIDE.contains(&region.authorities().len()) {
@@ -106,7 +107,7 @@ fn search<const B: usize>(
     region: &Region,
     warm: Vec<Vec<f64>>,
     goal: f64,
-    visits: &mut u64,
+    visits: &mut Reads,
     watch: &dyn Watch,
 ) -> Result<Search, Interrupted> {
     let pages = region.authority_pages();
@@ -249,7 +250,7 @@ impl<'a, const B: usize> Block<'a, B> {
     }
 
     /// Computes the images; returns `A x` of the last vector, by hubs.
-    fn look(&mut self, visits: &mut u64) -> Vec<f64> {
+    fn look(&mut self, visits: &mut Reads) -> Vec<f64> {
         square(self.region, &self.vectors, &mut self.rooms, visits)
     }
 
@@ -274,7 +275,7 @@ impl<'a, const B: usize> Block<'a, B> {
         &mut self,
         pairs: &Pairs<B>,
         degree: u32,
-        visits: &mut u64,
+        visits: &mut Reads,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {
         let half = pairs.unwanted() / 2.0;

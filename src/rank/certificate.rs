@@ -39,6 +39,7 @@ use rayon::prelude::*;
 
 use crate::graph::{Csr, number};
 
+use super::reads::Reads;
 use super::region::Region;
 use super::rows::square_of;
 use super::vectors::largest_of;
@@ -94,7 +95,7 @@ pub(super) fn certify(
     lambda: f64,
     (x, image): (&[f64], &[f64]),
     tightness: Tightness,
-    visits: &mut u64,
+    visits: &mut Reads,
     most: u64,
 ) -> bool {
     let inflate = 1.0 + raising.region.rounding();
@@ -127,7 +128,7 @@ pub(super) fn certify(
             (need > deflated * z).then_some(need / deflated * step)
         });
         match raised {
-            Some(largest) if largest < RUNAWAY && *visits <= most => raising.spread(visits),
+            Some(largest) if largest < RUNAWAY && visits.products <= most => raising.spread(visits),
             Some(_) => return false,
             None => {
                 let entries = raising.z.iter().zip(&raising.image).enumerate();
@@ -152,7 +153,7 @@ pub(super) struct Ones {
 
 impl Ones {
     /// Cost: one visit of each entry.
-    pub(super) fn of(region: &Region, visits: &mut u64) -> Self {
+    pub(super) fn of(region: &Region, visits: &mut Reads) -> Self {
         let ones = vec![1.0; region.authorities().len()];
         let (sums, image) = square_of(region, &ones, visits);
         Self { sums, image }
@@ -177,7 +178,7 @@ pub(super) struct Raising<'a> {
 
 impl<'a> Raising<'a> {
     /// Cost: two visits of each entry.
-    pub(super) fn new(region: &'a Region, z: Vec<f64>, visits: &mut u64) -> Self {
+    pub(super) fn new(region: &'a Region, z: Vec<f64>, visits: &mut Reads) -> Self {
         let sums = region.lead(&z, visits);
         let image = region.cite(&sums, visits);
         Self::with(region, z, sums, image)
@@ -238,7 +239,7 @@ impl<'a> Raising<'a> {
     }
 
     /// Recomputes what depends on the raised entries.
-    fn spread(&mut self, visits: &mut u64) {
+    fn spread(&mut self, visits: &mut Reads) {
         let hubs = reached(
             &self.raised,
             self.region.citers(),
@@ -258,7 +259,7 @@ impl<'a> Raising<'a> {
 }
 
 /// For each of these lists the sum of its entries' weights, in list order.
-fn sums_of(lists: &Csr, of: &[u32], weights: &[f64], visits: &mut u64) -> Vec<f64> {
+fn sums_of(lists: &Csr, of: &[u32], weights: &[f64], visits: &mut Reads) -> Vec<f64> {
     *visits += of
         .iter()
         .map(|&list| lists.list(list).len() as u64)
@@ -275,7 +276,7 @@ fn sums_of(lists: &Csr, of: &[u32], weights: &[f64], visits: &mut u64) -> Vec<f6
 }
 
 /// All entries of these lists, each once; `marks` is all `false` before and afterwards.
-fn reached(from: &[u32], lists: &Csr, marks: &mut [bool], visits: &mut u64) -> Vec<u32> {
+fn reached(from: &[u32], lists: &Csr, marks: &mut [bool], visits: &mut Reads) -> Vec<u32> {
     let mut found = Vec::new();
     for &list in from {
         let entries = lists.list(list);

@@ -8,6 +8,7 @@ use crate::watch::{Interrupted, Watch};
 
 use super::principal::Principal;
 use super::ranker::{Next, Ranker};
+use super::reads::Reads;
 use super::region::Region;
 use super::vectors::{norm, scale};
 
@@ -21,7 +22,7 @@ use super::vectors::{norm, scale};
 pub struct Classic {
     iterations: u32,
     position: Vec<u32>,
-    visits: u64,
+    visits: Reads,
 }
 
 impl Classic {
@@ -31,7 +32,7 @@ impl Classic {
         Self {
             iterations: iterations.max(1),
             position: vec![NONE; graph.authority_members().len()],
-            visits: 0,
+            visits: Reads::default(),
         }
     }
 }
@@ -92,7 +93,7 @@ impl Ranker for Classic {
 
     fn removed(&mut self, _graph: &HubGraph, _left: &Remaining, _touched: &Touched) {}
 
-    fn link_visits(&self) -> u64 {
+    fn reads(&self) -> Reads {
         self.visits
     }
 }

@@ -1,5 +1,6 @@
 //! Connected components of the bipartite graph of hub and authority classes that are left.
 
+use super::reads::Reads;
 use crate::graph::{HubGraph, NONE, Remaining, Touched};
 
 /// A search for a small part ends after this many entries.
@@ -56,7 +57,7 @@ impl Labels {
         graph: &HubGraph,
         left: &Remaining,
         authorities: &[u32],
-        visits: &mut u64,
+        visits: &mut Reads,
     ) -> Vec<(u32, Component)> {
         let mut found = Vec::new();
         for &start in authorities {
@@ -125,7 +126,7 @@ impl Labels {
         left: &Remaining,
         lost: &Touched,
         label: u32,
-        visits: &mut u64,
+        visits: &mut Reads,
     ) -> Vec<(u32, Component)> {
         let mut neighbours = Vec::new();
         for &class in lost
@@ -191,7 +192,7 @@ impl Labels {
         graph: &HubGraph,
         left: &Remaining,
         (start, label): (Node, u32),
-        visits: &mut u64,
+        visits: &mut Reads,
     ) -> Result<Vec<Node>, Vec<Node>> {
         let mut seen = vec![start];
         let mut read = 0;
@@ -227,7 +228,7 @@ impl Labels {
         graph: &HubGraph,
         left: &Remaining,
         nodes: Vec<Node>,
-        visits: &mut u64,
+        visits: &mut Reads,
     ) -> Option<(u32, Component)> {
         let mut start = None;
         for node in nodes {
@@ -249,7 +250,7 @@ impl Labels {
         graph: &HubGraph,
         left: &Remaining,
         start: u32,
-        visits: &mut u64,
+        visits: &mut Reads,
     ) -> Option<Component> {
         let mut authorities = vec![start];
         self.authorities[start as usize] = self.next;
@@ -340,7 +341,7 @@ mod tests {
             let mut left = Remaining::all(&graph);
             let all: Vec<u32> = (0..number(graph.citers().len())).collect();
             let mut labels = Labels::none(&graph);
-            let first = labels.split(&graph, &left, &all, &mut 0);
+            let first = labels.split(&graph, &left, &all, &mut Reads::default());
             let (label, mut broad) = first
                 .into_iter()
                 .max_by_key(|(_, part)| part.hubs.len())
@@ -348,13 +349,13 @@ mod tests {
             prop_assume!(broad.hubs.len() > FEW);
             for pages in steps {
                 let lost = left.remove(&graph, pages);
-                let near = labels.detach(&graph, &left, &lost, label, &mut 0);
+                let near = labels.detach(&graph, &left, &lost, label, &mut Reads::default());
                 labels.retain(&mut broad, &left, label);
                 let classes: Vec<u32> = broad.authorities.iter().copied()
                     .chain(near.iter().flat_map(|(_, part)| part.authorities.clone()))
                     .collect();
                 // Cut from scratch, what is left of them falls into the same small parts.
-                let exact = Labels::none(&graph).split(&graph, &left, &classes, &mut 0);
+                let exact = Labels::none(&graph).split(&graph, &left, &classes, &mut Reads::default());
                 let exact = parts(&exact);
                 let found = parts(&near);
                 prop_assert!(found.is_subset(&exact));

@@ -28,6 +28,7 @@ use super::large::{self, Attempt, DEEP, Depth, FIRST, TIGHT};
 use super::parent::{Held, Parent, Started};
 use super::principal::{Doubt, Principal, TIED};
 use super::ranker::{Next, Ranker};
+use super::reads::Reads;
 use super::replay::{self, Descending, KNOWN, KnownSteps, Replays, descending, entry};
 use super::rest::{self, Rest};
 use super::rows::Room;
@@ -54,7 +55,7 @@ pub struct Converged {
     doubtful: BTreeSet<u32>,
     position: Vec<u32>,
     room: Room,
-    visits: u64,
+    visits: Reads,
 }
 
 impl Converged {
@@ -80,7 +81,7 @@ impl Converged {
             doubtful: BTreeSet::new(),
             position: vec![NONE; graph.authority_members().len()],
             room: Room::default(),
-            visits: 0,
+            visits: Reads::default(),
             replays,
         };
         let steps = ranker.replays.all();
@@ -490,7 +491,7 @@ impl Ranker for Converged {
         }
     }
 
-    fn link_visits(&self) -> u64 {
+    fn reads(&self) -> Reads {
         self.visits
     }
 

@@ -29,6 +29,7 @@ use crate::watch::{Interrupted, Watch};
 use super::block::{Found, NEAREST, ROUNDING, Search, UNSETTLED, best_combination, noise};
 use super::certificate::Ones;
 use super::dense::eigen;
+use super::reads::Reads;
 use super::region::Region;
 use super::rows::{Image, Room, Rooms, Rows, column, products, square};
 use super::tridiagonal::Tridiagonal;
@@ -70,7 +71,7 @@ pub(super) fn principal(
     warm: &[Vec<f64>],
     goal: f64,
     room: &mut Room,
-    visits: &mut u64,
+    visits: &mut Reads,
     watch: &dyn Watch,
 ) -> Result<Search, Interrupted> {
     let (mut line, mut rival, ones) = begin(region, warm, goal, visits);
@@ -90,7 +91,7 @@ fn follow(
     (line, rival): (&mut Line, &mut Line),
     goal: f64,
     room: &mut Room,
-    visits: &mut u64,
+    visits: &mut Reads,
     watch: &dyn Watch,
 ) -> Result<Result<Found, Vec<Vec<f64>>>, Interrupted> {
     let pages = region.authority_pages();
@@ -160,7 +161,7 @@ fn follow(
 
 /// The two recurrences: one from the best combination of the starts, whose image is known, and its
 /// rival. Cost: one read of the entries, for all starts together.
-fn begin(region: &Region, warm: &[Vec<f64>], goal: f64, visits: &mut u64) -> (Line, Line, Ones) {
+fn begin(region: &Region, warm: &[Vec<f64>], goal: f64, visits: &mut Reads) -> (Line, Line, Ones) {
     let pages = region.authority_pages();
     let warm: Vec<&Vec<f64>> = warm
         .iter()

@@ -14,6 +14,7 @@
 use crate::watch::{Interrupted, Watch};
 
 use super::dense::eigen;
+use super::reads::Reads;
 use super::region::Region;
 use super::vectors::{dot, dots, norm, recombine, residuals, scale, subtract};
 
@@ -51,7 +52,7 @@ struct Basis<'a> {
 
 impl Basis<'_> {
     /// Adds a vector to the basis; `false` if it already lies in the span.
-    fn join(&mut self, mut vector: Vec<f64>, visits: &mut u64) -> bool {
+    fn join(&mut self, mut vector: Vec<f64>, visits: &mut Reads) -> bool {
         let pages = self.region.authority_pages();
         let before = norm(pages, &vector);
         if before.is_nan()
@@ -149,7 +150,7 @@ pub(super) fn largest_pairs(
     region: &Region,
     start: impl IntoIterator<Item = Vec<f64>>,
     (goal, most): (f64, u64),
-    visits: &mut u64,
+    visits: &mut Reads,
     watch: &dyn Watch,
 ) -> Result<Ritz, Interrupted> {
     let mut basis = Basis {
@@ -172,7 +173,7 @@ pub(super) fn largest_pairs(
     let mut found = basis.state(&pairs);
     for _ in 0..PASSES {
         watch.proceed()?;
-        if spans_all(&basis) || found.is_good(goal) || *visits > most {
+        if spans_all(&basis) || found.is_good(goal) || visits.products > most {
             break;
         }
         let progress = found.residual.max(FLOOR) / found.gap.max(1e-15);

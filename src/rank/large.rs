@@ -27,6 +27,7 @@ use super::block::{self, Found, Search};
 use super::certificate::{Ones, Raising, TIE, Tightness, VALUE, bound, certify};
 use super::krylov;
 use super::principal::Principal;
+use super::reads::Reads;
 use super::region::Region;
 use super::rows::{Room, square_of};
 use super::vectors::{add, largest, norm, scale};
@@ -91,7 +92,7 @@ pub(super) fn attempt(
     warm: Vec<Vec<f64>>,
     depth: Depth,
     room: &mut Room,
-    visits: &mut u64,
+    visits: &mut Reads,
     watch: &dyn Watch,
 ) -> Result<Attempt, Interrupted> {
     let search = match krylov::principal(&region, &warm, depth.goal, room, visits, watch)? {
@@ -137,7 +138,7 @@ struct Candidate {
 
 impl Candidate {
     /// Cost: one visit of each entry.
-    fn of(region: &Region, found: &Found, visits: &mut u64) -> Self {
+    fn of(region: &Region, found: &Found, visits: &mut Reads) -> Self {
         let first = found.vectors.first().map_or(&[][..], Vec::as_slice);
         let lack: Vec<f64> = first.iter().map(|x| x.min(0.0)).collect();
         let live = region.authority_pages().iter().map(|pages| *pages > 0.0);
@@ -168,7 +169,7 @@ impl Candidate {
         found: &Found,
         ones: &Ones,
         depth: Depth,
-        visits: &mut u64,
+        visits: &mut Reads,
     ) -> Result<f64, Vec<f64>> {
         let lambda = found.lambda;
         let tightest = depth.proofs.iter().map(|proof| proof.tau);
@@ -183,12 +184,12 @@ impl Candidate {
             scale(&mut of, 1.0 / top);
             of
         });
-        let holds = |raising: &mut Raising<'_>, most: u64, visits: &mut u64| {
+        let holds = |raising: &mut Raising<'_>, most: u64, visits: &mut Reads| {
             let mut proofs = depth.proofs.iter();
             proofs.all(|proof| certify(raising, lambda, (&x, &image), *proof, visits, most))
         };
         let mut raising = Raising::of_ones(region, ones);
-        let most = *visits + PATIENCE * region.rows().entries().len() as u64;
+        let most = visits.products + PATIENCE * region.rows().entries().len() as u64;
         if holds(&mut raising, most, visits) {
             return Ok(tightest);
         }
@@ -201,7 +202,7 @@ impl Candidate {
             add(&mut z, weight, &local);
         }
         raising = Raising::new(region, z, visits);
-        let most = *visits + MOST * region.rows().entries().len() as u64;
+        let most = visits.products + MOST * region.rows().entries().len() as u64;
         if holds(&mut raising, most, visits) {
             Ok(tightest)
         } else {

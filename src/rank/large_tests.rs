@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
+use super::super::reads::Reads;
 use crate::graph::{NONE, Remaining, Rows, number};
 use crate::watch::Unwatched;
 
@@ -15,7 +16,7 @@ fn gathered(rows: &Rows) -> Region {
     let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
     let mut position = vec![NONE; graph.authority_members().len()];
     let left = Remaining::all(&graph);
-    Region::gather(&graph, &left, &hubs, &mut position, &mut 0)
+    Region::gather(&graph, &left, &hubs, &mut position, &mut Reads::default())
 }
 
 /// Random links, a few hubs carried by several pages; the first pages are linked to most.
@@ -51,7 +52,7 @@ fn tried(region: &Region, warm: Vec<Vec<f64>>, depth: Depth) -> Option<Principal
         warm,
         depth,
         &mut Room::default(),
-        &mut 0,
+        &mut Reads::default(),
         &Unwatched,
     )
     .unwrap()
@@ -62,7 +63,14 @@ fn tried(region: &Region, warm: Vec<Vec<f64>>, depth: Depth) -> Option<Principal
 }
 
 fn exact(region: &Region) -> Principal {
-    solve(region.clone(), Vec::new(), EXACT, &mut 0, &Unwatched).unwrap()
+    solve(
+        region.clone(),
+        Vec::new(),
+        EXACT,
+        &mut Reads::default(),
+        &Unwatched,
+    )
+    .unwrap()
 }
 
 fn agree(found: &Principal, exact: &Principal) -> Result<(), TestCaseError> {
@@ -203,7 +211,7 @@ fn two_equal_places_are_left_open() {
 
 /// A pair that is not an eigenpair, or not the largest.
 fn refuses(region: &Region, lambda: f64, x: Vec<f64>) {
-    let mut visits = 0;
+    let mut visits = Reads::default();
     let ones = Ones::of(region, &mut visits);
     let found = Found {
         lambda,
@@ -229,7 +237,7 @@ fn a_wrong_pair_is_not_proved() {
         exact.authority_scores.clone(),
     );
     let Search::Done(found, _) =
-        block::principal(&region, Vec::new(), 1e-9, &mut 0, &Unwatched).unwrap()
+        block::principal(&region, Vec::new(), 1e-9, &mut Reads::default(), &Unwatched).unwrap()
     else {
         panic!("two pairs are near each other");
     };
@@ -238,7 +246,7 @@ fn a_wrong_pair_is_not_proved() {
     for (at, x) in rough.iter_mut().enumerate() {
         *x *= if at % 2 == 0 { 1.0 } else { 0.99 };
     }
-    let (_, image) = square_of(&region, &rough, &mut 0);
+    let (_, image) = square_of(&region, &rough, &mut Reads::default());
     let pages = region.authority_pages().iter();
     let terms = pages.zip(rough.iter().zip(&image));
     let (top, bottom) = terms.fold((0.0, 0.0), |(top, bottom), (p, (x, y))| {

@@ -7,6 +7,7 @@ use crate::graph::{HubGraph, NONE, Remaining, number};
 use super::components::{Component, Labels};
 use super::large;
 use super::principal::Principal;
+use super::reads::Reads;
 use super::region::Region;
 
 /// How many vectors of a region are kept for a small part of it.
@@ -36,7 +37,7 @@ impl Held {
         (graph, left, labels): (&HubGraph, &Remaining, &Labels),
         label: u32,
         position: &mut [u32],
-        visits: &mut u64,
+        visits: &mut Reads,
     ) -> Started {
         let parent = match self.parent.take() {
             Some(Parent::Whole(whole)) if large::is_worth_it(&whole.region) => {
@@ -68,7 +69,7 @@ impl Held {
         (graph, left): (&HubGraph, &Remaining),
         (region, warm): Started,
         position: &mut [u32],
-        visits: &mut u64,
+        visits: &mut Reads,
     ) -> Started {
         if region.is_whole() {
             return (region, warm);

@@ -3,6 +3,7 @@
 use crate::graph::{HubGraph, NONE, Remaining, Sets, number};
 
 use super::principal::TIED;
+use super::reads::Reads;
 use super::region::Region;
 
 /// Scores with what they lead to.
@@ -21,7 +22,7 @@ pub(super) fn densest_part(
     (graph, left, region): (&HubGraph, &Remaining, &Region),
     x: &mut [f64],
     hubs: &mut [f64],
-    visits: &mut u64,
+    visits: &mut Reads,
 ) {
     let mut sets = Sets::new(x.len());
     let mut parts = x.iter().filter(|score| **score > 0.0).count();

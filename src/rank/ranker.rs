@@ -8,6 +8,7 @@ use crate::watch::{Interrupted, Watch};
 
 use super::kept::ProvenStep;
 use super::principal::{Doubt, Principal};
+use super::reads::Reads;
 use super::rest::Rest;
 
 /// Where the next core comes from.
@@ -57,8 +58,8 @@ pub trait Ranker {
     /// taken.
     fn replayed(&mut self, _component: u32) {}
 
-    /// How many entries of rows and citers were read so far.
-    fn link_visits(&self) -> u64;
+    /// What was read so far.
+    fn reads(&self) -> Reads;
 
     /// Whether what [`next`](Self::next) gave could have come at another place among the steps of
     /// its own component, had other components been different. Then nothing of the component may be

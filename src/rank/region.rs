@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::reads::Reads;
 use crate::graph::{Csr, HubGraph, NONE, Remaining, Touched, number};
 
 /// A pass over fewer entries is done by one thread: sharing it out would cost more.
@@ -54,7 +55,7 @@ impl Region {
         left: &Remaining,
         hubs: &[u32],
         position: &mut [u32],
-        visits: &mut u64,
+        visits: &mut Reads,
     ) -> Self {
         let mut authorities = Vec::new();
         let live = |class: &u32| left.authorities(*class) > 0;
@@ -154,7 +155,7 @@ impl Region {
         left: &Remaining,
         is_hub: impl Fn(u32) -> bool,
         is_authority: impl Fn(u32) -> bool,
-        visits: &mut u64,
+        visits: &mut Reads,
     ) {
         self.gone = [0; 2];
         let classes = self.authority_pages.iter_mut().zip(&self.links.authorities);
@@ -270,17 +271,17 @@ impl Region {
     }
 
     /// `h = A a` for one page of each class, from the score of one page of each class.
-    pub(super) fn lead(&self, a: &[f64], visits: &mut u64) -> Vec<f64> {
+    pub(super) fn lead(&self, a: &[f64], visits: &mut Reads) -> Vec<f64> {
         gather(self.rows(), a, &self.authority_pages, visits)
     }
 
     /// `a = A^T h` for one page of each class.
-    pub(super) fn cite(&self, h: &[f64], visits: &mut u64) -> Vec<f64> {
+    pub(super) fn cite(&self, h: &[f64], visits: &mut Reads) -> Vec<f64> {
         gather(self.citers(), h, &self.hub_pages, visits)
     }
 
     /// `M a = A^T A a`.
-    pub(super) fn square(&self, a: &[f64], visits: &mut u64) -> Vec<f64> {
+    pub(super) fn square(&self, a: &[f64], visits: &mut Reads) -> Vec<f64> {
         let h = self.lead(a, visits);
         self.cite(&h, visits)
     }
@@ -310,7 +311,7 @@ fn middle(lists: &Csr) -> u32 {
 }
 
 /// Each result is one sum in list order, so the number of threads makes no difference.
-fn gather(lists: &Csr, scores: &[f64], pages: &[f64], visits: &mut u64) -> Vec<f64> {
+fn gather(lists: &Csr, scores: &[f64], pages: &[f64], visits: &mut Reads) -> Vec<f64> {
     *visits += lists.entries().len() as u64;
     let all = 0..number(lists.len());
     // An entry counts as often as lists have it, but is multiplied only once.
@@ -329,3 +330,7 @@ fn gather(lists: &Csr, scores: &[f64], pages: &[f64], visits: &mut u64) -> Vec<f
         lists.map(|index| sum(&weights, index)).collect()
     }
 }
+
+#[cfg(test)]
+#[path = "region_tests.rs"]
+mod tests;

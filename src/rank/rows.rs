@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::graph::number;
 
+use super::reads::Reads;
 use super::region::Region;
 
 /// A pass over fewer entries is done by one thread.
@@ -28,7 +29,7 @@ const LANES: usize = 4;
 pub(super) type Rows<const B: usize> = Vec<[f64; B]>;
 
 /// `A x` and `M x` of one vector. Cost: one visit of each entry.
-pub(super) fn square_of(region: &Region, x: &[f64], visits: &mut u64) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn square_of(region: &Region, x: &[f64], visits: &mut Reads) -> (Vec<f64>, Vec<f64>) {
     let x: Rows<1> = x.iter().map(|&entry| [entry]).collect();
     let mut rooms = Rooms::default();
     let hubs = square(region, &x, &mut rooms, visits);
@@ -45,10 +46,10 @@ pub(super) fn square<const B: usize>(
     region: &Region,
     x: &[[f64; B]],
     [images, more]: &mut Rooms<B>,
-    visits: &mut u64,
+    visits: &mut Reads,
 ) -> Vec<f64> {
     let rows = region.rows();
-    *visits += region.live() as u64;
+    visits.read(region.live(), B);
     images.resize(x.len(), [0.0; B]);
     let all = number(rows.len());
     if rows.entries().len() < PARALLEL {
@@ -72,10 +73,10 @@ fn images_of<const B: usize>(
     region: &Region,
     weighted: &[[f64; B]],
     (images, more): (&mut [[f64; B]], &mut Rows<B>),
-    visits: &mut u64,
+    visits: &mut Reads,
 ) -> [f64; B] {
     let rows = region.rows();
-    *visits += region.live() as u64;
+    visits.read(region.live(), B);
     let all = number(rows.len());
     if rows.entries().len() < PARALLEL {
         return hand_on(region, 0..all, weighted, images);
@@ -316,7 +317,7 @@ impl Room {
     }
 
     /// `M x`.
-    pub(super) fn one(&mut self, region: &Region, x: &[f64], visits: &mut u64) -> Image {
+    pub(super) fn one(&mut self, region: &Region, x: &[f64], visits: &mut Reads) -> Image {
         let (weighted, more) = &mut self.single;
         weighted.clear();
         let pages = region.authority_pages().iter();
@@ -333,7 +334,7 @@ impl Room {
         &mut self,
         region: &Region,
         (x, y): (&[f64], &[f64]),
-        visits: &mut u64,
+        visits: &mut Reads,
     ) -> [Image; 2] {
         let (weighted, [images, more]) = &mut self.double;
         weighted.clear();

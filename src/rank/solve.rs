@@ -5,6 +5,7 @@ use crate::watch::{Interrupted, Watch};
 use super::certificate::{Ones, Raising, TIE, VALUE, bound, certify};
 use super::lanczos::{Ritz, largest_pairs};
 use super::principal::{Doubt, Principal};
+use super::reads::Reads;
 use super::region::Region;
 use super::vectors::{add, dot, largest, largest_of, norm, scale};
 
@@ -62,14 +63,14 @@ pub(super) fn solve(
     region: Region,
     warm: Vec<Vec<f64>>,
     accuracy: Accuracy,
-    visits: &mut u64,
+    visits: &mut Reads,
     watch: &dyn Watch,
 ) -> Result<Principal, Interrupted> {
     if region.is_complete() {
         return Ok(complete(region));
     }
     let size = region.authorities().len();
-    let most = *visits + READS * region.rows().entries().len().max(ENTRIES) as u64;
+    let most = visits.products + READS * region.rows().entries().len().max(ENTRIES) as u64;
     let mut ones = None;
     let mut start = warm;
     start.truncate(STARTS);
@@ -88,7 +89,7 @@ pub(super) fn solve(
             }
             Err(raised) => raised,
         };
-        if attempt == ATTEMPTS || *visits > most {
+        if attempt == ATTEMPTS || visits.products > most {
             let doubt = Some(Doubt::Value { gap: ritz.gap });
             let upper = polished.upper;
             return Ok(finish(
@@ -134,7 +135,7 @@ struct Polished {
 /// An error that a step leaves shrinks to at most `1 - gap` of itself in each further step, so the
 /// change in a step, over the gap, bounds what is still wrong with a score. That holds for each
 /// score; scores that are not faint are held to the worst of them.
-fn polish(region: &Region, ritz: &Ritz, accuracy: Accuracy, visits: &mut u64) -> Polished {
+fn polish(region: &Region, ritz: &Ritz, accuracy: Accuracy, visits: &mut Reads) -> Polished {
     let pages = region.authority_pages();
     let gap = ritz.gap.max(SEPARATE);
     let mut x: Vec<f64> = ritz.vectors.first().map_or_else(
@@ -188,7 +189,7 @@ fn prove(
     polished: &Polished,
     (known, most): (&[(f64, Vec<f64>)], u64),
     ones: &mut Option<Ones>,
-    visits: &mut u64,
+    visits: &mut Reads,
 ) -> Result<f64, Vec<f64>> {
     let lambda = polished.lambda;
     if polished.upper <= lambda * (1.0 + TIE.tau) {
@@ -229,7 +230,7 @@ fn finish(
     ritz: Ritz,
     upper: f64,
     doubt: Option<Doubt>,
-    visits: &mut u64,
+    visits: &mut Reads,
 ) -> Principal {
     let mut hub_scores = region.lead(&polished.x, visits);
     let sigma = norm(region.hub_pages(), &hub_scores);

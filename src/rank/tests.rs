@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::reads::Reads;
 use crate::graph::{HubGraph, NONE, Remaining, Rows, number};
 use crate::watch::Unwatched;
 
@@ -30,7 +31,7 @@ fn whole(graph: &HubGraph) -> Option<Region> {
     let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
     let mut position = vec![NONE; graph.authority_members().len()];
     let left = Remaining::all(graph);
-    let region = Region::gather(graph, &left, &hubs, &mut position, &mut 0);
+    let region = Region::gather(graph, &left, &hubs, &mut position, &mut Reads::default());
     (!region.hubs().is_empty()).then_some(region)
 }
 
@@ -62,22 +63,22 @@ fn accepts(region: &Region, lambda: f64, x: &[f64]) -> bool {
     let mut x: Vec<f64> = x.iter().map(|entry| entry.abs()).collect();
     let top = largest(&x);
     scale(&mut x, 1.0 / top);
-    let image = region.square(&x, &mut 0);
+    let image = region.square(&x, &mut Reads::default());
     [VALUE, TIE].into_iter().any(|tightness| {
-        let mut raising = Raising::new(region, vec![1.0; x.len()], &mut 0);
+        let mut raising = Raising::new(region, vec![1.0; x.len()], &mut Reads::default());
         certify(
             &mut raising,
             lambda,
             (&x, &image),
             tightness,
-            &mut 0,
+            &mut Reads::default(),
             u64::MAX,
         )
     })
 }
 
 fn solved(region: Region, warm: Vec<Vec<f64>>, accuracy: Accuracy) -> Principal {
-    solve(region, warm, accuracy, &mut 0, &Unwatched).unwrap()
+    solve(region, warm, accuracy, &mut Reads::default(), &Unwatched).unwrap()
 }
 
 fn rows() -> impl Strategy<Value = Vec<(u16, u32)>> {
@@ -134,7 +135,7 @@ proptest! {
         }
         let sign = pairs[0].1.iter().sum::<f64>().signum();
         let exact: Vec<f64> = pairs[0].1.iter().map(|entry| sign * entry).collect();
-        let mut hubs = region.lead(&exact, &mut 0);
+        let mut hubs = region.lead(&exact, &mut Reads::default());
         scale(&mut hubs, 1.0 / pairs[0].0.sqrt());
         for accuracy in [FINE, EXACT] {
             let principal = solved(region.clone(), Vec::new(), accuracy);
@@ -180,14 +181,14 @@ fn what_is_raised_says_where_the_denser_place_is() {
     let mut x: Vec<f64> = x.iter().map(|entry| entry.abs()).collect();
     let top = largest(&x);
     scale(&mut x, 1.0 / top);
-    let image = region.square(&x, &mut 0);
-    let mut raising = Raising::new(&region, vec![1.0; x.len()], &mut 0);
+    let image = region.square(&x, &mut Reads::default());
+    let mut raising = Raising::new(&region, vec![1.0; x.len()], &mut Reads::default());
     assert!(!certify(
         &mut raising,
         lesser,
         (&x, &image),
         VALUE,
-        &mut 0,
+        &mut Reads::default(),
         u64::MAX
     ));
     let raised = raising.into_z();

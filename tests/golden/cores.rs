@@ -141,7 +141,7 @@ fn compare(name: &str, selection: &Selection, golden: &Value, urls: &[&str]) {
         "{name}: {matched} of {} match, delicate from {:?}, {} link visits, certified {} {:?}",
         golden.len(),
         delicate.map(|index| index + 1),
-        selection.link_visits,
+        selection.reads.visits,
         selection.certified,
         selection
             .uncertified_reason

@@ -273,7 +273,7 @@ fn nothing_changed() {
     assert_eq!((taken, again.cores.len()), (2, 2));
     // Only the cost of seeing that nothing changed: one pass.
     let merged = web.graph(&web.pages()).rows().entries().len() as u64;
-    assert_eq!(again.link_visits, merged);
+    assert_eq!(again.reads.visits, merged);
 }
 
 /// A warm start without any weight on a new, denser place must not win.
@@ -423,7 +423,7 @@ fn places_without_a_core_are_not_forgotten() {
     let mut visits = Vec::new();
     for _ in 0..4 {
         let (_, _, selection, left) = run(&web, &one, &kept);
-        visits.push(selection.link_visits);
+        visits.push(selection.reads.visits);
         kept = left;
     }
     assert!(visits[1] < visits[0], "{visits:?}");

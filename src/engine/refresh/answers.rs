@@ -34,6 +34,9 @@ pub struct RefreshReport {
     /// By cores: pages of the graph that were loaded, those of components that batches touched or
     /// that could come first, or all; 0 by cover.
     pub pages_loaded: u64,
+    /// By cores: entries of rows and citers read while ranking, each once where link visits count it for
+    /// every vector that it served; 0 by cover.
+    pub products: u64,
     /// Bytes of keys and values read from the store, but for what telling `costs` took.
     pub bytes_read: u64,
     /// Those of them that were read while the result was stored: what it is told from and replaces.
@@ -357,6 +360,7 @@ impl RefreshReport {
             components: 0,
             components_verified: 0,
             pages_loaded: 0,
+            products: 0,
             bytes_read: 0,
             bytes_read_storing: 0,
             peak_memory: None,

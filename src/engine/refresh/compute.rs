@@ -252,7 +252,8 @@ impl RefreshReport {
         view.certified = selection.certified;
         let doubt = selection.uncertified_reason.as_ref();
         view.doubt = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
-        view.link_visits = selection.link_visits;
+        view.link_visits = selection.reads.visits;
+        self.products = selection.reads.products;
         self.components = run.components.all;
         self.components_verified = run.components.verified;
         self.pages_loaded = run.pages_loaded;

@@ -40,6 +40,7 @@ use super::krylov::Line;
 use super::parts::{Place, densest_part};
 use super::principal::{Doubt, Principal};
 use super::ranker::{Next, Ranker};
+use super::reads::Reads;
 use super::region::Region;
 use super::rows::{Room, square_of};
 use super::vectors::{largest, norm, scale};
@@ -94,7 +95,7 @@ pub struct Within {
     taken: Option<(Step, f64, Origin)>,
     room: Room,
     steps: Vec<ProvenStep>,
-    visits: u64,
+    visits: Reads,
 }
 
 impl Within {
@@ -104,7 +105,7 @@ impl Within {
     pub fn new(graph: &HubGraph, left: &Remaining, share: f64, past: &KeptSteps) -> Self {
         let mut position = vec![NONE; graph.authority_members().len()];
         let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
-        let mut visits = 0;
+        let mut visits = Reads::default();
         let region = Region::gather(graph, left, &hubs, &mut position, &mut visits);
         let classes = classes_of(graph, &past.groups);
         let steps = past.steps.iter();
@@ -172,7 +173,7 @@ impl Within {
         }
         self.upper = self.upper.min(proven);
         let mut raising = Raising::with(region, std::mem::take(y), sums, image);
-        let most = self.visits + PATIENCE * region.rows().entries().len() as u64;
+        let most = self.visits.products + PATIENCE * region.rows().entries().len() as u64;
         let zeros = vec![0.0; pages.len()];
         let tightness = Tightness {
             tau: 0.0,
@@ -418,7 +419,7 @@ impl Ranker for Within {
         self.region.lose(left, touched);
     }
 
-    fn link_visits(&self) -> u64 {
+    fn reads(&self) -> Reads {
         self.visits
     }
 

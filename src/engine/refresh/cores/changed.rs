@@ -29,6 +29,7 @@ use crate::engine::plan::CorePlan;
 use crate::engine::policy;
 use crate::graph::{Fingerprint, WeakComponents, number};
 use crate::page::{PageId, PageSet, RowId, SiteId};
+use crate::rank::Reads;
 use crate::storage::blocks::{PageBlock, place};
 use crate::storage::evidence::{Links, Standing, StandingKey, Standings};
 use crate::storage::ledger::ComponentRecord;
@@ -65,8 +66,8 @@ pub(crate) struct ChangedSelection {
 pub(crate) enum Attempt {
     /// The run came to a certain result.
     Done(Box<ChangedSelection>),
-    /// Too much changed, or the result is not certain; with the link visits that were made in vain.
-    GivenUp(u64),
+    /// Too much changed, or the result is not certain; with what was read in vain.
+    GivenUp(Reads),
 }
 
 /// The standings that the earlier refresh sees, as far as they were asked for.
@@ -137,7 +138,7 @@ pub(crate) fn run(
     let too_many = kept.len() > seeds && !policies.policy.may_pass_over_cores();
     if too_many || !earlier.certified || earlier.batch > store.counters()?.batch {
         // What is kept of further cores, or of uncertain ones, may be anywhere.
-        return Ok(Attempt::GivenUp(0));
+        return Ok(Attempt::GivenUp(Reads::default()));
     }
     watch.stage("load what changed", None);
     let rules = Rules::new(store, plan, policies.candidates.leave_out(), watch)?;
@@ -156,16 +157,16 @@ pub(crate) fn run(
         pages: 0,
     };
     let Some(touched) = run.touched(watch)? else {
-        return Ok(Attempt::GivenUp(0));
+        return Ok(Attempt::GivenUp(Reads::default()));
     };
     for &page in &touched {
         let component = run.before.component(page)?;
         if !run.open(component)? {
-            return Ok(Attempt::GivenUp(0));
+            return Ok(Attempt::GivenUp(Reads::default()));
         }
     }
     if !run.near.spread(touched.iter().copied())? {
-        return Ok(Attempt::GivenUp(0));
+        return Ok(Attempt::GivenUp(Reads::default()));
     }
     run.select((plan, policies), previous, &touched, watch)
 }
@@ -272,7 +273,7 @@ impl ChangedRun<'_> {
         watch: &dyn Watch,
     ) -> Result<Attempt, EngineError> {
         let may_pass_over = of_plan.1.policy.may_pass_over_cores();
-        let mut visits = 0;
+        let mut reads = Reads::default();
         let (mut more, mut load) = (FEW, 1);
         let mut wanted = Vec::new();
         let mut mine = Mine::default();
@@ -281,12 +282,12 @@ impl ChangedRun<'_> {
             for page in self.near.part().clone() {
                 let component = self.before.component(page)?;
                 if !self.open(component)? {
-                    return Ok(Attempt::GivenUp(visits));
+                    return Ok(Attempt::GivenUp(reads));
                 }
             }
             let (absent, rest, tied) = self.absent(more)?;
             if self.pages.saturating_add(tied) > self.most {
-                return Ok(Attempt::GivenUp(visits));
+                return Ok(Attempt::GivenUp(reads));
             }
             let mut others = BTreeSet::new();
             let ahead = absent.iter().filter_map(|(_, record)| record.ahead);
@@ -319,16 +320,16 @@ impl ChangedRun<'_> {
             let ledger = Ledger::new(components, known);
             let (mut selection, held) =
                 select(self.store, &hubs, of_plan, previous, &ledger, watch)?;
-            visits += selection.link_visits;
+            reads += selection.reads;
             if selection.absent.is_empty() {
                 if !selection.certified
                     || (may_pass_over && selection.cores.len() < self.kept.len())
                 {
                     // Nothing is built upon an uncertain result; and what is kept of further cores may
                     // be anywhere.
-                    return Ok(Attempt::GivenUp(visits));
+                    return Ok(Attempt::GivenUp(reads));
                 }
-                selection.link_visits = visits;
+                selection.reads = reads;
                 let part =
                     self.finish(hubs, ledger, (selection, held), verified, absent, touched)?;
                 return Ok(Attempt::Done(Box::new(part)));
@@ -340,7 +341,7 @@ impl ChangedRun<'_> {
                 };
                 wanted.push(record.fingerprint);
                 if !self.open(Some(*name))? || !self.near.spread([*name])? {
-                    return Ok(Attempt::GivenUp(visits));
+                    return Ok(Attempt::GivenUp(reads));
                 }
             }
             load *= 2;

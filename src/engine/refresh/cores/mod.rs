@@ -25,6 +25,7 @@ use crate::engine::plan::CorePlan;
 use crate::engine::policy::Rules;
 use crate::graph::number;
 use crate::page::{PageId, PageSet};
+use crate::rank::Reads;
 use crate::storage::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
 use crate::storage::tables::{self, BitmapKey, VectorKey, VectorSide};
 use crate::storage::{Changes, Store, sides};
@@ -98,14 +99,14 @@ pub(crate) fn run(
         Some(refresh) => seeds_of(store, refresh)?,
         None => Vec::new(),
     };
-    let mut visits = 0;
+    let mut reads = Reads::default();
     if let Some(earlier) = earlier {
         match changed::run(store, (plan, rules), earlier, &previous, watch)? {
             Attempt::Done(part) => {
                 let of_plan = ((plan, rules), succeeding, leans_on);
                 return Ok(of_part(*part, earlier, of_plan));
             }
-            Attempt::GivenUp(in_vain) => visits = in_vain,
+            Attempt::GivenUp(in_vain) => reads = in_vain,
         }
     }
     let hubs = Hubs::load(store, plan, rules.candidates.leave_out(), watch)?;
@@ -113,15 +114,15 @@ pub(crate) fn run(
     let mut began_with_steps = !steps.steps.is_empty();
     let mut ledger = kept::load(store, &hubs, earlier)?.with_steps(steps);
     let (mut selection, mut held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
-    selection.link_visits += visits;
+    selection.reads += reads;
     if !selection.certified && selection.reused.contains(&true) {
         // Nothing is built upon an uncertain result.
         earlier = None;
         began_with_steps = false;
         ledger = kept::load(store, &hubs, None)?;
-        let visits = selection.link_visits;
+        let reads = selection.reads;
         (selection, held) = select(store, &hubs, (plan, rules), &previous, &ledger, watch)?;
-        selection.link_visits += visits;
+        selection.reads += reads;
     }
     let components = ledger.components();
     let all = number(components.len());

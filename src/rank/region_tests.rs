@@ -1,0 +1,102 @@
+//! A region that is taken on while pages leave, beside one that is gathered anew.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::super::rows::{Room, square_of};
+use super::*;
+use crate::graph::Rows;
+
+fn web(links: &BTreeSet<(u32, u32)>) -> HubGraph {
+    let links: Vec<(u32, u32)> = links.iter().copied().collect();
+    let mut rows = Rows::new();
+    for row in links.chunk_by(|a, b| a.0 == b.0) {
+        let targets: Vec<u32> = row.iter().map(|link| link.1).collect();
+        rows.push(&[100 + row[0].0], &targets).unwrap();
+    }
+    rows.graph().unwrap()
+}
+
+proptest! {
+    /// Some classes have gone, others belong to another region by now.
+    #[test]
+    fn a_region_that_is_taken_on_is_one_that_is_gathered(
+        links in prop::collection::btree_set((0_u32..40, 0_u32..30), 1..160),
+        steps in prop::collection::vec(prop::collection::btree_set(0_u32..140, 1..12), 1..4),
+        elsewhere in prop::collection::btree_set(0_u32..30, 0..4),
+    ) {
+        let graph = web(&links);
+        let mut left = Remaining::all(&graph);
+        let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
+        let mut position = vec![NONE; graph.authority_members().len()];
+        let mut reads = Reads::default();
+        let mut region = Region::gather(&graph, &left, &hubs, &mut position, &mut reads);
+        prop_assert!(region.is_whole() && !region.is_worn());
+        let is_hub = |class: u32| !elsewhere.contains(&class);
+        for pages in steps {
+            left.remove(&graph, pages);
+            region.renew(&left, is_hub, |_| true, &mut reads);
+            let is_here = |hub: &u32| is_hub(*hub) && left.hubs(*hub) > 0;
+            let here: Vec<u32> = hubs.iter().copied().filter(is_here).collect();
+            let new = Region::gather(&graph, &left, &here, &mut position, &mut reads);
+
+            // Whole numbers, so that sums are exact in any order.
+            let x = |of: &Region| -> Vec<f64> {
+                of.authorities().iter().map(|class| f64::from(class % 7 + 1)).collect()
+            };
+            let (x_kept, x_new) = (x(&region), x(&new));
+            let (of_hubs, images) = square_of(&region, &x_kept, &mut reads);
+            let (of_new_hubs, new_images) = square_of(&new, &x_new, &mut reads);
+            let (image, square) = Room::default().one(&region, &x_kept, &mut reads);
+            prop_assert_eq!(&image, &images);
+            let pages = region.authority_pages().iter();
+            let terms = pages.zip(x_kept.iter().zip(&image));
+            let along: f64 = terms.map(|(pages, (x, y))| pages * x * y).sum();
+            prop_assert_eq!(square, along);
+
+            let mut live = 0;
+            for (at, &class) in new.hubs().iter().enumerate() {
+                let kept = region.hub_position(class).unwrap() as usize;
+                prop_assert_eq!(region.hubs()[kept], class);
+                prop_assert_eq!(region.hub_pages()[kept], new.hub_pages()[at]);
+                prop_assert_eq!(of_hubs[kept], of_new_hubs[at]);
+                live += region.rows().list(number(kept)).len();
+            }
+            for (at, &class) in new.authorities().iter().enumerate() {
+                let kept = region.authority_position(class).unwrap() as usize;
+                prop_assert_eq!(region.authority_pages()[kept], new.authority_pages()[at]);
+                prop_assert_eq!(region.citing_pages()[kept], new.citing_pages()[at]);
+                prop_assert_eq!(images[kept], new_images[at]);
+            }
+            // Hubs that lead to nothing any more are still read, those that have gone are not.
+            let idle = region.hubs().iter().zip(region.hub_pages());
+            let idle = idle.filter(|(class, pages)| {
+                **pages > 0.0 && new.hub_position(**class).is_none()
+            });
+            let rows = idle.map(|(class, _)| graph.rows().list(*class).len());
+            prop_assert_eq!(region.live(), live + rows.sum::<usize>());
+            let gone = region.hubs().iter().any(|class| left.hubs(*class) == 0 || !is_hub(*class))
+                || region.authorities().iter().any(|class| left.authorities(*class) == 0);
+            prop_assert_eq!(region.is_whole(), !gone);
+        }
+    }
+}
+
+#[test]
+fn short_rows_come_first_and_classes_are_found() {
+    let links = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 1), (2, 4)];
+    let graph = web(&links.into_iter().collect());
+    let left = Remaining::all(&graph);
+    let mut position = vec![NONE; graph.authority_members().len()];
+    let mut reads = Reads::default();
+    let region = Region::gather(&graph, &left, &[0, 1, 2], &mut position, &mut reads);
+    assert_eq!(region.hubs(), [1, 0, 2]);
+    let lengths = [0, 1, 2].map(|hub| region.rows().list(hub).len());
+    assert_eq!(lengths, [1, 2, 2]);
+    assert_eq!(
+        [0, 1, 2, 3].map(|class| region.hub_position(class)),
+        [Some(1), Some(0), Some(2), None]
+    );
+    assert_eq!(region.authority_position(77), None);
+}
