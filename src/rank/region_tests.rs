@@ -1,4 +1,5 @@
 //! A region that is taken on while pages leave, beside one that is gathered anew.
+#![expect(clippy::float_cmp, reason = "whole numbers")]
 
 use std::collections::BTreeSet;
 
