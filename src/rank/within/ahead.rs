@@ -3,16 +3,13 @@
 use super::super::coarse;
 use super::super::kept::{Origin, Step, packed};
 use super::super::parts::Place;
-use super::Within;
+use super::{Candidate, Within};
 
 /// How many of the kept steps may come next.
 const AHEAD: usize = 8;
 /// How often in a row what was kept may fail to prove enough before it is tried at every seventh step only;
 /// after two times at every third.
 const PATIENT: u32 = 3;
-
-/// A kept step that may come next: its place among them, and what its place amounts to.
-pub(super) type Candidate = (usize, f64);
 
 impl Within {
     /// What is left of kept scores; `None` if they lead to nothing.

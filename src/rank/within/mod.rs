@@ -44,7 +44,6 @@ use super::reads::Reads;
 use super::region::Region;
 use super::rows::{Room, square_of};
 use super::vectors::{largest, norm, scale};
-use ahead::Candidate;
 
 /// How much of P a step that is computed may use up; the rest is for what changes later.
 const STRICT: f64 = 0.7;
@@ -75,6 +74,9 @@ const TIGHT: f64 = 0.2;
 const TIGHT_MOST: usize = 20;
 /// What a float's rounding may add to a quotient of sums.
 const ROUNDING: f64 = 1e-12;
+
+/// A kept step that may come next: its place among them, and what its place amounts to.
+type Candidate = (usize, f64);
 
 /// Takes cores from places whose sigma is proven to be near the largest.
 #[derive(Debug)]
