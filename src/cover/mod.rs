@@ -23,9 +23,9 @@
 //! | [`plain`] | everything recomputed at every pick: what the others are judged by |
 //!
 //! Results depend on the graph, the name of the site and the parameters alone; so do the page
-//! visits. Memory: some 100 bytes per page and 8 per link, and 96 bytes per page for every thread
-//! that searches the site at the time. The number of these threads is limited so that their memory
-//! stays within 1 GiB; nothing grows with the square of a site.
+//! visits. Memory: some 100 bytes per page and 8 per link, and 36 to 112 bytes per page for every
+//! thread that searches the site at the time. The number of these threads is limited so that their memory
+//! stays around 1 GiB; nothing grows with the square of a site.
 
 mod baselines;
 mod bounds;

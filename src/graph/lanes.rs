@@ -39,8 +39,9 @@ impl Linked for BothWays<'_> {
     }
 }
 
-/// A set of searches, with one bit for each.
+/// A set of searches, with one bit for each. Aligned, so that none lies in two lines of the cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(align(32))]
 pub(crate) struct Bits([u64; WORDS]);
 
 impl Bits {
@@ -97,14 +98,21 @@ impl Bits {
     }
 }
 
-/// The working memory of up to [`LANES`] searches: 96 bytes per page, clean between runs.
+/// The working memory of up to [`LANES`] searches, clean between runs: 36 bytes per page, 4 for each
+/// page met, and 36 for each page of the two frontiers.
 #[derive(Debug)]
 pub(crate) struct Lanes {
+    /// By page.
     seen: Vec<Bits>,
-    here: Vec<Bits>,
-    next: Vec<Bits>,
+    /// By page: its place in `coming`, or in `frontier` while pages look back to it, plus one; 0 where
+    /// it has none.
+    places: Vec<u32>,
     frontier: Vec<u32>,
+    /// The searches that are at each page of `frontier`.
+    here: Vec<Bits>,
     coming: Vec<u32>,
+    /// The searches that find each page of `coming`.
+    next: Vec<Bits>,
     touched: Vec<u32>,
 }
 
@@ -112,10 +120,11 @@ impl Lanes {
     fn new(pages: usize) -> Self {
         Self {
             seen: vec![Bits::NONE; pages],
-            here: vec![Bits::NONE; pages],
-            next: vec![Bits::NONE; pages],
+            places: vec![0; pages],
             frontier: Vec::new(),
+            here: Vec::new(),
             coming: Vec::new(),
+            next: Vec::new(),
             touched: Vec::new(),
         }
     }
@@ -135,7 +144,7 @@ impl Lanes {
         for (lane, &page) in sources.iter().take(LANES).enumerate() {
             let bit = Bits::one(lane);
             self.seen[page as usize] = bit;
-            self.here[page as usize] = bit;
+            self.here.push(bit);
             self.frontier.push(page);
             meet(0, page, bit);
         }
@@ -145,11 +154,9 @@ impl Lanes {
         let mut active = Bits::first(sources.len());
         for hop in 1..=depth {
             visits += self.scan(links, alive, active);
-            self.frontier.clear();
             visits += self.coming.len();
             active = Bits::NONE;
-            for &page in &self.coming {
-                let fresh = self.next[page as usize];
+            for (&page, &fresh) in self.coming.iter().zip(&self.next) {
                 let seen = &mut self.seen[page as usize];
                 if seen.is_empty() {
                     self.touched.push(page);
@@ -160,13 +167,13 @@ impl Lanes {
             }
             std::mem::swap(&mut self.here, &mut self.next);
             std::mem::swap(&mut self.frontier, &mut self.coming);
+            self.next.clear();
+            self.coming.clear();
             if self.frontier.is_empty() {
                 break;
             }
         }
-        for &page in &self.frontier {
-            self.here[page as usize] = Bits::NONE;
-        }
+        self.here.clear();
         self.frontier.clear();
         for page in self.touched.drain(..) {
             self.seen[page as usize] = Bits::NONE;
@@ -192,41 +199,57 @@ impl Lanes {
                 return self.scan_back(links, active);
             }
         }
-        for &page in &self.frontier {
-            let bits = std::mem::replace(&mut self.here[page as usize], Bits::NONE);
+        for (&page, bits) in self.frontier.iter().zip(&self.here) {
             for &target in links.next(page) {
                 let at = target as usize;
                 let fresh = bits.without(self.seen[at]);
-                if !fresh.is_empty() && alive[at] {
-                    if self.next[at].is_empty() {
-                        self.coming.push(target);
-                    }
-                    self.next[at].add(fresh);
+                if fresh.is_empty() || !alive[at] {
+                    continue;
+                }
+                let place = &mut self.places[at];
+                if let Some(found) = place.checked_sub(1) {
+                    self.next[found as usize].add(fresh);
+                } else {
+                    self.coming.push(target);
+                    self.next.push(fresh);
+                    *place = number(self.coming.len());
                 }
             }
+        }
+        for &page in &self.coming {
+            self.places[page as usize] = 0;
         }
         onward
     }
 
     /// `coming` holds the pages to be found; those that are not found are dropped from it.
     fn scan_back(&mut self, links: &impl Linked, active: Bits) -> usize {
-        let (here, next, seen) = (&self.here, &mut self.next, &self.seen);
+        for (place, &page) in (1..).zip(&self.frontier) {
+            self.places[page as usize] = place;
+        }
+        let (here, places, seen) = (&self.here, &self.places, &self.seen);
+        let next = &mut self.next;
         let mut scanned = 0;
         self.coming.retain(|&page| {
             let missing = active.without(seen[page as usize]);
             let mut found = Bits::NONE;
             for &source in links.back(page) {
                 scanned += 1;
-                found.add(here[source as usize].within(missing));
-                if found == missing {
-                    break;
+                if let Some(place) = places[source as usize].checked_sub(1) {
+                    found.add(here[place as usize].within(missing));
+                    if found == missing {
+                        break;
+                    }
                 }
             }
-            next[page as usize] = found;
-            !found.is_empty()
+            if found.is_empty() {
+                return false;
+            }
+            next.push(found);
+            true
         });
         for &page in &self.frontier {
-            self.here[page as usize] = Bits::NONE;
+            self.places[page as usize] = 0;
         }
         scanned
     }
@@ -247,7 +270,8 @@ impl Pool {
         }
     }
 
-    /// How many working memories may be in use at a time.
+    /// How many working memories may be in use at a time. A frontier rarely has most pages, so each
+    /// is taken to need 96 bytes per page.
     pub(crate) fn at_a_time(&self) -> usize {
         (MEMORY / (size_of::<[Bits; 3]>() * self.pages.max(1))).clamp(1, 64)
     }

@@ -182,22 +182,23 @@ impl Balls {
         }
     }
 
-    /// Searches from parts of `pages` at a time, each with a bit of its own, in parallel; the results
-    /// are in the order of the parts. `work` gets what searches from a part.
+    /// Searches from parts of `pages` at a time, each with a bit of its own, in parallel. `work` gets
+    /// what searches from a part, `take` the results, in the order of the parts.
     ///
-    /// Memory: 96 bytes per page for each part at work, of which there are as many as there are
-    /// threads, but no more than fit into 1 GiB.
+    /// Memory: 36 bytes per page and 36 for each page of a frontier, for each part at work, of which
+    /// there are as many as there are threads, but no more than fit into about 1 GiB; and the results
+    /// of these parts.
     pub(super) fn together<T: Send>(
         &self,
         pages: &[u32],
         watch: &dyn Watch,
         work: impl Fn(&mut Together<'_>, &[u32]) -> T + Sync,
-    ) -> Result<Vec<T>, Interrupted> {
+        mut take: impl FnMut(T),
+    ) -> Result<(), Interrupted> {
         // Of few searches some for each thread, however many there are.
         let chunk = (pages.len() / 8).clamp(LANES / 4, LANES);
-        let mut found = Vec::with_capacity(pages.len().div_ceil(chunk));
         for parts in pages.chunks(chunk * self.lanes.at_a_time()) {
-            let parts: Result<Vec<T>, Interrupted> = parts
+            let found: Result<Vec<T>, Interrupted> = parts
                 .par_chunks(chunk)
                 .map(|part| {
                     watch.proceed()?;
@@ -207,9 +208,9 @@ impl Balls {
                         .with(|lanes| work(&mut Together { lanes, all }, part)))
                 })
                 .collect();
-            found.extend(parts?);
+            found?.into_iter().for_each(&mut take);
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Runs `work` with a working memory that nobody else uses.

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
 use super::super::pick::{HopGain, Score, Scored, Stop};
-use super::ball::{Ball, Balls, OVERLAPPING};
+use super::ball::{Ball, Balls, OVERLAPPING, Together};
 use super::graph::WebGraph;
 use super::picks::{NEXT, WebCover, WebPick};
 use super::reach::Reach;
@@ -254,15 +254,18 @@ impl Run<'_> {
         let gains = &self.gains;
         if self.depth >= OVERLAPPING {
             let links = BothWays(graph.predecessors(), graph.successors());
-            let visits = self.balls.together(&pages, self.watch, |searches, part| {
+            let mut all = 0;
+            let take = |visits: u64| all += visits;
+            let off = |searches: &mut Together<'_>, part: &[u32]| {
                 let values = LaneValues::new(part.iter().map(|&page| worth(page)).collect());
                 let visits = searches.run(&links, part, self.depth, |_, source, bits| {
                     // Exact sums: their order makes no difference.
                     gains[source as usize].fetch_sub(values.sum(bits), Ordering::Relaxed);
                 });
                 visits.last().copied().unwrap_or(0)
-            })?;
-            return Ok(visits.into_iter().sum());
+            };
+            self.balls.together(&pages, self.watch, off, take)?;
+            return Ok(all);
         }
         let visits = self.balls.each(&pages, self.watch, |ball, part| {
             let mut visits = 0;

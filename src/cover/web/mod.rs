@@ -209,9 +209,12 @@ pub fn select(
     let reach = reaches.within(depth).unwrap_or(&none);
     let mut cover = greedy::greedy(graph, reach, wanted(choice, setting), &balls, watch)?;
     cover.page_visits += page_visits;
+    let pass_visits = reaches.visits;
+    // What the pass found and the searches' working memory make room for the crawls of the order.
+    drop((reaches, balls));
     Ok(Selected {
         tuning,
-        pass_visits: reaches.visits,
+        pass_visits,
         ..listed(graph, choice, setting, cover, watch)?
     })
 }

@@ -99,20 +99,6 @@ fn pass(
     balls: &Balls,
     watch: &dyn Watch,
 ) -> Result<Reaches, Interrupted> {
-    let parts = if deepest >= OVERLAPPING {
-        let links = BothWays(graph.successors(), graph.predecessors());
-        balls.together(from, watch, |searches, part| {
-            let found = search_together(graph, &links, searches, part, deepest);
-            watch.advance(part.len() as u64);
-            found
-        })?
-    } else {
-        balls.each(from, watch, |ball, part| {
-            let found = search(graph, ball, part, deepest);
-            watch.advance(part.len() as u64);
-            found
-        })?
-    };
     let mut by_hops: Vec<Reach> = (0..=deepest)
         .map(|hops| Reach {
             hops,
@@ -121,13 +107,29 @@ fn pass(
             visits: 0,
         })
         .collect();
-    for part in parts {
+    let take = |part: Part| {
         let found = part.value.into_iter().zip(part.pages).zip(part.visits);
         for (reach, ((value, pages), visits)) in by_hops.iter_mut().zip(found) {
             reach.value.extend(value);
             reach.pages.extend(pages);
             reach.visits += visits;
         }
+    };
+    if deepest >= OVERLAPPING {
+        let links = BothWays(graph.successors(), graph.predecessors());
+        let look = |searches: &mut Together<'_>, part: &[u32]| {
+            let found = search_together(graph, &links, searches, part, deepest);
+            watch.advance(part.len() as u64);
+            found
+        };
+        balls.together(from, watch, look, take)?;
+    } else {
+        let parts = balls.each(from, watch, |ball, part| {
+            let found = search(graph, ball, part, deepest);
+            watch.advance(part.len() as u64);
+            found
+        })?;
+        parts.into_iter().for_each(take);
     }
     let visits = by_hops.last().map_or(0, |reach| reach.visits);
     Ok(Reaches { by_hops, visits })

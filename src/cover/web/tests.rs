@@ -327,6 +327,42 @@ proptest! {
 }
 
 #[test]
+fn few_fetches_by_pagerank_take_a_price_far_above_the_average() {
+    // Page 0 links to two pages worth 10, page 1 to twenty worth 2.9; a crawl fetches three pages.
+    let dear = [2, 3];
+    let mut values = vec![0; 24];
+    values[2..].fill(29 * UNIT / 10);
+    values[2..4].fill(10 * UNIT);
+    let mut links = vec![BTreeSet::new(); 24];
+    links[0] = dear.into_iter().collect();
+    links[1] = (4..24).collect();
+    let web = Plain {
+        values,
+        links,
+        may_be_seed: vec![true; 24],
+    };
+    let mut params = plan(Method::Greedy);
+    params.cover.seeds = Some(1);
+    (params.budget, params.value_by) = (Some(3), ValueBy::Pagerank);
+    let choice = params.choose().unwrap();
+    let selected = select(&web.graph(), &choice, &[], &Unwatched).unwrap();
+    // At 2 the many are still worth 20 * 0.9 - 2, the two 2 * 8 - 2.
+    let price = Value::units(3);
+    let setting = Setting {
+        hops: 1,
+        fetch_cost: price,
+    };
+    assert_eq!(selected.setting, setting);
+    let tuning = selected.tuning.unwrap();
+    assert_eq!(tuning.best().unwrap().gathered, 20 * UNIT);
+    let at_two = tuning
+        .trials
+        .iter()
+        .find(|trial| trial.setting.fetch_cost == Value::units(2));
+    assert_eq!(at_two.unwrap().gathered, 2 * 29 * UNIT / 10);
+}
+
+#[test]
 fn hops_that_take_too_many_visits_are_left_out() {
     let web = ring(500).graph();
     let balls = Balls::new(web.pages());
