@@ -15,7 +15,6 @@
 //! what is left of it joins the queue like any other, under the bound that the earlier run left. It
 //! need not even be in the graph, as long as what is left of it cannot come first.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,7 +28,7 @@ use super::parent::{Held, Parent, Started};
 use super::principal::{Doubt, Principal, TIED};
 use super::ranker::{Next, Ranker};
 use super::reads::Reads;
-use super::replay::{self, Descending, KNOWN, KnownSteps, Replays, descending, entry};
+use super::replay::{self, Descending, KNOWN, KnownSteps, Replays, descending, entry, first};
 use super::rest::{self, Rest};
 use super::rows::Room;
 use super::solve::{EXACT, FINE, solve};
@@ -336,26 +335,6 @@ impl Converged {
             held.solved = Some((Arc::new(principal), best));
         }
     }
-
-    /// The solved region to take: among those tied for the largest sigma the one whose best
-    /// authority has the smallest URL. Of regions with bitwise equal sigma (there can be very many)
-    /// all but the first are skipped.
-    fn first(&self) -> Option<u32> {
-        let &(Reverse(top), best, label) = self.solved.first()?;
-        let limit = f64::from_bits(top) * (1.0 - TIED);
-        let mut chosen = (best, label);
-        let mut sigma = top;
-        loop {
-            let next = self.solved.range((Reverse(sigma - 1), 0, 0)..).next();
-            match next {
-                Some(&(Reverse(bits), best, label)) if f64::from_bits(bits) >= limit => {
-                    chosen = chosen.min((best, label));
-                    sigma = bits;
-                }
-                _ => return Some(chosen.1),
-            }
-        }
-    }
 }
 
 impl Ranker for Converged {
@@ -377,7 +356,7 @@ impl Ranker for Converged {
             };
             self.tighten(graph, left, label, TIGHT, watch)?;
         }
-        let Some(label) = self.first() else {
+        let Some(label) = first(&self.solved) else {
             return Ok(None);
         };
         if let Some((step, (sigma, _))) = self.replays.next(label ^ KNOWN) {
@@ -410,7 +389,7 @@ impl Ranker for Converged {
         found: Next,
         watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted> {
-        let Some(label) = self.first() else {
+        let Some(label) = first(&self.solved) else {
             return Ok(None);
         };
         if self

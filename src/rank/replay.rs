@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::graph::{WeakComponents, number};
 
 use super::certificate::VALUE;
+use super::principal::TIED;
 
 /// Sigmas are proved to within at least half of this, relatively; ties are far closer.
 pub(super) const PROVED: f64 = VALUE.tau;
@@ -175,5 +176,25 @@ impl Replays {
 impl Replay {
     fn step(&self) -> Option<Step> {
         self.known.steps.get(self.step).copied()
+    }
+}
+
+/// The solved region to take: among those tied for the largest sigma the one whose best
+/// authority has the smallest URL. Of regions with bitwise equal sigma (there can be very many)
+/// all but the first are skipped.
+pub(super) fn first(solved: &BTreeSet<(Descending, u32, u32)>) -> Option<u32> {
+    let &(Reverse(top), best, label) = solved.first()?;
+    let limit = f64::from_bits(top) * (1.0 - TIED);
+    let mut chosen = (best, label);
+    let mut sigma = top;
+    loop {
+        let next = solved.range((Reverse(sigma - 1), 0, 0)..).next();
+        match next {
+            Some(&(Reverse(bits), best, label)) if f64::from_bits(bits) >= limit => {
+                chosen = chosen.min((best, label));
+                sigma = bits;
+            }
+            _ => return Some(chosen.1),
+        }
     }
 }
