@@ -139,6 +139,7 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "component_order" => &["component_order"],
         "near_cores" => &["near_cores"],
         "kept_steps" => &["kept_steps"],
+        "kept_sites" => &["kept_sites"],
         "core_origins" => &["core_origins", "components"],
         "covers" => &["covers", "seeds", "bitmaps", "refreshes"],
         "bitmaps" => &["bitmaps", "batches", "refreshes", "covers", "former_pages"],
@@ -344,7 +345,14 @@ fn damage_to_evidence_is_found() {
 
 #[test]
 fn damage_to_what_refreshes_keep_is_found() {
-    for table in ["covers", "cores", "vectors", "seeds", "components"] {
+    for table in [
+        "covers",
+        "cores",
+        "vectors",
+        "seeds",
+        "components",
+        "kept_sites",
+    ] {
         check_table(table);
     }
 }
@@ -377,7 +385,7 @@ fn every_table_is_damaged_here() {
     for table in tables::ALL {
         assert!(mirrors(table.name).contains(&table.name));
     }
-    assert_eq!(tables::ALL.len(), 38);
+    assert_eq!(tables::ALL.len(), 39);
 }
 
 /// Files of the live database that hold data.

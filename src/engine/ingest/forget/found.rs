@@ -247,6 +247,23 @@ impl Found {
         Ok(without)
     }
 
+    /// Deletes what refreshes keep of the sites to follow them: links of the pages are there.
+    pub(super) fn delete_kept(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+    ) -> Result<(), StoreError> {
+        let pages = self.locations.keys().map(|page| page.site());
+        let sites: BTreeSet<SiteId> = pages.chain(self.sites.keys().copied()).collect();
+        for entry in store.scan(&tables::KEPT_SITES)? {
+            let (key, _) = entry?;
+            if sites.contains(&key.site) {
+                changes.delete(&tables::KEPT_SITES, &key)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Deletes the ways from names to ids.
     pub(super) fn delete_names(&self, changes: &mut Changes) -> Result<(), StoreError> {
         for (page, (_, local)) in &self.locations {
