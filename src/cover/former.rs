@@ -18,7 +18,7 @@ use super::bounds::Zones;
 use super::drift::{Drift, drift};
 use super::graph::SiteGraph;
 use super::known::{Known, Trail};
-use super::lazy::Round;
+use super::lead::Round;
 use super::value::PUniq;
 use super::weigh::Searches;
 use crate::graph::lanes::LANES;

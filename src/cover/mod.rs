@@ -15,7 +15,7 @@
 //! | [`graph`], [`pick`] | what goes in, what comes out |
 //! | [`share`] | a total of seeds over the sites |
 //! | `run`, `places` | the picks of a site by each method, and where each looks |
-//! | `lazy`, `bounds`, [`known`] | the best weight without searching from most pages |
+//! | `lazy`, `lead`, `bounds`, [`known`] | the best weight without searching from most pages |
 //! | [`former`], `drift` | an earlier selection on a site that has changed since, followed |
 //! | `weigh`, `reach` | weights by search, 256 at a time (`graph::lanes`), and what picks cover |
 //! | `components`, `pagerank`, `baselines` | orders and places that methods pick by |
@@ -37,6 +37,7 @@ pub mod former;
 pub mod graph;
 pub mod known;
 mod lazy;
+mod lead;
 pub mod limits;
 mod pagerank;
 pub mod params;

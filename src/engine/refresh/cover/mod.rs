@@ -19,29 +19,29 @@ pub(crate) mod evidence;
 pub(crate) mod kept;
 pub(crate) mod reach;
 mod seats;
+mod select;
 pub(crate) mod sites;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
-use crate::cover::{Choice, Former, Seats, SiteCover, Stop, select_following};
+use crate::cover::Choice;
 use crate::engine::policy::Rules;
 use crate::engine::{EngineError, PlanError};
 use crate::page::{PageId, PageSet, SiteId};
 use crate::storage::records::{
-    BatchId, CoverEvidence, CoverRecord, CoverStop, RefreshId, SeedEvidence, SeedRecord,
+    BatchId, CoverEvidence, CoverRecord, RefreshId, SeedEvidence, SeedRecord,
 };
 use crate::storage::tables::{self, BitmapKey, CoveredKey};
 use crate::storage::{Changes, Store};
 use crate::watch::Watch;
 use evidence::Picked;
-use kept::KeptSite;
-use reach::{Uncovered, put_reach};
-use seats::{Assigned, seats};
-use sites::{CoverSite, LoadedSite, cover_sites, in_groups};
+use reach::put_reach;
+use seats::seats;
+use select::{Selected, select};
+use sites::cover_sites;
 
 /// An earlier refresh of the plan with the same parameters.
 #[derive(Clone, Copy)]
@@ -68,14 +68,6 @@ enum Kept {
     Taken(CoverRecord),
     /// Picked now; the numbers of the refresh and the ranks are filled in when it is stored.
     New(Box<Selected>),
-}
-
-/// What came of selecting on a site.
-struct Selected {
-    record: CoverRecord,
-    picks: Vec<Picked>,
-    uncovered: Uncovered,
-    kept: KeptSite,
 }
 
 /// Selects on all sites that changed since `earlier`; without it, on all sites.
@@ -142,109 +134,6 @@ pub(crate) fn records(
         records.insert(site, record);
     }
     Ok(records)
-}
-
-/// Selects on some of the sites, following earlier selections where what is kept of them allows it;
-/// returns the results with the sites' places in `sites`.
-fn select(
-    store: &Store,
-    sites: &[CoverSite],
-    (again, since): (&[usize], &BTreeMap<SiteId, RefreshId>),
-    seats: &Assigned,
-    (choice, rules): (&Choice, &Rules),
-    watch: &dyn Watch,
-) -> Result<BTreeMap<usize, Kept>, EngineError> {
-    let shared = matches!(choice.seats, Seats::Shared(..));
-    let (again, without): (Vec<usize>, Vec<usize>) =
-        again.iter().partition(|&&at| seats.of_sites[at] > 0);
-    // A site without seats is not read.
-    let without = without.into_iter().map(|at| {
-        let record = CoverRecord {
-            since: 0,
-            seats: 0,
-            ranks: Vec::new(),
-            stop: CoverStop::Complete,
-            crawled: sites[at].crawled,
-            value: seats.values[at],
-            page_visits: 0,
-            allowed: seats.allowed[at],
-            pinned: 0,
-        };
-        let selected = Selected {
-            record,
-            picks: Vec::new(),
-            uncovered: Uncovered::default(),
-            kept: KeptSite::default(),
-        };
-        (at, Kept::New(Box::new(selected)))
-    });
-    let mut new: BTreeMap<usize, Kept> = without.collect();
-    let to_read: Vec<&CoverSite> = again.iter().map(|&at| &sites[at]).collect();
-    in_groups(store, &to_read, (choice, rules), watch, |group, loaded| {
-        let of_site = |at: &usize| seats.of_sites[again[*at]];
-        let is_followed = kept::is_followed(choice);
-        let formers: Result<Vec<Option<Former>>, EngineError> = loaded
-            .par_iter()
-            .map(|site| match since.get(&site.site.id) {
-                Some(since) if is_followed => kept::former(store, site, *since),
-                _ => Ok(None),
-            })
-            .collect();
-        let formers = formers?;
-        let selectable: Vec<_> = loaded
-            .iter()
-            .zip(group)
-            .zip(&formers)
-            .map(|((site, at), former)| (site.selectable(), of_site(at), former.as_ref()))
-            .collect();
-        let covers = select_following(&selectable, choice, watch)?;
-        drop(selectable);
-        drop(formers);
-        let kept: Result<Vec<(usize, Kept)>, EngineError> = loaded
-            .par_iter()
-            .zip(covers)
-            .zip(group)
-            .map(|((site, (cover, trail)), at)| {
-                let seats_of = of_site(at);
-                let picks = cover.picks.iter().zip(1..).map(|(pick, place)| {
-                    let seats_of = shared.then_some(seats_of);
-                    Picked::new(site, pick, place, seats_of, &choice.weights)
-                });
-                let mut record = record(site, &cover, seats_of);
-                record.allowed = seats.allowed[again[*at]];
-                let selected = Selected {
-                    record,
-                    picks: picks.collect(),
-                    uncovered: Uncovered::of(site, &cover, choice, watch)?,
-                    kept: KeptSite::of(site, &cover, trail.filter(|_| is_followed)),
-                };
-                Ok((again[*at], Kept::New(Box::new(selected))))
-            })
-            .collect();
-        new.extend(kept?);
-        Ok(())
-    })?;
-    Ok(new)
-}
-
-fn record(site: &LoadedSite<'_>, cover: &SiteCover, seats: u32) -> CoverRecord {
-    CoverRecord {
-        since: 0,
-        seats,
-        // The ranks are filled in when it is stored; their number is known already.
-        ranks: vec![0; cover.picks.len()],
-        stop: match cover.stop {
-            Stop::NoValueLeft => CoverStop::NoValueLeft,
-            Stop::NoPageLeft => CoverStop::NoPageLeft,
-            Stop::Complete => CoverStop::Complete,
-            Stop::NotPositive => CoverStop::NotPositive,
-        },
-        crawled: site.graph.pages(),
-        value: Some(site.graph.value()),
-        page_visits: cover.page_visits,
-        allowed: None,
-        pinned: u32::try_from(site.graph.pins().len()).unwrap_or(u32::MAX),
-    }
 }
 
 impl CoverRun {
