@@ -17,23 +17,21 @@
 //!   stay exact at little cost, since covering a page takes its value from those that reach it.
 //!
 //! Measured by `benches/cover_visits.rs` on a made site of 100,000 pages and 1.5 million links
-//! whose pages share a menu, 10 greedy picks at h = 5: 139 million page visits, 62 million of them
-//! for the first pick; full recomputation takes about 10^12. The ball bound with the menu as its
-//! middle left 4,947 pages to search for that pick, the walk bound alone 82,816.
+//! whose pages share a menu, 10 greedy picks at h = 5: 128 million page visits; full recomputation takes about 10^12. The ball bound with the menu as its
+//! middle left 4,947 pages to search for the first pick, the walk bound alone 82,816.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::bounds::{self, Zones};
+use super::bounds;
 use super::components::Components;
 use super::former::{Followed, Former};
 use super::graph::SiteGraph;
 use super::known::{Known, Trail};
 use super::lead::{Best, Key, Lead, Round, Sieve, key};
-use super::residual::Residual;
 use super::weigh::Searches;
 use crate::graph::lanes::LANES;
-use crate::watch::{Interrupted, Watch};
+use crate::watch::Interrupted;
 
 /// The most searches between two looks at the bounds; fixed, so that results do not depend on
 /// threads.

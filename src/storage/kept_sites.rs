@@ -11,7 +11,8 @@
 //! and a half for each link and 7 for each mark.
 
 use super::codec::{self, Malformed};
-use super::table::{Hash128, Value};
+use super::evidence::ReachKey;
+use super::table::{Hash128, Table, Value};
 
 /// What all blocks of a site have in common.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -93,6 +94,23 @@ fn take_next(bytes: &mut &[u8], next: u64) -> Result<u32, Malformed> {
 
 fn malformed(what: &str) -> Malformed {
     Malformed(what.to_owned())
+}
+
+/// The same entries by their keys alone, for deleting them, damaged or not.
+pub const UNREAD: Table<ReachKey, Unread> = Table::new("kept_sites");
+
+/// A value that is not read.
+#[derive(Clone, Copy, Debug)]
+pub struct Unread;
+
+impl Value for Unread {
+    fn encode(&self, _: &mut Vec<u8>) -> Result<(), Malformed> {
+        Err(malformed("what was not read cannot be written"))
+    }
+
+    fn decode(_: &[u8]) -> Result<Self, Malformed> {
+        Ok(Self)
+    }
 }
 
 fn hash(bytes: &[u8]) -> Hash128 {

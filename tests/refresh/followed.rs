@@ -145,7 +145,6 @@ fn damage_is_told() {
     let bank = TestBank::new();
     bank.delta(&day_text(&crawl, 0).unwrap());
     bank.refresh("p", &by(CoverMethod::Greedy), false);
-    bank.delta(&day_text(&crawl, 1).unwrap());
     let entries = raw_entries(bank.bank.path(), "kept_sites").unwrap();
     for (key, value) in &entries {
         let mut other = value.clone();
@@ -153,6 +152,7 @@ fn damage_is_told() {
         let change = (key.clone(), Some(other));
         raw_write(bank.bank.path(), "kept_sites", &[change]).unwrap();
     }
+    bank.delta(&day_text(&crawl, 1).unwrap());
     let request = |cold| RefreshRequest {
         plan: Some("p".to_owned()),
         cold,

@@ -18,7 +18,7 @@ use crate::graph::NONE;
 use crate::page::SiteId;
 use crate::storage::blocks::{BLOCK, place};
 use crate::storage::evidence::ReachKey;
-use crate::storage::kept_sites::{KeptBlock, KeptHead, KeptMark, KeptPage};
+use crate::storage::kept_sites::{KeptBlock, KeptHead, KeptMark, KeptPage, UNREAD};
 use crate::storage::records::RefreshId;
 use crate::storage::{Changes, Key, Store, StoreError, tables};
 
@@ -201,12 +201,12 @@ pub(super) fn since(
     Ok(records.map(|(site, record)| (site, record.since)).collect())
 }
 
-/// Deletes what is kept of a site under the refresh that picked its seeds.
+/// Deletes what is kept of a site under the refresh that picked its seeds; damaged or not.
 pub(crate) fn delete_site(
     store: &Store,
     changes: &mut Changes,
     of_site: (RefreshId, SiteId),
 ) -> Result<(), StoreError> {
-    changes.delete_under(store, &tables::KEPT_SITES, &of_site.bytes())?;
+    changes.delete_under(store, &UNREAD, &of_site.bytes())?;
     Ok(())
 }
