@@ -345,14 +345,7 @@ fn damage_to_evidence_is_found() {
 
 #[test]
 fn damage_to_what_refreshes_keep_is_found() {
-    for table in [
-        "covers",
-        "cores",
-        "vectors",
-        "seeds",
-        "components",
-        "kept_sites",
-    ] {
+    for table in ["covers", "cores", "vectors", "seeds", "components"] {
         check_table(table);
     }
 }
