@@ -17,20 +17,21 @@
 //!   stay exact at little cost, since covering a page takes its value from those that reach it.
 //!
 //! Measured by `benches/cover_visits.rs` on a made site of 100,000 pages and 1.5 million links
-//! whose pages share a menu, 10 greedy picks at h = 5: 139 million page visits, 62 million of them
-//! for the first pick; full recomputation takes about 10^12. The ball bound with the menu as its
-//! middle left 4,947 pages to search for that pick, the walk bound alone 82,816.
+//! whose pages share a menu, 10 greedy picks at h = 5: 128 million page visits; full recomputation takes about 10^12. The ball bound with the menu as its
+//! middle left 4,947 pages to search for the first pick, the walk bound alone 82,816.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::bounds::{self, Zones};
+use super::bounds;
 use super::components::Components;
+use super::former::{Followed, Former};
 use super::graph::SiteGraph;
-use super::residual::Residual;
+use super::known::{Known, Trail};
+use super::lead::{Best, Key, Lead, Round, Sieve, key};
 use super::weigh::Searches;
 use crate::graph::lanes::LANES;
-use crate::watch::{Interrupted, Watch};
+use crate::watch::Interrupted;
 
 /// The most searches between two looks at the bounds; fixed, so that results do not depend on
 /// threads.
@@ -41,95 +42,22 @@ const FIRST_BATCH: usize = 16;
 const FEW: usize = LANES;
 /// A page belongs to the menu if at least one page in this many links to it.
 const MENU_SHARE: usize = 8;
+/// Within more hops much of a site reaches so much of it that what changed anywhere makes bounds of an
+/// earlier selection weak.
+const NEAR: u32 = 3;
 /// So few contenders are not worth a ball bound.
 const SEVERAL: usize = 4 * LANES;
 
-/// A weight and a page; the better key is greater, ties by smallest URL.
-type Key = (i64, Reverse<u32>);
-
-/// The best page, and the second best where it is known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Best {
-    pub(super) page: u32,
-    pub(super) weight: i64,
-    pub(super) runner_up: Option<(u32, i64)>,
-}
-
-/// The two greatest of the keys offered.
-#[derive(Clone, Copy, Debug, Default)]
-struct Lead {
-    first: Option<Key>,
-    second: Option<Key>,
-}
-
-impl Lead {
-    fn offer(&mut self, key: Key) {
-        if self.first.is_none_or(|first| key > first) {
-            self.second = self.first.replace(key);
-        } else if self.second.is_none_or(|second| key > second) {
-            self.second = Some(key);
-        }
-    }
-
-    /// The best page; `open` is the greatest bound of a page whose weight is not known.
-    fn best(self, open: Option<Key>) -> Option<Best> {
-        let (weight, Reverse(page)) = self.first?;
-        let proven = self
-            .second
-            .filter(|&second| open.is_none_or(|open| second > open));
-        Some(Best {
-            page,
-            weight,
-            runner_up: proven.map(|(weight, Reverse(page))| (page, weight)),
-        })
-    }
-}
-
-/// What is known from lowering the bounds within one pick.
-#[derive(Debug, Default)]
-struct Sieve {
-    /// The negative value that each page reaches for certain; empty while nothing is known.
-    paid: Vec<i64>,
-    /// Whether balls and tolls have been used already.
-    spent: bool,
-    /// The greatest bound among the pages that can no longer be the best, though one of them may
-    /// still be the second best.
-    dropped: Option<Key>,
-}
-
-impl Sieve {
-    fn key(&self, page: u32, bound: &[i64]) -> Key {
-        let paid = self.paid.get(page as usize).copied().unwrap_or(0);
-        (bound[page as usize] - paid, Reverse(page))
-    }
-
-    /// The greatest bound of a page that was not searched.
-    fn open(&self, queue: &BinaryHeap<Key>) -> Option<Key> {
-        queue.peek().copied().max(self.dropped)
-    }
-
-    /// Keeps the pages that may still be the best.
-    fn pass(&mut self, rest: &mut Vec<u32>, bound: &[i64], known: Lead, round: Round<'_>) {
-        let mut dropped = self.dropped;
-        rest.retain(|&page| {
-            let key = self.key(page, bound);
-            let keep = round.wanted(key.0) && known.first.is_none_or(|first| key > first);
-            if !keep {
-                dropped = dropped.max(Some(key));
-            }
-            keep
-        });
-        self.dropped = dropped;
-    }
-}
-
-/// What is known of the weights of a site's pages, from pick to pick.
+/// Finds the best page, from pick to pick.
 #[derive(Debug)]
 pub(super) struct Lazy<'a> {
     graph: &'a SiteGraph,
     depth: u32,
-    /// Upper bounds on the positive value within reach.
-    bound: Vec<i64>,
+    bounds: Known,
+    /// An earlier selection that is followed once searches from the best pages decide nothing.
+    former: Option<&'a Former>,
+    /// What an earlier selection found out, where it is followed.
+    followed: Option<Followed<'a>>,
     /// The exact weights, from when they are kept.
     exact: Option<Vec<i64>>,
     /// The value that pages lost and that `exact` does not account for yet.
@@ -140,52 +68,59 @@ pub(super) struct Lazy<'a> {
     pub(super) visits: u64,
 }
 
-/// A pick to be made: what still counts, and where walks end.
-#[derive(Clone, Copy)]
-pub(super) struct Round<'a> {
-    pub(super) residual: &'a Residual,
-    /// `Some` while pages are zeroed, `None` while they are removed.
-    pub(super) zones: Option<Zones<'a>>,
-    /// Whether only positive weights are wanted.
-    pub(super) positive_only: bool,
-    pub(super) watch: &'a dyn Watch,
-}
-
-impl Round<'_> {
-    fn wanted(&self, bound: i64) -> bool {
-        !self.positive_only || bound > 0
-    }
-}
-
 impl<'a> Lazy<'a> {
-    pub(super) fn new(graph: &'a SiteGraph, depth: u32, round: Round<'_>) -> Self {
+    pub(super) fn new(
+        graph: &'a SiteGraph,
+        depth: u32,
+        former: Option<&'a Former>,
+        round: Round<'_>,
+    ) -> Self {
         let residual = round.residual;
         let mut lazy = Self {
             graph,
             depth,
-            bound: vec![residual.positive; graph.pages() as usize],
+            bounds: Known::new(graph.pages(), residual.positive),
+            former,
+            followed: None,
             exact: None,
             lost: Vec::new(),
             menu: menu(graph),
             searches: Searches::new(graph, depth),
             visits: 0,
         };
+        if let Some(former) = former
+            && (depth <= NEAR || !former.covers_all_at_once())
+            && lazy.follow(former)
+        {
+            return lazy;
+        }
         if residual.nonzero <= LANES {
             // The first pick searches backward.
             return lazy;
         }
-        if depth > 2 {
-            let components = Components::new(graph, &residual.alive);
-            lazy.bound = components.reach_bounds(graph, &residual.values, residual.positive);
-            lazy.visits += 2 * lazy.pass();
-        }
-        lazy.visits += bounds::walk(graph, depth, residual, round.zones, &mut lazy.bound);
+        lazy.open(round);
         lazy
     }
 
-    /// How many page visits one pass over all pages and links takes.
-    fn pass(&self) -> u64 {
-        u64::from(self.graph.pages()) + self.graph.links() as u64
+    /// Compares the site with what it was; whether an earlier selection can be followed.
+    fn follow(&mut self, former: &'a Former) -> bool {
+        let (followed, visits) = Followed::new(former, self.graph, self.depth);
+        self.visits += visits;
+        self.followed = followed;
+        self.former = None;
+        self.followed.is_some()
+    }
+
+    /// Bounds to begin with where nothing is known.
+    fn open(&mut self, round: Round<'_>) {
+        let (graph, depth, residual) = (self.graph, self.depth, round.residual);
+        let positive = &mut self.bounds.positive;
+        if depth > 2 {
+            let components = Components::new(graph, &residual.alive);
+            *positive = components.reach_bounds(graph, &residual.values, residual.positive);
+            self.visits += 2 * pass(graph);
+        }
+        self.visits += bounds::walk(graph, depth, residual, round.zones, positive);
     }
 
     /// The best of the candidates; `None` where there is none, or where a positive weight is wanted
@@ -195,25 +130,47 @@ impl<'a> Lazy<'a> {
         candidates: &[u32],
         round: Round<'_>,
     ) -> Result<Option<Best>, Interrupted> {
+        if round.zones.is_none() {
+            self.bounds.forget_weights();
+        }
+        let best = self.find(candidates, round)?;
+        if round.zones.is_some() {
+            self.bounds.note(round.number);
+        }
+        Ok(best)
+    }
+
+    fn find(&mut self, candidates: &[u32], round: Round<'_>) -> Result<Option<Best>, Interrupted> {
         if !round.wanted(round.residual.positive) {
             return Ok(None);
         }
         self.catch_up(round);
         if let Some(exact) = &self.exact {
+            for (page, &weight) in (0..).zip(exact) {
+                self.bounds.lower(page, weight, round.residual.positive);
+            }
             return Ok(lead(candidates, exact, round));
         }
-        if round.residual.nonzero <= LANES {
+        let few = round.residual.nonzero <= LANES;
+        // Where much of a small site is left, and much is known of it, it need not be searched.
+        let much = 4 * round.residual.nonzero > self.graph.pages() as usize;
+        if few && !(much && self.followed.is_some()) {
             return Ok(self.exactly(candidates, round));
         }
-        let bounds = candidates
-            .iter()
-            .map(|&p| (self.bound[p as usize], Reverse(p)));
-        let mut queue: BinaryHeap<Key> = bounds.filter(|key| round.wanted(key.0)).collect();
+        let mut batch = FIRST_BATCH;
+        if self.lower(round) {
+            batch = 1;
+        }
+        let keys = candidates.iter().map(|&page| key(&self.bounds, page));
+        let mut queue: BinaryHeap<Key> = keys.filter(|key| round.wanted(key.0)).collect();
         let mut known = Lead::default();
         let mut sieve = Sieve::default();
-        let mut batch = FIRST_BATCH;
         let started = self.visits;
-        let mut patience = u64::from(self.depth.max(1)) * self.pass();
+        let mut patience = u64::from(self.depth.max(1)) * pass(self.graph);
+        if self.followed.is_some() && self.depth <= NEAR {
+            // What is known is mostly better than what bounds would say.
+            patience *= 4;
+        }
         loop {
             round.watch.proceed()?;
             let mut sources = Vec::new();
@@ -230,13 +187,25 @@ impl<'a> Lazy<'a> {
             sources.sort_unstable();
             let (weights, visits) = self.searches.weigh(&sources, round.residual);
             self.visits += visits;
-            for (&page, (weight, positive)) in sources.iter().zip(weights) {
-                self.bound[page as usize] = positive;
-                if round.wanted(weight) {
-                    known.offer((weight, Reverse(page)));
+            for (&page, found) in sources.iter().zip(weights) {
+                self.bounds.searched(page, found);
+                if round.wanted(found.0) {
+                    known.offer((found.0, Reverse(page)));
                 }
             }
             batch = (4 * batch).min(LARGEST_BATCH);
+            if few && self.visits - started > pass(self.graph) / 2 {
+                return Ok(self.exactly(candidates, round));
+            }
+            if batch > LARGEST_BATCH / 16
+                && !queue.is_empty()
+                && let Some(former) = self.former
+                && self.follow(former)
+            {
+                self.lower(round);
+                let left = queue.into_iter().map(|left| key(&self.bounds, left.1.0));
+                queue = left.collect();
+            }
             if self.visits - started > patience && queue.len() > FEW {
                 let Some(rest) = self.sift(queue, known, &mut sieve, round) else {
                     return Ok(self.exactly(candidates, round));
@@ -248,6 +217,15 @@ impl<'a> Lazy<'a> {
             }
         }
         Ok(known.best(sieve.open(&queue)))
+    }
+
+    /// Lowers the bounds to what an earlier selection says of this round; whether one is followed.
+    fn lower(&mut self, round: Round<'_>) -> bool {
+        let Some(followed) = &mut self.followed else {
+            return false;
+        };
+        self.visits += followed.lower(&mut self.bounds, &self.searches, round);
+        true
     }
 
     /// The best of the candidates by searching backward.
@@ -273,14 +251,14 @@ impl<'a> Lazy<'a> {
         } = round;
         let (graph, depth) = (self.graph, self.depth);
         let mut rest: Vec<u32> = queue.into_iter().map(|key| key.1.0).collect();
-        self.visits += bounds::walk(graph, depth, residual, zones, &mut self.bound);
-        sieve.pass(&mut rest, &self.bound, known, round);
+        self.visits += bounds::walk(graph, depth, residual, zones, &mut self.bounds.positive);
+        sieve.pass(&mut rest, &self.bounds, known, round);
         if residual.nonzero < rest.len() {
             return None;
         }
         if rest.len() > SEVERAL && !sieve.spent {
             sieve.spent = true;
-            sieve.paid.resize(self.bound.len(), 0);
+            let mut paid = vec![0; self.bounds.positive.len()];
             let leader = known.first.map(|first| first.1.0);
             let menu: Vec<u32> = self
                 .menu
@@ -289,21 +267,28 @@ impl<'a> Lazy<'a> {
                 .filter(|&p| residual.alive[p as usize])
                 .collect();
             for &reference in menu.first().into_iter().chain(&leader) {
-                self.visits += bounds::toll(graph, depth, residual, reference, &mut sieve.paid);
+                self.visits += bounds::toll(graph, depth, residual, reference, &mut paid);
             }
             let (menu, leader) = (menu.as_slice(), leader.as_slice());
             for ball in [(menu, depth.saturating_sub(1)), (leader, depth)] {
                 if !ball.0.is_empty() {
-                    self.visits +=
-                        bounds::ball(graph, depth, residual, zones, ball, &mut self.bound);
+                    self.visits += bounds::ball(
+                        graph,
+                        depth,
+                        residual,
+                        zones,
+                        ball,
+                        &mut self.bounds.positive,
+                    );
                 }
             }
-            sieve.pass(&mut rest, &self.bound, known, round);
+            self.bounds.pays(&paid);
+            sieve.pass(&mut rest, &self.bounds, known, round);
         }
         if residual.nonzero < rest.len() {
             return None;
         }
-        let keys = rest.into_iter().map(|page| sieve.key(page, &self.bound));
+        let keys = rest.into_iter().map(|page| key(&self.bounds, page));
         Some(keys.collect())
     }
 
@@ -318,15 +303,24 @@ impl<'a> Lazy<'a> {
             .collect();
         let (weights, positive, visits) = self.searches.spread(&sources, &residual.alive);
         self.visits += visits;
-        self.bound = positive;
+        for (page, found) in (0..).zip(weights.iter().zip(positive)) {
+            self.bounds.lower(page, *found.0, found.1);
+        }
         weights
     }
 
     /// Notes that these pages lost these values and now have zero.
     pub(super) fn zeroed(&mut self, lost: &[(u32, i64)]) {
+        let negative = lost.iter().map(|page| page.1.min(0)).sum::<i64>();
+        self.bounds.spare(-negative);
         if self.exact.is_some() {
             self.lost.extend(lost.iter().filter(|page| page.1 != 0));
         }
+    }
+
+    /// What was found out, for the next selection.
+    pub(super) fn into_trail(self) -> Trail {
+        self.bounds.into_trail()
     }
 
     /// Brings the exact weights up to date.
@@ -347,6 +341,11 @@ impl<'a> Lazy<'a> {
         }
         self.exact = Some(exact);
     }
+}
+
+/// How many page visits one pass over all pages and links takes.
+fn pass(graph: &SiteGraph) -> u64 {
+    u64::from(graph.pages()) + graph.links() as u64
 }
 
 /// The pages that at least one page in [`MENU_SHARE`] links to, or else the most linked ones; those
@@ -372,42 +371,4 @@ fn lead(candidates: &[u32], weights: &[i64], round: Round<'_>) -> Option<Best> {
         }
     }
     lead.best(None)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::watch::Unwatched;
-
-    #[test]
-    fn a_runner_up_is_named_only_where_nothing_unsearched_can_beat_it() {
-        let graph = SiteGraph::new(vec![1; 6], []).unwrap();
-        let residual = Residual::new(&graph);
-        let round = Round {
-            residual: &residual,
-            zones: None,
-            positive_only: true,
-            watch: &Unwatched,
-        };
-        let mut known = Lead::default();
-        for key in [(7, Reverse(5)), (9, Reverse(4)), (9, Reverse(2))] {
-            known.offer(key);
-        }
-        assert_eq!(known.best(None).unwrap().runner_up, Some((4, 9)));
-        let mut sieve = Sieve::default();
-        // Page 0 stays, since with a weight of 9 it would come first; 1 and 3 can no longer be
-        // first.
-        let mut rest = vec![0, 1, 3];
-        sieve.pass(&mut rest, &[9, 8, 0, 9, 0, 0], known, round);
-        assert_eq!(rest, [0]);
-        let open = sieve.open(&BinaryHeap::new());
-        assert_eq!(open, Some((9, Reverse(3))));
-        assert_eq!(known.best(open).unwrap().runner_up, None);
-        let open = sieve.open(&BinaryHeap::from([(9, Reverse(0))]));
-        assert_eq!(open, Some((9, Reverse(0))));
-        // The negative value that each reaches for certain is subtracted.
-        sieve.paid = vec![1; 6];
-        sieve.pass(&mut rest, &[9, 8, 0, 9, 0, 0], known, round);
-        assert!(rest.is_empty());
-    }
 }

@@ -44,8 +44,8 @@ pub struct Pick {
     pub seed: Scored,
     /// The second best page at that moment; `None` where it was not known without further search.
     pub runner_up: Option<Scored>,
-    /// What it adds, by hop 0..=h on the whole site graph. The list ends before the first hop at
-    /// which no page is found.
+    /// What it adds, by hop 0..=h on the whole site graph. The list ends with the last hop at which
+    /// it adds a page; hop 0 is always there.
     pub hops: Vec<HopGain>,
 }
 

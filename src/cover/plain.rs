@@ -282,6 +282,8 @@ impl<'a> State<'a> {
                 }
             }
         }
+        let last = gains.iter().rposition(|hop| !hop.pages.is_empty());
+        gains.truncate(last.unwrap_or(0) + 1);
         if choice.covered == Covered::Remove && self.alive[pick as usize] {
             let (found, visits) = self.within(pick, choice.hops, &self.alive);
             self.visits += visits;

@@ -109,57 +109,95 @@ impl Search {
 /// What the picks so far cover on the whole site graph.
 #[derive(Clone, Debug)]
 pub(super) struct Coverage {
-    covered: Vec<bool>,
     /// The distance of each page from the nearest pick; `u32::MAX` beyond h hops.
     pub(super) near: Vec<u32>,
-    whole: Vec<bool>,
-    search: Search,
+    /// Pages in the order in which the last pick came near them.
+    queue: Vec<u32>,
 }
 
 impl Coverage {
     pub(super) fn new(pages: u32) -> Self {
         Self {
-            covered: vec![false; pages as usize],
             near: vec![u32::MAX; pages as usize],
-            whole: vec![true; pages as usize],
-            search: Search::new(pages),
+            queue: Vec::new(),
         }
     }
 
     /// Covers what is within `hops` of a new pick; returns what it adds hop by hop, the pages
     /// added, and the page visits.
+    ///
+    /// A page that an earlier pick is as near to is not walked through: what lies behind it is as
+    /// near to that pick, too. So all picks together cost one search for the first, and for the
+    /// others what they are nearer to than all before.
     pub(super) fn add(
         &mut self,
         graph: &SiteGraph,
         pick: u32,
         hops: u32,
     ) -> (Vec<HopGain>, Vec<u32>, u64) {
-        let (covered, near) = (&mut self.covered, &mut self.near);
-        let mut found: Vec<(Vec<u32>, i64)> = Vec::new();
+        let (near, queue) = (&mut self.near, &mut self.queue);
         let mut added = Vec::new();
-        let meet = |page: u32, hop: u32| {
-            if found.len() <= hop as usize {
-                found.push((Vec::new(), 0));
-            }
-            near[page as usize] = near[page as usize].min(hop);
-            if !std::mem::replace(&mut covered[page as usize], true) {
-                added.push(page);
-                if let Some((pages, value)) = found.last_mut() {
-                    pages.push(page);
-                    *value += graph.values()[page as usize];
+        let mut gains = Gains::default();
+        queue.clear();
+        queue.push(pick);
+        if std::mem::replace(&mut near[pick as usize], 0) == u32::MAX {
+            added.push(pick);
+        }
+        gains.close(graph, &added);
+        let mut scanned = 0;
+        let mut level = 0..queue.len();
+        for hop in 1..=hops {
+            for at in level.clone() {
+                let targets = graph.successors(queue[at]);
+                scanned += targets.len();
+                for &target in targets {
+                    let known = &mut near[target as usize];
+                    if *known > hop {
+                        if *known == u32::MAX {
+                            added.push(target);
+                        }
+                        *known = hop;
+                        queue.push(target);
+                    }
                 }
             }
-        };
-        let visits = self
-            .search
-            .run(graph, Direction::Forward, &self.whole, &[pick], hops, meet);
-        let gains = found.into_iter().map(|(mut pages, value)| {
-            pages.sort_unstable();
-            HopGain {
-                pages: pages.into_iter().collect::<RoaringBitmap>(),
-                value,
+            level = level.end..queue.len();
+            if level.is_empty() {
+                break;
             }
+            gains.close(graph, &added);
+        }
+        (gains.found(), added, (queue.len() + scanned) as u64)
+    }
+}
+
+/// What a pick adds, hop by hop.
+#[derive(Default)]
+pub(super) struct Gains {
+    hops: Vec<HopGain>,
+    /// How many of the pages added are in `hops`.
+    told: usize,
+}
+
+impl Gains {
+    /// Ends a hop: what was added since the last one is at its distance.
+    pub(super) fn close(&mut self, graph: &SiteGraph, added: &[u32]) {
+        let mut pages = added[self.told..].to_vec();
+        self.told = added.len();
+        pages.sort_unstable();
+        self.hops.push(HopGain {
+            value: pages
+                .iter()
+                .map(|&page| graph.values()[page as usize])
+                .sum(),
+            pages: pages.into_iter().collect::<RoaringBitmap>(),
         });
-        (gains.collect(), added, visits)
+    }
+
+    /// The hops up to the last one that adds a page; the pick itself is always there.
+    pub(super) fn found(mut self) -> Vec<HopGain> {
+        let last = self.hops.iter().rposition(|hop| !hop.pages.is_empty());
+        self.hops.truncate(last.unwrap_or(0) + 1);
+        self.hops
     }
 }

@@ -5,8 +5,11 @@ use std::collections::{BinaryHeap, HashSet};
 
 use super::baselines;
 use super::bounds::Zones;
+use super::former::Former;
 use super::graph::{Site, SiteGraph};
-use super::lazy::{Best, Lazy, Round};
+use super::known::Trail;
+use super::lazy::Lazy;
+use super::lead::{Best, Round};
 use super::pagerank::pagerank;
 use super::params::{Choice, Covered, Method};
 use super::pick::{Pick, Score, Scored, SiteCover, Stop};
@@ -20,10 +23,13 @@ pub(super) fn run(
     site: Site<'_>,
     seats: u32,
     choice: &Choice,
+    former: Option<&Former>,
     watch: &dyn Watch,
-) -> Result<SiteCover, Interrupted> {
+) -> Result<(SiteCover, Option<Trail>), Interrupted> {
     let mut run = Run {
         graph: site.graph,
+        former,
+        trail: None,
         seats: seats as usize,
         hops: choice.hops,
         coverage: Coverage::new(site.graph.pages()),
@@ -66,16 +72,21 @@ pub(super) fn run(
             run.by_weight(choice)?
         }
     };
-    Ok(SiteCover {
+    let cover = SiteCover {
         site: site.id,
         picks: run.picks,
         stop,
         page_visits: run.visits,
-    })
+    };
+    Ok((cover, run.trail))
 }
 
 struct Run<'a> {
     graph: &'a SiteGraph,
+    /// An earlier selection that is followed.
+    former: Option<&'a Former>,
+    /// What is found out of weights.
+    trail: Option<Trail>,
     seats: usize,
     hops: u32,
     coverage: Coverage,
@@ -220,7 +231,7 @@ impl Run<'_> {
     }
 
     fn by_weight(&mut self, choice: &Choice) -> Result<Stop, Interrupted> {
-        let graph = self.graph;
+        let (graph, former) = (self.graph, self.former);
         let removing = choice.covered == Covered::Remove;
         let mut residual = Residual::new(graph);
         let mut search = Search::new(graph.pages());
@@ -238,26 +249,27 @@ impl Run<'_> {
         let mut places = Places::new(graph, choice.method, &residual, &unpicked);
         self.visits += places.visits;
         let mut lazy: Option<Lazy<'_>> = None;
-        loop {
+        let stop = loop {
             if !self.picks.is_empty() {
                 if !removing && residual.nonzero == 0 {
-                    return Ok(Stop::NoValueLeft);
+                    break Stop::NoValueLeft;
                 }
                 if removing && residual.pages_left == 0 {
-                    return Ok(Stop::NoPageLeft);
+                    break Stop::NoPageLeft;
                 }
             }
             let candidates = places.candidates(graph, &residual, &unpicked);
             self.visits += std::mem::take(&mut places.visits);
             if candidates.is_empty() {
-                return Ok(Stop::NoPageLeft);
+                break Stop::NoPageLeft;
             }
             if self.complete() {
-                return Ok(Stop::Complete);
+                break Stop::Complete;
             }
             let watch = self.watch;
-            let round = round(&residual, &self.coverage, choice, watch);
-            let lazy = lazy.get_or_insert_with(|| Lazy::new(graph, choice.depth, round));
+            let number = self.picks.len();
+            let round = round((graph, &residual, number), &self.coverage, choice, watch);
+            let lazy = lazy.get_or_insert_with(|| Lazy::new(graph, choice.depth, former, round));
             let best = lazy.best(&candidates, round)?;
             self.visits += std::mem::take(&mut lazy.visits);
             let Some(Best {
@@ -266,7 +278,7 @@ impl Run<'_> {
                 runner_up,
             }) = best
             else {
-                return Ok(Stop::NotPositive);
+                break Stop::NotPositive;
             };
             let scored = |(page, weight)| Scored {
                 page,
@@ -285,18 +297,22 @@ impl Run<'_> {
                 places.zeroed(page, &lost);
                 lazy.zeroed(&lost);
             }
-        }
+        };
+        self.trail = lazy.map(Lazy::into_trail);
+        Ok(stop)
     }
 }
 
 fn round<'a>(
-    residual: &'a Residual,
+    (graph, residual, number): (&'a SiteGraph, &'a Residual, usize),
     coverage: &'a Coverage,
     choice: &Choice,
     watch: &'a dyn Watch,
 ) -> Round<'a> {
     Round {
         residual,
+        values: graph.values(),
+        number: u32::try_from(number).unwrap_or(u32::MAX),
         zones: (choice.covered == Covered::Zero).then_some(Zones {
             near: &coverage.near,
             hops: choice.hops,

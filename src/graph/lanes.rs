@@ -45,7 +45,8 @@ impl Linked for BothWays<'_> {
 pub(crate) struct Bits([u64; WORDS]);
 
 impl Bits {
-    const NONE: Self = Self([0; WORDS]);
+    /// No search.
+    pub(crate) const NONE: Self = Self([0; WORDS]);
 
     fn one(lane: usize) -> Self {
         let mut words = [0; WORDS];
@@ -68,7 +69,8 @@ impl Bits {
         self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
-    fn without(self, other: Self) -> Self {
+    /// The searches that are not in another set.
+    pub(crate) fn without(self, other: Self) -> Self {
         Self(std::array::from_fn(|word| self.0[word] & !other.0[word]))
     }
 
@@ -76,7 +78,8 @@ impl Bits {
         Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
     }
 
-    fn add(&mut self, other: Self) {
+    /// Takes in the searches of another set.
+    pub(crate) fn add(&mut self, other: Self) {
         for (word, other) in self.0.iter_mut().zip(other.0) {
             *word |= other;
         }
@@ -88,7 +91,7 @@ impl Bits {
     }
 
     /// Calls `meet` with each search of the set.
-    fn each(self, mut meet: impl FnMut(usize)) {
+    pub(crate) fn each(self, mut meet: impl FnMut(usize)) {
         for (word, mut bits) in self.0.into_iter().enumerate() {
             while bits != 0 {
                 meet(64 * word + bits.trailing_zeros() as usize);

@@ -28,6 +28,7 @@ mod covers;
 mod evidence;
 mod former;
 mod inherited;
+mod kept_sites;
 mod kept_steps;
 mod ledger;
 mod links;

@@ -1,7 +1,7 @@
 //! The format versions in which banks are written and read.
 
 /// The format version of banks that this build writes.
-pub const FORMAT: u32 = 9;
+pub const FORMAT: u32 = 10;
 
 /// The oldest format that this build reads and, when it writes, upgrades to its own: format 4 kept
 /// what it had acknowledged in its log alone.
@@ -22,3 +22,6 @@ pub(super) const WITH_UNDO: u32 = 8;
 
 /// The first format that keeps what proves the steps of a refresh within a bound.
 pub(super) const WITH_KEPT_STEPS: u32 = 9;
+
+/// The first format that keeps what a refresh by coverage found out of changed sites.
+pub(super) const WITH_KEPT_SITES: u32 = 10;

@@ -38,6 +38,7 @@ mod gains;
 mod given;
 mod hint;
 mod keep;
+pub mod kept_sites;
 pub mod kept_steps;
 mod last_block;
 pub mod ledger;

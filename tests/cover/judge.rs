@@ -101,7 +101,10 @@ impl<'a> Judge<'a> {
         let hops = self.params.hops;
         let remaining = distances(self.graph, &self.alive);
         let row = &self.whole[page as usize];
-        let reached = row.iter().filter(|&&d| d <= hops).max().copied().unwrap();
+        let adds = (0..)
+            .zip(row)
+            .filter(|&(q, &d)| d <= hops && !self.covered.contains(&q));
+        let reached = adds.map(|(_, &d)| d).max().unwrap_or(0);
         let at = |hop: u32| -> BTreeSet<u32> {
             let all = (0..)
                 .zip(row)

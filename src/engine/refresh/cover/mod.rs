@@ -16,30 +16,32 @@
 //! [`SiteRecord::cover_changed`]: crate::storage::records::SiteRecord::cover_changed
 
 pub(crate) mod evidence;
+pub(crate) mod kept;
 pub(crate) mod reach;
 mod seats;
+mod select;
 pub(crate) mod sites;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
-use crate::cover::{Choice, Seats, SiteCover, Stop, select_chosen};
+use crate::cover::Choice;
 use crate::engine::policy::Rules;
 use crate::engine::{EngineError, PlanError};
 use crate::page::{PageId, PageSet, SiteId};
 use crate::storage::records::{
-    BatchId, CoverEvidence, CoverRecord, CoverStop, RefreshId, SeedEvidence, SeedRecord,
+    BatchId, CoverEvidence, CoverRecord, RefreshId, SeedEvidence, SeedRecord,
 };
 use crate::storage::tables::{self, BitmapKey, CoveredKey};
 use crate::storage::{Changes, Store};
 use crate::watch::Watch;
 use evidence::Picked;
-use reach::{Uncovered, put_reach};
-use seats::{Assigned, seats};
-use sites::{CoverSite, LoadedSite, cover_sites, in_groups};
+use reach::put_reach;
+use seats::seats;
+use select::{Selected, select};
+use sites::cover_sites;
 
 /// An earlier refresh of the plan with the same parameters.
 #[derive(Clone, Copy)]
@@ -65,7 +67,7 @@ enum Kept {
     /// Taken over from the earlier refresh.
     Taken(CoverRecord),
     /// Picked now; the numbers of the refresh and the ranks are filled in when it is stored.
-    New(CoverRecord, Vec<Picked>, Uncovered),
+    New(Box<Selected>),
 }
 
 /// Selects on all sites that changed since `earlier`; without it, on all sites.
@@ -78,12 +80,17 @@ pub(crate) fn run(
     let sites = cover_sites(store, choice, watch)?;
     let mut kept = Vec::with_capacity(sites.len());
     let mut records = earlier.map_or_else(|| Ok(BTreeMap::new()), |e| records(store, e.refresh))?;
+    let mut since: BTreeMap<SiteId, RefreshId> = BTreeMap::new();
     let pinned: BTreeSet<SiteId> = rules.pins.pages.iter().map(|pin| pin.site()).collect();
     for site in &sites {
         let record = records.remove(&site.id);
         let unchanged = earlier.is_some_and(|earlier| site.changed <= earlier.batch);
         // Pins come and go without a change that the site's record tells of.
         let is_pinned = pinned.contains(&site.id);
+        let earlier = record
+            .as_ref()
+            .filter(|record| record.pinned == 0 && !is_pinned);
+        since.extend(earlier.map(|record| (site.id, record.since)));
         kept.push(record.filter(|record| unchanged && !is_pinned && record.pinned == 0));
     }
     let seats = seats(store, &sites, &kept, (choice, rules), watch)?;
@@ -93,7 +100,8 @@ pub(crate) fn run(
     }
     let again: Vec<usize> = (0..sites.len()).filter(|&at| kept[at].is_none()).collect();
     watch.stage("select", Some(again.len() as u64));
-    let mut new = select(store, &sites, &again, &seats, (choice, rules), watch)?;
+    let todo = (again.as_slice(), &since);
+    let mut new = select(store, &sites, todo, &seats, (choice, rules), watch)?;
     let mut all = Vec::with_capacity(sites.len());
     for (at, (site, kept)) in sites.iter().zip(kept).enumerate() {
         let of_site = match kept {
@@ -102,8 +110,8 @@ pub(crate) fn run(
                 .remove(&at)
                 .ok_or(EngineError::Internal("a site was left out"))?,
         };
-        if let Kept::New(record, ..) = &of_site {
-            page_visits += record.page_visits;
+        if let Kept::New(new) = &of_site {
+            page_visits += new.record.page_visits;
         }
         all.push((site.id, of_site));
     }
@@ -126,85 +134,6 @@ pub(crate) fn records(
         records.insert(site, record);
     }
     Ok(records)
-}
-
-/// Selects on some of the sites; returns the results with the sites' places in `sites`.
-fn select(
-    store: &Store,
-    sites: &[CoverSite],
-    again: &[usize],
-    seats: &Assigned,
-    (choice, rules): (&Choice, &Rules),
-    watch: &dyn Watch,
-) -> Result<BTreeMap<usize, Kept>, EngineError> {
-    let shared = matches!(choice.seats, Seats::Shared(..));
-    let (again, without): (Vec<usize>, Vec<usize>) =
-        again.iter().partition(|&&at| seats.of_sites[at] > 0);
-    // A site without seats is not read.
-    let without = without.into_iter().map(|at| {
-        let record = CoverRecord {
-            since: 0,
-            seats: 0,
-            ranks: Vec::new(),
-            stop: CoverStop::Complete,
-            crawled: sites[at].crawled,
-            value: seats.values[at],
-            page_visits: 0,
-            allowed: seats.allowed[at],
-            pinned: 0,
-        };
-        (at, Kept::New(record, Vec::new(), Uncovered::default()))
-    });
-    let mut new: BTreeMap<usize, Kept> = without.collect();
-    let to_read: Vec<&CoverSite> = again.iter().map(|&at| &sites[at]).collect();
-    in_groups(store, &to_read, (choice, rules), watch, |group, loaded| {
-        let of_site = |at: &usize| seats.of_sites[again[*at]];
-        let selectable: Vec<_> = loaded
-            .iter()
-            .zip(group)
-            .map(|(site, at)| (site.selectable(), of_site(at)))
-            .collect();
-        let covers = select_chosen(&selectable, choice, watch)?;
-        let kept: Result<Vec<(usize, Kept)>, EngineError> = loaded
-            .par_iter()
-            .zip(&covers)
-            .zip(group)
-            .map(|((site, cover), at)| {
-                let seats_of = of_site(at);
-                let picks = cover.picks.iter().zip(1..).map(|(pick, place)| {
-                    let seats_of = shared.then_some(seats_of);
-                    Picked::new(site, pick, place, seats_of, &choice.weights)
-                });
-                let mut record = record(site, cover, seats_of);
-                record.allowed = seats.allowed[again[*at]];
-                let uncovered = Uncovered::of(site, cover, choice, watch)?;
-                Ok((again[*at], Kept::New(record, picks.collect(), uncovered)))
-            })
-            .collect();
-        new.extend(kept?);
-        Ok(())
-    })?;
-    Ok(new)
-}
-
-fn record(site: &LoadedSite<'_>, cover: &SiteCover, seats: u32) -> CoverRecord {
-    CoverRecord {
-        since: 0,
-        seats,
-        // The ranks are filled in when it is stored; their number is known already.
-        ranks: vec![0; cover.picks.len()],
-        stop: match cover.stop {
-            Stop::NoValueLeft => CoverStop::NoValueLeft,
-            Stop::NoPageLeft => CoverStop::NoPageLeft,
-            Stop::Complete => CoverStop::Complete,
-            Stop::NotPositive => CoverStop::NotPositive,
-        },
-        crawled: site.graph.pages(),
-        value: Some(site.graph.value()),
-        page_visits: cover.page_visits,
-        allowed: None,
-        pinned: u32::try_from(site.graph.pins().len()).unwrap_or(u32::MAX),
-    }
 }
 
 impl CoverRun {
@@ -237,7 +166,7 @@ impl CoverRun {
             return Vec::new();
         }
         let new = self.sites.iter().flat_map(|(_, kept)| match kept {
-            Kept::New(record, picks, _) => &picks[..record.pinned as usize],
+            Kept::New(new) => &new.picks[..new.record.pinned as usize],
             Kept::Taken(_) => &[],
         });
         let picked: BTreeSet<PageId> = new.map(|picked| picked.page).collect();
@@ -298,13 +227,24 @@ impl CoverRun {
             .collect()
     }
 
-    /// Hands sites, seeds and covered sets to `changes`; `store` has the earlier refresh.
+    /// Hands sites, seeds, covered sets and what is kept to be followed to `changes`; `store` has the
+    /// earlier refresh.
     pub(crate) fn put(
         &self,
         store: &Store,
         changes: &mut Changes,
-        refresh: RefreshId,
+        (plan, refresh): (&str, RefreshId),
     ) -> Result<(), EngineError> {
+        // What is kept to be followed is that of a plan's last refresh.
+        if let Some(last) = store.get(&tables::PLANS, &plan.to_owned())? {
+            let of_last = kept::since(store, last.last_refresh)?;
+            let picked_by = self.picked_by(refresh);
+            for (site, since) in of_last {
+                if picked_by.get(&site) != Some(&since) {
+                    kept::delete_site(store, changes, (since, site))?;
+                }
+            }
+        }
         let mut ranks: BTreeMap<SiteId, Vec<u32>> = BTreeMap::new();
         self.each_seed(store, |rank, seed| {
             let page = match seed {
@@ -331,9 +271,10 @@ impl CoverRun {
         for (site, kept) in &self.sites {
             let mut record = kept.record().clone();
             record.ranks = ranks.remove(site).unwrap_or_default();
-            if let Kept::New(_, picks, uncovered) = kept {
+            if let Kept::New(new) = kept {
                 record.since = refresh;
-                put_reach(changes, (refresh, *site), picks, uncovered)?;
+                put_reach(changes, (refresh, *site), &new.picks, &new.uncovered)?;
+                new.kept.put(changes, (refresh, *site))?;
             }
             changes.put(&tables::COVERS, &(refresh, *site), &record)?;
         }
@@ -344,8 +285,8 @@ impl CoverRun {
         let pins: BTreeMap<PageId, usize> = self.pins.iter().copied().zip(0..).collect();
         let mut seeds = Vec::new();
         for (place, (_, kept)) in self.sites.iter().enumerate() {
-            if let Kept::New(record, picks, _) = kept {
-                let (of_pins, others) = picks.split_at(record.pinned as usize);
+            if let Kept::New(new) = kept {
+                let (of_pins, others) = new.picks.split_at(new.record.pinned as usize);
                 let pinned = of_pins.iter().filter_map(|p| {
                     let place = pins.get(&p.page)?;
                     Some((order_of_pin(*place), Ranked::New(p)))
@@ -413,7 +354,8 @@ enum Ranked<'a> {
 impl Kept {
     fn record(&self) -> &CoverRecord {
         match self {
-            Self::Taken(record) | Self::New(record, ..) => record,
+            Self::Taken(record) => record,
+            Self::New(new) => &new.record,
         }
     }
 }

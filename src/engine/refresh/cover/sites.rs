@@ -30,7 +30,7 @@ pub(crate) struct CoverSite {
     pub(crate) quality: u64,
     /// The last batch that changed what cover methods see of the site.
     pub(crate) changed: BatchId,
-    p_uniq: PUniq,
+    pub(crate) p_uniq: PUniq,
 }
 
 /// All sites with crawled pages, by name.

@@ -1,0 +1,130 @@
+//! Selecting on the sites of a refresh that are not taken over.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::Kept;
+use super::evidence::Picked;
+use super::kept::{self, KeptSite};
+use super::reach::Uncovered;
+use super::seats::Assigned;
+use super::sites::{CoverSite, LoadedSite, in_groups};
+use crate::cover::{Choice, Former, Seats, SiteCover, Stop, select_following};
+use crate::engine::EngineError;
+use crate::engine::policy::Rules;
+use crate::page::SiteId;
+use crate::storage::Store;
+use crate::storage::records::{CoverRecord, CoverStop, RefreshId};
+use crate::watch::Watch;
+
+/// What came of selecting on a site.
+pub(super) struct Selected {
+    pub(super) record: CoverRecord,
+    pub(super) picks: Vec<Picked>,
+    pub(super) uncovered: Uncovered,
+    pub(super) kept: KeptSite,
+}
+
+/// Selects on some of the sites, following earlier selections where what is kept of them allows it;
+/// returns the results with the sites' places in `sites`.
+pub(super) fn select(
+    store: &Store,
+    sites: &[CoverSite],
+    (again, since): (&[usize], &BTreeMap<SiteId, RefreshId>),
+    seats: &Assigned,
+    (choice, rules): (&Choice, &Rules),
+    watch: &dyn Watch,
+) -> Result<BTreeMap<usize, Kept>, EngineError> {
+    let shared = matches!(choice.seats, Seats::Shared(..));
+    let (again, without): (Vec<usize>, Vec<usize>) =
+        again.iter().partition(|&&at| seats.of_sites[at] > 0);
+    // A site without seats is not read.
+    let without = without.into_iter().map(|at| {
+        let record = CoverRecord {
+            since: 0,
+            seats: 0,
+            ranks: Vec::new(),
+            stop: CoverStop::Complete,
+            crawled: sites[at].crawled,
+            value: seats.values[at],
+            page_visits: 0,
+            allowed: seats.allowed[at],
+            pinned: 0,
+        };
+        let selected = Selected {
+            record,
+            picks: Vec::new(),
+            uncovered: Uncovered::default(),
+            kept: KeptSite::default(),
+        };
+        (at, Kept::New(Box::new(selected)))
+    });
+    let mut new: BTreeMap<usize, Kept> = without.collect();
+    let to_read: Vec<&CoverSite> = again.iter().map(|&at| &sites[at]).collect();
+    in_groups(store, &to_read, (choice, rules), watch, |group, loaded| {
+        let of_site = |at: &usize| seats.of_sites[again[*at]];
+        let is_followed = kept::is_followed(choice);
+        let formers: Result<Vec<Option<Former>>, EngineError> = loaded
+            .par_iter()
+            .map(|site| match since.get(&site.site.id) {
+                Some(since) if is_followed => kept::former(store, site, *since),
+                _ => Ok(None),
+            })
+            .collect();
+        let formers = formers?;
+        let selectable: Vec<_> = loaded
+            .iter()
+            .zip(group)
+            .zip(&formers)
+            .map(|((site, at), former)| (site.selectable(), of_site(at), former.as_ref()))
+            .collect();
+        let covers = select_following(&selectable, choice, watch)?;
+        drop(selectable);
+        drop(formers);
+        let kept: Result<Vec<(usize, Kept)>, EngineError> = loaded
+            .par_iter()
+            .zip(covers)
+            .zip(group)
+            .map(|((site, (cover, trail)), at)| {
+                let seats_of = of_site(at);
+                let picks = cover.picks.iter().zip(1..).map(|(pick, place)| {
+                    let seats_of = shared.then_some(seats_of);
+                    Picked::new(site, pick, place, seats_of, &choice.weights)
+                });
+                let mut record = record(site, &cover, seats_of);
+                record.allowed = seats.allowed[again[*at]];
+                let selected = Selected {
+                    record,
+                    picks: picks.collect(),
+                    uncovered: Uncovered::of(site, &cover, choice, watch)?,
+                    kept: KeptSite::of(site, &cover, trail.filter(|_| is_followed)),
+                };
+                Ok((again[*at], Kept::New(Box::new(selected))))
+            })
+            .collect();
+        new.extend(kept?);
+        Ok(())
+    })?;
+    Ok(new)
+}
+
+fn record(site: &LoadedSite<'_>, cover: &SiteCover, seats: u32) -> CoverRecord {
+    CoverRecord {
+        since: 0,
+        seats,
+        // The ranks are filled in when it is stored; their number is known already.
+        ranks: vec![0; cover.picks.len()],
+        stop: match cover.stop {
+            Stop::NoValueLeft => CoverStop::NoValueLeft,
+            Stop::NoPageLeft => CoverStop::NoPageLeft,
+            Stop::Complete => CoverStop::Complete,
+            Stop::NotPositive => CoverStop::NotPositive,
+        },
+        crawled: site.graph.pages(),
+        value: Some(site.graph.value()),
+        page_visits: cover.page_visits,
+        allowed: None,
+        pinned: u32::try_from(site.graph.pins().len()).unwrap_or(u32::MAX),
+    }
+}
