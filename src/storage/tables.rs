@@ -128,7 +128,7 @@ tables! {
         key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "facts, each once, and pages with gaps; component, row sums and the first core that it was near; empty where no page is left";
     /// What crawled pages came to on their site in a refresh of a cover method; over the web, pages that a seed reaches, by its rank, and other candidates.
     REACH = "reach": ReachKey => PageBlock<Reach>, Lookup, Refreshes,
-        key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "facts, each once, and pages with gaps; pick, covering pick and hop, score";
+        key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "facts, each once, and pages with gaps; pick, covering pick and hop, score, how far from the best";
     /// What there is one of: format version, settings, counters, the intent of a bulk load, what takes the last batch back, a secret.
     META = "meta": MetaKey => Meta, Lookup, Bank,
         key "0 format, 1 settings, 2 counters, 3 intent, 4 undo, 5 secret", value "record";

@@ -15,6 +15,7 @@ mod aliases;
 mod cores;
 mod cover;
 mod deleted;
+mod follow;
 mod followed;
 mod held_back;
 mod lists_with;

@@ -114,6 +114,14 @@ pub(super) fn greedy(
             .iter()
             .filter(|&&value| value != wanted.price)
             .count(),
+        margins: vec![
+            i64::MAX;
+            if wanted.rest {
+                graph.candidates().len()
+            } else {
+                0
+            }
+        ],
         balls,
         watch,
     };
@@ -141,17 +149,25 @@ pub(super) fn greedy(
         if wanted.positive_only && first.0 <= 0 {
             break Stop::NotPositive;
         }
+        let best: Vec<Gain> = best.collect();
+        if wanted.rest {
+            run.note_margins(best.last().copied().unwrap_or(first));
+        }
         let seed = scored(first);
         let (hops, added) = run.take(&mut reached, seed.page);
         picks.push(WebPick {
             seed,
-            next: best.map(scored).collect(),
+            next: best.into_iter().map(scored).collect(),
             hops,
         });
         if wanted.rest || picks.len() < wanted.seeds as usize {
             visits += run.take_off(added)?;
         }
     };
+    if wanted.rest && stop != Stop::Complete {
+        // No candidate had a gain in the end.
+        run.note_margins((0, Reverse(0)));
+    }
     let rest = if wanted.rest {
         let left = graph.candidates().iter().filter(|&&c| !reached.has(c));
         left.map(|&page| Scored {
@@ -166,6 +182,7 @@ pub(super) fn greedy(
         picks,
         stop,
         rest,
+        margins: run.margins,
         page_visits: visits + reached.visits,
     })
 }
@@ -201,11 +218,36 @@ struct Run<'a> {
     room: Room<'a>,
     /// How many pages that no pick has reached are worth something else than their price.
     open: usize,
+    /// In the order of the candidates: how far each was at least from being listed, whenever it could
+    /// be picked and was not listed.
+    margins: Vec<i64>,
     balls: &'a Balls,
     watch: &'a dyn Watch,
 }
 
 impl Run<'_> {
+    /// Notes how far candidates are from the last one listed.
+    fn note_margins(&mut self, last: Gain) {
+        let Self {
+            graph,
+            gains,
+            picked,
+            margins,
+            ..
+        } = self;
+        let candidates = graph.candidates().par_iter();
+        margins
+            .par_iter_mut()
+            .zip(candidates)
+            .with_min_len(CHUNK)
+            .for_each(|(margin, &page)| {
+                let gain = gains[page as usize].load(Ordering::Relaxed);
+                if (gain, Reverse(page)) <= last && !picked[page as usize] {
+                    *margin = (*margin).min(last.0.saturating_sub(gain));
+                }
+            });
+    }
+
     /// Notes a seed; returns what it adds.
     fn take(&mut self, reached: &mut Reached<'_>, page: u32) -> (Vec<HopGain>, Vec<u32>) {
         self.picked[page as usize] = true;

@@ -13,6 +13,11 @@
 //! | `reach` | the one pass: what every candidate reaches, for every number of hops at once |
 //! | `greedy` | picks by gain, decremental |
 //! | `follow` | the same picks at the cost of what changed since an earlier selection |
+//! | `before` | what links and values were then |
+//! | `pairs` | what came within reach of a candidate since, and what left it |
+//! | `gains` | what is known of a candidate whose gains may be others |
+//! | `touched` | how such candidates are found and follow the picks |
+//! | `ranked` | the best of them and of all others |
 //! | `others` | baselines, and the best out-degree in what remains |
 //! | `terms` | pins and caps |
 //! | `picks` | what comes out |
@@ -23,20 +28,25 @@
 //!
 //! Results depend on the graph and the parameters alone; so do the page visits. Memory: 8 bytes per
 //! link, 28 per page for the graph, 16 per page and 12 per candidate and number of hops while picks
-//! are made, and 8 per page for every thread.
+//! are made, and 8 per page for every thread; following takes some 60 per page and 16 for every thread
+//! in place of these.
 
 mod ball;
+mod before;
 mod crawl;
 mod follow;
 #[cfg(test)]
 mod follow_tests;
+mod gains;
 mod graph;
 mod greedy;
 mod lists;
 mod order;
 mod others;
+mod pairs;
 mod params;
 mod picks;
+mod ranked;
 mod reach;
 #[cfg(test)]
 mod samples;
@@ -45,8 +55,10 @@ mod terms;
 mod terms_tests;
 #[cfg(test)]
 mod tests;
+mod touched;
 mod tune;
 
+pub use before::Changes;
 pub use follow::{Followed, Former, FormerPick};
 pub use graph::WebGraph;
 pub use lists::lists;

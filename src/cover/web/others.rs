@@ -92,6 +92,7 @@ pub(super) fn baseline(
         },
         rest: left.map(|&page| scored(page)).collect(),
         picks,
+        margins: Vec::new(),
         page_visits: reached.visits,
     })
 }
@@ -173,6 +174,7 @@ pub(super) fn max_out(
             .collect(),
         picks,
         stop,
+        margins: Vec::new(),
         page_visits: visits + reached.visits,
     })
 }

@@ -51,6 +51,9 @@ pub struct WebCover {
     pub stop: Stop,
     /// The candidates that no pick reaches, ascending, with what they would be picked by next.
     pub rest: Vec<Scored>,
+    /// In the order of the candidates: the least that each fell short of the last one listed with a
+    /// pick, in millionths, while it could be picked and was not listed.
+    pub margins: Vec<i64>,
     /// Pages settled plus adjacency entries scanned, the pass included.
     pub page_visits: u64,
 }

@@ -1,6 +1,7 @@
 //! Webs for the tests of this folder.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use proptest::prelude::*;
 
@@ -91,8 +92,17 @@ impl Plain {
 /// Up to 24 pages with values that are often tied and sometimes negative, some of which are no
 /// candidates; links favour a few pages, and circles are common.
 pub(super) fn web() -> impl Strategy<Value = Plain> {
+    of_size(2..24, 0..70)
+}
+
+/// The same with so many pages that most candidates are not among the best that a pick lists.
+pub(super) fn wide_web() -> impl Strategy<Value = Plain> {
+    of_size(80..200, 150..500)
+}
+
+fn of_size(pages: Range<u32>, links: Range<usize>) -> impl Strategy<Value = Plain> {
     let value = prop_oneof![4 => Just(UNIT), 3 => Just(0), 1 => Just(UNIT / 3), 2 => -9_i64..9];
-    (2_u32..24).prop_flat_map(move |pages| {
+    pages.prop_flat_map(move |pages| {
         let link = prop_oneof![
             2 => (0..pages, 0..pages),
             1 => (0..pages, 0..pages.min(4)),
@@ -100,7 +110,7 @@ pub(super) fn web() -> impl Strategy<Value = Plain> {
         ];
         (
             proptest::collection::vec(value.clone(), pages as usize),
-            proptest::collection::vec(link, 0..70),
+            proptest::collection::vec(link, links.clone()),
             proptest::collection::vec(
                 prop_oneof![4 => Just(true), 1 => Just(false)],
                 pages as usize,

@@ -25,7 +25,7 @@ mod row_blocks;
 mod rows;
 mod sites;
 mod targets;
-mod undo;
+pub(in crate::engine) mod undo;
 mod urls;
 
 use std::path::PathBuf;

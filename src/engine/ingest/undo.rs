@@ -278,7 +278,8 @@ fn key_of<K: Key>(table: &'static str, key: &[u8]) -> Result<K, EngineError> {
     K::take(key).ok_or_else(|| damaged(table, "a key cannot be read".to_owned()))
 }
 
-fn typed<K: Key, V: Value>(
+/// An entry of a table that a batch overwrote: its key and its former value.
+pub(in crate::engine) fn typed<K: Key, V: Value>(
     table: &'static str,
     key: &[u8],
     former: Option<&[u8]>,

@@ -5,54 +5,33 @@
 //! spam mark that they had, where it changed these. Beside these, the value of a page may have
 //! changed that links to one of them (it may be crawled now, and was an uncrawled outlink), and the
 //! value of every page of a site whose share of distinct digests did. Pages that linked to one that
-//! is gone have lost a link without being named; they are found by key.
+//! is gone have lost a link without being named; they are found by key. Where only one batch came in
+//! since, the links and values that pages had are known too ([`Then`]).
 
 use std::collections::BTreeSet;
 
 use super::load::LoadedWeb;
-use crate::cover::web::{Former, FormerPick, ValueBy, WebChoice};
+use super::numbers::{Earlier, Numbers};
+use super::then::Then;
+use crate::cover::web::{Changes, Former, FormerPick, ValueBy, WebChoice};
 use crate::engine::EngineError;
+use crate::engine::policy::Rules;
 use crate::graph::NONE;
 use crate::page::{PageId, SiteId};
 use crate::storage::blocks::BLOCK;
-use crate::storage::records::{BatchId, PageState, RefreshId, SeedEvidence, SeedRecord};
+use crate::storage::records::{BatchId, PageState, SeedEvidence, SeedRecord};
 use crate::storage::tables::{self, BitmapKey};
 use crate::storage::{Key, Store, StoreError};
 use crate::watch::Watch;
 
-/// From page ids to numbers.
-struct Numbers(Vec<(PageId, u32)>);
-
-impl Numbers {
-    fn new(pages: &[PageId]) -> Self {
-        let mut by_id: Vec<(PageId, u32)> = pages.iter().copied().zip(0..).collect();
-        by_id.sort_unstable();
-        Self(by_id)
-    }
-
-    fn of(&self, page: PageId) -> Option<u32> {
-        let at = self.0.binary_search_by_key(&page, |(id, _)| *id).ok()?;
-        Some(self.0[at].1)
-    }
-}
-
-/// An earlier refresh of the plan with the same parameters.
-#[derive(Clone, Copy)]
-pub(crate) struct Earlier {
-    pub(crate) refresh: RefreshId,
-    /// The last batch of the state that it ran on.
-    pub(crate) batch: BatchId,
-    /// The last batch of today's state.
-    pub(crate) today: BatchId,
-}
-
 /// What the earlier refresh kept; `None` where its kind of plan cannot be followed.
 ///
-/// Memory: 20 bytes per page, and 16 for each candidate that no seed reaches.
+/// Memory: 28 bytes per page, 16 for each candidate that no seed reaches, and what the last batch
+/// overwrote.
 pub(super) fn former(
     store: &Store,
     web: &LoadedWeb,
-    choice: &WebChoice,
+    (choice, rules): (&WebChoice, &Rules),
     earlier: Earlier,
     seeds: Vec<SeedRecord>,
     watch: &dyn Watch,
@@ -87,9 +66,16 @@ pub(super) fn former(
         picks.push((evidence.pick, pick));
     }
     picks.sort_unstable_by_key(|(pick, _)| *pick);
+    let then = Then::of(store, (web, &numbers), (choice, rules), earlier, watch)?;
+    let lost = then.as_ref().map_or(0, |then| then.lost().len());
+    let number = |page: PageId| match &then {
+        Some(then) => then.number(page),
+        None => numbers.of(page),
+    };
     let mut former = Former {
         picks: picks.into_iter().map(|(_, pick)| pick).collect(),
-        rounds: vec![NONE; web.pages.len()],
+        rounds: vec![NONE; web.pages.len() + lost],
+        margins: vec![0; web.pages.len()],
         ..Former::default()
     };
     for entry in store.scan_under(&tables::REACH, &since.bytes())? {
@@ -97,7 +83,7 @@ pub(super) fn former(
         let (key, block) = entry?;
         for (place, reach) in block.0 {
             let index = key.block.saturating_mul(BLOCK).saturating_add(place);
-            let Some(page) = numbers.of(PageId::new(key.site, index)) else {
+            let Some(page) = number(PageId::new(key.site, index)) else {
                 continue;
             };
             if let Some(covered) = reach.covered {
@@ -106,10 +92,18 @@ pub(super) fn former(
             } else if let Some(score) = reach.score {
                 former.rest.push((page, millionths(score)));
             }
+            if let (Some(margin), Some(of_page)) =
+                (reach.margin, former.margins.get_mut(page as usize))
+            {
+                *of_page = margin.millionths();
+            }
         }
     }
     former.rest.sort_unstable();
-    tell_changes(&mut former, store, web, choice, earlier, &numbers, watch)?;
+    former.changes = match then {
+        Some(then) => then.changes(watch)?,
+        None => perhaps_changed(store, web, choice, earlier, &numbers, watch)?,
+    };
     Ok(Some(former))
 }
 
@@ -125,16 +119,15 @@ fn millionths(units: f64) -> i64 {
     millionths
 }
 
-/// Fills in which pages have other values or links.
-fn tell_changes(
-    former: &mut Former,
+/// The pages that may have other values or links.
+fn perhaps_changed(
     store: &Store,
     web: &LoadedWeb,
     choice: &WebChoice,
     earlier: Earlier,
     numbers: &Numbers,
     watch: &dyn Watch,
-) -> Result<(), EngineError> {
+) -> Result<Changes, EngineError> {
     let mut revalued = BTreeSet::new();
     let mut relinked = BTreeSet::new();
     let by_outlinks = choice.p_uniq.is_none_or(|share| share.0 != 0);
@@ -180,9 +173,10 @@ fn tell_changes(
         // Pages that linked to one that is gone have one uncrawled outlink less.
         revalued.extend(&relinked);
     }
-    former.revalued = revalued.into_iter().collect();
-    former.relinked = relinked.into_iter().collect();
-    Ok(())
+    Ok(Changes::Unknown {
+        revalued: revalued.into_iter().collect(),
+        relinked: relinked.into_iter().collect(),
+    })
 }
 
 /// Sites whose values may be others since a batch.

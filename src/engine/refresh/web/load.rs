@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::url_order::InUrlOrder;
 use crate::cover::web::{Cap, ValueBy, WebChoice, WebGraph};
-use crate::cover::{Method, page_value};
+use crate::cover::{Method, PUniq, PageFacts, page_value};
 use crate::engine::EngineError;
 use crate::engine::error::no_web;
 use crate::engine::policy::{Policy, Rules};
@@ -68,13 +68,9 @@ impl LoadedWeb {
             for (_, page) in pages {
                 let facts = facts(page, &of_rows);
                 let crawled = page.state == PageState::Crawled;
-                values.push(if crawled {
-                    page_value(facts, p_uniq, &choice.weights)
-                } else {
-                    choice.value_known.0 + choice.weights.of_quality(facts.quality)
-                });
+                values.push(value_of(page, facts, p_uniq, choice));
                 marks.push(Mark {
-                    may_be_seed: crawled && !facts.spam && candidates.admit(&record.name, page),
+                    may_be_seed: may_be_seed(page, rules, &record.name),
                     crawled,
                     spam: facts.spam,
                     clicked: facts.clicks > 0,
@@ -121,6 +117,25 @@ impl LoadedWeb {
             rank_visits,
         })
     }
+}
+
+/// What a page is worth, in millionths, by its own attributes.
+pub(super) fn value_of(
+    page: &PageRecord,
+    facts: PageFacts,
+    p_uniq: PUniq,
+    choice: &WebChoice,
+) -> i64 {
+    if page.state == PageState::Crawled {
+        page_value(facts, p_uniq, &choice.weights)
+    } else {
+        choice.value_known.0 + choice.weights.of_quality(facts.quality)
+    }
+}
+
+/// Whether a page of a site can be a seed, if it has links.
+pub(super) fn may_be_seed(page: &PageRecord, rules: &Rules, site: &str) -> bool {
+    page.state == PageState::Crawled && !page.spam && rules.candidates.admit(site, page)
 }
 
 /// The numbers of pages, in the order given; those that the web does not have are left out.

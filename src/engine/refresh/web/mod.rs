@@ -12,6 +12,8 @@
 pub(crate) mod evidence;
 mod former;
 pub(crate) mod load;
+mod numbers;
+mod then;
 pub(crate) mod url_order;
 
 use crate::cover::Stop;
@@ -24,9 +26,9 @@ use crate::storage::records::{RefreshId, SeedEvidence, SeedRecord};
 use crate::storage::{Changes, Store, tables};
 use crate::watch::Watch;
 use evidence::{Fates, Picked, kept, put_fates, put_pick};
-pub(crate) use former::Earlier;
 use former::former;
 use load::LoadedWeb;
+pub(crate) use numbers::Earlier;
 
 /// The seeds of a plan over the web, on their way to the store. Memory: what the seeds reach, a few
 /// bits per page, and some 50 bytes for each page that they reach and for each candidate.
@@ -79,7 +81,7 @@ pub(crate) fn run(
     let mut before = Vec::new();
     if let Some((earlier, seeds)) = earlier {
         before = in_order_of_picks(&seeds);
-        if let Some(former) = former(store, &web, choice, earlier, seeds, watch)? {
+        if let Some(former) = former(store, &web, (choice, rules), earlier, seeds, watch)? {
             match select_after(&web.graph, choice, &former, watch)? {
                 Followed::Found(selected) => followed = Some(selected),
                 Followed::GaveUp { page_visits } => in_vain = page_visits,
