@@ -114,10 +114,10 @@ pub(super) fn drift(former: &Former, graph: &SiteGraph, depth: u32) -> (Option<D
         let (was, is) = (old.values()[page as usize], graph.values()[page as usize]);
         let mut more = (is - was).max(0);
         if !rise.is_none() {
-            // Two roundings, of the value then and of today's.
+            // Roundings of the value then, of today's, and of the share of the rise.
             if was >= 0 && more > 0 {
-                granted += 2;
-                more = (more - 2 - rise.of(was)).max(0);
+                granted += 3;
+                more = (more - 3 - rise.of(was)).max(0);
             } else if more < super::value::UNIT {
                 // Of a negative value, the part that rises is not known.
                 granted += more;

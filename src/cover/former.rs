@@ -31,8 +31,8 @@ const MATTERS: i64 = 64;
 /// The most searches for differences at a round: groups times hops.
 const MOST_GROUPS: usize = 48;
 
-/// An earlier selection by weight on a site, where covered pages were zeroed, in the numbers of
-/// today's graph. Pages that are not on the site any more have the numbers after those.
+/// An earlier selection by weight on a site, with the same parameters bar the number of seats, where
+/// covered pages were zeroed, in the numbers of today's graph. Pages that are not on the site any more have the numbers after those.
 #[derive(Clone, Debug)]
 pub struct Former {
     /// The site as it was. A page that is new has no links there and is worth nothing.
