@@ -28,6 +28,8 @@ use crate::graph::lanes::{Bits, LANES, LaneValues, Pool};
 
 /// A page is much linked if one page or link in this many leads to it.
 const MUCH_LINKED: u64 = 128;
+/// Where more than one page in so many has other links, a site is selected on anew.
+const MUCH_CHANGED: usize = 16;
 /// What is granted to every page is at most one part in so many of the weight of the last pick.
 const GRANTED: i64 = 256;
 
@@ -102,7 +104,8 @@ impl Source {
     }
 }
 
-/// Compares a site with what it was; `None` where sums could overflow. Returns the page visits, too.
+/// Compares a site with what it was; `None` where too much has changed, or sums could overflow. Returns
+/// the page visits, too.
 pub(super) fn drift(former: &Former, graph: &SiteGraph, depth: u32) -> (Option<Drift>, u64) {
     let old = &former.graph;
     let rise = Rise::new(former.p_uniq);
@@ -114,10 +117,10 @@ pub(super) fn drift(former: &Former, graph: &SiteGraph, depth: u32) -> (Option<D
         let (was, is) = (old.values()[page as usize], graph.values()[page as usize]);
         let mut more = (is - was).max(0);
         if !rise.is_none() {
-            // Two roundings, of the value then and of today's.
+            // Roundings of the value then, of today's, and of the share of the rise.
             if was >= 0 && more > 0 {
-                granted += 2;
-                more = (more - 2 - rise.of(was)).max(0);
+                granted += 3;
+                more = (more - 3 - rise.of(was)).max(0);
             } else if more < super::value::UNIT {
                 // Of a negative value, the part that rises is not known.
                 granted += more;
@@ -135,6 +138,9 @@ pub(super) fn drift(former: &Former, graph: &SiteGraph, depth: u32) -> (Option<D
                 through: Vec::new(),
             });
         }
+    }
+    if relinked.len() > graph.pages() as usize / MUCH_CHANGED {
+        return (None, 0);
     }
     let pools = (Pool::new(graph.pages()), Pool::new(old.pages()));
     for group in relinked.chunks(LANES) {

@@ -5,7 +5,7 @@
 //! it rises by no more than the negative value that picks cover meanwhile, wherever that is.
 //!
 //! A [`Trail`] notes how these bounds fell, round by round, so that the next selection on the site
-//! can begin with them ([`former`](mod@super::former)).
+//! can begin with them (`followed`).
 
 /// A bound that says nothing.
 const NOTHING: i64 = i64::MAX / 4;

@@ -25,7 +25,8 @@ use std::collections::BinaryHeap;
 
 use super::bounds;
 use super::components::Components;
-use super::former::{Followed, Former};
+use super::followed::Followed;
+use super::former::Former;
 use super::graph::SiteGraph;
 use super::known::{Known, Trail};
 use super::lead::{Best, Key, Lead, Round, Sieve, key};

@@ -16,7 +16,7 @@
 //! | [`share`] | a total of seeds over the sites |
 //! | `run`, `places` | the picks of a site by each method, and where each looks |
 //! | `lazy`, `lead`, `bounds`, [`known`] | the best weight without searching from most pages |
-//! | [`former`], `drift` | an earlier selection on a site that has changed since, followed |
+//! | [`former`], `followed`, `drift` | an earlier selection on a site that has changed since, followed |
 //! | `weigh`, `reach` | weights by search, 256 at a time (`graph::lanes`), and what picks cover |
 //! | `components`, `pagerank`, `baselines` | orders and places that methods pick by |
 //! | [`rest`](mod@rest) | the scores of the pages that no pick covers |
@@ -33,6 +33,7 @@ mod bounds;
 mod components;
 mod drift;
 pub mod error;
+mod followed;
 pub mod former;
 pub mod graph;
 pub mod known;

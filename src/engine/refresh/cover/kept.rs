@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::records;
 use super::sites::LoadedSite;
 use crate::cover::{
     Choice, Covered, Former, Mark, Method, PUniq, Score, SiteCover, SiteGraph, Trail,
@@ -190,15 +189,6 @@ fn told(error: StoreError) -> EngineError {
         StoreError::Damaged { .. } => EngineError::Ledger(error),
         other => other.into(),
     }
-}
-
-/// Which refresh picked the seeds of each site on the list of another, where it can be followed.
-pub(super) fn since(
-    store: &Store,
-    refresh: RefreshId,
-) -> Result<BTreeMap<SiteId, RefreshId>, EngineError> {
-    let records = records(store, refresh)?.into_iter();
-    Ok(records.map(|(site, record)| (site, record.since)).collect())
 }
 
 /// Deletes what is kept of a site under the refresh that picked its seeds; damaged or not.

@@ -40,7 +40,7 @@ use crate::watch::Watch;
 use evidence::Picked;
 use reach::put_reach;
 use seats::seats;
-use select::{Selected, select};
+use select::{Kept, select};
 use sites::cover_sites;
 
 /// An earlier refresh of the plan with the same parameters.
@@ -60,14 +60,6 @@ pub(crate) struct CoverRun {
     /// Sites, by name.
     sites: Vec<(SiteId, Kept)>,
     pub(crate) page_visits: u64,
-}
-
-/// What a site has taken over, or has newly.
-enum Kept {
-    /// Taken over from the earlier refresh.
-    Taken(CoverRecord),
-    /// Picked now; the numbers of the refresh and the ranks are filled in when it is stored.
-    New(Box<Selected>),
 }
 
 /// Selects on all sites that changed since `earlier`; without it, on all sites.
@@ -237,11 +229,10 @@ impl CoverRun {
     ) -> Result<(), EngineError> {
         // What is kept to be followed is that of a plan's last refresh.
         if let Some(last) = store.get(&tables::PLANS, &plan.to_owned())? {
-            let of_last = kept::since(store, last.last_refresh)?;
             let picked_by = self.picked_by(refresh);
-            for (site, since) in of_last {
-                if picked_by.get(&site) != Some(&since) {
-                    kept::delete_site(store, changes, (since, site))?;
+            for (site, record) in records(store, last.last_refresh)? {
+                if picked_by.get(&site) != Some(&record.since) {
+                    kept::delete_site(store, changes, (record.since, site))?;
                 }
             }
         }
@@ -349,15 +340,6 @@ enum Ranked<'a> {
     Taken(SeedRecord),
     /// On no site's graph.
     Pin(PageId),
-}
-
-impl Kept {
-    fn record(&self) -> &CoverRecord {
-        match self {
-            Self::Taken(record) => record,
-            Self::New(new) => &new.record,
-        }
-    }
 }
 
 fn put_pick(

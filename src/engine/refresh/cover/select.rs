@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::Kept;
 use super::evidence::Picked;
 use super::kept::{self, KeptSite};
 use super::reach::Uncovered;
@@ -17,6 +16,23 @@ use crate::page::SiteId;
 use crate::storage::Store;
 use crate::storage::records::{CoverRecord, CoverStop, RefreshId};
 use crate::watch::Watch;
+
+/// What a site has taken over, or has newly.
+pub(super) enum Kept {
+    /// Taken over from the earlier refresh.
+    Taken(CoverRecord),
+    /// Picked now; the numbers of the refresh and the ranks are filled in when it is stored.
+    New(Box<Selected>),
+}
+
+impl Kept {
+    pub(super) fn record(&self) -> &CoverRecord {
+        match self {
+            Self::Taken(record) => record,
+            Self::New(new) => &new.record,
+        }
+    }
+}
 
 /// What came of selecting on a site.
 pub(super) struct Selected {
