@@ -222,7 +222,11 @@ proptest! {
 fn a_small_change_takes_a_small_part_of_the_visits() {
     let web = plain_large();
     let graph = large();
-    for (hops, price, share) in [(1, UNIT / 2, 0.1), (2, UNIT / 3, 0.3)] {
+    for (hops, price, share) in [
+        (1, UNIT / 2, 0.03),
+        (2, UNIT / 3, 0.05),
+        (3, UNIT / 3, 0.05),
+    ] {
         let choice = choice(Method::Greedy, hops, None, price, 60);
         let before = select(&graph, &choice, &[], &Unwatched).unwrap();
         let mut now = web.clone();

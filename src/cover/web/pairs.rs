@@ -236,3 +236,50 @@ impl Pairs {
         visits
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::cover::web::samples::web;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn pages_differ_that_are_within_reach_in_one_web_alone(
+            then in web(),
+            changes in proptest::collection::vec(
+                (0_u32..24, proptest::collection::btree_set(0_u32..24, 0..4)),
+                0..5,
+            ),
+            hops in 0_u32..5,
+        ) {
+            let mut now = then.clone();
+            let pages = u32::try_from(then.links.len()).unwrap();
+            for (page, links) in changes.into_iter().filter(|of| of.0 < pages) {
+                let links = links.into_iter().filter(|to| *to < pages && *to != page);
+                now.links[page as usize] = links.collect();
+            }
+            let links = |page: u32| then.links[page as usize].iter().copied().collect();
+            let links: Vec<(u32, Vec<u32>)> = (0..pages).map(|page| (page, links(page))).collect();
+            // A price that no page is worth, so that every page counts.
+            let graph = now.graph();
+            let before = Before::new(&graph, pages as usize, &[], &links, 7_654_321);
+            let mut pairs = Pairs::new(pages as usize);
+            for from in 0..pages {
+                let (mut came, mut went) = (BTreeSet::new(), BTreeSet::new());
+                pairs.differing(&before, from, hops, |page, is_now| {
+                    let of = if is_now { &mut came } else { &mut went };
+                    assert!(of.insert(page), "{page} is told twice");
+                });
+                let (now, then) = (now.within(from, hops), then.within(from, hops));
+                prop_assert_eq!(came, &now - &then);
+                prop_assert_eq!(went, &then - &now);
+            }
+        }
+    }
+}
