@@ -3,7 +3,6 @@
 use super::graph::SiteGraph;
 use super::known::Trail;
 use super::value::PUniq;
-use crate::graph::NONE;
 
 /// An earlier selection by weight on a site, with the same parameters bar the number of seats, where
 /// covered pages were zeroed, in the numbers of today's graph. Pages that are not on the site any more
@@ -12,7 +11,7 @@ use crate::graph::NONE;
 pub struct Former {
     /// The site as it was. A page that is new has no links there and is worth nothing.
     pub graph: SiteGraph,
-    /// By page: the place, from 0, of the pick that was the first to cover it; [`NONE`] where none
+    /// By page: the place, from 0, of the pick that was the first to cover it; [`NONE`](crate::graph::NONE) where none
     /// did.
     pub rounds: Vec<u32>,
     /// The weights that the picks were made by.
