@@ -3,7 +3,6 @@
 use super::graph::SiteGraph;
 use super::known::Trail;
 use super::value::PUniq;
-use crate::graph::NONE;
 
 /// An earlier selection by weight on a site, with the same parameters bar the number of seats, where
 /// covered pages were zeroed, in the numbers of today's graph. Pages that are not on the site any more
