@@ -136,15 +136,9 @@ fn changed(web: &Plain, changes: &[Change]) -> (Plain, (Vec<u32>, Vec<u32>)) {
 }
 
 /// Follows a selection over some days, each of which changes the web, and compares each day with a
-/// selection from scratch. Returns how many days could be followed.
-fn follow_days(
-    mut web: Plain,
-    days: &[Vec<Change>],
-    choice: &WebChoice,
-    is_known: bool,
-) -> Result<usize, TestCaseError> {
+/// selection from scratch.
+fn follow_days(mut web: Plain, days: &[Vec<Change>], choice: &WebChoice, is_known: bool) {
     let mut last = select(&web.graph(), choice, &[], &Unwatched).unwrap();
-    let mut count = 0;
     for day in days {
         let (now, (revalued, relinked)) = changed(&web, day);
         let graph = now.graph();
@@ -159,14 +153,12 @@ fn follow_days(
         last = match select_after(&graph, choice, &former, &Unwatched).unwrap() {
             Followed::Found(followed) => {
                 same(&followed.cover, &cold.cover);
-                count += 1;
                 followed
             }
             Followed::GaveUp { .. } => cold,
         };
         web = now;
     }
-    Ok(count)
 }
 
 fn method(hops: u32, by_depth: Option<u32>, price: i64, seeds: u32) -> WebChoice {
@@ -197,7 +189,7 @@ proptest! {
         seeds in 1_u32..7,
         is_known in any::<bool>(),
     ) {
-        follow_days(web, &days, &method(hops, by_depth, price, seeds), is_known)?;
+        follow_days(web, &days, &method(hops, by_depth, price, seeds), is_known);
     }
 }
 
@@ -214,7 +206,7 @@ proptest! {
         seeds in 1_u32..12,
         is_known in any::<bool>(),
     ) {
-        follow_days(web, &days, &method(hops, by_depth, price, seeds), is_known)?;
+        follow_days(web, &days, &method(hops, by_depth, price, seeds), is_known);
     }
 }
 

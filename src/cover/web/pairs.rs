@@ -183,8 +183,12 @@ impl Pairs {
                 BOTH => {
                     let (came, went) = (before.came(page), before.went(page));
                     visits += (came.len() + went.len()) as u64;
-                    came.iter().for_each(|&to| lead(to, NOW));
-                    went.iter().for_each(|&to| lead(to, THEN));
+                    for &to in came {
+                        lead(to, NOW);
+                    }
+                    for &to in went {
+                        lead(to, THEN);
+                    }
                 }
                 of => {
                     lead(page, of);
@@ -194,7 +198,9 @@ impl Pairs {
                         before.then(page)
                     };
                     visits += links.len() as u64;
-                    links.iter().for_each(|&to| lead(to, of));
+                    for &to in links {
+                        lead(to, of);
+                    }
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! How candidates are found whose gains may be others than in an earlier selection, and how their
 //! gains follow the picks.
 
+use std::collections::BTreeSet;
+
 use super::before::{Before, Changes};
 use super::follow::Follow;
 use super::gains::{Sum, Touched};
@@ -17,6 +19,12 @@ impl Follow<'_> {
     pub(super) fn touch_changes(&mut self, most: u64) -> Result<bool, Interrupted> {
         let (then, links, new) = match &self.former.changes {
             Changes::Unknown { revalued, relinked } => {
+                let changed = revalued.iter().chain(relinked);
+                let changed = changed.filter(|&&page| self.is_candidate[page as usize]);
+                let changed: BTreeSet<u32> = changed.copied().collect();
+                if self.visits_of_working_out(changed.len()) > most {
+                    return Ok(false);
+                }
                 let mut near = self.near(revalued, self.depth);
                 // Other links of a page lead to other pages one hop further on.
                 near.extend(self.near(relinked, self.depth.saturating_sub(1)));
@@ -55,8 +63,9 @@ impl Follow<'_> {
         }
         self.work_out(&new)?;
         // They were none that could have been listed.
-        let found = self.touched.iter_mut();
-        found.for_each(|touched| touched.margin = i64::MAX);
+        for touched in &mut self.touched {
+            touched.margin = i64::MAX;
+        }
         self.find_pairs(&before, &near, &pool)?;
         self.revalue(&values)?;
         Ok(true)
