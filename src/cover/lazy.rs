@@ -89,14 +89,15 @@ impl<'a> Lazy<'a> {
             searches: Searches::new(graph, depth),
             visits: 0,
         };
+        if residual.nonzero <= LANES {
+            // The first pick searches backward, which costs less than comparing.
+            lazy.former = None;
+            return lazy;
+        }
         if let Some(former) = former
             && (depth <= NEAR || !former.covers_all_at_once())
             && lazy.follow(former)
         {
-            return lazy;
-        }
-        if residual.nonzero <= LANES {
-            // The first pick searches backward.
             return lazy;
         }
         lazy.open(round);
@@ -152,10 +153,7 @@ impl<'a> Lazy<'a> {
             }
             return Ok(lead(candidates, exact, round));
         }
-        let few = round.residual.nonzero <= LANES;
-        // Where much of a small site is left, and much is known of it, it need not be searched.
-        let much = 4 * round.residual.nonzero > self.graph.pages() as usize;
-        if few && !(much && self.followed.is_some()) {
+        if round.residual.nonzero <= LANES {
             return Ok(self.exactly(candidates, round));
         }
         let mut batch = FIRST_BATCH;
@@ -195,9 +193,6 @@ impl<'a> Lazy<'a> {
                 }
             }
             batch = (4 * batch).min(LARGEST_BATCH);
-            if few && self.visits - started > pass(self.graph) / 2 {
-                return Ok(self.exactly(candidates, round));
-            }
             if batch > LARGEST_BATCH / 16
                 && !queue.is_empty()
                 && let Some(former) = self.former

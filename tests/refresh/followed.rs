@@ -41,7 +41,7 @@ fn seen(bank: &TestBank, refresh: RefreshId) -> BTreeSet<(RefreshId, SiteId)> {
     let reader = Reader::open(bank.bank.path()).unwrap();
     let entries = reader.scan_under(&tables::COVERS, &refresh.to_be_bytes());
     let records = entries.unwrap().map(|entry| entry.unwrap());
-    let large = records.filter(|(_, record)| record.crawled >= 64);
+    let large = records.filter(|(_, record)| record.crawled >= 256);
     large
         .map(|((_, site), record)| (record.since, site))
         .collect()
@@ -51,10 +51,10 @@ fn seen(bank: &TestBank, refresh: RefreshId) -> BTreeSet<(RefreshId, SiteId)> {
 fn days_of_a_crawl() {
     let crawl = crawl(4_000, 6, 0.01);
     let plans = [
-        ("greedy-1", CoverMethod::Greedy, 1, 0.25),
-        ("greedy-2", CoverMethod::Greedy, 2, 0.35),
+        ("greedy-1", CoverMethod::Greedy, 1, 0.4),
+        ("greedy-2", CoverMethod::Greedy, 2, 0.45),
         ("greedy-3", CoverMethod::Greedy, 3, 0.6),
-        ("greedy-5", CoverMethod::Greedy, 5, 1.1),
+        ("greedy-5", CoverMethod::Greedy, 5, 1.2),
         ("weight-5", CoverMethod::MaxWeight, 5, 0.7),
     ];
     let bank = TestBank::new();
@@ -93,7 +93,7 @@ fn days_of_a_crawl() {
 
 #[test]
 fn what_is_kept() {
-    let crawl = crawl(600, 6, 0.02);
+    let crawl = crawl(3_000, 6, 0.02);
     let bank = TestBank::new();
     bank.delta(&day_text(&crawl, 0).unwrap());
     let refresh = |cold: bool, keep: Option<u32>| -> RefreshReport {
@@ -141,7 +141,7 @@ fn what_is_kept() {
 
 #[test]
 fn damage_is_told() {
-    let crawl = crawl(400, 2, 0.02);
+    let crawl = crawl(1_000, 2, 0.02);
     let bank = TestBank::new();
     bank.delta(&day_text(&crawl, 0).unwrap());
     bank.refresh("p", &by(CoverMethod::Greedy), false);

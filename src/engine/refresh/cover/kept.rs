@@ -22,7 +22,7 @@ use crate::storage::records::RefreshId;
 use crate::storage::{Changes, Key, Store, StoreError, tables};
 
 /// Smaller sites are selected on anew, which costs less than comparing them.
-const LEAST: u32 = 64;
+const LEAST: u32 = 256;
 
 /// Whether a method picks by weight anywhere on a site and leaves covered pages where they are.
 pub(super) fn is_followed(choice: &Choice) -> bool {
