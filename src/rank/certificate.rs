@@ -28,7 +28,8 @@
 //!   [`Region::rounding`] bounds both; `(M z)` and `(M x)` are inflated by it, `mu x` and `mu z`
 //!   are deflated by `4 eps`, so a comparison that holds in floating point holds exactly.
 //!   For `tau` no larger than that bound nothing can settle, and nothing is accepted.
-//! * Raising works only on what is near violated entries. The sums and images that a raise changes
+//! * Where what is violated is cited from all over, [`few`] solves for it at once; all images are computed
+//!   anew then. Elsewhere raising works only on what is near violated entries. The sums and images that a raise changes
 //!   are computed anew as a whole, never updated by a difference, so they stay what a fresh `M z`
 //!   would be. When raising ends, every entry is tested once more. Only that last test accepts.
 //! * What is proved is the value, within `tau`: not the vector, and not which of two places within
@@ -39,6 +40,7 @@ use rayon::prelude::*;
 
 use crate::graph::{Csr, number};
 
+use super::few;
 use super::reads::Reads;
 use super::region::Region;
 use super::rows::square_of;
@@ -48,6 +50,12 @@ use super::vectors::largest_of;
 const ROUNDS: usize = 1500;
 /// Fewer sums than this are done by one thread.
 const PARALLEL: usize = 1 << 12;
+/// How often few entries are solved for at once, where that costs less than raising them.
+const SOLVED: usize = 12;
+/// They get a little more than they need, so that it ends.
+const SPARE: f64 = 1.01;
+/// Entries that more than one part in so many of the hubs lead to, counted for each, change nearly everything.
+const WIDE: usize = 32;
 /// A `z` that has grown beyond this is on its way to infinity.
 const RUNAWAY: f64 = 1e15;
 
@@ -117,29 +125,45 @@ pub(super) fn certify(
         }
     };
     raising.look_everywhere();
-    for round in 0..ROUNDS {
+    let violates = |z: f64, image: f64, v: usize| need(image, v) > deflated * z;
+    let (mut round, mut few, mut solved) = (0, Vec::new(), 0);
+    loop {
+        raising.find(violates);
+        if raising.found.is_empty() {
+            let entries = raising.z.iter().zip(&raising.image).enumerate();
+            let holds =
+                |(v, (&z, &image)): (usize, (&f64, &f64))| z > 0.0 && !violates(z, image, v);
+            return entries.into_iter().all(holds);
+        }
+        if solved < SOLVED && raising.is_wide() {
+            few = union(&few, &raising.found);
+            let short = |z: f64, image: f64, v: usize| need(image, v) * SPARE - deflated * z;
+            if raising.solve(&few, deflated, short, visits) {
+                solved += 1;
+                continue;
+            }
+            solved = SOLVED;
+        }
         let step = match round {
             0..60 => 1.01,
             60..250 => 1.0 + 1e-4,
             _ => 1.0 + 1e-7,
         };
-        let raised = raising.round(|z, image, v| {
-            let need = need(image, v);
-            (need > deflated * z).then_some(need / deflated * step)
-        });
-        match raised {
-            Some(largest) if largest < RUNAWAY && visits.products <= most => raising.spread(visits),
-            Some(_) => return false,
-            None => {
-                let entries = raising.z.iter().zip(&raising.image).enumerate();
-                let holds = |(v, (&z, &image)): (usize, (&f64, &f64))| {
-                    z > 0.0 && need(image, v) <= deflated * z
-                };
-                return entries.into_iter().all(holds);
-            }
+        let largest = raising.raise(|image, v| need(image, v) / deflated * step);
+        if round == ROUNDS || largest >= RUNAWAY || visits.products > most {
+            return false;
         }
+        raising.spread(visits);
+        round += 1;
     }
-    false
+}
+
+/// Two ascending lists as one, each number once.
+fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let mut union = [a, b].concat();
+    union.sort_unstable();
+    union.dedup();
+    union
 }
 
 /// The images of the vector of ones, from which raising starts.
@@ -171,7 +195,8 @@ pub(super) struct Raising<'a> {
     image: Vec<f64>,
     /// Entries whose image changed and that have to be tested.
     pending: Vec<u32>,
-    raised: Vec<u32>,
+    /// Entries that are to be raised.
+    found: Vec<u32>,
     hub_marks: Vec<bool>,
     marks: Vec<bool>,
 }
@@ -204,7 +229,7 @@ impl<'a> Raising<'a> {
             pending: Vec::new(),
             hub_marks: vec![false; sums.len()],
             marks: vec![false; z.len()],
-            raised: Vec::new(),
+            found: Vec::new(),
             weighted: pages.zip(&z).map(|(pages, z)| pages * z).collect(),
             region,
             z,
@@ -221,27 +246,78 @@ impl<'a> Raising<'a> {
         self.pending = (0..number(self.z.len())).collect();
     }
 
-    /// Raises pending entries to what `raise` says; returns the largest new entry, `None` if none
-    /// was.
-    fn round(&mut self, raise: impl Fn(f64, f64, usize) -> Option<f64>) -> Option<f64> {
-        self.raised.clear();
-        let mut largest = None;
-        for &v in &self.pending {
-            let index = v as usize;
-            if let Some(new) = raise(self.z[index], self.image[index], index) {
-                self.z[index] = new;
-                self.weighted[index] = self.region.authority_pages()[index] * new;
-                largest = Some(new.max(largest.unwrap_or(0.0)));
-                self.raised.push(v);
-            }
+    /// Finds the pending entries that are to be raised.
+    fn find(&mut self, violates: impl Fn(f64, f64, usize) -> bool) {
+        self.found.clear();
+        let is_found = |v: &&u32| {
+            let at = **v as usize;
+            violates(self.z[at], self.image[at], at)
+        };
+        self.found.extend(self.pending.iter().filter(is_found));
+    }
+
+    /// Whether what depends on the found entries is most of what there is.
+    fn is_wide(&self) -> bool {
+        let citers = |v: &u32| self.region.citers().list(*v).len();
+        let hubs: usize = self.found.iter().map(citers).sum();
+        hubs > self.region.hubs().len() / WIDE
+    }
+
+    fn set(&mut self, at: usize, z: f64) {
+        self.z[at] = z;
+        self.weighted[at] = self.region.authority_pages()[at] * z;
+    }
+
+    /// Raises the found entries to what `raise` says of their images; returns the largest.
+    fn raise(&mut self, raise: impl Fn(f64, usize) -> f64) -> f64 {
+        let mut largest = 0.0_f64;
+        for found in 0..self.found.len() {
+            let at = self.found[found] as usize;
+            let new = raise(self.image[at], at);
+            self.set(at, new);
+            largest = largest.max(new);
         }
         largest
+    }
+
+    /// Changes these entries (ascending) so that they are short by nothing, as far as they depend on each
+    /// other, and computes all images anew; `false`, and nothing is changed, if that cannot be done.
+    fn solve(
+        &mut self,
+        few: &[u32],
+        mu: f64,
+        short: impl Fn(f64, f64, usize) -> f64,
+        visits: &mut Reads,
+    ) -> bool {
+        if few.len() > few::MOST {
+            return false;
+        }
+        let short = |&v: &u32| short(self.z[v as usize], self.image[v as usize], v as usize);
+        let short: Vec<f64> = few.iter().map(short).collect();
+        let error = mu * (SPARE - 1.0) / 4.0;
+        let Some(change) = few::solve(self.region, few, mu, (&short, error), visits) else {
+            return false;
+        };
+        let new = few.iter().zip(&change);
+        let new: Vec<f64> = new.map(|(&v, more)| self.z[v as usize] + more).collect();
+        if !new.iter().all(|z| (0.0..RUNAWAY).contains(z)) {
+            return false;
+        }
+        for (&v, &z) in few.iter().zip(&new) {
+            self.set(v as usize, z);
+        }
+        (self.sums, self.image) = square_of(self.region, &self.z, visits);
+        for (sum, pages) in self.sums.iter_mut().zip(self.region.hub_pages()) {
+            *sum *= pages;
+        }
+        self.look_everywhere();
+        true
     }
 
     /// Recomputes what depends on the raised entries.
     fn spread(&mut self, visits: &mut Reads) {
         let hubs = reached(
-            &self.raised,
+            &self.found,
             self.region.citers(),
             &mut self.hub_marks,
             visits,

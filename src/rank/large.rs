@@ -68,7 +68,7 @@ pub(super) const TIGHT: Depth = Depth {
 };
 /// Raising is restarted, from places known to be smaller, once it has visited each entry this
 /// often.
-const PATIENCE: u64 = 2;
+const PATIENCE: u64 = 4;
 /// It is given up once it has visited each entry this often after that.
 const MOST: u64 = 100;
 /// How many places known to be smaller are remembered.

@@ -13,6 +13,7 @@ mod coarse;
 mod components;
 mod converged;
 mod dense;
+mod few;
 mod kept;
 mod krylov;
 mod lanczos;
