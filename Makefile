@@ -17,6 +17,9 @@ LONG_POLICIES ?= 200
 LONG_UNDOS ?= 300
 LONG_DAILY ?= 30
 LONG_WITHIN ?= 1000
+LONG_HISTORIES ?= 300
+LONG_REAL ?= 17
+LONG_SEEDS ?= 100
 PYTHON    ?= python3
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
@@ -30,7 +33,8 @@ help:
 	@echo "              refresh by cores on every day of a large crawl, each beside one from scratch,"
 	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_POLICIES=200 histories of plans with policies,"
 	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed,"
-	@echo "              LONG_WITHIN=1000 histories of refreshes within a bound, and as many days of one"
+	@echo "              LONG_HISTORIES=300 histories of refreshes by cores, LONG_REAL=17 days of a real crawl with"
+	@echo "              LONG_SEEDS=100 seeds, LONG_WITHIN=1000 histories of refreshes within a bound, and as many days of one"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
 	@echo "make interop  formats beside the programs that write and read them, all scripts of tests/interop, which say"
 	@echo "              what they skip. First: pip install scrapy pyyaml grpcio-tools duckdb pyarrow warcio fastwarc"
@@ -137,7 +141,9 @@ test-long: deps
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_repair:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_upkeep:: --nocapture
-	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) $(CARGO) test --locked --test refresh -- long:: --nocapture
+	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) LONG_REAL=$(LONG_REAL) LONG_SEEDS=$(LONG_SEEDS) \
+	  $(CARGO) test --locked --test refresh -- long:: --nocapture
+	LONG_HISTORIES=$(LONG_HISTORIES) $(CARGO) test --locked --test refresh -- random:: --nocapture
 	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --test storage -- power_cut:: --nocapture
 	LONG_STEPS=$(LONG_STEPS) $(CARGO) test --locked --test refresh -- aliases::long_steps --nocapture
 	LONG_UNDOS=$(LONG_UNDOS) $(CARGO) test --locked --test ingest -- undo::an_export --nocapture

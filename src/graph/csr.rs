@@ -56,6 +56,11 @@ impl Csr {
         self.entries.extend_from_slice(entries);
     }
 
+    /// Appends what an iterator gives to the list that is still open.
+    pub(crate) fn extend_with(&mut self, entries: impl Iterator<Item = u32>) {
+        self.entries.extend(entries);
+    }
+
     /// Ends the open list.
     pub(crate) fn close(&mut self) {
         self.offsets.push(self.entries.len());

@@ -35,6 +35,7 @@ use super::dense::eigen;
 use super::reads::Reads;
 use super::region::Region;
 use super::rows::{Rooms, Rows, column, each, products, recombine, residuals, square};
+use super::starts::Starts;
 use super::vectors::{norm, scale};
 
 /// Between these numbers of authority classes a block has 24 vectors, otherwise 16: more would save
@@ -74,7 +75,7 @@ pub(super) struct Found {
     pub(super) values: Vec<f64>,
     /// Ritz vectors of unit length over pages, good starts once pages have left. The first is
     /// nonnegative up to its error.
-    pub(super) vectors: Vec<Vec<f64>>,
+    pub(super) vectors: Starts,
 }
 
 /// How the search went.
@@ -251,7 +252,12 @@ impl<'a, const B: usize> Block<'a, B> {
 
     /// Computes the images; returns `A x` of the last vector, by hubs.
     fn look(&mut self, visits: &mut Reads) -> Vec<f64> {
-        square(self.region, &self.vectors, &mut self.rooms, visits)
+        square(
+            self.region.of_authorities(),
+            &self.vectors,
+            &mut self.rooms,
+            visits,
+        )
     }
 
     /// Rayleigh-Ritz: replaces the vectors by the Ritz vectors, and their images accordingly.
@@ -289,7 +295,7 @@ impl<'a, const B: usize> Block<'a, B> {
         });
         for _ in 1..degree {
             watch.proceed()?;
-            square(self.region, now, &mut self.rooms, visits);
+            square(self.region.of_authorities(), now, &mut self.rooms, visits);
             let next = 1.0 / (2.0 / first - scale);
             let factor = 2.0 * next / half;
             each(before, &self.rooms[0], |x, image| {
@@ -317,7 +323,7 @@ impl<'a, const B: usize> Block<'a, B> {
             // The part of the second vector that rounding leaves in the first.
             error: pairs.error() + ROUNDING / pairs.gap(),
             values: pairs.values[..kept].to_vec(),
-            vectors,
+            vectors: Starts::Authorities(vectors),
         }
     }
 

@@ -179,7 +179,7 @@ impl Ones {
     /// Cost: one visit of each entry.
     pub(super) fn of(region: &Region, visits: &mut Reads) -> Self {
         let ones = vec![1.0; region.authorities().len()];
-        let (sums, image) = square_of(region, &ones, visits);
+        let (sums, image) = square_of(region.of_authorities(), &ones, visits);
         Self { sums, image }
     }
 }
@@ -306,7 +306,7 @@ impl<'a> Raising<'a> {
         for (&v, &z) in few.iter().zip(&new) {
             self.set(v as usize, z);
         }
-        (self.sums, self.image) = square_of(self.region, &self.z, visits);
+        (self.sums, self.image) = square_of(self.region.of_authorities(), &self.z, visits);
         for (sum, pages) in self.sums.iter_mut().zip(self.region.hub_pages()) {
             *sum *= pages;
         }

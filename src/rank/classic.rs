@@ -10,6 +10,7 @@ use super::principal::Principal;
 use super::ranker::{Next, Ranker};
 use super::reads::Reads;
 use super::region::Region;
+use super::starts::Starts;
 use super::vectors::{norm, scale};
 
 /// `a = A^T h`, `h = A a`, repeated `iterations` times from scratch for every core; sigma is the
@@ -76,7 +77,7 @@ impl Ranker for Classic {
             doubt: None,
             is_exact: true,
             is_deep: true,
-            kept: Vec::new(),
+            kept: Starts::default(),
             region,
         }))))
     }

@@ -184,26 +184,15 @@ impl Converged {
         self.solved
             .remove(&(descending(principal.sigma), best, label));
         self.doubtful.remove(&label);
-        let Principal {
-            mut region,
-            authority_scores,
-            kept,
-            is_deep,
-            ..
-        } = Arc::unwrap_or_clone(principal);
-        let mut warm = vec![authority_scores];
-        if !is_deep && large::is_worth_it(&region) {
-            let (room, visits) = (&mut self.room, &mut self.visits);
-            match large::attempt(region, kept, depth, room, visits, watch)? {
-                Attempt::Solved(principal) => {
-                    self.keep(graph, left, label, principal);
-                    return Ok(());
-                }
-                Attempt::Open(open, starts) => (region, warm) = (open, starts),
+        let principal = Arc::unwrap_or_clone(principal);
+        let (room, visits) = (&mut self.room, &mut self.visits);
+        let (region, warm) = match large::deepen(principal, depth, room, visits, watch)? {
+            Attempt::Solved(principal) => {
+                self.keep(graph, left, label, principal);
+                return Ok(());
             }
-        } else {
-            warm.extend(kept.into_iter().skip(1).take(2));
-        }
+            Attempt::Open(region, warm) => (region, warm),
+        };
         if !is_connected {
             self.waiting.insert((descending(bound), label));
             self.cut(graph, left, label);

@@ -51,7 +51,7 @@ fn held(ranker: &Converged) -> usize {
             &principal.authority_scores,
             &principal.authority_errors,
         ];
-        let vectors = vectors.into_iter().chain(&principal.kept);
+        let vectors = vectors.into_iter().chain(principal.kept.vectors());
         let is_new = seen.insert(Arc::as_ptr(principal));
         if is_new {
             vectors.map(Vec::len).sum()

@@ -132,7 +132,7 @@ fn by_position<T: Ord + Copy + Default>(
     classes: &Csr,
     of: &[(u32, T)],
 ) -> Vec<(u32, T)> {
-    let last = region.authorities().last();
+    let last = region.authorities().iter().max();
     let mut codes = vec![T::default(); last.map_or(0, |class| *class as usize + 1)];
     for &(group, code) in of {
         for &class in classes.list(group) {
@@ -149,5 +149,7 @@ fn by_position<T: Ord + Copy + Default>(
 
 fn by_class<T: Copy>(region: &Region, of: &[(u32, T)]) -> Vec<(u32, T)> {
     let class = |at: u32| region.authorities()[at as usize];
-    of.iter().map(|(at, code)| (class(*at), *code)).collect()
+    let mut of: Vec<(u32, T)> = of.iter().map(|(at, code)| (class(*at), *code)).collect();
+    of.sort_unstable_by_key(|(class, _)| *class);
+    of
 }

@@ -1,4 +1,7 @@
-//! The largest eigenpair of `M = A^T A` over a large region, one vector at a time.
+//! The largest eigenpair of `N = A A^T` over a large region, one vector at a time.
+//!
+//! A region has fewer hubs than authorities, on crawls half as many or less, and the values of `N` are those
+//! of `M = A^T A`: vectors on the hubs take less room, and so does what a product touches at random.
 //!
 //! Source: Lanczos (1950), the three-term recurrence without reorthogonalisation, read as Paige (1980)
 //! does: a Ritz value whose residual is small is an eigenvalue, and its vector is as good as the
@@ -17,7 +20,8 @@
 //! spans, with the first vector taken out, shows the next value: `T - theta c c^T`, where `c` are the
 //! products of its vectors with the first. Its Ritz vector `q`, without its part along the first, has
 //! the residual `|rest| |s_k|` of any Lanczos vector, and `theta (x . q) |x'|` for the part `x'` of the
-//! first that the recurrence does not span.
+//! first that the recurrence does not span. A vector that is only to become more exact needs no rival:
+//! the gap is known.
 //!
 //! **Error of the vector.** With `theta` the largest Ritz value and `r` its residual, which is orthogonal
 //! to all that the recurrence spans, `|x - x*| <= r / (theta - lambda_2)` to first order. `lambda_2` is
@@ -26,17 +30,20 @@
 
 use crate::watch::{Interrupted, Watch};
 
-use super::block::{Found, NEAREST, ROUNDING, Search, UNSETTLED, best_combination, noise};
+use super::block::{Found, NEAREST, ROUNDING, UNSETTLED, best_combination, noise};
 use super::certificate::Ones;
-use super::dense::eigen;
+use super::dense::largest_pair;
 use super::reads::Reads;
 use super::region::Region;
 use super::rows::{Image, Room, Rooms, Rows, column, products, square};
+use super::starts::Starts;
 use super::tridiagonal::Tridiagonal;
 use super::vectors::{add, combinations, combine, dot, dots, less_two, norm, scale};
 
-/// How many vectors the search starts with: known ones, and the last all ones.
-const STARTS: usize = 4;
+/// How many known vectors a search starts from.
+pub(super) const STARTS: usize = 3;
+/// These, and weight everywhere.
+const BLOCK: usize = STARTS + 1;
 /// The weight that the start has everywhere, beside its own.
 const EVERYWHERE: f64 = 1e-3;
 /// A goal below this is that of a search which starts where another one ended: weight everywhere would
@@ -47,10 +54,12 @@ const SHARED: usize = 12;
 /// Reads between two looks at the Ritz values, and before the first.
 const LOOK: usize = 4;
 const FIRST_LOOK: usize = 8;
-/// The most vectors of a recurrence: 960 bytes for each authority class.
+/// The most vectors of a recurrence: 960 bytes for each hub class.
 const MOST: usize = 120;
 /// Fewer of them where they would take more memory than this, in bytes, but no fewer than half.
 const MEMORY: usize = 1 << 29;
+/// The most products of one that only goes on with a vector.
+const SHARPENING: usize = 60;
 /// A residual, relative to the value, that only rounding keeps from being smaller.
 const SHARP: f64 = 1e-13;
 /// An error of the vector that will do then.
@@ -62,8 +71,8 @@ const MORE: usize = 3;
 /// A rival is settled if its residual is below this share of its distance from the first value.
 const RIVAL_UNSETTLED: f64 = 0.5;
 
-/// The principal pair of a region, found from vectors that may be good starts, so that the error of the
-/// vector is at most `goal`.
+/// The principal pair of a region, found from vectors on its hubs that may be good starts, so that the
+/// error of the vector is at most `goal`; else the vectors reached.
 ///
 /// Cost: a read of all entries for each product, two products side by side in the first ten.
 pub(super) fn principal(
@@ -73,16 +82,13 @@ pub(super) fn principal(
     room: &mut Room,
     visits: &mut Reads,
     watch: &dyn Watch,
-) -> Result<Search, Interrupted> {
+) -> Result<(Reached, Ones), Interrupted> {
     let (mut line, mut rival, ones) = begin(region, warm, goal, visits);
     let found = follow(region, (&mut line, &mut rival), goal, room, visits, watch);
     room.usual = line.len();
     room.give(line.vectors);
     room.give(rival.vectors);
-    Ok(match found? {
-        Ok(found) => Search::Done(Box::new(found), ones),
-        Err(vectors) => Search::GivenUp(vectors),
-    })
+    Ok((found?, ones))
 }
 
 /// Goes on until the error of the vector is at most `goal`; else the vectors reached.
@@ -93,19 +99,20 @@ fn follow(
     room: &mut Room,
     visits: &mut Reads,
     watch: &dyn Watch,
-) -> Result<Result<Found, Vec<Vec<f64>>>, Interrupted> {
-    let pages = region.authority_pages();
+) -> Result<Reached, Interrupted> {
+    let side = region.of_hubs();
+    let pages = side.pages;
     let most = (MEMORY / (8 * pages.len().max(1))).clamp(MOST / 2, MOST);
     // Searches of steps that follow each other take about as long.
     let first_look = (room.usual * 2 / 3).clamp(FIRST_LOOK, MOST / 4);
     loop {
         watch.proceed()?;
         if rival.vectors.len() <= SHARED && !rival.is_done {
-            let [image, other] = room.pair(region, (line.last(), rival.last()), visits);
+            let [image, other] = room.pair(side, (line.last(), rival.last()), visits);
             line.advance(pages, image);
             rival.advance(pages, other);
         } else {
-            line.advance(pages, room.one(region, line.last(), visits));
+            line.advance(pages, room.one(side, line.last(), visits));
         }
         let length = line.len();
         let is_last = line.is_done || length >= most;
@@ -118,11 +125,11 @@ fn follow(
         let is_sharp = state.residual <= SHARP && !state.is_settled();
         if !line.is_done && !state.is_good(goal) && !is_sharp {
             if is_last {
-                return Ok(Err(line.ritz(pages, &state.values, STARTS - 1)));
+                return Ok(Err(line.ritz(pages, &state.values, STARTS)));
             }
             continue;
         }
-        let mut vectors = line.ritz(pages, &state.values, STARTS - 1);
+        let mut vectors = line.ritz(pages, &state.values, STARTS);
         let mut along = Vec::new();
         let gap = loop {
             let beside = rival.beside(pages, (&vectors[0], &mut along), state.values[0]);
@@ -136,7 +143,7 @@ fn follow(
             }
             for _ in 0..MORE {
                 if !rival.is_done {
-                    rival.advance(pages, room.one(region, rival.last(), visits));
+                    rival.advance(pages, room.one(side, rival.last(), visits));
                 }
             }
         };
@@ -150,7 +157,7 @@ fn follow(
                 // The part of the second vector that rounding leaves in the first.
                 error: error + ROUNDING / gap,
                 values: vec![state.values[0], state.values[0] * (1.0 - gap)],
-                vectors,
+                vectors: Starts::Hubs(vectors),
             }));
         }
         if is_last {
@@ -159,47 +166,80 @@ fn follow(
     }
 }
 
+/// Takes a vector on the hubs of a region to a smaller error, where the gap to the next value is known: its
+/// value, its error and the vector; `None` if it cannot be had.
+///
+/// Cost: a read of all entries for each product.
+pub(super) fn sharpen(
+    region: &Region,
+    (start, gap): (&[Vec<f64>], f64),
+    goal: f64,
+    room: &mut Room,
+    visits: &mut Reads,
+    watch: &dyn Watch,
+) -> Result<Option<(f64, f64, Vec<f64>)>, Interrupted> {
+    let Some(start) = start.first().filter(|_| gap >= NEAREST) else {
+        return Ok(None);
+    };
+    let side = region.of_hubs();
+    let mut line = Line::from(side.pages, start.clone());
+    let mut found = None;
+    while found.is_none() && !line.is_done && line.len() < SHARPENING {
+        watch.proceed()?;
+        line.advance(side.pages, room.one(side, line.last(), visits));
+        let state = line.state();
+        let error = state.residual / gap;
+        if error <= goal || state.residual <= SHARP && error <= ENOUGH {
+            let vector = line.ritz(side.pages, &state.values, 1).swap_remove(0);
+            found = Some((state.values[0], error + ROUNDING / gap, vector));
+        }
+    }
+    room.give(line.vectors);
+    Ok(found)
+}
+
+/// What a search found, or the vectors that it reached.
+pub(super) type Reached = Result<Found, Vec<Vec<f64>>>;
+
 /// The two recurrences: one from the best combination of the starts, whose image is known, and its
-/// rival. Cost: one read of the entries, for all starts together.
+/// rival. Cost: one read of the entries for all starts together, and one for the row sums.
 fn begin(region: &Region, warm: &[Vec<f64>], goal: f64, visits: &mut Reads) -> (Line, Line, Ones) {
-    let pages = region.authority_pages();
+    let side = region.of_hubs();
+    let pages = side.pages;
+    // Weight everywhere is that of the row sums: then their image comes with the starts'.
+    let sums = region.lead(&vec![1.0; region.authorities().len()], visits);
     let warm: Vec<&Vec<f64>> = warm
         .iter()
         .filter(|vector| norm(pages, vector) > 0.0)
-        .take(STARTS - 1)
+        .take(STARTS)
         .collect();
-    let mut block: Rows<STARTS> = vec![[0.0; STARTS]; pages.len()];
+    let mut block: Rows<BLOCK> = vec![[0.0; BLOCK]; pages.len()];
     for (at, row) in block.iter_mut().enumerate() {
         for (entry, vector) in row.iter_mut().zip(&warm) {
             *entry = vector[at];
         }
-        row[STARTS - 1] = 1.0;
+        row[STARTS] = sums[at];
     }
-    let mut rooms: Rooms<STARTS> = Default::default();
-    let sums = square(region, &block, &mut rooms, visits);
-    let ones = Ones {
-        sums,
-        image: column(&rooms[0], STARTS - 1),
-    };
+    let mut rooms: Rooms<BLOCK> = Default::default();
+    let image = square(side, &block, &mut rooms, visits);
     let (gram, projected) = products(pages, &block, &rooms[0]);
     let best = best_combination(&gram, &projected);
-    let combined = |rows: &Rows<STARTS>| -> Vec<f64> {
-        let sum =
-            |row: &[f64; STARTS]| row.iter().zip(best).map(|(entry, part)| entry * part).sum();
+    let combined = |rows: &Rows<BLOCK>| -> Vec<f64> {
+        let sum = |row: &[f64; BLOCK]| row.iter().zip(best).map(|(entry, part)| entry * part).sum();
         rows.iter().map(sum).collect()
     };
-    let (mut start, mut image) = (combined(&block), combined(&rooms[0]));
+    let (mut start, mut image_of_start) = (combined(&block), combined(&rooms[0]));
     // Which of the two directions it has is of no account to the rest.
-    let side: f64 = pages.iter().zip(&start).map(|(pages, x)| pages * x).sum();
-    let length = norm(pages, &start) * side.signum();
+    let direction: f64 = pages.iter().zip(&start).map(|(pages, x)| pages * x).sum();
+    let length = norm(pages, &start) * direction.signum();
     let everywhere = if goal < DEEP { 0.0 } else { EVERYWHERE };
-    let all = pages.iter().sum::<f64>().sqrt();
-    for (vector, one) in [(&mut start, None), (&mut image, Some(&ones.image))] {
+    let all = norm(pages, &sums);
+    for (vector, one) in [
+        (&mut start, &sums),
+        (&mut image_of_start, &column(&rooms[0], STARTS)),
+    ] {
         scale(vector, 1.0 / length);
-        match one {
-            None => vector.iter_mut().for_each(|x| *x += everywhere / all),
-            Some(one) => add(vector, everywhere / all, one),
-        }
+        add(vector, everywhere / all, one);
     }
     let mut other = noise(pages.len());
     let length = norm(pages, &other);
@@ -211,10 +251,10 @@ fn begin(region: &Region, warm: &[Vec<f64>], goal: f64, visits: &mut Reads) -> (
     let along = dot(pages, &start, &other) / (length * length);
     add(&mut other, -along, &start);
     let mut line = Line::from(pages, start);
-    scale(&mut image, 1.0 / length);
-    let along = dot(pages, line.last(), &image);
-    line.advance(pages, (image, along));
-    (line, Line::from(pages, other), ones)
+    scale(&mut image_of_start, 1.0 / length);
+    let along = dot(pages, line.last(), &image_of_start);
+    line.advance(pages, (image_of_start, along));
+    (line, Line::from(pages, other), Ones { sums, image })
 }
 
 /// A Lanczos recurrence from one vector.
@@ -320,16 +360,11 @@ impl Line {
     fn beside(&self, pages: &[f64], (first, along): (&[f64], &mut Vec<f64>), top: f64) -> Beside {
         let known = self.len();
         along.extend(dots(pages, &self.vectors[along.len()..known], first));
-        let entry = |i: usize, j: usize| {
-            let own = match i.abs_diff(j) {
-                0 => self.projected.alpha[i],
-                1 => self.projected.beta[i.min(j)],
-                _ => 0.0,
-            };
-            own - top * along[i] * along[j]
-        };
-        let rest = (0..known).map(|i| (0..known).map(|j| entry(i, j)).collect());
-        let (value, factors) = eigen(rest.collect()).swap_remove(0);
+        let (value, factors) = largest_pair(known, |x| {
+            let along_first: f64 = along.iter().zip(x).map(|(c, x)| c * x).sum();
+            let own = self.projected.times(x).into_iter().zip(&*along);
+            own.map(|(own, c)| own - top * c * along_first).collect()
+        });
         let out = self.rest() * factors.last().map_or(0.0, |last| last.abs());
         let shared: f64 = along.iter().zip(&factors).map(|(c, s)| c * s).sum();
         let outside = 1.0 - along.iter().map(|c| c * c).sum::<f64>();

@@ -1,7 +1,9 @@
-//! A large region: its pair from a block of vectors, the errors of its scores, its proof.
+//! A large region: its pair from a few vectors, the errors of its scores, its proof.
 //!
-//! **Scores.** `y = M x / lambda` is taken for the authorities and `A x / sigma` for the hubs, both
-//! computed anew from the nonnegative part of `x`. The error `e` of `x` has become `M e / lambda`.
+//! **Scores.** `x` is what the nonnegative part of a vector `u` on the hubs leads back to, `A^T u`, or such a
+//! part itself; an error of `u` is no smaller than that of `A^T u / sigma`. `y = M x / lambda` is taken for
+//! the authorities and `A x / sigma` for the hubs, both computed anew. The error `e` of `x` has become
+//! `M e / lambda`.
 //! With `c_v` pages citing `v`, its row sum `r_v`, and `M_vu <= c_v` (no page is cited together
 //! with `v` more often than `v` itself), Cauchy-Schwarz gives
 //!
@@ -17,7 +19,7 @@
 //! places closer together than that is the denser one is not proved. So a result that the block
 //! does not show to be clearly apart from a second pair is not accepted here, and where another
 //! region comes as near, [`super::converged`] asks for a tighter proof. The row sums that raising
-//! starts from come with the block, whose last vector at the start is all ones.
+//! starts from come with the search, one of whose starts they are the image of.
 
 use std::ops::Range;
 
@@ -30,6 +32,7 @@ use super::principal::Principal;
 use super::reads::Reads;
 use super::region::Region;
 use super::rows::{Room, square_of};
+use super::starts::Starts;
 use super::vectors::{add, largest, norm, scale};
 
 /// The numbers of authority classes for which this way is worth it. For more classes, the vectors of a
@@ -78,7 +81,7 @@ const KNOWN: usize = 6;
 pub(super) enum Attempt {
     Solved(Principal),
     /// The region was not solved; with starts for another way.
-    Open(Region, Vec<Vec<f64>>),
+    Open(Region, Starts),
 }
 
 /// Whether a region has such a size and is not complete; a complete one has a closed form.
@@ -89,40 +92,100 @@ pub(super) fn is_worth_it(region: &Region) -> bool {
 /// Solves a region as long as its principal pair is clearly apart from the second.
 pub(super) fn attempt(
     region: Region,
-    warm: Vec<Vec<f64>>,
+    warm: Starts,
     depth: Depth,
     room: &mut Room,
     visits: &mut Reads,
     watch: &dyn Watch,
 ) -> Result<Attempt, Interrupted> {
-    let search = match krylov::principal(&region, &warm, depth.goal, room, visits, watch)? {
-        Search::GivenUp(mut starts) if region.authorities().len() < TOO_LARGE => {
-            starts.extend(warm);
-            block::principal(&region, starts, depth.goal, visits, watch)?
+    let starts = warm.first(krylov::STARTS).on_hubs(&region, visits);
+    let (found, ones) = krylov::principal(&region, &starts, depth.goal, room, visits, watch)?;
+    let (found, ones) = match found {
+        Ok(found) => (found, ones),
+        Err(reached) if region.authorities().len() >= TOO_LARGE => {
+            return Ok(Attempt::Open(region, Starts::Hubs(reached)));
         }
-        found => found,
+        Err(reached) => {
+            let mut starts = Starts::Hubs(reached).on_authorities(&region, visits);
+            starts.extend(warm.on_authorities(&region, visits));
+            match block::principal(&region, starts, depth.goal, visits, watch)? {
+                Search::Done(found, ones) => (*found, ones),
+                Search::GivenUp(starts) => {
+                    return Ok(Attempt::Open(region, Starts::Authorities(starts)));
+                }
+            }
+        }
     };
-    let (mut found, ones) = match search {
-        Search::Done(found, ones) => (*found, ones),
-        Search::GivenUp(starts) => return Ok(Attempt::Open(region, starts)),
-    };
+    let known = (depth, f64::INFINITY);
+    Ok(finished(region, (found, &ones), known, visits))
+}
+
+/// Scores and proof of what was found; `upper` is what is proved of sigma already, infinite for nothing.
+fn finished(
+    region: Region,
+    (mut found, ones): (Found, &Ones),
+    (depth, upper): (Depth, f64),
+    visits: &mut Reads,
+) -> Attempt {
     let candidate = Candidate::of(&region, &found, visits);
     found.error = found
         .error
         .max(candidate.residual(&region, found.lambda) / found.gap);
-    match candidate.prove(&region, &found, &ones, depth, visits) {
+    match candidate.prove(&region, &found, ones, (depth, upper), visits) {
         Ok(upper) => {
-            let mut principal = candidate.solution(region, found, &ones, upper);
+            let mut principal = candidate.solution(region, found, ones, upper);
             principal.is_deep = depth.is_deep;
-            Ok(Attempt::Solved(principal))
+            Attempt::Solved(principal)
         }
         Err(raised) => {
             let top = largest(&raised);
             let raised = raised.iter().map(|z| (z - 1.0) / top).collect();
-            let starts = std::iter::once(raised).chain(found.vectors.into_iter().take(4));
-            Ok(Attempt::Open(region, starts.collect()))
+            let vectors = found.vectors.truncated(4).on_authorities(&region, visits);
+            let starts = std::iter::once(raised).chain(vectors);
+            Attempt::Open(region, Starts::Authorities(starts.collect()))
         }
     }
+}
+
+/// Solves a region again, more exactly. Its gap is known, so no rival is looked for, and its value is proved.
+pub(super) fn deepen(
+    principal: Principal,
+    depth: Depth,
+    room: &mut Room,
+    visits: &mut Reads,
+    watch: &dyn Watch,
+) -> Result<Attempt, Interrupted> {
+    let Principal {
+        region,
+        authority_scores,
+        kept,
+        is_deep,
+        gap,
+        upper,
+        ..
+    } = principal;
+    if is_deep || !is_worth_it(&region) {
+        let kept = kept.truncated(3).on_authorities(&region, visits);
+        let starts = std::iter::once(authority_scores).chain(kept.into_iter().skip(1));
+        return Ok(Attempt::Open(region, Starts::Authorities(starts.collect())));
+    }
+    let start = kept.first(1).on_hubs(&region, visits);
+    let goal = depth.goal;
+    let found = krylov::sharpen(&region, (&start, gap), goal, room, visits, watch)?;
+    let Some((lambda, error, vector)) = found else {
+        return attempt(region, kept, depth, room, visits, watch);
+    };
+    let mut vectors = kept.on_hubs(&region, visits);
+    vectors[0] = vector;
+    let found = Found {
+        lambda,
+        gap,
+        error,
+        values: vec![lambda, lambda * (1.0 - gap)],
+        vectors: Starts::Hubs(vectors),
+    };
+    let ones = Ones::of(&region, visits);
+    Ok(finished(region, (found, &ones), (depth, upper), visits))
 }
 
 /// The vector that was found, without the entries that its error made negative.
@@ -137,29 +200,40 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Cost: one visit of each entry.
+    /// Cost: two visits of each entry at most.
     fn of(region: &Region, found: &Found, visits: &mut Reads) -> Self {
-        let first = found.vectors.first().map_or(&[][..], Vec::as_slice);
+        let first = found.vectors.vectors().first();
+        let first = first.map_or(&[][..], Vec::as_slice);
+        let (side, is_of_hubs) = match found.vectors {
+            Starts::Hubs(_) => (region.of_hubs(), true),
+            Starts::Authorities(_) => (region.of_authorities(), false),
+        };
         let lack: Vec<f64> = first.iter().map(|x| x.min(0.0)).collect();
-        let live = region.authority_pages().iter().map(|pages| *pages > 0.0);
-        let x = first.iter().zip(live);
+        let x = first.iter().zip(side.pages);
         let x: Vec<f64> = x
-            .map(|(x, live)| if live { x.max(0.0) } else { 0.0 })
+            .map(|(x, pages)| if *pages > 0.0 { x.max(0.0) } else { 0.0 })
             .collect();
-        let (hubs, image) = square_of(region, &x, visits);
+        let (across, image) = square_of(side, &x, visits);
+        let (x, hubs, image) = if is_of_hubs {
+            let image_of_across = region.cite(&image, visits);
+            (across, image, image_of_across)
+        } else {
+            (x, across, image)
+        };
         Self {
             x,
             hubs,
             image,
-            lack: norm(region.authority_pages(), &lack),
+            lack: norm(side.pages, &lack),
         }
     }
 
-    /// `|M x - lambda x| / lambda`, as it comes out anew.
+    /// `|M x - lambda x| / lambda |x|`, as it comes out anew.
     fn residual(&self, region: &Region, lambda: f64) -> f64 {
         let mut rest = self.image.clone();
         add(&mut rest, -lambda, &self.x);
-        norm(region.authority_pages(), &rest) / lambda
+        let pages = region.authority_pages();
+        norm(pages, &rest) / lambda / norm(pages, &self.x)
     }
 
     /// The proved bound of the largest eigenvalue, or the raised `z`.
@@ -168,13 +242,13 @@ impl Candidate {
         region: &Region,
         found: &Found,
         ones: &Ones,
-        depth: Depth,
+        (depth, proved): (Depth, f64),
         visits: &mut Reads,
     ) -> Result<f64, Vec<f64>> {
         let lambda = found.lambda;
         let tightest = depth.proofs.iter().map(|proof| proof.tau);
         let tightest = lambda * (1.0 + tightest.fold(f64::INFINITY, f64::min));
-        let upper = bound(region, &self.x, &self.image);
+        let upper = bound(region, &self.x, &self.image).min(proved * proved);
         if upper <= tightest {
             return Ok(upper);
         }
@@ -195,7 +269,11 @@ impl Candidate {
         }
         let mut z = vec![1.0; self.x.len()];
         let highest = largest(&ones.image);
-        let known = found.values.iter().zip(&found.vectors).skip(1).take(KNOWN);
+        let vectors = found
+            .vectors
+            .first(KNOWN + 1)
+            .on_authorities(region, visits);
+        let known = found.values.iter().zip(&vectors).skip(1);
         for (value, vector) in known.filter(|(value, _)| **value > lambda * 0.5) {
             let local: Vec<f64> = vector.iter().map(|entry| entry.abs()).collect();
             let weight = highest / (lambda - value) / largest(&local);

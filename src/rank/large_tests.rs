@@ -49,7 +49,7 @@ fn web(rng_seed: u64, targets: u32, hubs: u32) -> Region {
 fn tried(region: &Region, warm: Vec<Vec<f64>>, depth: Depth) -> Option<Principal> {
     match attempt(
         region.clone(),
-        warm,
+        Starts::Authorities(warm),
         depth,
         &mut Room::default(),
         &mut Reads::default(),
@@ -65,7 +65,7 @@ fn tried(region: &Region, warm: Vec<Vec<f64>>, depth: Depth) -> Option<Principal
 fn exact(region: &Region) -> Principal {
     solve(
         region.clone(),
-        Vec::new(),
+        Starts::default(),
         EXACT,
         &mut Reads::default(),
         &Unwatched,
@@ -218,10 +218,10 @@ fn refuses(region: &Region, lambda: f64, x: Vec<f64>) {
         gap: 0.5,
         error: 0.0,
         values: vec![lambda],
-        vectors: vec![x],
+        vectors: Starts::Authorities(vec![x]),
     };
     let candidate = Candidate::of(region, &found, &mut visits);
-    let proved = candidate.prove(region, &found, &ones, FIRST, &mut visits);
+    let proved = candidate.prove(region, &found, &ones, (FIRST, f64::INFINITY), &mut visits);
     assert!(proved.is_err());
 }
 
@@ -241,12 +241,12 @@ fn a_wrong_pair_is_not_proved() {
     else {
         panic!("two pairs are near each other");
     };
-    refuses(&region, found.values[1], found.vectors[1].clone());
+    refuses(&region, found.values[1], found.vectors.vectors()[1].clone());
     let mut rough = exact.authority_scores.clone();
     for (at, x) in rough.iter_mut().enumerate() {
         *x *= if at % 2 == 0 { 1.0 } else { 0.99 };
     }
-    let (_, image) = square_of(&region, &rough, &mut Reads::default());
+    let (_, image) = square_of(region.of_authorities(), &rough, &mut Reads::default());
     let pages = region.authority_pages().iter();
     let terms = pages.zip(rough.iter().zip(&image));
     let (top, bottom) = terms.fold((0.0, 0.0), |(top, bottom), (p, (x, y))| {

@@ -29,6 +29,7 @@ mod replay;
 mod rest;
 mod rows;
 mod solve;
+mod starts;
 #[cfg(test)]
 mod tests;
 mod tridiagonal;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::graph::{HubGraph, NONE, Remaining, number};
+use crate::graph::{HubGraph, Remaining};
 
 use super::components::{Component, Labels};
 use super::large;
 use super::principal::Principal;
 use super::reads::Reads;
 use super::region::Region;
+use super::starts::Starts;
 
 /// How many vectors of a region are kept for a small part of it.
 const KEPT: usize = 6;
@@ -25,8 +26,8 @@ pub(super) struct Held {
     pub(super) solved: Option<(Arc<Principal>, u32)>,
 }
 
-/// A region with vectors on its authority positions that may be good starts.
-pub(super) type Started = (Region, Vec<Vec<f64>>);
+/// A region with vectors on its positions that may be good starts.
+pub(super) type Started = (Region, Starts);
 
 impl Held {
     /// The region that waits under this label, with starts. Where most of the large region that it came
@@ -59,7 +60,9 @@ impl Held {
             hubs, authorities, ..
         } = &self.component;
         let region = Region::gather(graph, left, hubs, position, visits);
-        let warm = parent.map_or_else(Vec::new, |parent| parent.starts(authorities, &region));
+        let warm = parent.map_or_else(Starts::default, |parent| {
+            parent.starts(authorities, &region)
+        });
         (region, warm)
     }
 
@@ -75,7 +78,7 @@ impl Held {
             return (region, warm);
         }
         let new = Region::gather(graph, left, &self.component.hubs, position, visits);
-        let warm = restricted(region.authorities(), &warm, new.authorities());
+        let warm = warm.carried(&region, &new);
         (new, warm)
     }
 }
@@ -95,12 +98,11 @@ impl Parent {
     pub(super) fn of(&self, authorities: &[u32], part: &Component) -> Self {
         match self {
             Self::Whole(principal) => {
-                let whole = principal.region.authorities();
-                if part.authorities.len() > whole.len() / 2 {
+                let region = &principal.region;
+                if part.authorities.len() > region.authorities().len() / 2 {
                     Self::Whole(Arc::clone(principal))
                 } else {
-                    let kept = &principal.kept[..KEPT.min(principal.kept.len())];
-                    Self::Part(restricted(whole, kept, &part.authorities))
+                    Self::Part(principal.kept.at(region, &part.authorities, KEPT))
                 }
             }
             Self::Part(vectors) => Self::Part(restricted(authorities, vectors, &part.authorities)),
@@ -108,42 +110,25 @@ impl Parent {
     }
 
     /// Starts for a region, from what was kept of its parent; `authorities` as above.
-    pub(super) fn starts(self, authorities: &[u32], region: &Region) -> Vec<Vec<f64>> {
+    pub(super) fn starts(self, authorities: &[u32], region: &Region) -> Starts {
         match self {
-            Self::Whole(principal) => {
-                let whole = principal.region.authorities();
-                restricted(whole, &principal.kept, region.authorities())
+            Self::Whole(principal) => principal.kept.carried(&principal.region, region),
+            Self::Part(vectors) => {
+                Starts::Authorities(restricted(authorities, &vectors, region.authorities()))
             }
-            Self::Part(vectors) => restricted(authorities, &vectors, region.authorities()),
         }
     }
 }
 
-/// Vectors on some authorities carried over to others: zero where those are new.
+/// Vectors on some authorities (ascending) carried over to others: zero where those are new.
 fn restricted(old: &[u32], vectors: &[Vec<f64>], authorities: &[u32]) -> Vec<Vec<f64>> {
-    let mut at = 0;
-    let places: Vec<u32> = authorities
+    let places = authorities
         .iter()
-        .map(|class| {
-            at += ahead(&old[at..], *class);
-            let is_old = old.get(at) == Some(class);
-            if is_old { number(at) } else { NONE }
-        })
-        .collect();
+        .map(|class| old.binary_search(class).ok());
+    let places: Vec<Option<usize>> = places.collect();
     let restrict = |vector: &Vec<f64>| {
-        let entry = |&place: &u32| vector.get(place as usize).copied().unwrap_or(0.0);
-        places.iter().map(entry).collect()
+        let places = places.iter();
+        places.map(|at| at.map_or(0.0, |at| vector[at])).collect()
     };
     vectors.iter().map(restrict).collect()
-}
-
-/// How many of these ascending classes are below a class; the search begins nearby.
-fn ahead(classes: &[u32], class: u32) -> usize {
-    let mut width = 1;
-    while classes.get(width).is_some_and(|&other| other < class) {
-        width *= 2;
-    }
-    let from = width / 2;
-    let to = (width + 1).min(classes.len());
-    from.min(to) + classes[from.min(to)..to].partition_point(|&other| other < class)
 }

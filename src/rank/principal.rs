@@ -3,6 +3,7 @@
 use crate::graph::{HubGraph, NONE, Remaining};
 
 use super::region::Region;
+use super::starts::Starts;
 use super::vectors::largest;
 
 /// Scores within this relative distance of the best are tied ([cores](crate::guide::cores), *Ties*).
@@ -60,7 +61,7 @@ pub struct Principal {
     /// Whether [`large`](super::large) can do no better.
     pub(super) is_deep: bool,
     /// Further Ritz vectors: good starts once pages have left the region.
-    pub(crate) kept: Vec<Vec<f64>>,
+    pub(crate) kept: Starts,
 }
 
 impl Principal {

@@ -47,13 +47,21 @@ proptest! {
                 of.authorities().iter().map(|class| f64::from(class % 7 + 1)).collect()
             };
             let (x_kept, x_new) = (x(&region), x(&new));
-            let (of_hubs, images) = square_of(&region, &x_kept, &mut reads);
-            let (of_new_hubs, new_images) = square_of(&new, &x_new, &mut reads);
-            let (image, square) = Room::default().one(&region, &x_kept, &mut reads);
+            let (of_hubs, images) = square_of(region.of_authorities(), &x_kept, &mut reads);
+            let (of_new_hubs, new_images) = square_of(new.of_authorities(), &x_new, &mut reads);
+            let (image, square) = Room::default().one(region.of_authorities(), &x_kept, &mut reads);
             prop_assert_eq!(&image, &images);
             let pages = region.authority_pages().iter();
             let terms = pages.zip(x_kept.iter().zip(&image));
             let along: f64 = terms.map(|(pages, (x, y))| pages * x * y).sum();
+            prop_assert_eq!(square, along);
+            let u: Vec<f64> = region.hubs().iter().map(|class| f64::from(class % 5 + 1)).collect();
+            let (cited, across) = square_of(region.of_hubs(), &u, &mut reads);
+            prop_assert_eq!(&across, &region.lead(&region.cite(&u, &mut reads), &mut reads));
+            let (image, square) = Room::default().one(region.of_hubs(), &u, &mut reads);
+            prop_assert_eq!(&image, &across);
+            let pages = region.authority_pages().iter();
+            let along: f64 = pages.zip(&cited).map(|(pages, x)| pages * x * x).sum();
             prop_assert_eq!(square, along);
 
             let mut live = 0;
@@ -76,7 +84,10 @@ proptest! {
                 **pages > 0.0 && new.hub_position(**class).is_none()
             });
             let rows = idle.map(|(class, _)| graph.rows().list(*class).len());
-            prop_assert_eq!(region.live(), live + rows.sum::<usize>());
+            prop_assert_eq!(region.of_authorities().live, live + rows.sum::<usize>());
+            let read = (0..).zip(region.authority_pages()).filter(|(_, pages)| **pages > 0.0);
+            let read = read.map(|(at, _)| region.citers().list(at).len());
+            prop_assert_eq!(region.of_hubs().live, read.sum::<usize>());
             let gone = region.hubs().iter().any(|class| left.hubs(*class) == 0 || !is_hub(*class))
                 || region.authorities().iter().any(|class| left.authorities(*class) == 0);
             prop_assert_eq!(region.is_whole(), !gone);
@@ -99,5 +110,14 @@ fn short_rows_come_first_and_classes_are_found() {
         [0, 1, 2, 3].map(|class| region.hub_position(class)),
         [Some(1), Some(0), Some(2), None]
     );
+    let lengths: Vec<usize> = (0..number(region.authorities().len()))
+        .map(|at| region.citers().list(at).len())
+        .collect();
+    assert!(lengths.is_sorted(), "{lengths:?}");
+    for page in [1, 2, 3, 4] {
+        let class = graph.authority_class(page).unwrap();
+        let at = region.authority_position(class).unwrap() as usize;
+        assert_eq!(region.authorities()[at], class);
+    }
     assert_eq!(region.authority_position(77), None);
 }

@@ -1,9 +1,10 @@
 //! Vectors side by side: their images, their inner products, their combinations.
 //!
 //! **One read for `M x`.** `M x = sum over hubs h of q_h row_h (row_h . p x)`: a row is read,
-//! summed up and handed on while it is at hand, and the lists of citers are not read at all. The
-//! rows are split into two halves, each with its own sums, which are added in a fixed order: the
-//! number of threads makes no difference.
+//! summed up and handed on while it is at hand, and the lists of citers are not read at all. For
+//! `N u = A A^T u` the lists of citers take the place of rows: all here is said of the authorities'
+//! [side](Side), and holds for the hubs' with both exchanged. The lists are split into two halves, each
+//! with its own sums, which are added in a fixed order: the number of threads makes no difference.
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use rayon::prelude::*;
 use crate::graph::number;
 
 use super::reads::Reads;
-use super::region::Region;
+use super::region::Side;
 
 /// A pass over fewer entries is done by one thread.
 const PARALLEL: usize = 1 << 13;
@@ -29,10 +30,10 @@ const LANES: usize = 4;
 pub(super) type Rows<const B: usize> = Vec<[f64; B]>;
 
 /// `A x` and `M x` of one vector. Cost: one visit of each entry.
-pub(super) fn square_of(region: &Region, x: &[f64], visits: &mut Reads) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn square_of(side: Side<'_>, x: &[f64], visits: &mut Reads) -> (Vec<f64>, Vec<f64>) {
     let x: Rows<1> = x.iter().map(|&entry| [entry]).collect();
     let mut rooms = Rooms::default();
-    let hubs = square(region, &x, &mut rooms, visits);
+    let hubs = square(side, &x, &mut rooms, visits);
     let [images, _] = rooms;
     (hubs, images.into_flattened())
 }
@@ -43,23 +44,23 @@ pub(super) type Rooms<const B: usize> = [Rows<B>; 2];
 /// Puts `M x` into the first of two rooms; returns `A x` of the last vector. Cost: one visit of
 /// each entry.
 pub(super) fn square<const B: usize>(
-    region: &Region,
+    side: Side<'_>,
     x: &[[f64; B]],
     [images, more]: &mut Rooms<B>,
     visits: &mut Reads,
 ) -> Vec<f64> {
-    let rows = region.rows();
-    visits.read(region.live(), B);
+    let rows = side.lists;
+    visits.read(side.live, B);
     images.resize(x.len(), [0.0; B]);
     let all = number(rows.len());
     if rows.entries().len() < PARALLEL {
-        return contribute(region, 0..all, x, images);
+        return contribute(side, 0..all, x, images);
     }
     more.resize(x.len(), [0.0; B]);
-    let half = region.middle();
+    let half = side.middle;
     let (mut hubs, rest) = rayon::join(
-        || contribute(region, 0..half, x, images),
-        || contribute(region, half..all, x, more),
+        || contribute(side, 0..half, x, images),
+        || contribute(side, half..all, x, more),
     );
     each(images, more, |sum, more| *sum += more);
     hubs.extend(rest);
@@ -70,43 +71,75 @@ pub(super) fn square<const B: usize>(
 /// few of them, where multiplying every entry anew would cost as much as reading it. Returns the squared lengths of `A x` over pages, which
 /// are `x . M x`. Cost: one visit of each entry.
 fn images_of<const B: usize>(
-    region: &Region,
+    side: Side<'_>,
     weighted: &[[f64; B]],
     (images, more): (&mut [[f64; B]], &mut Rows<B>),
     visits: &mut Reads,
 ) -> [f64; B] {
-    let rows = region.rows();
-    visits.read(region.live(), B);
-    let all = number(rows.len());
+    let rows = side.lists;
+    visits.read(side.live, B);
+    let (from, all) = (side.single, number(rows.len()));
     if rows.entries().len() < PARALLEL {
-        return hand_on(region, 0..all, weighted, images);
+        let mut squares = keep(side, weighted, images);
+        plus(
+            &mut squares,
+            1.0,
+            &hand_on(side, from..all, weighted, images),
+        );
+        return squares;
     }
     more.resize(weighted.len(), [0.0; B]);
-    let half = region.middle();
+    let half = side.middle;
     let (mut squares, rest) = rayon::join(
-        || hand_on(region, 0..half, weighted, images),
-        || hand_on(region, half..all, weighted, more),
+        || {
+            let mut squares = keep(side, weighted, images);
+            plus(
+                &mut squares,
+                1.0,
+                &hand_on(side, from..half, weighted, images),
+            );
+            squares
+        },
+        || {
+            more.fill([0.0; B]);
+            hand_on(side, half..all, weighted, more)
+        },
     );
     each(images, more, |sum, more| *sum += more);
     plus(&mut squares, 1.0, &rest);
     squares
 }
 
-/// What these hubs contribute to the images of weighted vectors, and to the squared lengths of `A x`.
+/// What hubs that lead to one authority contribute: no list is read for that.
+fn keep<const B: usize>(
+    side: Side<'_>,
+    weighted: &[[f64; B]],
+    images: &mut [[f64; B]],
+) -> [f64; B] {
+    let mut squares = [0.0; B];
+    for ((image, entry), times) in images.iter_mut().zip(weighted).zip(side.alone) {
+        for ((image, entry), square) in image.iter_mut().zip(entry).zip(&mut squares) {
+            *image = times * entry;
+            *square += *image * entry;
+        }
+    }
+    squares
+}
+
+/// What these hubs add to the images of weighted vectors, and to the squared lengths of `A x`.
 fn hand_on<const B: usize>(
-    region: &Region,
+    side: Side<'_>,
     hubs: Range<u32>,
     weighted: &[[f64; B]],
     images: &mut [[f64; B]],
 ) -> [f64; B] {
-    images.fill([0.0; B]);
     let mut squares = [0.0; B];
     for hub in hubs {
-        let times = region.hub_pages()[hub as usize];
+        let times = side.times[hub as usize];
         if times == 0.0 {
             continue;
         }
-        let row = region.rows().list(hub);
+        let row = side.lists.list(hub);
         let mut sum = [0.0; B];
         for &target in row {
             for (sum, entry) in sum.iter_mut().zip(&weighted[target as usize]) {
@@ -128,21 +161,21 @@ fn hand_on<const B: usize>(
 
 /// What these hubs contribute to `M x`; returns their entries of `A x` for the last vector.
 fn contribute<const B: usize>(
-    region: &Region,
+    side: Side<'_>,
     hubs: Range<u32>,
     x: &[[f64; B]],
     images: &mut [[f64; B]],
 ) -> Vec<f64> {
     images.fill([0.0; B]);
     let mut last = Vec::with_capacity(hubs.len());
-    let pages = region.authority_pages();
+    let pages = side.pages;
     for hub in hubs {
-        let times = region.hub_pages()[hub as usize];
+        let times = side.times[hub as usize];
         if times == 0.0 {
             last.push(0.0);
             continue;
         }
-        let row = region.rows().list(hub);
+        let row = side.lists.list(hub);
         let mut sum = [0.0; B];
         for &target in row {
             plus(&mut sum, pages[target as usize], &x[target as usize]);
@@ -317,32 +350,32 @@ impl Room {
     }
 
     /// `M x`.
-    pub(super) fn one(&mut self, region: &Region, x: &[f64], visits: &mut Reads) -> Image {
+    pub(super) fn one(&mut self, side: Side<'_>, x: &[f64], visits: &mut Reads) -> Image {
         let (weighted, more) = &mut self.single;
         weighted.clear();
-        let pages = region.authority_pages().iter();
+        let pages = side.pages.iter();
         weighted.extend(pages.zip(x).map(|(pages, x)| [pages * x]));
         let mut image = self.spare.pop().unwrap_or_default();
         image.resize(x.len(), 0.0);
         let (images, _) = image.as_chunks_mut();
-        let [square] = images_of(region, weighted, (images, more), visits);
+        let [square] = images_of(side, weighted, (images, more), visits);
         (image, square)
     }
 
     /// `M x` and `M y`.
     pub(super) fn pair(
         &mut self,
-        region: &Region,
+        side: Side<'_>,
         (x, y): (&[f64], &[f64]),
         visits: &mut Reads,
     ) -> [Image; 2] {
         let (weighted, [images, more]) = &mut self.double;
         weighted.clear();
-        let pages = region.authority_pages().iter();
+        let pages = side.pages.iter();
         let entries = pages.zip(x.iter().zip(y));
         weighted.extend(entries.map(|(pages, (x, y))| [pages * x, pages * y]));
         images.resize(x.len(), [0.0; 2]);
-        let squares = images_of(region, weighted, (images, more), visits);
+        let squares = images_of(side, weighted, (images, more), visits);
         let spare = &mut self.spare;
         [0, 1].map(|at| {
             let mut image = spare.pop().unwrap_or_default();

@@ -7,6 +7,7 @@ use super::lanczos::{Ritz, largest_pairs};
 use super::principal::{Doubt, Principal};
 use super::reads::Reads;
 use super::region::Region;
+use super::starts::Starts;
 use super::vectors::{add, dot, largest, largest_of, norm, scale};
 
 /// How accurate a solution is asked for.
@@ -51,7 +52,7 @@ const STARTS: usize = 6;
 const READS: u64 = 600;
 const ENTRIES: usize = 1 << 14;
 
-/// Solves a region, from vectors on its authority positions that may be good starts.
+/// Solves a region, from vectors that may be good starts.
 ///
 /// A complete region has a closed form: `sigma^2 = |H| |A|`, both vectors constant. Any other is
 /// solved by Lanczos and then power steps: all terms are nonnegative, so the steps make small
@@ -61,7 +62,7 @@ const ENTRIES: usize = 1 << 14;
 /// bound on its error: extraction asks for [`EXACT`] where the bounds of [`FINE`] do not decide.
 pub(super) fn solve(
     region: Region,
-    warm: Vec<Vec<f64>>,
+    warm: Starts,
     accuracy: Accuracy,
     visits: &mut Reads,
     watch: &dyn Watch,
@@ -72,8 +73,7 @@ pub(super) fn solve(
     let size = region.authorities().len();
     let most = visits.products + READS * region.rows().entries().len().max(ENTRIES) as u64;
     let mut ones = None;
-    let mut start = warm;
-    start.truncate(STARTS);
+    let mut start = warm.truncated(STARTS).on_authorities(&region, visits);
     start.extend(everywhere(size));
     let mut known: Vec<(f64, Vec<f64>)> = Vec::new();
     let mut attempt = 0;
@@ -258,7 +258,7 @@ fn finish(
         doubt,
         is_exact: accuracy.is_exact,
         is_deep: true,
-        kept: ritz.vectors,
+        kept: Starts::Authorities(ritz.vectors),
         region,
     }
 }
@@ -278,7 +278,7 @@ fn complete(region: Region) -> Principal {
         doubt: None,
         is_exact: true,
         is_deep: true,
-        kept: Vec::new(),
+        kept: Starts::default(),
         region,
     }
 }

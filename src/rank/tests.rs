@@ -11,6 +11,7 @@ use super::certificate::{Raising, TIE, VALUE, certify};
 use super::dense::eigen;
 use super::region::Region;
 use super::solve::{Accuracy, EXACT, FINE, solve};
+use super::starts::Starts;
 use super::vectors::{largest, scale};
 
 /// A region (perhaps of several components) from the target sets of hubs, as bits; hub `i` has
@@ -78,6 +79,7 @@ fn accepts(region: &Region, lambda: f64, x: &[f64]) -> bool {
 }
 
 fn solved(region: Region, warm: Vec<Vec<f64>>, accuracy: Accuracy) -> Principal {
+    let warm = Starts::Authorities(warm);
     solve(region, warm, accuracy, &mut Reads::default(), &Unwatched).unwrap()
 }
 

@@ -71,6 +71,16 @@ impl Tridiagonal {
         found
     }
 
+    /// `T x`.
+    pub(super) fn times(&self, x: &[f64]) -> Vec<f64> {
+        let entry = |at: usize| {
+            let before = at.checked_sub(1).map_or(0.0, |of| self.beta[of] * x[of]);
+            let after = x.get(at + 1).map_or(0.0, |x| self.beta[at] * x);
+            before + self.alpha[at] * x[at] + after
+        };
+        (0..x.len()).map(entry).collect()
+    }
+
     /// `(mu - T)^-1 e_1`.
     pub(super) fn resolvent(&self, mu: f64) -> Vec<f64> {
         let mut x = vec![0.0; self.alpha.len()];

@@ -7,6 +7,8 @@
 //! something to take over and something to compute, and their cores come between those of the
 //! crawl.
 //!
+//! And the days of a real crawl, `friendlinks`, on some of which half of the pages come or go.
+//!
 //! Small by default; `make test-long [LONG_PAGES=200000] [LONG_DAYS=30]` takes long. Each day's
 //! figures are printed. Where a run could not be certified, the two are compared all the same.
 
@@ -15,8 +17,11 @@ use std::io::Read;
 use std::time::Instant;
 
 use crate::support::banks::TestBank;
+use crate::support::days::friendlinks;
 use crate::support::refreshes::came_to_the_same;
-use seedbank::engine::{PlanOptions, RefreshReport, RefreshRequest};
+use crate::support::{scratch, shared};
+use seedbank::engine::{IngestRequest, PlanOptions, RefreshReport, RefreshRequest};
+use seedbank::ingest::Input;
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::Unwatched;
 
@@ -133,5 +138,31 @@ fn days_of_a_crawl() {
         }
     }
     assert!(reused > 0, "nothing was ever taken over");
+    bank.is_sound();
+}
+
+#[test]
+fn days_of_a_real_crawl() {
+    let Some(shared) = shared("days_of_a_real_crawl") else {
+        return;
+    };
+    let (seeds, days) = (number("LONG_SEEDS", 10), number("LONG_REAL", 3));
+    let bank = TestBank::new();
+    let folder = scratch();
+    let file = folder.path().join("day.jsonl");
+    for day in friendlinks(&shared).into_iter().take(days as usize) {
+        std::fs::write(&file, day).unwrap();
+        let request = IngestRequest {
+            inputs: vec![Input::File(file.clone())],
+            // Some days are clean-ups.
+            max_loss: 100.0,
+            ..IngestRequest::default()
+        };
+        bank.bank.ingest(&request, &Unwatched).unwrap();
+        let ours = refresh(&bank, "again", seeds, false);
+        let cold = refresh(&bank, "cold", seeds, true);
+        assert!(ours.view.certified && cold.view.certified);
+        came_to_the_same(&bank.bank, ours.view.refresh, cold.view.refresh);
+    }
     bank.is_sound();
 }

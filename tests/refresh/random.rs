@@ -7,6 +7,8 @@
 //! All this is done through a bank, since the point is what a refresh loads and what it leaves to
 //! the next one.
 //!
+//! Some by default; `make test-long [LONG_HISTORIES=300]` runs as many as wanted.
+//!
 //! Catches: a component that changed and was not loaded, or only in part; steps and bounds of the
 //! others that no longer fit, or were forgotten; changed standings of pages that nobody looked at;
 //! keys that stay behind.
@@ -237,8 +239,9 @@ fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
 
 #[test]
 fn sequences_of_changes() {
+    let cases = std::env::var("LONG_HISTORIES").map_or(20, |text| text.parse().unwrap());
     let mut runner = TestRunner::new(Config {
-        cases: 20,
+        cases,
         max_shrink_iters: 30,
         ..Config::default()
     });

@@ -203,7 +203,7 @@ impl Within {
 
     /// `A y` and `M y`.
     fn images(&mut self, y: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        square_of(&self.region, y, &mut self.visits)
+        square_of(self.region.of_authorities(), y, &mut self.visits)
     }
 
     /// Computes a place and lowers the bound as far as the promise needs, or as far as one of the kept steps
@@ -267,7 +267,9 @@ impl Within {
                     }
                 }
             }
-            let image = self.room.one(&self.region, line.last(), &mut self.visits);
+            let image = self
+                .room
+                .one(self.region.of_authorities(), line.last(), &mut self.visits);
             line.advance(&pages, image);
         }
     }
@@ -362,7 +364,7 @@ impl Within {
             doubt,
             is_exact: true,
             is_deep: true,
-            kept: Vec::new(),
+            kept: super::starts::Starts::default(),
             region: self.region.clone(),
         }
     }

@@ -1,0 +1,125 @@
+//! Vectors that a search may start from, on the side of a region that they were found on.
+
+use super::reads::Reads;
+use super::region::Region;
+
+/// Vectors on the positions of a region, one entry for each page of a class.
+#[derive(Clone, Debug)]
+pub(crate) enum Starts {
+    Hubs(Vec<Vec<f64>>),
+    Authorities(Vec<Vec<f64>>),
+}
+
+impl Default for Starts {
+    fn default() -> Self {
+        Self::Authorities(Vec::new())
+    }
+}
+
+impl Starts {
+    /// As vectors on the hubs. Cost: where they are not, one visit of each entry for each.
+    pub(super) fn on_hubs(self, region: &Region, visits: &mut Reads) -> Vec<Vec<f64>> {
+        match self {
+            Self::Hubs(vectors) => vectors,
+            Self::Authorities(vectors) => {
+                let vectors = vectors.iter();
+                vectors.map(|vector| region.lead(vector, visits)).collect()
+            }
+        }
+    }
+
+    /// As vectors on the authorities, at the same cost.
+    pub(super) fn on_authorities(self, region: &Region, visits: &mut Reads) -> Vec<Vec<f64>> {
+        match self {
+            Self::Authorities(vectors) => vectors,
+            Self::Hubs(vectors) => {
+                let vectors = vectors.iter();
+                vectors.map(|vector| region.cite(vector, visits)).collect()
+            }
+        }
+    }
+
+    /// The vectors, whichever side they are on.
+    pub(super) fn vectors(&self) -> &[Vec<f64>] {
+        let (Self::Hubs(vectors) | Self::Authorities(vectors)) = self;
+        vectors
+    }
+
+    /// The first of them.
+    pub(super) fn first(&self, most: usize) -> Self {
+        let first = |vectors: &[Vec<f64>]| vectors.iter().take(most).cloned().collect();
+        match self {
+            Self::Hubs(vectors) => Self::Hubs(first(vectors)),
+            Self::Authorities(vectors) => Self::Authorities(first(vectors)),
+        }
+    }
+
+    /// No more than so many.
+    pub(super) fn truncated(mut self, most: usize) -> Self {
+        let (Self::Hubs(vectors) | Self::Authorities(vectors)) = &mut self;
+        vectors.truncate(most);
+        self
+    }
+
+    /// What they are on another region: zero where its classes are new.
+    pub(super) fn carried(&self, from: &Region, to: &Region) -> Self {
+        match self {
+            Self::Hubs(vectors) => {
+                let (from, new) = (from.hubs_by_class(), to.hubs_by_class());
+                Self::Hubs(carried(vectors, (from, new), to.hubs().len()))
+            }
+            Self::Authorities(vectors) => {
+                let (from, new) = (from.authorities_by_class(), to.authorities_by_class());
+                Self::Authorities(carried(vectors, (from, new), to.authorities().len()))
+            }
+        }
+    }
+
+    /// What the first of them are on these authority classes of the region. Cost: for vectors on the hubs
+    /// the citers of these classes.
+    pub(super) fn at(&self, region: &Region, classes: &[u32], most: usize) -> Vec<Vec<f64>> {
+        let entry = |vector: &Vec<f64>, at: u32| match self {
+            Self::Authorities(_) => vector[at as usize],
+            Self::Hubs(_) => {
+                let citers = region.citers().list(at).iter();
+                let pages = region.hub_pages();
+                citers
+                    .map(|&hub| pages[hub as usize] * vector[hub as usize])
+                    .sum()
+            }
+        };
+        let places: Vec<Option<u32>> = classes
+            .iter()
+            .map(|class| region.authority_position(*class))
+            .collect();
+        let on = |vector: &Vec<f64>| -> Vec<f64> {
+            let places = places.iter();
+            places
+                .map(|at| at.map_or(0.0, |at| entry(vector, at)))
+                .collect()
+        };
+        self.vectors().iter().take(most).map(on).collect()
+    }
+}
+
+/// Vectors carried over to other positions; both are given by class, ascending.
+fn carried(
+    vectors: &[Vec<f64>],
+    (from, to): (
+        impl Iterator<Item = (u32, u32)>,
+        impl Iterator<Item = (u32, u32)>,
+    ),
+    size: usize,
+) -> Vec<Vec<f64>> {
+    let mut new = vec![vec![0.0; size]; vectors.len()];
+    let mut from = from.peekable();
+    for (class, at) in to {
+        while from.next_if(|(other, _)| *other < class).is_some() {}
+        if let Some((_, old)) = from.next_if(|(other, _)| *other == class) {
+            for (new, vector) in new.iter_mut().zip(vectors) {
+                new[at as usize] = vector[old as usize];
+            }
+        }
+    }
+    new
+}
