@@ -323,6 +323,36 @@ fn nothing_is_computed_where_nothing_has_changed() {
 }
 
 #[test]
+fn steps_that_one_bound_lets_through_are_kept_with_the_one_that_has_it() {
+    // Communities whose numbers of authorities differ by one from one to the next.
+    let mut links = Links::new();
+    for place in 0..6 {
+        let (hubs, authorities) = (100 * place, 100 * place + 50);
+        join(
+            &mut links,
+            hubs..hubs + 3,
+            authorities..authorities + 14 - place,
+        );
+        links
+            .entry(hubs)
+            .or_default()
+            .insert((authorities + 100) % 600);
+    }
+    let (mut past, _) = origins(&Past::default(), &links, "20");
+    assert!(past.steps.steps.iter().any(|step| step.weights.is_empty()));
+    for day in 0..6 {
+        flip(&mut links, 100 * day + 1, (100 * day + 253) % 600);
+        let (next, origins) = origins(&past, &links, "20");
+        let kept = &origins[..6];
+        assert!(
+            kept.iter().all(|origin| origin.is_kept()),
+            "{day}: {origins:?}"
+        );
+        past = next;
+    }
+}
+
+#[test]
 fn a_new_community_far_from_all_comes_first() {
     let mut links = web();
     let (past, _) = origins(&Past::default(), &links, "1");

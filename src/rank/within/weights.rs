@@ -1,0 +1,187 @@
+//! Weights that prove a bound (Collatz and Wielandt, see [`super::super::certificate`]), with their image.
+//!
+//! Weights are on a [grid](super::super::coarse) of few digits, so that sums of them are exact as long as
+//! they are below 2^42: an image is brought up to date by what was added to the weights, and comes out as
+//! if it had been computed anew, whatever the order of the sums.
+
+use super::super::coarse;
+use super::super::reads::Reads;
+use super::super::region::Region;
+use super::super::rows::square_of;
+
+/// Sums of weights are exact below this.
+const EXACT: f64 = (1_u64 << 42) as f64;
+/// By which share a weight is raised beyond what it needs at first. More than what mu lies above the largest
+/// eigenvalue would raise weights for ever.
+const BEYOND: f64 = 0.01;
+/// After so many times it is half of that, and so on.
+const HALVED: u8 = 4;
+
+/// Room for raising, kept from one step to the next: all zeros in between.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// What was added to the sum of each hub.
+    added: Vec<f64>,
+    /// How often each weight was raised.
+    times: Vec<u8>,
+    /// Whether a weight has to be looked at.
+    marks: Vec<bool>,
+}
+
+/// Weights of at least 1, with `M y`.
+pub(super) struct Weights {
+    pub(super) y: Vec<f64>,
+    image: Vec<f64>,
+}
+
+impl Weights {
+    /// Cost: one visit of each entry.
+    pub(super) fn new(region: &Region, y: Vec<f64>, visits: &mut Reads) -> Self {
+        let (_, image) = square_of(region, &y, visits);
+        Self { y, image }
+    }
+
+    /// The bound that they prove.
+    pub(super) fn bound(&self, region: &Region) -> f64 {
+        let inflate = 1.0 + region.rounding();
+        let entries = self.image.iter().zip(&self.y);
+        let ratios = region.authority_pages().iter().zip(entries);
+        let ratios = ratios.map(|(pages, (image, y))| {
+            if *pages > 0.0 {
+                image * inflate / y
+            } else {
+                0.0
+            }
+        });
+        ratios.fold(0.0, f64::max)
+    }
+
+    /// Raises them until they prove this bound; `false` if that takes more than so many reads. They are
+    /// valid weights in any case.
+    pub(super) fn raise(
+        &mut self,
+        region: &Region,
+        mu: f64,
+        most: usize,
+        scratch: &mut Scratch,
+        visits: &mut Reads,
+    ) -> bool {
+        scratch.added.resize(region.hubs().len(), 0.0);
+        scratch.times.clear();
+        scratch.times.resize(self.y.len(), 0);
+        scratch.marks.resize(self.y.len(), false);
+        let inflate = (1.0 + region.rounding()) / mu * (1.0 + 8.0 * f64::EPSILON);
+        let pages = region.authority_pages();
+        let is_short = |y: f64, image: f64, pages: f64| image * inflate > y && pages > 0.0;
+        let entries = self.y.iter().zip(&self.image).zip(pages).zip(0_u32..);
+        let short = entries.filter(|(((y, image), pages), _)| is_short(**y, **image, **pages));
+        let mut pending: Vec<u32> = short.map(|(_, at)| at).collect();
+        let mut reads = 0;
+        let mut touched = Vec::new();
+        let mut raised = Vec::new();
+        while !pending.is_empty() {
+            raised.clear();
+            for &v in &pending {
+                let at = v as usize;
+                let need = self.image[at] * inflate;
+                if need <= self.y[at] || pages[at] == 0.0 {
+                    continue;
+                }
+                let times = &mut scratch.times[at];
+                let beyond = BEYOND * f64::exp2(-f64::from(*times / HALVED));
+                *times = times.saturating_add(1);
+                let Some(code) = coarse::weight_code(need * (1.0 + beyond)) else {
+                    return false;
+                };
+                raised.push((v, coarse::weight(code)));
+            }
+            pending.clear();
+            for &(v, y) in &raised {
+                let at = v as usize;
+                let more = pages[at] * (y - std::mem::replace(&mut self.y[at], y));
+                let citers = region.citers().list(v);
+                reads += citers.len();
+                for &hub in citers {
+                    let added = &mut scratch.added[hub as usize];
+                    if *added == 0.0 {
+                        touched.push(hub);
+                    }
+                    *added += more;
+                }
+            }
+            for hub in touched.drain(..) {
+                let more = std::mem::take(&mut scratch.added[hub as usize])
+                    * region.hub_pages()[hub as usize];
+                if more == 0.0 {
+                    continue;
+                }
+                let row = region.rows().list(hub);
+                reads += row.len();
+                for &v in row {
+                    self.image[v as usize] += more;
+                    if !std::mem::replace(&mut scratch.marks[v as usize], true) {
+                        pending.push(v);
+                    }
+                }
+            }
+            for &v in &pending {
+                scratch.marks[v as usize] = false;
+            }
+            if reads > most {
+                break;
+            }
+        }
+        *visits += reads as u64;
+        pending.is_empty() && self.image.iter().all(|image| *image < EXACT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::graph::{NONE, Remaining, Rows, number};
+
+    proptest! {
+        #[test]
+        fn raised_weights_prove_what_they_say_and_their_image_is_as_if_computed_anew(
+            rows in prop::collection::vec(prop::collection::btree_set(0_u32..30, 1..8), 1..40),
+            ratio in 1.01_f64..3.0,
+        ) {
+            let mut links = Rows::new();
+            for (from, to) in (100..).zip(&rows) {
+                let to: Vec<u32> = to.iter().copied().collect();
+                links.push(&[from], &to).unwrap();
+            }
+            let graph = links.graph().unwrap();
+            let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
+            let mut position = vec![NONE; graph.authority_members().len()];
+            let mut visits = Reads::default();
+            let left = Remaining::all(&graph);
+            let region = Region::gather(&graph, &left, &hubs, &mut position, &mut visits);
+            let mut power = vec![1.0; region.authorities().len()];
+            for _ in 0..300 {
+                power = region.square(&power, &mut visits);
+                let top = power.iter().copied().fold(0.0, f64::max);
+                power.iter_mut().for_each(|entry| *entry /= top);
+            }
+            let image = region.square(&power, &mut visits);
+            let along: f64 = image.iter().copied().fold(0.0, f64::max);
+            let mut weights = Weights::new(&region, vec![1.0; power.len()], &mut visits);
+            let mut scratch = Scratch::default();
+            let bound = along * ratio;
+            prop_assert!(weights.raise(&region, bound, usize::MAX, &mut scratch, &mut visits));
+            prop_assert!(weights.bound(&region) <= bound);
+            let anew = Weights::new(&region, weights.y.clone(), &mut visits);
+            prop_assert_eq!(&anew.image, &weights.image);
+            // Nothing proves less than the largest eigenvalue.
+            let least = weights.bound(&region).min(anew.bound(&region));
+            prop_assert!(least >= along * (1.0 - 1e-6), "{} of {}", least, along);
+            let given_up = weights.raise(&region, along * 0.9, 100_000, &mut scratch, &mut visits);
+            prop_assert!(!given_up);
+            let anew = Weights::new(&region, weights.y.clone(), &mut visits);
+            prop_assert!(anew.bound(&region) >= along * (1.0 - 1e-6));
+        }
+    }
+}
