@@ -48,8 +48,11 @@ struct Side<'a> {
     scores: &'a [f64],
     errors: &'a [f64],
     candidates: Candidates,
-    /// How many chosen pages of the other side each page of the class is linked with.
+    /// How many chosen pages of the other side each page of the class is linked with; in a complete core
+    /// counted as long as it is linked with all of them.
     links: Vec<u32>,
+    /// Whether every hub of the core leads to every authority of it.
+    is_complete: bool,
     /// For each class that a page was taken from, the last such page: pages are taken in URL order.
     taken: BTreeMap<u32, u32>,
     /// The first page that is left of a class; where a page is given, the first one after it.
@@ -68,6 +71,7 @@ impl<'a> Side<'a> {
             errors,
             candidates: Candidates::new(scores, errors, among),
             links: vec![0; scores.len()],
+            is_complete: among.is_some(),
             taken: BTreeMap::new(),
             next: Box::new(next),
         }
@@ -86,10 +90,15 @@ impl<'a> Side<'a> {
         self.candidates.set(position, links, next);
     }
 
-    /// Notes that a page which these classes are linked with was chosen on the other side.
-    fn link(&mut self, positions: &[u32]) {
+    /// Notes that a page which these classes are linked with was chosen on the other side, the last of
+    /// `chosen`.
+    fn link(&mut self, positions: &[u32], chosen: usize) {
         for &position in positions {
             let links = &mut self.links[position as usize];
+            if self.is_complete && *links as usize + 1 != chosen {
+                // It lacks a link with one of the others, for good.
+                continue;
+            }
             *links += 1;
             // A class that is a candidate has its next page already; one that has run out of pages
             // has none.
@@ -329,10 +338,10 @@ impl Growing<'_> {
     fn push_hub(&mut self, chosen: &Chosen) {
         let row = self.principal.region.rows().list(chosen.position);
         self.hubs.take(chosen.position, chosen.page);
-        self.authorities.link(row);
+        self.grown.hubs.push(chosen.page);
+        self.authorities.link(row, self.grown.hubs.len());
         self.grown.visits += row.len() as u64;
         self.grown.edges += u64::from(chosen.links);
-        self.grown.hubs.push(chosen.page);
         let score = self.hubs.scores[chosen.position as usize];
         self.grown.hub_scores.push(score);
         self.grown
@@ -343,10 +352,10 @@ impl Growing<'_> {
     fn push_authority(&mut self, position: u32, page: u32, links: u32) {
         let citers = self.principal.region.citers().list(position);
         self.authorities.take(position, page);
-        self.hubs.link(citers);
+        self.grown.authorities.push(page);
+        self.hubs.link(citers, self.grown.authorities.len());
         self.grown.visits += citers.len() as u64;
         self.grown.edges += u64::from(links);
-        self.grown.authorities.push(page);
         let score = self.authorities.scores[position as usize];
         self.grown.authority_scores.push(score);
         self.grown

@@ -17,7 +17,18 @@ impl Within {
     /// What is left of kept scores; `None` if they lead to nothing.
     pub(super) fn kept_place(&mut self, step: &Step) -> Option<Place> {
         let x = self.scores(step);
-        let hubs = self.region.lead(&x, &mut self.visits);
+        let mut hubs = vec![0.0; self.region.hubs().len()];
+        // A few scores are led from faster than all rows are read, and sums are exact in any order.
+        for &(at, _) in &step.scores {
+            let share = self.region.authority_pages()[at as usize] * x[at as usize];
+            if share > 0.0 {
+                let citers = self.region.citers().list(at);
+                self.visits += citers.len() as u64;
+                for &hub in citers {
+                    hubs[hub as usize] += share;
+                }
+            }
+        }
         let place = Place {
             lambda: self.quotient(&x, &hubs),
             x,

@@ -36,7 +36,7 @@ mod ahead;
 mod weights;
 
 use super::coarse;
-use super::kept::{KeptSteps, Origin, ProvenStep, Step, classes_of, packed, packed_scores};
+use super::kept::{KeptSteps, Origin, ProvenStep, Step, packed, packed_scores, positions_of};
 use super::krylov::Line;
 use super::parts::{Place, densest_part};
 use super::principal::{Doubt, Principal};
@@ -117,9 +117,8 @@ impl Within {
         let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
         let mut visits = Reads::default();
         let region = Region::gather(graph, left, &hubs, &mut position, &mut visits);
-        let classes = classes_of(graph, &past.groups);
-        let steps = past.steps.iter();
-        let past = steps.map(|step| Step::of(&region, &classes, step));
+        let positions = positions_of(graph, &region, &past.groups);
+        let past = past.steps.iter().map(|step| Step::of(&positions, step));
         Self {
             share: (1.0 - share) * (1.0 - share),
             strict: (1.0 - STRICT * share) * (1.0 - STRICT * share),
@@ -169,7 +168,8 @@ impl Within {
     /// proven, and whether the weights were raised for that.
     fn prove(&mut self, y: &mut Vec<f64>, bounds: &[f64]) -> (bool, bool) {
         let region = &self.region;
-        let mut weights = Weights::new(region, std::mem::take(y), &mut self.visits);
+        let y_taken = std::mem::take(y);
+        let mut weights = Weights::new(region, y_taken, &mut self.room, &mut self.visits);
         let proven = weights.bound(region);
         self.upper = self.upper.min(proven);
         let mut outcome = (bounds.is_empty(), false);

@@ -7,7 +7,7 @@
 use super::super::coarse;
 use super::super::reads::Reads;
 use super::super::region::Region;
-use super::super::rows::square_of;
+use super::super::rows::Room;
 
 /// Sums of weights are exact below this.
 const EXACT: f64 = (1_u64 << 42) as f64;
@@ -36,8 +36,8 @@ pub(super) struct Weights {
 
 impl Weights {
     /// Cost: one visit of each entry.
-    pub(super) fn new(region: &Region, y: Vec<f64>, visits: &mut Reads) -> Self {
-        let (_, image) = square_of(region, &y, visits);
+    pub(super) fn new(region: &Region, y: Vec<f64>, room: &mut Room, visits: &mut Reads) -> Self {
+        let (image, _) = room.one(region, &y, visits);
         Self { y, image }
     }
 
@@ -168,19 +168,19 @@ mod tests {
             }
             let image = region.square(&power, &mut visits);
             let along: f64 = image.iter().copied().fold(0.0, f64::max);
-            let mut weights = Weights::new(&region, vec![1.0; power.len()], &mut visits);
+            let mut weights = Weights::new(&region, vec![1.0; power.len()], &mut Room::default(), &mut visits);
             let mut scratch = Scratch::default();
             let bound = along * ratio;
             prop_assert!(weights.raise(&region, bound, usize::MAX, &mut scratch, &mut visits));
             prop_assert!(weights.bound(&region) <= bound);
-            let anew = Weights::new(&region, weights.y.clone(), &mut visits);
+            let anew = Weights::new(&region, weights.y.clone(), &mut Room::default(), &mut visits);
             prop_assert_eq!(&anew.image, &weights.image);
             // Nothing proves less than the largest eigenvalue.
             let least = weights.bound(&region).min(anew.bound(&region));
             prop_assert!(least >= along * (1.0 - 1e-6), "{} of {}", least, along);
             let given_up = weights.raise(&region, along * 0.9, 100_000, &mut scratch, &mut visits);
             prop_assert!(!given_up);
-            let anew = Weights::new(&region, weights.y.clone(), &mut visits);
+            let anew = Weights::new(&region, weights.y.clone(), &mut Room::default(), &mut visits);
             prop_assert!(anew.bound(&region) >= along * (1.0 - 1e-6));
         }
     }
