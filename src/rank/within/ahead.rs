@@ -1,8 +1,9 @@
 //! The places of steps that an earlier run kept: which of them may come next.
 
 use super::super::coarse;
-use super::super::kept::{Origin, Step, packed};
+use super::super::kept::{Origin, Step};
 use super::super::parts::Place;
+use super::weights::Proof;
 use super::{Candidate, TIGHT, Within};
 
 /// How many of the kept steps may come next.
@@ -85,28 +86,26 @@ impl Within {
             self.pause = self.pause.saturating_sub(1);
             return None;
         }
-        let mut y = self.weights(&self.latest);
+        let y = self.weights(&self.latest);
         let most = self.aim(place.lambda);
         let for_more = self.bound_for_more(place.lambda);
         let mut bounds = vec![for_more, most];
         bounds.retain(|bound| *bound <= most);
         bounds.dedup();
-        let (holds, is_raised) = self.prove(&mut y, &bounds);
-        if !holds {
-            self.failed = (self.failed + 1).min(PATIENT);
-            self.pause = (1 << self.failed) - 2;
-            return None;
-        }
-        self.failed = 0;
-        if is_raised {
-            self.latest = packed(&y);
-        }
-        step.weights.clone_from(&self.latest);
-        let origin = if is_raised {
-            Origin::Raised
-        } else {
-            Origin::Proven
+        let origin = match self.prove(y, &bounds) {
+            Proof::Given(_) => Origin::Proven,
+            Proof::Raised(weights) => {
+                self.latest = weights.packed(&self.latest);
+                Origin::Raised
+            }
+            Proof::None(_) => {
+                self.failed = (self.failed + 1).min(PATIENT);
+                self.pause = (1 << self.failed) - 2;
+                return None;
+            }
         };
+        self.failed = 0;
+        step.weights.clone_from(&self.latest);
         Some((place, origin))
     }
 

@@ -45,7 +45,7 @@ use super::reads::Reads;
 use super::region::Region;
 use super::rows::Room;
 use super::vectors::{largest, norm, scale};
-use weights::{Scratch, Weights};
+use weights::{Proof, Scratch, Weights};
 
 /// How much of P a step that is computed may use up; the rest is for what changes later.
 const STRICT: f64 = 0.7;
@@ -164,31 +164,25 @@ impl Within {
     }
 
     /// Lowers the bound at hand by weights and their image. Where these do not prove the first of `bounds`,
-    /// which ascend, the weights are raised until they prove one of them. Returns whether one of them is
-    /// proven, and whether the weights were raised for that.
-    fn prove(&mut self, y: &mut Vec<f64>, bounds: &[f64]) -> (bool, bool) {
+    /// which ascend, the weights are raised until they prove one of them.
+    fn prove(&mut self, y: Vec<f64>, bounds: &[f64]) -> Proof {
         let region = &self.region;
-        let y_taken = std::mem::take(y);
-        let mut weights = Weights::new(region, y_taken, &mut self.room, &mut self.visits);
+        let mut weights = Weights::new(region, y, &mut self.room, &mut self.visits);
         let proven = weights.bound(region);
         self.upper = self.upper.min(proven);
-        let mut outcome = (bounds.is_empty(), false);
         let entries = region.rows().entries().len();
         for (at, &mu) in (1..).zip(bounds) {
             if proven <= mu {
-                outcome = (true, false);
-                break;
+                return Proof::Given(weights);
             }
             let patience = if at == bounds.len() { PATIENCE } else { HASTE };
             let most = patience * entries;
             if weights.raise(region, mu, most, &mut self.scratch, &mut self.visits) {
                 self.upper = self.upper.min(mu);
-                outcome = (true, true);
-                break;
+                return Proof::Raised(weights);
             }
         }
-        *y = weights.y;
-        outcome
+        Proof::None(weights)
     }
 
     /// Whether an authority class has pages that are linked to.
@@ -209,7 +203,7 @@ impl Within {
             return Ok(None);
         }
         if self.upper.is_infinite() {
-            self.prove(&mut vec![1.0; pages.len()], &[]);
+            self.prove(vec![1.0; pages.len()], &[]);
         }
         let (start, everywhere) = self.start(&pages);
         let mut line = Line::from(&pages, start);
@@ -244,8 +238,8 @@ impl Within {
                     if self.upper > enough {
                         let mut y = line.combined(&factors);
                         self.level(&mut y, everywhere / mu);
-                        self.prove(&mut y, &[enough * (1.0 - ROUNDING)]);
-                        weights = packed(&y);
+                        let proof = self.prove(y, &[enough * (1.0 - ROUNDING)]);
+                        weights = packed(&proof.into_weights().y);
                     }
                     let is_done = self.upper <= enough;
                     if is_last || is_done {

@@ -32,13 +32,37 @@ pub(super) struct Scratch {
 pub(super) struct Weights {
     pub(super) y: Vec<f64>,
     image: Vec<f64>,
+    /// Positions of weights that were raised, some more than once.
+    raised: Vec<u32>,
+}
+
+/// What became of an attempt to prove a bound.
+pub(super) enum Proof {
+    /// The weights prove it as they were.
+    Given(Weights),
+    /// They prove it once raised.
+    Raised(Weights),
+    /// They do not, though some may have been raised.
+    None(Weights),
+}
+
+impl Proof {
+    pub(super) fn into_weights(self) -> Weights {
+        match self {
+            Self::Given(weights) | Self::Raised(weights) | Self::None(weights) => weights,
+        }
+    }
 }
 
 impl Weights {
     /// Cost: one visit of each entry.
     pub(super) fn new(region: &Region, y: Vec<f64>, room: &mut Room, visits: &mut Reads) -> Self {
         let (image, _) = room.one(region, &y, visits);
-        Self { y, image }
+        Self {
+            y,
+            image,
+            raised: Vec::new(),
+        }
     }
 
     /// The bound that they prove.
@@ -54,6 +78,24 @@ impl Weights {
             }
         });
         ratios.fold(0.0, f64::max)
+    }
+
+    /// Those above 1 by position, given what they were before any was raised.
+    pub(super) fn packed(mut self, before: &[(u32, u16)]) -> Vec<(u32, u16)> {
+        self.raised.sort_unstable();
+        self.raised.dedup();
+        let mut packed = Vec::with_capacity(before.len() + self.raised.len());
+        let mut rest = before;
+        for &at in &self.raised {
+            let (same, behind) = rest.split_at(rest.partition_point(|(other, _)| *other < at));
+            packed.extend_from_slice(same);
+            let is_old = behind.first().is_some_and(|(other, _)| *other == at);
+            rest = &behind[usize::from(is_old)..];
+            // A raised weight is above 1, and on the grid.
+            packed.extend(coarse::weight_code(self.y[at as usize]).map(|code| (at, code)));
+        }
+        packed.extend_from_slice(rest);
+        packed
     }
 
     /// Raises them until they prove this bound; `false` if that takes more than so many reads. They are
@@ -97,6 +139,7 @@ impl Weights {
             }
             pending.clear();
             for &(v, y) in &raised {
+                self.raised.push(v);
                 let at = v as usize;
                 let more = pages[at] * (y - std::mem::replace(&mut self.y[at], y));
                 let citers = region.citers().list(v);
