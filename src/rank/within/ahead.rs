@@ -8,8 +8,8 @@ use super::{Candidate, TIGHT, Within};
 
 /// How many of the kept steps may come next.
 const AHEAD: usize = 8;
-/// How often in a row what was kept may fail to prove enough before it is tried at every seventh step only;
-/// after two times at every third.
+/// How often in a row what was kept may fail to prove enough before it is tried at every third step only;
+/// after two times at every other one.
 const PATIENT: u32 = 3;
 /// By which share a place may come to amount to less until its turn comes.
 const LESS: f64 = 1e-3;
@@ -100,7 +100,7 @@ impl Within {
             }
             Proof::None(_) => {
                 self.failed = (self.failed + 1).min(PATIENT);
-                self.pause = (1 << self.failed) - 2;
+                self.pause = self.failed - 1;
                 return None;
             }
         };

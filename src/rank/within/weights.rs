@@ -11,9 +11,11 @@ use super::super::rows::Room;
 
 /// Sums of weights are exact below this.
 const EXACT: f64 = (1_u64 << 42) as f64;
-/// By which share a weight is raised beyond what it needs at first. More than what mu lies above the largest
-/// eigenvalue would raise weights for ever.
+/// By which share a weight is raised beyond what it needs at first, and the most by which it is raised beyond
+/// that, as much again as it lacks. More than what mu lies above the largest eigenvalue would raise weights
+/// for ever.
 const BEYOND: f64 = 0.01;
+const AGAIN: f64 = 0.1;
 /// After so many times it is half of that, and so on.
 const HALVED: u8 = 4;
 
@@ -130,7 +132,8 @@ impl Weights {
                     continue;
                 }
                 let times = &mut scratch.times[at];
-                let beyond = BEYOND * f64::exp2(-f64::from(*times / HALVED));
+                let lack = (1.0 - self.y[at] / need).min(AGAIN);
+                let beyond = (BEYOND + lack) * f64::exp2(-f64::from(*times / HALVED));
                 *times = times.saturating_add(1);
                 let Some(code) = coarse::weight_code(need * (1.0 + beyond)) else {
                     return false;
