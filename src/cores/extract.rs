@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::{Csr, HubGraph, NONE, Remaining, Role, twins};
+use crate::graph::{HubGraph, NONE, Remaining, Role, twins};
 use crate::rank::{Doubt, Principal, TIED};
 
 use super::candidates::{Candidates, Chosen, Unclear, rivals};
