@@ -15,10 +15,10 @@
 //! entry with the `y` on its own grid, and entries that violate it are raised.
 //!
 //! **A step from what was kept**: `x` and `y` of the same step of an earlier run, without what has gone.
-//! Where the bound at hand already does, `|A x|` is all that is computed; else `M x` and `M y` are, in one
-//! pass. `y` may be raised where the graph has changed, as far as the steps after it need the bound, too. A
-//! step that has no `y` tries that of the last one before it. Where that does not prove enough, the step is
-//! done from scratch, and what was kept is tried again against the new bound, and at the next step.
+//! Where the bound at hand already does, `|A x|` is all that is computed; else `M y` is, in one pass. `y` may
+//! be raised where the graph has changed, as far as the steps after it need the bound, too. A step that has
+//! no `y` tries that of the last one before it. Where that does not prove enough, the step is done from
+//! scratch, and what was kept is tried again against the new bound, and at the next step.
 //!
 //! **One place.** Of the parts of `x` that no link connects the one with the largest `|A x| / |x|` is
 //! taken: it is at least that of the whole.

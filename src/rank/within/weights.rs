@@ -136,6 +136,7 @@ impl Weights {
                 let beyond = (BEYOND + lack) * f64::exp2(-f64::from(*times / HALVED));
                 *times = times.saturating_add(1);
                 let Some(code) = coarse::weight_code(need * (1.0 + beyond)) else {
+                    *visits += reads as u64;
                     return false;
                 };
                 raised.push((v, coarse::weight(code)));
