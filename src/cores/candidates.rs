@@ -255,8 +255,8 @@ impl Candidates {
 
 /// All positions whose scores may be tied with the largest of all.
 pub(super) fn rivals(scores: &[f64], errors: &[f64]) -> Vec<u32> {
-    let best = (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(b.cmp(&a)));
-    let Some(best) = best else {
+    let top = scores.iter().copied().fold(0.0, f64::max);
+    let Some(best) = scores.iter().position(|score| *score >= top) else {
         return Vec::new();
     };
     let possible = (scores[best] - errors[best]) * (1.0 - TIED);

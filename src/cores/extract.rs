@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::{Csr, HubGraph, NONE, Remaining, Role, twins};
+use crate::graph::{HubGraph, NONE, Remaining, Role, twins};
 use crate::rank::{Doubt, Principal, TIED};
 
 use super::candidates::{Candidates, Chosen, Unclear, rivals};
@@ -48,8 +48,13 @@ struct Side<'a> {
     scores: &'a [f64],
     errors: &'a [f64],
     candidates: Candidates,
-    /// How many chosen pages of the other side each page of the class is linked with.
+    /// How many chosen pages of the other side each page of the class is linked with; in a complete core
+    /// counted as long as it is linked with all of them.
     links: Vec<u32>,
+    /// In a complete core, where every hub leads to every authority, the classes that are linked with all
+    /// chosen pages of the other side. They are candidates with one link, all others with none. `None` where
+    /// the core need not be complete.
+    fitting: Option<Vec<u32>>,
     /// For each class that a page was taken from, the last such page: pages are taken in URL order.
     taken: BTreeMap<u32, u32>,
     /// The first page that is left of a class; where a page is given, the first one after it.
@@ -60,14 +65,15 @@ impl<'a> Side<'a> {
     fn new(
         scores: &'a [f64],
         errors: &'a [f64],
-        among: Option<&[u32]>,
+        rivals: Option<&[u32]>,
         next: impl Fn(u32, Option<u32>) -> Option<u32> + 'a,
     ) -> Self {
         Self {
             scores,
             errors,
-            candidates: Candidates::new(scores, errors, among),
+            candidates: Candidates::new(scores, errors, rivals),
             links: vec![0; scores.len()],
+            fitting: rivals.map(|_| Vec::new()),
             taken: BTreeMap::new(),
             next: Box::new(next),
         }
@@ -86,8 +92,13 @@ impl<'a> Side<'a> {
         self.candidates.set(position, links, next);
     }
 
-    /// Notes that a page which these classes are linked with was chosen on the other side.
-    fn link(&mut self, positions: &[u32]) {
+    /// Notes that a page which these classes are linked with was chosen on the other side, the last of
+    /// `chosen`.
+    fn link(&mut self, positions: &[u32], chosen: usize) {
+        if let Some(fitting) = self.fitting.take() {
+            self.fitting = Some(self.narrowed(fitting, positions, chosen));
+            return;
+        }
         for &position in positions {
             let links = &mut self.links[position as usize];
             *links += 1;
@@ -99,6 +110,31 @@ impl<'a> Side<'a> {
             };
             self.candidates.set(position, links, page);
         }
+    }
+
+    /// Of the classes that are linked with all that was chosen before, those that these positions name. No
+    /// others can be candidates of a complete core any more.
+    fn narrowed(&mut self, mut fitting: Vec<u32>, positions: &[u32], chosen: usize) -> Vec<u32> {
+        if chosen == 1 {
+            self.candidates = Candidates::new(self.scores, self.errors, Some(positions));
+            for &position in positions {
+                self.links[position as usize] = 1;
+                self.candidates.set(position, 1, self.next_page(position));
+            }
+            return positions.to_vec();
+        }
+        for &position in positions {
+            let links = &mut self.links[position as usize];
+            *links += u32::from(*links as usize + 1 == chosen);
+        }
+        fitting.retain(|&position| {
+            let fits = self.links[position as usize] as usize == chosen;
+            if !fits {
+                self.candidates.set(position, 0, NONE);
+            }
+            fits
+        });
+        fitting
     }
 }
 
@@ -135,18 +171,22 @@ pub(super) fn extract(
         left.next_authority_page(graph, region.authorities()[p as usize], after)
     };
     let rivals = rivals(&principal.authority_scores, &principal.authority_errors);
-    let (hubs, authorities) = fitting(principal, &rivals, params.rule).unzip();
+    let complete = Rule::Density {
+        density: Density::COMPLETE,
+        growth: Growth::Maximal,
+    };
+    let is_complete = params.rule == complete;
     let (hub_scores, hub_errors) = (&principal.hub_scores, &principal.hub_errors);
     let mut growing = Growing {
         graph,
         left,
         principal,
         rule: params.rule,
-        hubs: Side::new(hub_scores, hub_errors, hubs.as_deref(), hub),
+        hubs: Side::new(hub_scores, hub_errors, is_complete.then_some(&[]), hub),
         authorities: Side::new(
             &principal.authority_scores,
             &principal.authority_errors,
-            authorities.as_deref(),
+            is_complete.then_some(&rivals),
             authority,
         ),
         grown: Grown::default(),
@@ -180,30 +220,6 @@ pub(super) fn extract(
         },
     }
     growing.grown
-}
-
-/// The hubs and authorities that can ever fit, ascending, where that follows from what may come first:
-/// in a complete core every hub leads to the first authority, and every authority is led to by such a
-/// hub. `None` where it does not.
-fn fitting(principal: &Principal, rivals: &[u32], rule: Rule) -> Option<(Vec<u32>, Vec<u32>)> {
-    let Rule::Density {
-        density: Density::COMPLETE,
-        growth: Growth::Maximal,
-    } = rule
-    else {
-        return None;
-    };
-    let union = |lists: &Csr, of: &[u32], others: &[u32]| {
-        let entries = of.iter().flat_map(|&at| lists.list(at)).copied();
-        let mut union: Vec<u32> = entries.chain(others.iter().copied()).collect();
-        union.sort_unstable();
-        union.dedup();
-        union
-    };
-    let region = &principal.region;
-    let hubs = union(region.citers(), rivals, &[]);
-    let authorities = union(region.rows(), &hubs, rivals);
-    Some((hubs, authorities))
 }
 
 impl Growing<'_> {
@@ -293,8 +309,12 @@ impl Growing<'_> {
             }
         );
         let need = u32::try_from(need.max(1)).unwrap_or(u32::MAX);
-        let asked = if literal { 1 } else { need };
-        let chosen = self.decided(asked, role).ok_or(Turn::NoCandidate)?;
+        let is_complete = self.hubs.fitting.is_some();
+        let asked = if literal || is_complete { 1 } else { need };
+        let mut chosen = self.decided(asked, role).ok_or(Turn::NoCandidate)?;
+        if is_complete {
+            chosen.links = need;
+        }
         if chosen.links < need {
             return Err(Turn::Done);
         }
@@ -329,10 +349,10 @@ impl Growing<'_> {
     fn push_hub(&mut self, chosen: &Chosen) {
         let row = self.principal.region.rows().list(chosen.position);
         self.hubs.take(chosen.position, chosen.page);
-        self.authorities.link(row);
+        self.grown.hubs.push(chosen.page);
+        self.authorities.link(row, self.grown.hubs.len());
         self.grown.visits += row.len() as u64;
         self.grown.edges += u64::from(chosen.links);
-        self.grown.hubs.push(chosen.page);
         let score = self.hubs.scores[chosen.position as usize];
         self.grown.hub_scores.push(score);
         self.grown
@@ -343,10 +363,10 @@ impl Growing<'_> {
     fn push_authority(&mut self, position: u32, page: u32, links: u32) {
         let citers = self.principal.region.citers().list(position);
         self.authorities.take(position, page);
-        self.hubs.link(citers);
+        self.grown.authorities.push(page);
+        self.hubs.link(citers, self.grown.authorities.len());
         self.grown.visits += citers.len() as u64;
         self.grown.edges += u64::from(links);
-        self.grown.authorities.push(page);
         let score = self.authorities.scores[position as usize];
         self.grown.authority_scores.push(score);
         self.grown

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::graph::Rows;
-use crate::rank::{KeptSteps, Origin};
+use crate::rank::{KeptStep, KeptSteps, Origin};
 use crate::watch::Unwatched;
 
 /// Links from each page.
@@ -320,6 +320,42 @@ fn nothing_is_computed_where_nothing_has_changed() {
         "{second:?}"
     );
     assert_eq!(past.seeds, again.seeds);
+}
+
+#[test]
+fn steps_that_one_bound_lets_through_are_kept_with_the_one_that_has_it() {
+    // Communities whose numbers of authorities differ by one from one to the next, and one far denser.
+    let mut links = Links::new();
+    join(&mut links, 900..909, 950..959);
+    for place in 0..6 {
+        let (hubs, authorities) = (100 * place, 100 * place + 50);
+        join(
+            &mut links,
+            hubs..hubs + 3,
+            authorities..authorities + 14 - place,
+        );
+        links
+            .entry(hubs)
+            .or_default()
+            .insert((authorities + 100) % 600);
+    }
+    let (mut past, _) = origins(&Past::default(), &links, "20");
+    let has_proof = |step: &KeptStep| !step.weights.is_empty();
+    let steps = &past.steps.steps;
+    assert!(steps.iter().any(has_proof) && !steps[2..].iter().all(has_proof));
+    for day in 0..3 {
+        // All hubs but one of the first community after the dense one lead to a new page: the weights that
+        // prove its bound have to be raised there.
+        let hubs = (0..3).filter(|hub| *hub != day);
+        join(&mut links, hubs, 800 + day..801 + day);
+        let (next, origins) = origins(&past, &links, "20");
+        let kept = &origins[..7];
+        assert!(
+            kept.iter().all(|origin| origin.is_kept()),
+            "{day}: {origins:?}"
+        );
+        past = next;
+    }
 }
 
 #[test]

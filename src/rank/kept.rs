@@ -1,5 +1,7 @@
 //! What is kept of steps within a bound, by groups of equal pages, and the same by the classes of a graph.
 
+use std::cmp::Reverse;
+
 use crate::graph::{Csr, HubGraph, number};
 
 use super::coarse;
@@ -83,12 +85,12 @@ pub(super) fn packed_scores(x: &[f64]) -> Vec<(u32, u8)> {
 }
 
 impl Step {
-    /// What was kept by groups on the positions of a region: a class has the largest of what its pages had.
-    /// `classes` are those of each group.
-    pub(super) fn of(region: &Region, classes: &Csr, step: &KeptStep) -> Self {
+    /// What was kept by groups on the [positions](positions_of) of each group: a class has the largest of what
+    /// its pages had.
+    pub(super) fn of(positions: &Csr, step: &KeptStep) -> Self {
         Self::new(
-            by_position(region, classes, &step.scores),
-            by_position(region, classes, &step.weights),
+            by_position(positions, &step.scores),
+            by_position(positions, &step.weights),
         )
     }
 
@@ -111,40 +113,32 @@ impl Step {
     }
 }
 
-/// The authority classes that the pages of each group are in now.
-pub(super) fn classes_of(graph: &HubGraph, groups: &Csr) -> Csr {
-    let mut classes = Csr::with_capacity(groups.len(), groups.len());
+/// The authority positions that the pages of each group are in now.
+pub(super) fn positions_of(graph: &HubGraph, region: &Region, groups: &Csr) -> Csr {
+    let mut positions = Csr::with_capacity(groups.len(), groups.len());
     for group in 0..number(groups.len()) {
         let pages = groups.list(group).iter();
-        let mut of_pages: Vec<u32> = pages
+        let mut classes: Vec<u32> = pages
             .filter_map(|page| graph.authority_class(*page))
             .collect();
-        of_pages.sort_unstable();
-        of_pages.dedup();
-        classes.push(of_pages);
+        classes.sort_unstable();
+        classes.dedup();
+        let of_classes = classes.iter();
+        positions.push(of_classes.filter_map(|class| region.authority_position(*class)));
     }
-    classes
+    positions
 }
 
-/// What groups have, by the position of each class, ascending: a class has the most of its groups.
-fn by_position<T: Ord + Copy + Default>(
-    region: &Region,
-    classes: &Csr,
-    of: &[(u32, T)],
-) -> Vec<(u32, T)> {
-    let last = region.authorities().iter().max();
-    let mut codes = vec![T::default(); last.map_or(0, |class| *class as usize + 1)];
+/// What groups have, by position, ascending: a class has the most of its groups.
+fn by_position<T: Ord + Copy>(positions: &Csr, of: &[(u32, T)]) -> Vec<(u32, T)> {
+    let mut found = Vec::with_capacity(of.len());
     for &(group, code) in of {
-        for &class in classes.list(group) {
-            if let Some(most) = codes.get_mut(class as usize) {
-                *most = code.max(*most);
-            }
-        }
+        found.extend(positions.list(group).iter().map(|at| (*at, code)));
     }
-    let codes = (0..)
-        .zip(region.authorities())
-        .map(|(at, class)| (at, codes[*class as usize]));
-    codes.filter(|(_, code)| *code > T::default()).collect()
+    // Classes mostly follow each other as groups did, which this sort makes use of.
+    found.sort_by_key(|&(at, code)| (at, Reverse(code)));
+    found.dedup_by_key(|(at, _)| *at);
+    found
 }
 
 fn by_class<T: Copy>(region: &Region, of: &[(u32, T)]) -> Vec<(u32, T)> {

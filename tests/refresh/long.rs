@@ -150,7 +150,7 @@ fn days_of_a_real_crawl() {
     let bank = TestBank::new();
     let folder = scratch();
     let file = folder.path().join("day.jsonl");
-    for day in friendlinks(&shared).into_iter().take(days as usize) {
+    for day in friendlinks(&shared).take(days as usize) {
         std::fs::write(&file, day).unwrap();
         let request = IngestRequest {
             inputs: vec![Input::File(file.clone())],

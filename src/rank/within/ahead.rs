@@ -1,21 +1,35 @@
 //! The places of steps that an earlier run kept: which of them may come next.
 
 use super::super::coarse;
-use super::super::kept::{Origin, Step, packed};
+use super::super::kept::{Origin, Step};
 use super::super::parts::Place;
-use super::{Candidate, Within};
+use super::weights::Proof;
+use super::{Candidate, TIGHT, Within};
 
 /// How many of the kept steps may come next.
 const AHEAD: usize = 8;
-/// How often in a row what was kept may fail to prove enough before it is tried at every seventh step only;
-/// after two times at every third.
+/// How often in a row what was kept may fail to prove enough before it is tried at every third step only;
+/// after two times at every other one.
 const PATIENT: u32 = 3;
+/// By which share a place may come to amount to less until its turn comes.
+const LESS: f64 = 1e-3;
 
 impl Within {
     /// What is left of kept scores; `None` if they lead to nothing.
     pub(super) fn kept_place(&mut self, step: &Step) -> Option<Place> {
         let x = self.scores(step);
-        let hubs = self.region.lead(&x, &mut self.visits);
+        let mut hubs = vec![0.0; self.region.hubs().len()];
+        // A few scores are led from faster than all rows are read, and sums are exact in any order.
+        for &(at, _) in &step.scores {
+            let share = self.region.authority_pages()[at as usize] * x[at as usize];
+            if share > 0.0 {
+                let citers = self.region.citers().list(at);
+                self.visits += citers.len() as u64;
+                for &hub in citers {
+                    hubs[hub as usize] += share;
+                }
+            }
+        }
         let place = Place {
             lambda: self.quotient(&x, &hubs),
             x,
@@ -37,9 +51,9 @@ impl Within {
     }
 
     /// The weights of a kept step, by position.
-    fn weights(&self, step: &Step) -> Vec<f64> {
+    fn weights(&self, weights: &[(u32, u16)]) -> Vec<f64> {
         let mut y = vec![1.0; self.region.authorities().len()];
-        for &(at, code) in &step.weights {
+        for &(at, code) in weights {
             y[at as usize] = coarse::weight(code);
         }
         y
@@ -58,28 +72,71 @@ impl Within {
 
     /// The place of a kept step, if it is good enough; the step then has what proves it.
     fn try_kept(&mut self, step: &mut Step) -> Option<(Place, Origin)> {
+        if !step.weights.is_empty() {
+            self.latest.clone_from(&step.weights);
+        }
         let place = self.kept_place(step)?;
         if self.holds(place.lambda) {
             return Some((place, Origin::Carried));
+        }
+        if self.latest.is_empty() && self.upper.is_finite() {
+            return None;
         }
         if self.pause > 0 {
             self.pause = self.pause.saturating_sub(1);
             return None;
         }
-        let mut y = self.weights(step);
-        let mu = self.aim(place.lambda);
-        let (holds, is_raised) = self.prove(&mut y, mu);
-        if !holds {
-            self.failed = (self.failed + 1).min(PATIENT);
-            self.pause = (1 << self.failed) - 2;
-            return None;
-        }
+        let y = self.weights(&self.latest);
+        let most = self.aim(place.lambda);
+        let for_more = self.bound_for_more(place.lambda);
+        let mut bounds = vec![for_more, most];
+        bounds.retain(|bound| *bound <= most);
+        bounds.dedup();
+        let origin = match self.prove(y, &bounds) {
+            Proof::Given(_) => Origin::Proven,
+            Proof::Raised(weights) => {
+                self.latest = weights.packed(&self.latest);
+                Origin::Raised
+            }
+            Proof::None(_) => {
+                self.failed = (self.failed + 1).min(PATIENT);
+                self.pause = self.failed - 1;
+                return None;
+            }
+        };
         self.failed = 0;
-        if is_raised {
-            step.weights = packed(&y);
-            return Some((place, Origin::Raised));
+        step.weights.clone_from(&self.latest);
+        Some((place, origin))
+    }
+
+    /// The bound that lets the steps through that follow one whose place amounts to `lambda`, up to the first
+    /// that has a proof of its own, as far as such a bound can be; infinite where no step needs one.
+    ///
+    /// A bound is raised to what is asked for and no further: asked for each step alone, it would do for
+    /// none of those that an earlier run let through by the same bound.
+    fn bound_for_more(&mut self, lambda: f64) -> f64 {
+        let least = lambda * (1.0 + TIGHT * (1.0 / self.share - 1.0));
+        let mut lowest = f64::INFINITY;
+        for at in 0..self.past.len() {
+            if !self.past[at].weights.is_empty() {
+                break;
+            }
+            let amount = self.amount(at);
+            let bound = self.aim(amount) * (1.0 - LESS);
+            if bound < least {
+                break;
+            }
+            lowest = lowest.min(bound);
         }
-        Some((place, Origin::Proven))
+        lowest
+    }
+
+    /// What the place of one of the kept steps to come amounts to; 0 if it leads to nothing.
+    fn amount(&mut self, at: usize) -> f64 {
+        let step = std::mem::take(&mut self.past[at]);
+        let lambda = self.kept_place(&step).map_or(0.0, |place| place.lambda);
+        self.past[at] = Step { lambda, ..step };
+        lambda
     }
 
     /// Drops kept steps whose best pages have gone.
@@ -99,9 +156,7 @@ impl Within {
             if self.past[at].lambda < least {
                 continue;
             }
-            let step = std::mem::take(&mut self.past[at]);
-            let lambda = self.kept_place(&step).map_or(0.0, |place| place.lambda);
-            self.past[at] = Step { lambda, ..step };
+            let lambda = self.amount(at);
             if lambda >= least {
                 found.push((at, lambda));
             }

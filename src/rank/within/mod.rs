@@ -15,15 +15,16 @@
 //! entry with the `y` on its own grid, and entries that violate it are raised.
 //!
 //! **A step from what was kept**: `x` and `y` of the same step of an earlier run, without what has gone.
-//! Where the bound at hand already does, `|A x|` is all that is computed; else `M x` and `M y` are, in one
-//! pass. `y` may be raised where the graph has changed. Where that does not prove enough, the step is done
-//! from scratch, and what was kept is tried again against the new bound, and at the next step.
+//! Where the bound at hand already does, `|A x|` is all that is computed; else `M y` is, in one pass. `y` may
+//! be raised where the graph has changed, as far as the steps after it need the bound, too. A step that has
+//! no `y` tries that of the last one before it. Where that does not prove enough, the step is done from
+//! scratch, and what was kept is tried again against the new bound, and at the next step.
 //!
 //! **One place.** Of the parts of `x` that no link connects the one with the largest `|A x| / |x|` is
 //! taken: it is at least that of the whole.
 //!
-//! **Rounding.** Scores are coarse, so that sums of them are exact: equal scores are equal, whatever the
-//! order of a sum. The test of the certificate is inflated as in [`super::certificate`].
+//! **Rounding.** Scores and [`weights`] are coarse, so that sums of them are exact: equal scores are equal,
+//! whatever the order of a sum. The test of the certificate is inflated as in [`super::certificate`].
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,18 +33,19 @@ use crate::graph::{HubGraph, NONE, Remaining, Touched, number};
 use crate::watch::{Interrupted, Watch};
 
 mod ahead;
+mod weights;
 
-use super::certificate::{Raising, Tightness, certify};
 use super::coarse;
-use super::kept::{KeptSteps, Origin, ProvenStep, Step, classes_of, packed, packed_scores};
+use super::kept::{KeptSteps, Origin, ProvenStep, Step, packed, packed_scores, positions_of};
 use super::krylov::Line;
 use super::parts::{Place, densest_part};
 use super::principal::{Doubt, Principal};
 use super::ranker::{Next, Ranker};
 use super::reads::Reads;
 use super::region::Region;
-use super::rows::{Room, square_of};
+use super::rows::Room;
 use super::vectors::{largest, norm, scale};
+use weights::{Proof, Scratch, Weights};
 
 /// How much of P a step that is computed may use up; the rest is for what changes later.
 const STRICT: f64 = 0.7;
@@ -60,8 +62,10 @@ const LOOK: usize = 2;
 const MOST: usize = 90;
 /// How many vectors the next step starts from.
 const STARTS: usize = 3;
-/// How often a certificate may read each entry while it is raised.
-const PATIENCE: u64 = 2;
+/// How often a certificate may read each entry while it is raised: for a bound that has to be, and for one
+/// that would be good to have.
+const PATIENCE: usize = 4;
+const HASTE: usize = 1;
 /// Weights below this, in units of what an authority has that nobody links to, are put down to 1. As the
 /// image of a weight `y` is at most `y - 1` in units of `mu`, that violates nothing.
 const FAR: f64 = 1.9;
@@ -85,17 +89,21 @@ pub struct Within {
     share: f64,
     /// The same for steps that are computed, with less of P: so that they hold for some days.
     strict: f64,
-    /// All of the graph, with the numbers of pages that are left; positions are classes.
+    /// All of the graph, with the numbers of pages that are left.
     region: Region,
     /// An upper bound on the largest eigenvalue of what is left.
     upper: f64,
     starts: Vec<Vec<f64>>,
     past: VecDeque<Step>,
+    /// The weights of the last kept step that had any, raised where they were: a step that has none came
+    /// after it by the same bound.
+    latest: Vec<(u32, u16)>,
     /// How often in a row what was kept did not prove enough, and at how many steps it is not tried.
     failed: u32,
     pause: u32,
     taken: Option<(Step, f64, Origin)>,
     room: Room,
+    scratch: Scratch,
     steps: Vec<ProvenStep>,
     visits: Reads,
 }
@@ -109,19 +117,20 @@ impl Within {
         let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
         let mut visits = Reads::default();
         let region = Region::gather(graph, left, &hubs, &mut position, &mut visits);
-        let classes = classes_of(graph, &past.groups);
-        let steps = past.steps.iter();
-        let past = steps.map(|step| Step::of(&region, &classes, step));
+        let positions = positions_of(graph, &region, &past.groups);
+        let past = past.steps.iter().map(|step| Step::of(&positions, step));
         Self {
             share: (1.0 - share) * (1.0 - share),
             strict: (1.0 - STRICT * share) * (1.0 - STRICT * share),
             upper: f64::INFINITY,
             starts: Vec::new(),
             past: past.collect(),
+            latest: Vec::new(),
             failed: 0,
             pause: 0,
             taken: None,
             room: Room::default(),
+            scratch: Scratch::default(),
             steps: Vec::new(),
             visits,
             region,
@@ -154,56 +163,31 @@ impl Within {
         quotient * quotient * (1.0 - ROUNDING)
     }
 
-    /// Lowers the bound by weights and their image; where these do not prove `mu`, by raised ones. The
-    /// weights then are what proves it.
-    fn prove(&mut self, y: &mut Vec<f64>, mu: f64) -> (bool, bool) {
-        let (sums, image) = self.images(y);
+    /// Lowers the bound at hand by weights and their image. Where these do not prove the first of `bounds`,
+    /// which ascend, the weights are raised until they prove one of them.
+    fn prove(&mut self, y: Vec<f64>, bounds: &[f64]) -> Proof {
         let region = &self.region;
-        let pages = region.authority_pages();
-        let inflate = 1.0 + region.rounding();
-        let ratio = |at: usize| {
-            if pages[at] > 0.0 {
-                image[at] * inflate / y[at]
-            } else {
-                0.0
-            }
-        };
-        let proven = (0..y.len()).map(ratio).fold(0.0, f64::max);
-        if proven <= mu {
-            self.upper = self.upper.min(proven);
-            return (true, false);
-        }
+        let mut weights = Weights::new(region, y, &mut self.room, &mut self.visits);
+        let proven = weights.bound(region);
         self.upper = self.upper.min(proven);
-        let mut raising = Raising::with(region, std::mem::take(y), sums, image);
-        let most = self.visits.products + PATIENCE * region.rows().entries().len() as u64;
-        let zeros = vec![0.0; pages.len()];
-        let tightness = Tightness {
-            tau: 0.0,
-            weight: 0.0,
-        };
-        let holds = certify(
-            &mut raising,
-            mu,
-            (&zeros, &zeros),
-            tightness,
-            &mut self.visits,
-            most,
-        );
-        *y = raising.into_z();
-        if holds {
-            self.upper = self.upper.min(mu);
+        let entries = region.rows().entries().len();
+        for (at, &mu) in (1..).zip(bounds) {
+            if proven <= mu {
+                return Proof::Given(weights);
+            }
+            let patience = if at == bounds.len() { PATIENCE } else { HASTE };
+            let most = patience * entries;
+            if weights.raise(region, mu, most, &mut self.scratch, &mut self.visits) {
+                self.upper = self.upper.min(mu);
+                return Proof::Raised(weights);
+            }
         }
-        (holds, true)
+        Proof::None(weights)
     }
 
     /// Whether an authority class has pages that are linked to.
     fn is_left(&self, at: usize) -> bool {
         self.region.authority_pages()[at] > 0.0 && self.region.citing_pages()[at] > 0.0
-    }
-
-    /// `A y` and `M y`.
-    fn images(&mut self, y: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        square_of(self.region.of_authorities(), y, &mut self.visits)
     }
 
     /// Computes a place and lowers the bound as far as the promise needs, or as far as one of the kept steps
@@ -219,7 +203,7 @@ impl Within {
             return Ok(None);
         }
         if self.upper.is_infinite() {
-            self.prove(&mut vec![1.0; pages.len()], f64::INFINITY);
+            self.prove(vec![1.0; pages.len()], &[]);
         }
         let (start, everywhere) = self.start(&pages);
         let mut line = Line::from(&pages, start);
@@ -254,8 +238,8 @@ impl Within {
                     if self.upper > enough {
                         let mut y = line.combined(&factors);
                         self.level(&mut y, everywhere / mu);
-                        self.prove(&mut y, enough * (1.0 - ROUNDING));
-                        weights = packed(&y);
+                        let proof = self.prove(y, &[enough * (1.0 - ROUNDING)]);
+                        weights = packed(&proof.into_weights().y);
                     }
                     let is_done = self.upper <= enough;
                     if is_last || is_done {
