@@ -6,11 +6,12 @@
 //! good if `lambda >= (1 - P)^2 mu`. Taking pages away only lowers eigenvalues, so a bound holds for all
 //! later steps, and the smallest so far is the one that counts.
 //!
-//! **A step from scratch.** One Lanczos recurrence `Q`, `T` from a vector `b` with weight everywhere,
-//! begun at Ritz vectors of an earlier step. Its first Ritz vector, on a [coarse] grid, is `x`. For any
-//! `mu` above all eigenvalues `y = (mu - M)^-1 b` is positive and `M y = mu y - b < mu y`, which is the
-//! certificate of Collatz and Wielandt ([`super::certificate`]); `Q (mu - T)^-1 Q^T b` comes near it from
-//! the recurrence at hand. So `mu` is put where the promise needs it, and the recurrence ends once what is
+//! **A step from scratch.** A vector `b` with weight everywhere, made of Ritz vectors of an earlier step, and
+//! one Lanczos recurrence `Q`, `T` of `A A^T` on the hubs, which are fewer, from `A b`. What its first Ritz
+//! vector leads back to, on a [coarse] grid, is `x`. For any `mu` above all eigenvalues `y = (mu - M)^-1 b` is
+//! positive and `M y = mu y - b < mu y`, which is the certificate of Collatz and Wielandt
+//! ([`super::certificate`]); it is `(b + A^T w) / mu` with `w = (mu - A A^T)^-1 A b`, and
+//! `Q (mu - T)^-1 Q^T A b` comes near `w` from the recurrence at hand. So `mu` is put where the promise needs it, and the recurrence ends once what is
 //! missing of `y` is small beside the weight of `b`. Whether `M y <= mu y` holds is then tested entry by
 //! entry with the `y` on its own grid, and entries that violate it are raised.
 //!
@@ -93,6 +94,7 @@ pub struct Within {
     region: Region,
     /// An upper bound on the largest eigenvalue of what is left.
     upper: f64,
+    /// Vectors on the hubs.
     starts: Vec<Vec<f64>>,
     past: VecDeque<Step>,
     /// The weights of the last kept step that had any, raised where they were: a step that has none came
@@ -198,15 +200,17 @@ impl Within {
         left: &Remaining,
         watch: &dyn Watch,
     ) -> Result<Option<(Step, Place, Vec<Candidate>)>, Interrupted> {
-        let pages = self.region.authority_pages().to_vec();
-        if !(0..pages.len()).any(|at| self.is_left(at)) {
+        let classes = self.region.authorities().len();
+        if !(0..classes).any(|at| self.is_left(at)) {
             return Ok(None);
         }
         if self.upper.is_infinite() {
-            self.prove(vec![1.0; pages.len()], &[]);
+            self.prove(vec![1.0; classes], &[]);
         }
-        let (start, everywhere) = self.start(&pages);
-        let mut line = Line::from(&pages, start);
+        let (start, everywhere) = self.start();
+        let led = self.region.lead(&start, &mut self.visits);
+        let length_of_led = norm(self.region.hub_pages(), &led);
+        let mut line = Line::from(self.region.hub_pages(), led);
         let mut ahead = None;
         loop {
             watch.proceed()?;
@@ -228,15 +232,21 @@ impl Within {
                     None => top * (1.0 + AIM * (1.0 / self.strict - 1.0)),
                 };
                 let (factors, missing) = line.resolvent(mu);
+                let missing = missing * length_of_led / mu.sqrt();
                 if does || is_last || missing <= MISSING * EVERYWHERE {
-                    let vectors = line.ritz(&pages, &state.values, STARTS);
-                    let place = self.place(graph, left, &vectors[0]);
+                    let vectors = line.ritz(self.region.hub_pages(), &state.values, STARTS);
+                    let back = self.region.cite(&vectors[0], &mut self.visits);
+                    let place = self.place(graph, left, &back);
                     let mut weights = Vec::new();
                     // The bound that is good enough.
                     let enough = tight.unwrap_or(place.lambda / self.strict);
                     let enough = enough * (1.0 - 3.0 * ROUNDING);
                     if self.upper > enough {
-                        let mut y = line.combined(&factors);
+                        let led = line.combined(&factors);
+                        let mut y = self.region.cite(&led, &mut self.visits);
+                        for (y, start) in y.iter_mut().zip(&start) {
+                            *y = (start + length_of_led * *y) / mu;
+                        }
                         self.level(&mut y, everywhere / mu);
                         let proof = self.prove(y, &[enough * (1.0 - ROUNDING)]);
                         weights = packed(&proof.into_weights().y);
@@ -251,10 +261,9 @@ impl Within {
                     }
                 }
             }
-            let image = self
-                .room
-                .one(self.region.of_authorities(), line.last(), &mut self.visits);
-            line.advance(&pages, image);
+            let side = self.region.of_hubs();
+            let image = self.room.one(side, line.last(), &mut self.visits);
+            line.advance(side.pages, image);
         }
     }
 
@@ -267,16 +276,19 @@ impl Within {
         (tight < top / self.strict).then_some(tight)
     }
 
-    /// What a recurrence begins at, positive wherever anything is left, and what it has everywhere once it is
-    /// of unit length.
-    fn start(&self, pages: &[f64]) -> (Vec<f64>, f64) {
-        let mut start = vec![0.0; pages.len()];
+    /// What a recurrence begins at, positive wherever anything is left and of unit length, and what it has
+    /// everywhere.
+    fn start(&mut self) -> (Vec<f64>, f64) {
+        let hub_pages = self.region.hub_pages();
+        let mut starts = vec![0.0; hub_pages.len()];
         for vector in &self.starts {
-            let length = norm(pages, vector).max(f64::MIN_POSITIVE);
-            for (entry, of) in start.iter_mut().zip(vector) {
+            let length = norm(hub_pages, vector).max(f64::MIN_POSITIVE);
+            for (entry, of) in starts.iter_mut().zip(vector) {
                 *entry += of.max(0.0) / length;
             }
         }
+        let mut start = self.region.cite(&starts, &mut self.visits);
+        let pages = self.region.authority_pages();
         let length = norm(pages, &start).max(f64::MIN_POSITIVE);
         let everywhere = EVERYWHERE / pages.iter().sum::<f64>().sqrt();
         for (entry, pages) in start.iter_mut().zip(pages) {
@@ -286,8 +298,9 @@ impl Within {
                 0.0
             };
         }
-        let everywhere = everywhere / norm(pages, &start);
-        (start, everywhere)
+        let length = norm(pages, &start);
+        scale(&mut start, 1.0 / length);
+        (start, everywhere / length)
     }
 
     /// Puts weights on their grid, in units of `least`.
@@ -366,7 +379,9 @@ impl Ranker for Within {
             kept
         } else {
             if let Some(ahead) = self.past.front() {
-                self.starts.insert(0, self.scores(ahead));
+                let scores = self.scores(ahead);
+                let led = self.region.lead(&scores, &mut self.visits);
+                self.starts.insert(0, led);
                 self.starts.truncate(STARTS);
             }
             let Some((step, place, ahead)) = self.compute(graph, left, watch)? else {
