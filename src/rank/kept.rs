@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::graph::{Csr, HubGraph, number};
+use crate::graph::{Csr, HubGraph, NONE, number};
 
 use super::coarse;
 use super::region::Region;
@@ -60,7 +60,7 @@ pub struct ProvenStep {
     pub kept: KeptStep,
 }
 
-/// A step by classes.
+/// A step on the positions of a region, in the order of their classes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Step {
     /// Where the scores are largest.
@@ -71,27 +71,24 @@ pub(super) struct Step {
     pub(super) lambda: f64,
 }
 
-/// Weights above 1, by position.
-pub(super) fn packed(y: &[f64]) -> Vec<(u32, u16)> {
-    let codes = (0..).zip(y);
-    let codes = codes.map(|(at, y)| (at, coarse::weight_code(*y).unwrap_or(0)));
+/// Weights above 1, with their positions.
+pub(super) fn packed(region: &Region, y: &[f64]) -> Vec<(u32, u16)> {
+    let code = |at: u32| coarse::weight_code(y[at as usize]).unwrap_or(0);
+    let codes = region.authorities_by_class().map(|(_, at)| (at, code(at)));
     codes.filter(|(_, code)| *code > 0).collect()
 }
 
-/// Scores above 0, by position.
-pub(super) fn packed_scores(x: &[f64]) -> Vec<(u32, u8)> {
-    let codes = (0..).zip(x).map(|(at, x)| (at, coarse::score_code(*x)));
+/// Scores above 0, with their positions.
+pub(super) fn packed_scores(region: &Region, x: &[f64]) -> Vec<(u32, u8)> {
+    let code = |at: u32| coarse::score_code(x[at as usize]);
+    let codes = region.authorities_by_class().map(|(_, at)| (at, code(at)));
     codes.filter(|(_, code)| *code > 0).collect()
 }
 
 impl Step {
-    /// What was kept by groups on the [positions](positions_of) of each group: a class has the largest of what
-    /// its pages had.
-    pub(super) fn of(positions: &Csr, step: &KeptStep) -> Self {
-        Self::new(
-            by_position(positions, &step.scores),
-            by_position(positions, &step.weights),
-        )
+    /// What was kept by groups: a class has the largest of what its pages had.
+    pub(super) fn of(groups: &Groups, step: &KeptStep) -> Self {
+        Self::new(groups.places(&step.scores), groups.places(&step.weights))
     }
 
     pub(super) fn new(scores: Vec<(u32, u8)>, weights: Vec<(u32, u16)>) -> Self {
@@ -113,37 +110,51 @@ impl Step {
     }
 }
 
-/// The authority positions that the pages of each group are in now.
-pub(super) fn positions_of(graph: &HubGraph, region: &Region, groups: &Csr) -> Csr {
-    let mut positions = Csr::with_capacity(groups.len(), groups.len());
-    for group in 0..number(groups.len()) {
-        let pages = groups.list(group).iter();
-        let mut classes: Vec<u32> = pages
-            .filter_map(|page| graph.authority_class(*page))
-            .collect();
-        classes.sort_unstable();
-        classes.dedup();
-        let of_classes = classes.iter();
-        positions.push(of_classes.filter_map(|class| region.authority_position(*class)));
-    }
-    positions
+/// Where what groups have goes.
+pub(super) struct Groups {
+    /// The authority classes of the region that the pages of each group are in now.
+    classes: Csr,
+    /// The position of each class; [`NONE`] if it is not in the region.
+    positions: Vec<u32>,
 }
 
-/// What groups have, by position, ascending: a class has the most of its groups.
-fn by_position<T: Ord + Copy>(positions: &Csr, of: &[(u32, T)]) -> Vec<(u32, T)> {
-    let mut found = Vec::with_capacity(of.len());
-    for &(group, code) in of {
-        found.extend(positions.list(group).iter().map(|at| (*at, code)));
+impl Groups {
+    pub(super) fn new(graph: &HubGraph, region: &Region, groups: &Csr) -> Self {
+        let mut positions = vec![NONE; graph.authority_members().len()];
+        for (at, &class) in (0..).zip(region.authorities()) {
+            positions[class as usize] = at;
+        }
+        let mut classes = Csr::with_capacity(groups.len(), groups.len());
+        for group in 0..number(groups.len()) {
+            let pages = groups.list(group).iter();
+            let of_pages = pages.filter_map(|page| graph.authority_class(*page));
+            let mut of_pages: Vec<u32> = of_pages
+                .filter(|class| positions[*class as usize] != NONE)
+                .collect();
+            of_pages.sort_unstable();
+            of_pages.dedup();
+            classes.push(of_pages);
+        }
+        Self { classes, positions }
     }
-    // Classes mostly follow each other as groups did, which this sort makes use of.
-    found.sort_by_key(|&(at, code)| (at, Reverse(code)));
-    found.dedup_by_key(|(at, _)| *at);
-    found
+
+    /// What groups have, by position in the order of classes: a class has the most of its groups.
+    fn places<T: Ord + Copy>(&self, of: &[(u32, T)]) -> Vec<(u32, T)> {
+        let mut found = Vec::with_capacity(of.len());
+        for &(group, code) in of {
+            found.extend(self.classes.list(group).iter().map(|class| (*class, code)));
+        }
+        // Classes mostly follow each other as groups did, which this sort makes use of.
+        found.sort_by_key(|&(class, code)| (class, Reverse(code)));
+        found.dedup_by_key(|(class, _)| *class);
+        for (place, _) in &mut found {
+            *place = self.positions[*place as usize];
+        }
+        found
+    }
 }
 
 fn by_class<T: Copy>(region: &Region, of: &[(u32, T)]) -> Vec<(u32, T)> {
     let class = |at: u32| region.authorities()[at as usize];
-    let mut of: Vec<(u32, T)> = of.iter().map(|(at, code)| (class(*at), *code)).collect();
-    of.sort_unstable_by_key(|(class, _)| *class);
-    of
+    of.iter().map(|(at, code)| (class(*at), *code)).collect()
 }

@@ -95,7 +95,7 @@ impl Within {
         let origin = match self.prove(y, &bounds) {
             Proof::Given(_) => Origin::Proven,
             Proof::Raised(weights) => {
-                self.latest = weights.packed(&self.latest);
+                self.latest = weights.packed(&self.region, &self.latest);
                 Origin::Raised
             }
             Proof::None(_) => {

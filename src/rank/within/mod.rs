@@ -37,7 +37,7 @@ mod ahead;
 mod weights;
 
 use super::coarse;
-use super::kept::{KeptSteps, Origin, ProvenStep, Step, packed, packed_scores, positions_of};
+use super::kept::{Groups, KeptSteps, Origin, ProvenStep, Step, packed, packed_scores};
 use super::krylov::Line;
 use super::parts::{Place, densest_part};
 use super::principal::{Doubt, Principal};
@@ -119,8 +119,8 @@ impl Within {
         let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
         let mut visits = Reads::default();
         let region = Region::gather(graph, left, &hubs, &mut position, &mut visits);
-        let positions = positions_of(graph, &region, &past.groups);
-        let past = past.steps.iter().map(|step| Step::of(&positions, step));
+        let groups = Groups::new(graph, &region, &past.groups);
+        let past = past.steps.iter().map(|step| Step::of(&groups, step));
         Self {
             share: (1.0 - share) * (1.0 - share),
             strict: (1.0 - STRICT * share) * (1.0 - STRICT * share),
@@ -249,12 +249,12 @@ impl Within {
                         }
                         self.level(&mut y, everywhere / mu);
                         let proof = self.prove(y, &[enough * (1.0 - ROUNDING)]);
-                        weights = packed(&proof.into_weights().y);
+                        weights = packed(&self.region, &proof.into_weights().y);
                     }
                     let is_done = self.upper <= enough;
                     if is_last || is_done {
                         self.starts = vectors;
-                        let scores = packed_scores(&place.x);
+                        let scores = packed_scores(&self.region, &place.x);
                         let step = Step::new(scores, weights);
                         self.room.give(line.into_vectors());
                         return Ok(Some((step, place, std::mem::take(ahead))));

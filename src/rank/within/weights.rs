@@ -82,14 +82,16 @@ impl Weights {
         ratios.fold(0.0, f64::max)
     }
 
-    /// Those above 1 by position, given what they were before any was raised.
-    pub(super) fn packed(mut self, before: &[(u32, u16)]) -> Vec<(u32, u16)> {
-        self.raised.sort_unstable();
+    /// Those above 1 in the order of classes, given what they were before any was raised.
+    pub(super) fn packed(mut self, region: &Region, before: &[(u32, u16)]) -> Vec<(u32, u16)> {
+        let class = |at: u32| region.authorities()[at as usize];
+        self.raised.sort_unstable_by_key(|at| class(*at));
         self.raised.dedup();
         let mut packed = Vec::with_capacity(before.len() + self.raised.len());
         let mut rest = before;
         for &at in &self.raised {
-            let (same, behind) = rest.split_at(rest.partition_point(|(other, _)| *other < at));
+            let (same, behind) =
+                rest.split_at(rest.partition_point(|(other, _)| class(*other) < class(at)));
             packed.extend_from_slice(same);
             let is_old = behind.first().is_some_and(|(other, _)| *other == at);
             rest = &behind[usize::from(is_old)..];
