@@ -175,6 +175,7 @@ pub(super) fn deepen(
     let Some((lambda, error, vector)) = found else {
         return attempt(region, kept, depth, room, visits, watch);
     };
+    let kept = kept.truncated(krylov::STARTS);
     let mut vectors = kept.on_hubs(&region, visits);
     vectors[0] = vector;
     let found = Found {

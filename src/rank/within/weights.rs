@@ -213,7 +213,9 @@ mod tests {
             for _ in 0..300 {
                 power = region.square(&power, &mut visits);
                 let top = power.iter().copied().fold(0.0, f64::max);
-                power.iter_mut().for_each(|entry| *entry /= top);
+                for entry in &mut power {
+                    *entry /= top;
+                }
             }
             let image = region.square(&power, &mut visits);
             let along: f64 = image.iter().copied().fold(0.0, f64::max);
