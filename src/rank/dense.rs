@@ -39,7 +39,7 @@ pub(super) fn eigen(mut t: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
 
 /// The largest eigenvalue and its unit eigenvector of a symmetric matrix of which the products are given,
 /// by the recurrence of Lanczos over all dimensions, every vector made orthogonal to all before it. Cost:
-/// `n` products and `O(n^3)`, a tenth of what [`eigen`] does.
+/// `n` products and `O(n^3)`, without the sweeps of [`eigen`].
 pub(super) fn largest_pair(n: usize, times: impl Fn(&[f64]) -> Vec<f64>) -> (f64, Vec<f64>) {
     let inner = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let golden = 0.618_033_988_749_894_9;

@@ -136,24 +136,9 @@ fn inner(a: &[f64], b: &[f64]) -> f64 {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::tests::region;
     use super::*;
-    use crate::graph::{NONE, Remaining, Rows, number};
-
-    fn region(rows: &[(u16, u32)]) -> Region {
-        let mut all = Rows::new();
-        let mut page = 16;
-        for &(bits, copies) in rows {
-            let targets: Vec<u32> = (0..16).filter(|target| bits >> target & 1 == 1).collect();
-            let carriers: Vec<u32> = (page..page + copies).collect();
-            page += copies;
-            all.push(&carriers, &targets).unwrap();
-        }
-        let graph = all.graph().unwrap();
-        let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
-        let mut position = vec![NONE; graph.authority_members().len()];
-        let left = Remaining::all(&graph);
-        Region::gather(&graph, &left, &hubs, &mut position, &mut Reads::default())
-    }
+    use crate::graph::number;
 
     proptest! {
         /// `(mu - M_SS) d` comes out as what was asked for; below the largest value there is no solution.
@@ -163,7 +148,7 @@ mod tests {
             chosen in prop::collection::btree_set(0_usize..16, 1..16),
             share in 0.5_f64..3.0,
         ) {
-            let region = region(&rows);
+            let region = region(&rows).unwrap();
             let size = region.authorities().len();
             let few: Vec<u32> = chosen.into_iter().filter(|at| *at < size).map(number).collect();
             prop_assume!(!few.is_empty());

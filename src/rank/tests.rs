@@ -16,7 +16,7 @@ use super::vectors::{largest, scale};
 
 /// A region (perhaps of several components) from the target sets of hubs, as bits; hub `i` has
 /// `copies[i]` pages.
-fn region(rows: &[(u16, u32)]) -> Option<Region> {
+pub(super) fn region(rows: &[(u16, u32)]) -> Option<Region> {
     let mut all = Rows::new();
     let mut page = 16;
     for &(bits, copies) in rows {

@@ -19,9 +19,8 @@ use std::time::Instant;
 use crate::support::banks::TestBank;
 use crate::support::days::friendlinks;
 use crate::support::refreshes::came_to_the_same;
-use crate::support::{scratch, shared};
-use seedbank::engine::{IngestRequest, PlanOptions, RefreshReport, RefreshRequest};
-use seedbank::ingest::Input;
+use crate::support::shared;
+use seedbank::engine::{PlanOptions, RefreshReport, RefreshRequest};
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::Unwatched;
 
@@ -148,17 +147,8 @@ fn days_of_a_real_crawl() {
     };
     let (seeds, days) = (number("LONG_SEEDS", 10), number("LONG_REAL", 3));
     let bank = TestBank::new();
-    let folder = scratch();
-    let file = folder.path().join("day.jsonl");
     for day in friendlinks(&shared).take(days as usize) {
-        std::fs::write(&file, day).unwrap();
-        let request = IngestRequest {
-            inputs: vec![Input::File(file.clone())],
-            // Some days are clean-ups.
-            max_loss: 100.0,
-            ..IngestRequest::default()
-        };
-        bank.bank.ingest(&request, &Unwatched).unwrap();
+        bank.day(&day);
         let ours = refresh(&bank, "again", seeds, false);
         let cold = refresh(&bank, "cold", seeds, true);
         assert!(ours.view.certified && cold.view.certified);

@@ -5,12 +5,10 @@ use std::fmt::Write;
 
 use crate::support::banks::TestBank;
 use crate::support::days::friendlinks;
-use crate::support::{gunzip, scratch, shared};
+use crate::support::{gunzip, shared};
 use seedbank::cores::{Hits, Pick};
-use seedbank::engine::{CoreView, IngestRequest, PlanOptions, RefreshReport, StepsView, Which};
-use seedbank::ingest::Input;
+use seedbank::engine::{CoreView, PlanOptions, RefreshReport, StepsView, Which};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::watch::Unwatched;
 
 fn within(percent: &str) -> PlanOptions {
     PlanOptions {
@@ -250,17 +248,8 @@ fn real_days() {
         return;
     };
     let bank = TestBank::new();
-    let folder = scratch();
-    let file = folder.path().join("day.jsonl");
     for day in friendlinks(&shared) {
-        std::fs::write(&file, day).unwrap();
-        let request = IngestRequest {
-            inputs: vec![Input::File(file.clone())],
-            // Some days are clean-ups.
-            max_loss: 100.0,
-            ..IngestRequest::default()
-        };
-        bank.bank.ingest(&request, &Unwatched).unwrap();
+        bank.day(&day);
         for (name, percent, share) in [("near", "1", 0.01), ("far", "5", 0.05)] {
             let report = bank.refresh(name, &within(percent), false);
             holds(&bank, &report, share);

@@ -75,6 +75,18 @@ impl TestBank {
         self.ingest(file, Format::JsonLines);
     }
 
+    /// Ingests the records of a day of a real crawl as a delta; some days are clean-ups.
+    pub fn day(&self, lines: &str) {
+        let file = self.folder.path().join("day.jsonl");
+        std::fs::write(&file, lines).unwrap();
+        let request = IngestRequest {
+            inputs: vec![Input::File(file)],
+            max_loss: 100.0,
+            ..IngestRequest::default()
+        };
+        self.bank.ingest(&request, &Unwatched).unwrap();
+    }
+
     pub fn refresh(&self, plan: &str, options: &PlanOptions, cold: bool) -> RefreshReport {
         let request = RefreshRequest {
             plan: Some(plan.to_owned()),
