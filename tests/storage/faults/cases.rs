@@ -55,6 +55,14 @@ impl Case {
             self.damage.as_deref().unwrap_or("none"),
         )
     }
+
+    /// Prints what must not happen, with the case.
+    pub fn tell(&self) {
+        for (class, what) in &self.found.0 {
+            let begin: String = what.chars().take(600).collect();
+            eprintln!("{}\n  {class}: {begin}", self.told());
+        }
+    }
 }
 
 /// The scene and the point of the case of this number: two of five are of the first scene, whose
@@ -143,12 +151,13 @@ impl<'a> Run<'a> {
 
     /// Judges the bank as it was left, with what the command that ended so may have come to.
     fn judged(&self, ended: &Ended, found: Findings) -> Judged<'a> {
+        let is_new = matches!(self.scene.kind, Kind::Makes(_));
         let is_stored = ended.status == Some(0) || ended.err.contains("it is stored");
         Judged {
             injector: self.injector,
             scene: self.scene,
             place: self.place,
-            now: BTreeSet::from(if is_stored { [1, 1] } else { [0, 1] }),
+            now: BTreeSet::from(if is_stored || is_new { [1, 1] } else { [0, 1] }),
             is_damaged: false,
             is_sound: self.scene.kind != Kind::Mends
                 && (ended.was_killed() || ended.status == Some(0)),
@@ -195,7 +204,10 @@ impl<'a> Run<'a> {
             }
         }
         let ended = self.injector.run(self.place, &other);
-        let is_source_damaged = is_damaged && of_source;
+        // A new bank has links to the tables of the one that it is made of.
+        let bank = State::read(&self.place.join(DISK).join("bank"));
+        let is_bank = bank.is_ok_and(|state| state == self.scene.states[0]);
+        let is_source_damaged = is_damaged && of_source || !is_bank;
         let allowed: &[i32] = if is_source_damaged { &[0, 4] } else { &[0] };
         let class = "the source cannot be used any more";
         judged.found.status(class, &ended, allowed);

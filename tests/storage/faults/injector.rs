@@ -46,7 +46,6 @@ impl fmt::Display for Point {
 #[derive(Clone, Debug)]
 pub struct Call {
     pub kind: String,
-    pub number: u64,
     /// The path, within [`DISK`].
     pub path: String,
     pub was_struck: bool,
@@ -97,13 +96,18 @@ impl Ended {
 /// What strikes calls.
 pub struct Injector {
     library: PathBuf,
+    /// Whether each command is printed with how it ended.
+    pub prints: bool,
 }
 
 impl Injector {
     /// Builds the library into `place`; `None` where there is no C compiler.
     pub fn build(place: &Path) -> Option<Self> {
         let library = preload::build("faults/fault.c", place)?;
-        Some(Self { library })
+        Some(Self {
+            library,
+            prints: false,
+        })
     }
 
     fn start(&self, place: &Path, args: &[&str], watched: &[(&str, &str)]) -> Ended {
@@ -118,13 +122,18 @@ impl Injector {
             .output()
             .unwrap();
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-        Ended {
+        let ended = Ended {
             status: ended.status.code(),
             signal: ended.status.signal(),
             out: text(&ended.stdout),
             err: text(&ended.stderr),
             calls: Vec::new(),
+        };
+        if self.prints {
+            let begin: String = ended.told().chars().take(400).collect();
+            eprintln!("{}: {begin}", args.join(" "));
         }
+        ended
     }
 
     /// Runs a command in `place`, undisturbed.
@@ -162,11 +171,10 @@ fn call(line: &str, folder: &str) -> Call {
     let struck = line.strip_suffix(" !");
     let mut words = struck.unwrap_or(line).splitn(4, ' ');
     let mut word = || words.next().unwrap().to_owned();
-    let (kind, number, _function, path) = (word(), word(), word(), word());
+    let (kind, _number, _function, path) = (word(), word(), word(), word());
     let within = path.strip_prefix(folder).unwrap_or(&path);
     Call {
         kind,
-        number: number.parse().unwrap(),
         path: within.trim_start_matches('/').to_owned(),
         was_struck: struck.is_some(),
     }

@@ -140,7 +140,9 @@ impl Judged<'_> {
     }
 
     /// Runs a writer; where it is done, its result must follow from a state that the bank may have.
-    fn write(&mut self, writer: usize) -> Ended {
+    /// Where nothing can be read then, something must have been wrong that it could not know of, or
+    /// had no reason to look at: no state `was_good`, or it is a command with nothing to do.
+    fn write(&mut self, writer: usize, was_good: bool) -> Ended {
         let ended = self.run(&self.scene.writer(writer));
         let refused = [4];
         let done: Vec<i32> = self
@@ -156,10 +158,11 @@ impl Judged<'_> {
         let left = match State::read(&self.bank()) {
             Ok(left) => left,
             Err(e) => {
-                self.found.find(
-                    "a writer is done, and nothing can be read",
-                    format!("{e}: {}", ended.told()),
-                );
+                if was_good && writer == 0 {
+                    let what = format!("{e}: {}", ended.told());
+                    self.found
+                        .find("a writer is done, and nothing can be read", what);
+                }
                 return ended;
             }
         };
@@ -200,7 +203,7 @@ impl Judged<'_> {
                 .find("unreadable, and `check` finds nothing", why);
         }
         let before = self.now.clone();
-        let written = self.write(writer);
+        let written = self.write(writer, was_good);
         let is_written = self.now != before || written.status != Some(4);
         let mut is_good = self.keeps(was_good, &written, "a writer");
         if !is_written && is_clean {
@@ -233,7 +236,7 @@ impl Judged<'_> {
                 .find("repaired, and `check` finds something", check.told());
         }
         if is_good && !is_written {
-            let written = self.write(writer);
+            let written = self.write(writer, true);
             if written.status == Some(4) {
                 self.found
                     .find("no command makes it writable", written.told());

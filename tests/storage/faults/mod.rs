@@ -63,10 +63,7 @@ fn cases(injector: &Injector, scenes: &[Scene], place: &Path, numbers: (u64, u64
                     let folder = place.join(format!("case-{number}"));
                     let case = run(injector, scenes, number, &folder);
                     fs::remove_dir_all(folder).unwrap();
-                    for (class, what) in &case.found.0 {
-                        let what: String = what.chars().take(600).collect();
-                        eprintln!("{}\n  {class}: {what}", case.told());
-                    }
+                    case.tell();
                     let mut done = done.lock().unwrap();
                     done.push(case);
                     if done.len() % 500 == 0 {
@@ -109,7 +106,7 @@ fn tell(cases: &[Case]) -> usize {
 #[test]
 fn a_fault_and_damage_lose_nothing_that_was_acknowledged() {
     let place = scratch();
-    let Some(injector) = Injector::build(place.path()) else {
+    let Some(mut injector) = Injector::build(place.path()) else {
         eprintln!(
             "SKIPPED a_fault_and_damage_lose_nothing_that_was_acknowledged: no C compiler (cc)"
         );
@@ -122,9 +119,11 @@ fn a_fault_and_damage_lose_nothing_that_was_acknowledged() {
     if let Some(number) = number("FAULTS_CASE") {
         let folder =
             std::env::var_os("FAULTS_KEEP").map_or(place.path().join("case"), PathBuf::from);
+        injector.prints = true;
         let case = run(&injector, &scenes, number, &folder);
         eprintln!("{}", case.told());
-        assert!(case.found.0.is_empty(), "{:#?}", case.found.0);
+        case.tell();
+        assert!(case.found.0.is_empty(), "see above");
         return;
     }
     let first = number("FAULTS_FROM").unwrap_or(0);

@@ -42,7 +42,8 @@ pub struct Scene {
     pub args: Vec<String>,
     /// How many calls of each kind the command makes.
     pub counts: BTreeMap<String, u64>,
-    /// States that the bank may have: first the one before the command, then the one after it.
+    /// States that the bank may have: first the one before the command, or that of the bank that
+    /// another is made of, then the one after it.
     pub states: Vec<State>,
     /// The exit status of a writer on the first two states, and the state that it leaves.
     pub next: BTreeMap<(Number, usize), (i32, Number)>,
@@ -106,11 +107,9 @@ impl Scene {
         copy(prepared, &scene.before);
         let disk = place.join(DISK);
         copy(prepared, &disk);
-        let first = match kind {
-            // A damaged bank has one state, which the command brings back.
-            Kind::Mends | Kind::Makes(_) => None,
-            Kind::Bank | Kind::BacksUp => Some(State::read(&disk.join("bank")).unwrap()),
-        };
+        // A damaged bank has one state, which the command brings back.
+        let is_sound = kind != Kind::Mends;
+        let first = is_sound.then(|| State::read(&disk.join("bank")).unwrap());
         let ended = bench.injector.strike(&place, args, None);
         assert_eq!(ended.status, Some(0), "{name}: {}", ended.told());
         scene.counts = ended.counts();

@@ -42,6 +42,10 @@ impl State {
     pub fn read(bank: &Path) -> Result<Self, StoreError> {
         let reader = &Reader::open(bank)?;
         let counters = reader.counters()?;
+        // Epochs and secrets differ from run to run.
+        for entry in reader.scan(&tables::META)? {
+            entry?;
+        }
         Ok(Self {
             last: (counters.batch, counters.refresh),
             tables: BTreeMap::from([
@@ -73,6 +77,9 @@ impl State {
                 hash(reader, &tables::MEMBERS, |_| ())?,
                 hash(reader, &tables::CORE_EVIDENCE, |_| ())?,
                 hash(reader, &tables::ALIASES, |_| ())?,
+                hash(reader, &tables::ALIAS_IN, |_| ())?,
+                hash(reader, &tables::COMPONENTS, |_| ())?,
+                hash(reader, &tables::STANDINGS, |_| ())?,
                 hash(reader, &tables::LISTED, |_| ())?,
                 hash(reader, &tables::UNDO, |_| ())?,
                 hash(reader, &tables::SEED_PAGES, |_| ())?,
