@@ -24,6 +24,7 @@ mod damage;
 mod findings;
 mod injector;
 mod judge;
+mod loads;
 mod scenes;
 mod state;
 

@@ -49,6 +49,24 @@ pub struct Scene {
     pub next: BTreeMap<(Number, usize), (i32, Number)>,
 }
 
+/// A bulk load.
+const BULK: &[&str] = &[
+    "ingest",
+    "disk/bank",
+    "../in/large/day-001.jsonl.zst",
+    "--memory",
+    "1M",
+];
+
+/// A small crawl whose second day is large enough for a bulk load.
+pub fn small_bulk_load() -> SynthOptions {
+    SynthOptions {
+        days: 1,
+        rng_seed: 5,
+        ..SynthOptions::new(300).with_daily_share(0.9)
+    }
+}
+
 /// One more batch.
 const DELTA: &[&str] = &["ingest", "disk/bank", "../in/further.jsonl"];
 
@@ -112,6 +130,11 @@ impl Scene {
         let first = is_sound.then(|| State::read(&disk.join("bank")).unwrap());
         let ended = bench.injector.strike(&place, args, None);
         assert_eq!(ended.status, Some(0), "{name}: {}", ended.told());
+        let loads = ended
+            .calls
+            .iter()
+            .filter(|call| call.path.starts_with("bank/loads/"));
+        assert!(args != BULK || loads.count() > 10, "{name} is none");
         scene.counts = ended.counts();
         let bank = disk.join(scene.bank());
         let after = State::read(&bank).unwrap();
@@ -145,10 +168,18 @@ impl Scene {
         scene
     }
 
+    /// The bulk load of the second day of a crawl, after the first one.
+    pub fn of_bulk_load(place: &Path, injector: &Injector, crawl: &SynthOptions) -> Self {
+        let bench = Bench { place, injector };
+        bench.make_inputs(crawl);
+        let base = bench.bulk_base();
+        Self::explore(&bench, ("bulk ingest", Kind::Bank), &base, BULK)
+    }
+
     /// All scenes, made in this folder.
     pub fn all(place: &Path, injector: &Injector) -> Vec<Self> {
         let bench = Bench { place, injector };
-        bench.make_inputs();
+        bench.make_inputs(&small_bulk_load());
         let (base, bulk) = (bench.base(), bench.bulk_base());
         let url = bench.seed(&base);
         let shelf = bench.with_backup(&base);
@@ -162,13 +193,7 @@ impl Scene {
             ));
         };
         let day = "../in/crawl/day-002.jsonl.zst";
-        let large = "../in/large/day-001.jsonl.zst";
-        add(
-            "bulk ingest",
-            Kind::Bank,
-            &bulk,
-            &["ingest", "disk/bank", large, "--memory", "1M"],
-        );
+        add("bulk ingest", Kind::Bank, &bulk, BULK);
         add("ingest", Kind::Bank, &base, &["ingest", "disk/bank", day]);
         add("refresh", Kind::Bank, &base, &["refresh", "disk/bank"]);
         add("undo", Kind::Bank, &base, &["undo", "disk/bank"]);
@@ -234,7 +259,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn make_inputs(&self) {
+    fn make_inputs(&self, large: &SynthOptions) {
         let folder = self.place.join("in");
         let small = SynthOptions {
             days: 2,
@@ -246,14 +271,7 @@ impl Bench<'_> {
             ..SynthOptions::new(150)
         };
         generate(&folder.join("crawl"), &small, &Unwatched).unwrap();
-        let large = SynthOptions {
-            days: 1,
-            rng_seed: 5,
-            // Many, so that the delta is large enough for a bulk load.
-            changed_per_day: 0.4,
-            ..SynthOptions::new(500)
-        };
-        generate(&folder.join("large"), &large, &Unwatched).unwrap();
+        generate(&folder.join("large"), large, &Unwatched).unwrap();
         let further = ["http://further.example/a", "http://further.example/b"];
         let lines = record(further[0], &[further[1], "http://elsewhere.example/"]);
         fs::write(folder.join("further.jsonl"), lines).unwrap();
