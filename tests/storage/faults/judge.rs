@@ -21,6 +21,8 @@ pub struct Judged<'a> {
     pub now: BTreeSet<Number>,
     /// Whether a file was damaged at random.
     pub is_damaged: bool,
+    /// Whether readers may see the state before what was stored and not published, without a word.
+    pub may_be_older: bool,
     /// Whether commands must succeed without a repair: the command was killed, or it ended well, on
     /// a sound bank.
     pub is_sound: bool,
@@ -97,6 +99,9 @@ impl Judged<'_> {
                 None
             }
             Seen::Other(Some(_), what) => {
+                if self.may_be_older {
+                    return None;
+                }
                 let ended = self.run(&["status", &self.name()]);
                 if ended.status != Some(4) && ended.err.trim().is_empty() {
                     self.found
@@ -151,8 +156,20 @@ impl Judged<'_> {
             .map(|state| self.scene.next[&(*state, writer)].0)
             .collect();
         let allowed: Vec<i32> = refused.iter().chain(&done).copied().collect();
-        let status = self.found.status("a writer ended badly", &ended, &allowed);
+        let class = match ended.status {
+            Some(1) => "damage ends a writer with status 1",
+            _ => "a writer ended badly",
+        };
+        let status = self.found.status(class, &ended, &allowed);
         if status == Some(4) || status.is_none_or(|status| !done.contains(&status)) {
+            if ended.err.contains("it is stored") {
+                // It may come to light, or be lost with a word.
+                let next = self
+                    .now
+                    .iter()
+                    .map(|state| self.scene.next[&(*state, writer)].1);
+                self.now = next.chain(self.now.iter().copied()).collect();
+            }
             return ended;
         }
         let left = match State::read(&self.bank()) {
@@ -202,9 +219,8 @@ impl Judged<'_> {
             self.found
                 .find("unreadable, and `check` finds nothing", why);
         }
-        let before = self.now.clone();
         let written = self.write(writer, was_good);
-        let is_written = self.now != before || written.status != Some(4);
+        let is_written = written.status != Some(4);
         let mut is_good = self.keeps(was_good, &written, "a writer");
         if !is_written && is_clean {
             self.found.find(
@@ -235,6 +251,8 @@ impl Judged<'_> {
             self.found
                 .find("repaired, and `check` finds something", check.told());
         }
+        // What was stored and not published has come to light.
+        let is_written = is_written || self.now.iter().any(|state| *state > 1);
         if is_good && !is_written {
             let written = self.write(writer, true);
             if written.status == Some(4) {
@@ -265,6 +283,10 @@ impl Judged<'_> {
             if let Seen::Other(Some(number), _) = self.see(&self.bank()) {
                 self.now = BTreeSet::from([number]);
             }
+        }
+        // It publishes what is live, so that nothing is left to come to light.
+        if let Seen::State(number) = self.see(&self.bank()) {
+            self.now = BTreeSet::from([number]);
         }
         self.keeps(was_good, &repaired, "`repair`")
     }
