@@ -30,10 +30,11 @@ mod state;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::support::folders::copy;
 use crate::support::scratch;
 use cases::{Case, run};
 use injector::Injector;
@@ -118,10 +119,12 @@ fn a_fault_and_damage_lose_nothing_that_was_acknowledged() {
         eprintln!("{}: {:?}", scene.name, scene.counts);
     }
     if let Some(number) = number("FAULTS_CASE") {
-        let folder =
-            std::env::var_os("FAULTS_KEEP").map_or(place.path().join("case"), PathBuf::from);
         injector.prints = true;
+        let folder = place.path().join("case");
         let case = run(&injector, &scenes, number, &folder);
+        if let Some(kept) = std::env::var_os("FAULTS_KEEP") {
+            copy(&folder, Path::new(&kept));
+        }
         eprintln!("{}", case.told());
         case.tell();
         assert!(case.found.0.is_empty(), "see above");
