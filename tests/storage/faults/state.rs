@@ -46,6 +46,9 @@ impl State {
         for entry in reader.scan(&tables::META)? {
             entry?;
         }
+        for entry in reader.scan(&tables::BARRED)? {
+            entry?;
+        }
         Ok(Self {
             last: (counters.batch, counters.refresh),
             tables: BTreeMap::from([
@@ -79,6 +82,13 @@ impl State {
                 hash(reader, &tables::ALIASES, |_| ())?,
                 hash(reader, &tables::ALIAS_IN, |_| ())?,
                 hash(reader, &tables::COMPONENTS, |_| ())?,
+                hash(reader, &tables::COMPONENT_ORDER, |_| ())?,
+                hash(reader, &tables::NEAR_CORES, |_| ())?,
+                hash(reader, &tables::CORE_ORIGINS, |_| ())?,
+                hash(reader, &tables::REACH, |_| ())?,
+                hash(reader, &tables::LISTS, |_| ())?,
+                hash(reader, &tables::KEPT_STEPS, |_| ())?,
+                hash(reader, &tables::KEPT_SITES, |_| ())?,
                 hash(reader, &tables::STANDINGS, |_| ())?,
                 hash(reader, &tables::LISTED, |_| ())?,
                 hash(reader, &tables::UNDO, |_| ())?,
