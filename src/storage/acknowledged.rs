@@ -2,27 +2,35 @@
 //!
 //! ```text
 //! BANK/ACKNOWLEDGED   two slots of 512 bytes, each one line of text filled up with spaces:
-//!   serial 17 epoch 12 batch 9 refresh 3 in files MANIFEST-000123 48211 HASH SUM
+//!   serial 17 epoch 12 batch 9 refresh 3 in log bank ID state ID published 11
+//!     log 122 2048 HASH TABLES MANIFEST-000123 48211 HASH SUM
 //! ```
 //!
-//! A commit is acknowledged twice: as soon as the log holds it (`in log`), so that it is known even
-//! where the disk is too full to publish it, and again when it is published (`in files`). The older
-//! slot is overwritten in place and synced. That takes no room on the disk, except on file systems
-//! that copy on write, and a write that is cut off halfway leaves the other slot intact.
+//! It names the state by its number and its identity, the published state of that moment, and what a
+//! database that holds the state has to have: its log, and the beginning of its MANIFEST.
 //!
-//! Cost: 512 bytes written and two syncs for each commit, and its MANIFEST read twice.
+//! A commit is acknowledged twice: as soon as the log holds it (`in log`), so that it is known even
+//! where the disk is too full to publish it, and again when it is published. The older slot is
+//! overwritten in place and synced. That takes no room on the disk, except on file systems that copy
+//! on write, and a write that is cut off halfway leaves the other slot intact. Where the file has
+//! another name in a copy of the bank (`cp -al`), it is replaced instead, so that the copy keeps its
+//! own.
+//!
+//! Cost: 512 bytes written and two syncs for each commit, and its MANIFEST and its log read twice.
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::str::FromStr;
 
 use super::error::StoreError;
-use super::folder::{ACKNOWLEDGED, read_small, replace_file};
+use super::folder::{ACKNOWLEDGED, open_unlinked, read_small, replace_file};
+use super::lineage::StateId;
+use super::logs::LogMark;
 use super::manifest::Manifest;
-use super::records::{BatchId, Counters, RefreshId};
+use super::records::{BatchId, RefreshId};
 
 /// The size of a slot in bytes: what a disk writes as a whole.
 const SLOT: usize = 512;
@@ -39,6 +47,13 @@ pub(super) struct Acknowledged {
     /// Whether all of it is in files that the MANIFEST names; if `false`, some of it may be in the
     /// log alone.
     pub(super) in_files: bool,
+    /// The identity of the state; `None` in a bank of a format before 11.
+    pub(super) id: Option<StateId>,
+    /// The epoch of the state that was published then; 0 where none was known to be.
+    pub(super) published: u64,
+    /// The log that holds what is in no file; `None` where nothing is in it, or in a bank of a format
+    /// before 11.
+    pub(super) log: Option<LogMark>,
     /// The live database's MANIFEST at that time.
     pub(super) manifest: Manifest,
 }
@@ -63,13 +78,23 @@ impl fmt::Display for Acknowledged {
             batch,
             refresh,
             in_files,
+            id,
+            published,
+            log,
             manifest,
         } = self;
         let place = if *in_files { "files" } else { "log" };
         write!(
             f,
-            "epoch {epoch} batch {batch} refresh {refresh} in {place} {manifest}"
-        )
+            "epoch {epoch} batch {batch} refresh {refresh} in {place} "
+        )?;
+        if let Some(id) = id {
+            write!(f, "{id} published {published} ")?;
+        }
+        if let Some(log) = log {
+            write!(f, "{log} ")?;
+        }
+        write!(f, "{manifest}")
     }
 }
 
@@ -77,23 +102,44 @@ impl FromStr for Acknowledged {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let mut words = text.splitn(9, ' ');
+        let mut words = text.split(' ').peekable();
         let mut named = |name: &str| {
-            let found = words.next() == Some(name);
-            words.next().filter(|_| found).ok_or(())
+            let found = words.next_if_eq(&name).is_some();
+            found.then(|| words.next()).flatten()
         };
-        let (epoch, batch, refresh) = (named("epoch")?, named("batch")?, named("refresh")?);
-        let in_files = match named("in")? {
-            "files" => true,
-            "log" => false,
+        let number = |text: Option<&str>| text.and_then(|text| text.parse().ok()).ok_or(());
+        let epoch = number(named("epoch"))?;
+        let batch = named("batch")
+            .and_then(|text| text.parse().ok())
+            .ok_or(())?;
+        let refresh = named("refresh")
+            .and_then(|text| text.parse().ok())
+            .ok_or(())?;
+        let in_files = match named("in") {
+            Some("files") => true,
+            Some("log") => false,
             _ => return Err(()),
         };
+        let (mut id, mut published) = (None, 0);
+        if let Some(bank) = named("bank") {
+            let state = named("state").ok_or(())?;
+            id = Some(StateId::parse(bank, state).ok_or(())?);
+            published = number(named("published"))?;
+        }
+        let mut log = None;
+        if words.next_if_eq(&"log").is_some() {
+            log = Some(LogMark::parse(|| words.next()).ok_or(())?);
+        }
+        let manifest: Vec<&str> = words.collect();
         Ok(Self {
-            epoch: epoch.parse().map_err(|_| ())?,
-            batch: batch.parse().map_err(|_| ())?,
-            refresh: refresh.parse().map_err(|_| ())?,
+            epoch,
+            batch,
+            refresh,
             in_files,
-            manifest: words.next().ok_or(())?.parse()?,
+            id,
+            published,
+            log,
+            manifest: manifest.join(" ").parse()?,
         })
     }
 }
@@ -130,17 +176,6 @@ fn damaged(what: &str) -> StoreError {
 }
 
 impl Acknowledged {
-    /// The acknowledgement of a state with these counters.
-    pub(super) fn new(counters: &Counters, in_files: bool, manifest: Manifest) -> Self {
-        Self {
-            epoch: counters.epoch,
-            batch: counters.batch,
-            refresh: counters.refresh,
-            in_files,
-            manifest,
-        }
-    }
-
     /// The last state that the bank acknowledged; `None` where the file is missing, as in banks of
     /// older formats.
     pub(super) fn read(bank: &Path) -> Result<Option<Self>, StoreError> {
@@ -176,15 +211,16 @@ impl Acknowledged {
     pub(super) fn write(&self, bank: &Path) -> Result<(), StoreError> {
         let path = bank.join(ACKNOWLEDGED);
         let found = match fs::symlink_metadata(&path) {
-            Ok(found) if found.is_file() => read_small(&path).ok(),
+            // A file with two names also belongs to a copy of the bank.
+            Ok(found) if found.is_file() && found.nlink() == 1 => read_small(&path).ok(),
             _ => None,
         };
         let found = found.filter(|bytes| bytes.len() == 2 * SLOT);
         let last = found.as_deref().and_then(latest).map(|(serial, _)| serial);
         let (Some(bytes), Some(last)) = (&found, last) else {
             // Both slots are written, so that the file has its full size from the start.
-            let mut text = self.line(1)?;
-            text.extend(self.line(2)?);
+            let mut text = self.slot(1)?;
+            text.extend(self.slot(2)?);
             return replace_file(&path, text);
         };
         let serial = last.saturating_add(1);
@@ -192,15 +228,15 @@ impl Acknowledged {
         let [one, _] = slots(bytes);
         let place = if is_last(one) { SLOT as u64 } else { 0 };
         let write = || {
-            let file = OpenOptions::new().write(true).open(&path)?;
-            file.write_all_at(&self.line(serial).map_err(io::Error::other)?, place)?;
+            let file = open_unlinked(&path, &mut OpenOptions::new())?;
+            file.write_all_at(&self.slot(serial).map_err(io::Error::other)?, place)?;
             file.sync_all()
         };
         write().map_err(StoreError::io("write", &path))
     }
 
     /// A slot's bytes.
-    fn line(&self, serial: u64) -> Result<Vec<u8>, StoreError> {
+    fn slot(&self, serial: u64) -> Result<Vec<u8>, StoreError> {
         let text = format!("serial {serial} {self}");
         let mut bytes = format!("{text} {}", sum(&text)).into_bytes();
         if bytes.len() >= SLOT {
@@ -216,14 +252,25 @@ impl Acknowledged {
 mod tests {
     use super::*;
 
+    /// The longest text that there can be, but for banks of older formats (epoch 3).
     fn said(epoch: u64) -> Acknowledged {
         let hash = blake3::hash(b"x").to_hex();
+        let id = StateId {
+            bank: u128::MAX - 1,
+            state: u128::MAX,
+        };
+        let max = u64::MAX.to_string();
+        let log = format!("{max} {max} {0} {0}", "f".repeat(32));
+        let mut words = log.split(' ');
         Acknowledged {
             epoch,
-            batch: 3,
-            refresh: 2,
+            batch: u32::MAX,
+            refresh: u32::MAX,
             in_files: epoch.is_multiple_of(2),
-            manifest: format!("MANIFEST-000007 123 {hash}").parse().unwrap(),
+            id: (epoch != 3).then_some(id),
+            published: if epoch == 3 { 0 } else { u64::MAX },
+            log: LogMark::parse(|| words.next()).filter(|_| epoch != 3),
+            manifest: format!("MANIFEST-{max} {max} {hash}").parse().unwrap(),
         }
     }
 

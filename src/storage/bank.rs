@@ -24,20 +24,20 @@ use std::path::{Path, PathBuf};
 use super::acknowledged::Acknowledged;
 use super::changes::Changes;
 use super::error::StoreError;
-use super::examine::{known_epoch, verify_live};
+use super::examine::{LogEvidence, known_epoch, verify_live};
 use super::folder::{
     ACKNOWLEDGED, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, end_copy, lock_file,
     make_folders, marker_format, write_marker,
 };
 use super::format::{ACKNOWLEDGING, WITH_KEPT_SITES};
 use super::lock::take_lock;
-use super::logs;
+use super::logs::{self, LogMark};
 use super::manifest::Manifest;
 use super::options::Merging;
 use super::published::{
     Pointer, publish, published_in_files, remove_unread, table_unlike_published,
 };
-use super::records::{Counters, Meta};
+use super::records::Meta;
 use super::rocks::Rocks;
 use super::store::Store;
 use super::table::{Key, Value};
@@ -48,14 +48,33 @@ use crate::watch::{Unwatched, Watch};
 /// sorts on disk.
 const UPGRADE_MEMORY: usize = 64 << 20;
 
-/// Acknowledges the state of the live database that has these counters.
-pub(super) fn acknowledge(
-    bank: &Path,
-    counters: &Counters,
-    in_files: bool,
-) -> Result<(), StoreError> {
-    let manifest = Manifest::of(&bank.join("live"))?;
-    Acknowledged::new(counters, in_files, manifest).write(bank)
+/// Acknowledges the state of the live database; `store` is that database or the same state of it.
+pub(super) fn acknowledge(bank: &Path, store: &Store, in_files: bool) -> Result<(), StoreError> {
+    let live = bank.join("live");
+    let counters = store.counters()?;
+    let pointer = Pointer::read(bank).ok();
+    // The log of a published state has all that this state needs, and never a file that RocksDB is
+    // about to remove.
+    let published = pointer
+        .as_ref()
+        .filter(|pointer| pointer.epoch == counters.epoch);
+    let logged = published.map_or_else(|| live.clone(), |pointer| pointer.place(bank));
+    let log = if in_files {
+        Ok(None)
+    } else {
+        LogMark::of(&logged)
+    };
+    let said = Acknowledged {
+        epoch: counters.epoch,
+        batch: counters.batch,
+        refresh: counters.refresh,
+        in_files,
+        id: store.state_id()?,
+        published: pointer.map_or(0, |pointer| pointer.epoch),
+        log: log.map_err(StoreError::io("read the log of", &logged))?,
+        manifest: Manifest::of(&live)?,
+    };
+    said.write(bank)
 }
 
 /// Writes single records. May also delete one and, with it, the entries of `undo` before a key.
@@ -125,7 +144,7 @@ impl Writer {
     pub fn open(path: &Path, wait: bool, watch: &dyn Watch) -> Result<Self, StoreError> {
         let format = marker_format(path)?;
         let lock = writer_lock(path, wait, watch)?;
-        Self::open_locked(path, lock, format, Merging::Automatic)
+        Self::open_locked(path, lock, format, Merging::Automatic, watch)
     }
 
     /// Opens the bank for writing; the caller holds the writer's lock.
@@ -134,6 +153,7 @@ impl Writer {
         lock: File,
         format: u32,
         merging: Merging,
+        watch: &dyn Watch,
     ) -> Result<Self, StoreError> {
         // Restoring a bank from a copy may lose empty folders.
         for folder in FOLDERS {
@@ -146,7 +166,10 @@ impl Writer {
                 what: "it is missing".to_owned(),
             });
         }
-        verify_live(path, said.as_ref())?;
+        let log = verify_live(path, said.as_ref())?;
+        if let (Some(said), Ok(pointer)) = (&said, Pointer::read(path)) {
+            pointer.is_expected(said)?;
+        }
         // What a killed process wrote to the log may be in memory alone, and is about to be relied on.
         if !Pointer::read(path).is_ok_and(|pointer| pointer.is_synced(path)) {
             logs::sync(&path.join("live")).map_err(StoreError::io("sync", path.join("live")))?;
@@ -161,7 +184,10 @@ impl Writer {
         };
         let known = known_epoch(path, said.as_ref());
         writer.is_not_older(known)?;
-        writer.finish()?;
+        if let Some(said) = &said {
+            writer.follows(said)?;
+        }
+        writer.finish(log, watch)?;
         if format < FORMAT {
             write_marker(path, FORMAT)?;
         }
@@ -173,7 +199,7 @@ impl Writer {
 
     /// Finishes what a killed process or an older build left undone: loads, the format, and the
     /// pointer that readers follow.
-    fn finish(&self) -> Result<(), StoreError> {
+    fn finish(&self, log: LogEvidence, watch: &dyn Watch) -> Result<(), StoreError> {
         let path = &self.bank;
         let format = self.format()?;
         if format > FORMAT {
@@ -183,53 +209,82 @@ impl Writer {
                 known: FORMAT,
             });
         }
-        if let Some(Meta::Intent(intent)) = self.get(&META, &MetaKey::Intent)? {
+        if let Some(unfinished) = self.unfinished_load()? {
+            let intent = unfinished.verified(path, watch)?;
             tracing::info!("finishing a bulk load that was interrupted");
             self.finish_load(&intent)?;
+        }
+        if log == LogEvidence::Unknown {
+            self.is_whole("its log is not the acknowledged one", watch)?;
         }
         // A load may have brought it.
         let format = self.format()?;
         if format < FORMAT {
-            tracing::info!("the bank is brought from format {format} to {FORMAT}");
-            self.bring_up()?;
+            tracing::info!("upgrading the bank from format {format} to {FORMAT}");
+            self.bring_up(watch)?;
         }
-        let counters = self.counters()?;
-        let in_files = if let Some(in_files) = published_in_files(path, counters.epoch) {
-            remove_unread(path, counters.epoch);
+        let epoch = self.counters()?.epoch;
+        let in_files = if let Some(in_files) = published_in_files(path, epoch, self.state_id()?) {
+            remove_unread(path, epoch);
             in_files
         } else {
-            self.may_be_published()?;
-            acknowledge(path, &counters, false)?;
-            publish(path, &self.store, counters.epoch)?
+            self.may_be_published(watch)?;
+            acknowledge(path, &self.store, false)?;
+            publish(path, &self.store, epoch)?
         };
         // Opening the database began another MANIFEST.
-        acknowledge(path, &counters, in_files)
+        acknowledge(path, &self.store, in_files)
+    }
+
+    /// Fails with what makes the state doubtful where a walk over its tables finds damage.
+    ///
+    /// Cost: a scan of every table.
+    fn is_whole(&self, doubt: &str, watch: &dyn Watch) -> Result<(), StoreError> {
+        tracing::info!("walking the live state, because {doubt}");
+        let report = self.store.check(watch)?;
+        match report.findings.first() {
+            None => Ok(()),
+            Some(first) => Err(StoreError::State {
+                state: "live",
+                what: format!(
+                    "{doubt}, and table {}, key {}: {}",
+                    first.table, first.key, first.what
+                ),
+            }),
+        }
     }
 
     /// Brings a bank of an older format to that of this build, in one commit: what tables are kept of
     /// that older builds did not have, and the format.
     ///
     /// Cost: one scan of all lists of seeds.
-    fn bring_up(&self) -> Result<(), StoreError> {
-        self.may_be_published()?;
+    fn bring_up(&self, watch: &dyn Watch) -> Result<(), StoreError> {
+        self.may_be_published(watch)?;
+        // A process that died may have left the state unacknowledged.
+        acknowledge(&self.bank, &self.store, false)?;
         let mut changes = Changes::new(&self.spill_folder(), UPGRADE_MEMORY);
         changes.put_ways_back(&self.store)?;
         changes.put(&META, &MetaKey::Format, &Meta::Format(FORMAT))?;
         self.commit(changes, self.counters()?)
     }
 
-    /// Fails where the live state is damaged in a table that the published state has under the same
-    /// name: it must not replace a good one.
-    fn may_be_published(&self) -> Result<(), StoreError> {
-        if let Some(table) = table_unlike_published(&self.bank)?
-            && !self.store.check(&Unwatched)?.is_clean()
-        {
-            return Err(StoreError::State {
-                state: "live",
-                what: format!("{table} is not what the published state has under this name"),
-            });
+    /// Fails where the live state must not replace the published one: where it is damaged, as far as
+    /// the published state gives reason to look. A published state that cannot be read is no witness,
+    /// so the live one is walked before it becomes the only one.
+    fn may_be_published(&self, watch: &dyn Watch) -> Result<(), StoreError> {
+        let published = Pointer::read(&self.bank);
+        match published.map(|pointer| pointer.fault(&self.bank)) {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) => {
+                return self.is_whole("the published state cannot be read", watch);
+            }
         }
-        Ok(())
+        match table_unlike_published(&self.bank)? {
+            Some(table) => {
+                self.is_whole(&format!("{table} is not as in the published state"), watch)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Fails with [`StoreError::Busy`] where another process writes to the bank right now.

@@ -22,6 +22,15 @@ struct Range<'a> {
 }
 
 impl Rocks {
+    /// Reads all table files; an error where one is missing or a checksum is wrong.
+    ///
+    /// Cost: reads the whole database.
+    pub(super) fn compare_all_checksums(&self, watch: &dyn Watch) -> Result<(), StoreError> {
+        let files = self.table_files()?;
+        let names = files.iter().map(|file| file.name.trim_start_matches('/'));
+        self.compare_checksums(&names.collect(), watch)
+    }
+
     /// Reads every entry between the first and the last key of these table files, given by their
     /// names; an error where a checksum is wrong. The bytes of the files count as progress.
     ///

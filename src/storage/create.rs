@@ -19,7 +19,7 @@ use super::folder::{
 };
 use super::lock::take_lock;
 use super::published::{Pointer, publish};
-use super::records::{Counters, Meta, Settings};
+use super::records::{Counters, Lineage, Meta, Settings};
 use super::rocks::Rocks;
 use super::store::Store;
 use super::tables::{ALL, FORMAT, MetaKey};
@@ -122,12 +122,13 @@ fn fill(place: &Path, settings: &Settings) -> Result<(), StoreError> {
         (MetaKey::Format, Meta::Format(FORMAT)),
         (MetaKey::Settings, Meta::Settings(settings.clone())),
         (MetaKey::Counters, Meta::Counters(Counters::default())),
+        (MetaKey::Lineage, Meta::Lineage(Lineage::new_bank()?)),
     ];
     write_meta(&store, &values, None)?;
-    acknowledge(place, &Counters::default(), false)?;
+    acknowledge(place, &store, false)?;
     let in_files = publish(place, &store, 0)?;
+    acknowledge(place, &store, in_files)?;
     drop(store);
-    acknowledge(place, &Counters::default(), in_files)?;
     write_marker(place, FORMAT)
 }
 

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -21,7 +22,7 @@ use super::format::ACKNOWLEDGING;
 use super::logs;
 use super::manifest::{Begins, structure_fault};
 use super::published::{Pointer, Reader};
-use super::records::{BatchId, Meta, RefreshId};
+use super::records::{BatchId, RefreshId};
 use super::store::Store;
 use super::tables::{META, MetaKey};
 use crate::watch::Watch;
@@ -118,62 +119,106 @@ pub(super) fn known_epoch(bank: &Path, said: Option<&Acknowledged>) -> u64 {
 ///
 /// Cost: its MANIFEST is read; where the last state was not published, or the last writer was
 /// killed while it opened the bank, the database is opened for reading as well.
-pub(super) fn verify_live(bank: &Path, said: Option<&Acknowledged>) -> Result<(), StoreError> {
+///
+/// Returns whether the database is known to have all of the acknowledged log.
+pub(super) fn verify_live(
+    bank: &Path,
+    said: Option<&Acknowledged>,
+) -> Result<LogEvidence, StoreError> {
     let known = known_epoch(bank, said);
-    if live_fault(bank, said)? && said.is_some_and(|said| said.in_files && said.epoch == known) {
-        return Ok(());
+    let (begins, log) = live_fault(bank, said)?;
+    let is_in_files = said.is_some_and(|said| said.in_files && said.epoch == known);
+    if begins == Begins::Later || !is_in_files {
+        read_live(bank, said).map(drop)?;
     }
-    read_live(bank, known).map(drop)
+    Ok(log)
 }
 
-/// Whether the live database's MANIFEST begins with the acknowledged one; `false` where it is a
-/// later one, or none was acknowledged, and an error where it is neither or is damaged.
-fn live_fault(bank: &Path, said: Option<&Acknowledged>) -> Result<bool, StoreError> {
+/// Whether a database has all of the log that was acknowledged with its state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LogEvidence {
+    /// It has, or the state does not need it.
+    Whole,
+    /// That cannot be told from outside: a log that is missing may have been written to files of
+    /// tables. A walk over the tables finds what is missing.
+    Unknown,
+}
+
+/// How the live database's MANIFEST begins, and what is known of its log; an error where it is not
+/// the acknowledged database or a later state of it, or is damaged.
+fn live_fault(
+    bank: &Path,
+    said: Option<&Acknowledged>,
+) -> Result<(Begins, LogEvidence), StoreError> {
     let live = bank.join("live");
     let begins = match said {
         Some(said) => said.manifest.fault(&live, false),
         None => structure_fault(&live).map(|()| Begins::Later),
     };
-    match begins.and_then(|begins| log_fault(bank, said).map(|()| begins)) {
-        Ok(begins) => Ok(begins == Begins::Same),
-        Err(what) => Err(StoreError::State {
-            state: "live",
-            what,
-        }),
-    }
+    let log = |begins| match said {
+        Some(said) => log_fault(bank, said).map(|log| (begins, log)),
+        // Nothing was acknowledged that could be missing.
+        None => Ok((begins, LogEvidence::Whole)),
+    };
+    begins.and_then(log).map_err(|what| StoreError::State {
+        state: "live",
+        what,
+    })
 }
 
-/// Compares the live database's log with that of the published state, where that is the acknowledged
-/// one, or what was stored since went into the log alone; the error says what is wrong. RocksDB takes a
-/// log that is missing between others for one that was written to files of tables. That it was would
-/// stand in the MANIFEST.
-fn log_fault(bank: &Path, said: Option<&Acknowledged>) -> Result<(), String> {
-    let Some(said) = said.filter(|said| !said.in_files) else {
-        return Ok(());
-    };
-    let Ok(pointer) = Pointer::read(bank) else {
-        return Ok(());
-    };
-    let is_as_published =
-        pointer.epoch == said.epoch || pointer.epoch < said.epoch && pointer.has_same_tables(bank);
-    if !is_as_published
-        || pointer.fault(bank).is_err()
-        || said.manifest.fault(&bank.join("live"), true).is_err()
+/// Looks for the acknowledged log in the live database; an error says that it lost some of it. RocksDB
+/// takes a log that is missing between others for one that was written to files of tables, which
+/// changes the MANIFEST and the set of table files.
+fn log_fault(bank: &Path, said: &Acknowledged) -> Result<LogEvidence, String> {
+    const LOST: &str = "its log is not the acknowledged one";
+    if said.in_files {
+        return Ok(LogEvidence::Whole);
+    }
+    let live = bank.join("live");
+    let told = |e: io::Error| format!("its log: {e}");
+    let is_unchanged = said.manifest.fault(&live, true).is_ok();
+    // The published state has the log too, unless the acknowledged state was never published. In
+    // that case it has the beginning of the log, provided that no table was written since.
+    if let Ok(pointer) = Pointer::read(bank)
+        && is_unchanged
+        && (pointer.epoch == said.epoch
+            || pointer.epoch < said.epoch && pointer.has_same_tables(bank))
+        && pointer.fault(bank).is_ok()
+        && !pointer.has_same_log(bank).map_err(told)?
     {
-        return Ok(());
+        return Err(LOST.to_owned());
     }
-    match pointer.has_same_log(bank) {
-        Ok(true) => Ok(()),
-        Ok(false) => Err("its log is not what was acknowledged".to_owned()),
-        Err(e) => Err(format!("its log: {e}")),
+    let Some(log) = &said.log else {
+        return Ok(LogEvidence::Unknown);
+    };
+    if log.is_in(&live).map_err(told)? {
+        return Ok(LogEvidence::Whole);
     }
+    // Before a state is published, RocksDB may still have had a log that it was about to remove.
+    let is_exact = said.published == said.epoch;
+    if is_exact && (is_unchanged || log.has_same_tables(&live)) {
+        return Err(LOST.to_owned());
+    }
+    Ok(LogEvidence::Unknown)
 }
 
-/// Opens for reading the live database, which nobody writes to; it must not be older than `known`.
-fn read_live(bank: &Path, known: u64) -> Result<Store, StoreError> {
+/// Opens for reading the live database, which nobody writes to; it must be the acknowledged state or
+/// a later one.
+fn read_live(bank: &Path, said: Option<&Acknowledged>) -> Result<Store, StoreError> {
     let store = Store::read(&bank.join("live"))?;
-    store.is_not_older(known)?;
+    store.is_not_older(known_epoch(bank, said))?;
+    if let Some(said) = said {
+        store.follows(said)?;
+    }
     Ok(store)
+}
+
+/// Whether the live database, which nobody writes to, is visibly damaged.
+///
+/// Cost: its MANIFEST and its log are read, and it is opened for reading.
+pub(super) fn live_is_damaged(bank: &Path, said: &Acknowledged) -> bool {
+    let read = live_fault(bank, Some(said)).and_then(|_| read_live(bank, Some(said)));
+    read.is_err_and(|e| e.is_damage())
 }
 
 /// Whether the caller may look at the live database.
@@ -223,11 +268,14 @@ pub(super) fn examine(
     let published = Reader::of_published(bank);
     let epoch = published.as_ref().ok().map(Reader::epoch);
     let (said, files) = acknowledgement(bank, format, epoch)?;
+    let published = published.and_then(|reader| match &said {
+        Some(said) => reader.is_expected(said).map(|()| reader),
+        None => Ok(reader),
+    });
     let live = match lock {
-        Lock::Held => Some(
-            live_fault(bank, said.as_ref())
-                .and_then(|_| read_live(bank, known_epoch(bank, said.as_ref()))),
-        ),
+        Lock::Held => {
+            Some(live_fault(bank, said.as_ref()).and_then(|_| read_live(bank, said.as_ref())))
+        }
         Lock::Missed(_) => None,
     };
     let same_files = match (&live, &published) {
@@ -237,10 +285,10 @@ pub(super) fn examine(
         },
         _ => false,
     };
-    let published = settled(published.and_then(|reader| walk(&reader, watch)))?;
+    let published = settled(published.and_then(|reader| walk(bank, &reader, watch)))?;
     let live = match (live, lock) {
         (Some(Ok(_)), _) if same_files => published.clone(),
-        (Some(live), _) => settled(live.and_then(|store| walk(&store, watch)))?,
+        (Some(live), _) => settled(live.and_then(|store| walk(bank, &store, watch)))?,
         (None, Lock::Missed(why)) => StateCheck {
             verdict: Verdict::Unseen,
             ..StateCheck::of_whole(why.clone())
@@ -314,21 +362,22 @@ fn told(error: &StoreError) -> String {
     text
 }
 
-/// Walks the tables of a state.
-fn walk(store: &Store, watch: &dyn Watch) -> Result<StateCheck, StoreError> {
+/// Walks the tables of a state. Where a bulk load is unfinished, some tables have their part of it and
+/// some have not, so they are no mirrors of each other: the files of the load are compared with its
+/// intent, and those of all tables with their checksums.
+fn walk(bank: &Path, store: &Store, watch: &dyn Watch) -> Result<StateCheck, StoreError> {
     let counters = store.counters()?;
-    // An intent that is something else is for the walk to find.
-    let intent = matches!(
-        store.get(&META, &MetaKey::Intent),
-        Ok(Some(Meta::Intent(_)))
-    );
-    let walk = if intent {
-        // Some of its tables are in and some are not.
+    // An intent that is another record is for the walk to find.
+    let unfinished = store.unfinished_load().ok().flatten();
+    let is_unfinished = unfinished.is_some();
+    let walk = if let Some(unfinished) = unfinished {
+        unfinished.verified(bank, watch)?;
+        store.rocks.compare_all_checksums(watch)?;
         CheckReport::default()
     } else {
         store.check(watch)?
     };
-    let verdict = match (intent, walk.is_clean()) {
+    let verdict = match (is_unfinished, walk.is_clean()) {
         (true, _) => Verdict::Unfinished,
         (false, true) => Verdict::Good,
         (false, false) => Verdict::Damaged,
@@ -338,7 +387,7 @@ fn walk(store: &Store, watch: &dyn Watch) -> Result<StateCheck, StoreError> {
         verdict,
         batch: Some(counters.batch),
         refresh: Some(counters.refresh),
-        why: intent.then(|| why.to_owned()),
+        why: is_unfinished.then(|| why.to_owned()),
         walk,
     })
 }

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::error::StoreError;
@@ -118,7 +119,7 @@ pub(super) fn marker_format(bank: &Path) -> Result<u32, StoreError> {
 pub(super) fn begin_marker(bank: &Path) -> Result<(), StoreError> {
     let fresh = fresh_name(&bank.join(MARKER));
     let write = || {
-        File::create(&fresh)?.sync_all()?;
+        create_fresh(&fresh)?.sync_all()?;
         sync_folder(bank)
     };
     write().map_err(StoreError::io("write", &fresh))
@@ -159,11 +160,31 @@ pub(super) fn end_copy(bank: &Path) {
     }
 }
 
+/// Creates a file under a temporary name, in the place of one that a process that died left there.
+/// A symbolic link under that name is removed and never followed.
+pub(super) fn create_fresh(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    File::create_new(path)
+}
+
+/// Opens a regular file of the bank for writing, with these options; a symbolic link is an error.
+pub(super) fn open_unlinked(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    // The type of the flags differs between systems.
+    let no_follow = rustix::fs::OFlags::NOFOLLOW.bits();
+    options
+        .write(true)
+        .custom_flags(no_follow.cast_signed())
+        .open(path)
+}
+
 /// Replaces a small file in one step that survives a crash.
 pub(super) fn replace_file(path: &Path, text: impl AsRef<[u8]>) -> Result<(), StoreError> {
     let fresh = fresh_name(path);
     let write = || {
-        let mut file = File::create(&fresh)?;
+        let mut file = create_fresh(&fresh)?;
         file.write_all(text.as_ref())?;
         file.sync_all()?;
         fs::rename(&fresh, path)?;
@@ -196,19 +217,15 @@ pub(super) fn make_folders(folder: &Path) -> io::Result<()> {
 
 /// Opens a lock file, making it where it is missing.
 pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
-    if path.exists() && !path.is_file() {
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(StoreError::State {
             state: "lock",
             what: format!("{} is no regular file", path.display()),
         });
     }
     let mut options = OpenOptions::new();
-    options
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path)
-        .map_err(StoreError::io("write", path))
+    options.create(true).truncate(false);
+    open_unlinked(path, &mut options).map_err(StoreError::io("write", path))
 }
 
 /// Whether this is a folder and not a link to one.
@@ -240,7 +257,8 @@ pub(super) fn clear_loads(bank: &Path) -> Result<(), StoreError> {
         for file in names_in(&place) {
             let path = place.join(&file);
             let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-            if is_file && path.extension().is_some_and(|end| end == "sst") {
+            let is_own = |end: &std::ffi::OsStr| end == "sst" || end == "link";
+            if is_file && path.extension().is_some_and(is_own) {
                 fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
             }
         }

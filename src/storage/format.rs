@@ -1,7 +1,7 @@
 //! The format versions in which banks are written and read.
 
 /// The format version of banks that this build writes.
-pub const FORMAT: u32 = 10;
+pub const FORMAT: u32 = 11;
 
 /// The oldest format that this build reads and, when it writes, upgrades to its own: format 4 kept
 /// what it had acknowledged in its log alone.
@@ -25,3 +25,7 @@ pub(super) const WITH_KEPT_STEPS: u32 = 9;
 
 /// The first format that keeps what a refresh by coverage found out of changed sites.
 pub(super) const WITH_KEPT_SITES: u32 = 10;
+
+/// The first format whose banks and states have identities, and whose intents name the size and the
+/// hash of every file of a bulk load.
+pub(super) const WITH_LINEAGE: u32 = 11;

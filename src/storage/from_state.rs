@@ -1,15 +1,21 @@
-//! Making a bank of a copy of a published state: the state's files become both the published state
-//! and the live database, which are the same files in any bank.
+//! Making a bank from a copy of a published state: the state's files become both the published state
+//! and the live database, which are the same files in any bank. The new bank has an identity of its
+//! own.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::bank::acknowledge;
+use super::bank::{acknowledge, write_meta};
 use super::error::StoreError;
 use super::folder::{FOLDERS, begin_copy, lock_file, names_in, sync_folder};
-use super::format::ACKNOWLEDGING;
-use super::published::{Reader, point_to};
+use super::format::{ACKNOWLEDGING, FORMAT, WITH_LINEAGE};
+use super::options::Merging;
+use super::published::{Reader, point_to, publish};
+use super::records::{Lineage, Meta};
+use super::rocks::Rocks;
+use super::store::Store;
+use super::tables::{ALL, MetaKey};
 
 /// Begins a bank in a folder that holds nothing but its lock, which the caller holds. Returns the
 /// folder that the files of the state go into.
@@ -38,7 +44,15 @@ pub(super) fn surround(place: &Path, epoch: u64, format: u32) -> Result<Reader, 
     }
     sync_folder(&live).map_err(StoreError::io("write to", &live))?;
     lock_file(&published.join(format!("{epoch}.lock")))?;
-    let in_files = point_to(place, epoch, format)?;
+    if format >= WITH_LINEAGE {
+        become_another_bank(place, epoch, format)?;
+    } else {
+        let in_files = point_to(place, epoch, format, None)?;
+        if format >= ACKNOWLEDGING {
+            let reader = Reader::of_published(place)?;
+            acknowledge(place, &reader, in_files)?;
+        }
+    }
     let reader = Reader::of_published(place)?;
     let found = reader.format()?;
     if found != format {
@@ -47,10 +61,21 @@ pub(super) fn surround(place: &Path, epoch: u64, format: u32) -> Result<Reader, 
             what: format!("it has format {found} in place of {format}"),
         });
     }
-    if format >= ACKNOWLEDGING {
-        acknowledge(place, &reader.counters()?, in_files)?;
-    }
     Ok(reader)
+}
+
+/// Writes a new identity to the live database, and publishes that state in the place of the copied
+/// one, which has the identity of the bank that it came from.
+fn become_another_bank(place: &Path, epoch: u64, format: u32) -> Result<(), StoreError> {
+    let live = place.join("live");
+    let store = Store {
+        rocks: Rocks::open_writer(&live, ALL, Merging::Never, format < FORMAT)?,
+    };
+    let lineage = Meta::Lineage(Lineage::new_bank()?);
+    write_meta(&store, &[(MetaKey::Lineage, lineage)], None)?;
+    acknowledge(place, &store, false)?;
+    let in_files = publish(place, &store, epoch)?;
+    acknowledge(place, &store, in_files)
 }
 
 /// Links table files, which never change and can belong to both states; copies all others.

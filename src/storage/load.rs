@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::thread::{self, ScopedJoinHandle};
 
+use super::bulk_load::described;
 use super::changes::{Ordered, TableChange};
 use super::error::StoreError;
 use super::keep::Keeper;
-use super::records::IntentFiles;
+use super::records::LoadFile;
 use super::rocks::Rocks;
 use super::tables::UNDO;
 
@@ -35,7 +36,8 @@ impl Slice {
         self.bytes.extend_from_slice(value.unwrap_or_default());
     }
 
-    fn write(&self, rocks: &Rocks) -> Result<(), StoreError> {
+    /// Writes the file, and reads it back to describe it.
+    fn write(&self, rocks: &Rocks) -> Result<LoadFile, StoreError> {
         let mut file = rocks.sorted_file(&self.path)?;
         let mut rest = self.bytes.as_slice();
         for &(key_length, value_length) in &self.lengths {
@@ -44,13 +46,15 @@ impl Slice {
             file.push((key, value_length.map(|_| value)))?;
             rest = after;
         }
-        file.finish()
+        file.finish()?;
+        described(self.table, &self.path)
     }
 }
 
 /// Files that are being written.
 struct Writers<'scope> {
-    running: VecDeque<ScopedJoinHandle<'scope, Result<(), StoreError>>>,
+    running: VecDeque<ScopedJoinHandle<'scope, Result<LoadFile, StoreError>>>,
+    written: Vec<LoadFile>,
     most: usize,
     place: PathBuf,
 }
@@ -60,9 +64,8 @@ impl Writers<'_> {
     fn wait(&mut self, most: usize) -> Result<(), StoreError> {
         while self.running.len() >= most.max(1) {
             if let Some(first) = self.running.pop_front() {
-                first
-                    .join()
-                    .map_err(|_| StoreError::ended_early("write to", &self.place))??;
+                let ended = |_| StoreError::ended_early("write to", &self.place);
+                self.written.push(first.join().map_err(ended)??);
             }
         }
         Ok(())
@@ -73,7 +76,8 @@ impl Writers<'_> {
 #[derive(Default)]
 struct Stream {
     open: Option<Slice>,
-    tables: Vec<IntentFiles>,
+    /// The table of the last file, and how many files it has.
+    last: Option<(&'static str, u32)>,
 }
 
 impl Stream {
@@ -83,7 +87,7 @@ impl Stream {
         let full = self.open.take_if(is_full);
         let slice = self.open.get_or_insert_with(|| Slice {
             table,
-            path: place.join(next_name(table, &mut self.tables)),
+            path: place.join(next_name(table, &mut self.last)),
             bytes: Vec::new(),
             lengths: Vec::new(),
         });
@@ -99,11 +103,12 @@ pub(super) fn write_files(
     place: &Path,
     mut changes: Ordered,
     mut keeper: Option<&mut Keeper<'_>>,
-) -> Result<Vec<IntentFiles>, StoreError> {
+) -> Result<Vec<LoadFile>, StoreError> {
     let (mut written, mut kept) = (Stream::default(), Stream::default());
-    thread::scope(|scope| {
+    let mut files = thread::scope(|scope| {
         let mut writers = Writers {
             running: VecDeque::new(),
+            written: Vec::new(),
             most: rayon::current_num_threads().min(MOST_WRITERS),
             place: place.to_owned(),
         };
@@ -128,25 +133,20 @@ pub(super) fn write_files(
         }
         begin(written.open.take())?;
         begin(kept.open.take())?;
-        writers.wait(1)
+        writers.wait(1)?;
+        Ok::<_, StoreError>(writers.written)
     })?;
-    let mut tables = written.tables;
-    tables.append(&mut kept.tables);
-    Ok(tables)
+    // Files of both streams end in turn; those of a table are ingested together.
+    files.sort_unstable();
+    Ok(files)
 }
 
-/// The name of the table's next file, which is added to the list.
-fn next_name(table: &str, tables: &mut Vec<IntentFiles>) -> String {
-    if tables.last().is_none_or(|last| last.table != table) {
-        tables.push(IntentFiles {
-            table: table.to_owned(),
-            files: Vec::new(),
-        });
-    }
-    let number = tables.last().map_or(0, |last| last.files.len());
-    let name = format!("{table}-{number:06}.sst");
-    if let Some(last) = tables.last_mut() {
-        last.files.push(name.clone());
-    }
-    name
+/// The name of the table's next file.
+fn next_name(table: &'static str, last: &mut Option<(&'static str, u32)>) -> String {
+    let number = match *last {
+        Some((name, number)) if name == table => number.saturating_add(1),
+        _ => 0,
+    };
+    *last = Some((table, number));
+    format!("{table}-{number:06}.sst")
 }

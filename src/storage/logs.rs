@@ -5,12 +5,13 @@
 //! part of a published state, and readers read it into memory. It is written to files once it is
 //! [`MOST_BYTES`] large, or has come to [`MOST_LOGS`] files: each process that writes begins one.
 
+use std::fmt;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::folder::{names_in, open_regular, sync_folder};
+use super::folder::{create_fresh, names_in, open_regular, sync_folder};
 
 /// A log that has as many bytes is written to files of tables. A reader takes some milliseconds to read
 /// it.
@@ -22,11 +23,8 @@ const MOST_LOGS: usize = 16;
 /// The files of a database's log, by their names in order.
 pub(super) fn logs_in(database: &Path) -> Vec<String> {
     let mut names = names_in(database);
-    names.retain(|name| {
-        let number = name.strip_suffix(".log");
-        number.is_some_and(|number| number.parse::<u64>().is_ok())
-    });
-    names.sort_unstable();
+    names.retain(|name| number(name).is_some());
+    names.sort_unstable_by_key(|name| number(name));
     names
 }
 
@@ -59,8 +57,9 @@ pub(super) fn set_apart(place: &Path, live: &Path, former: Option<&Path>) -> io:
         match kept {
             Some(kept) if fs::hard_link(&kept, &fresh).is_ok() => {}
             _ => {
-                fs::write(&fresh, &bytes)?;
-                fs::File::open(&fresh)?.sync_all()?;
+                let mut file = create_fresh(&fresh)?;
+                file.write_all(&bytes)?;
+                file.sync_all()?;
             }
         }
         fs::rename(&fresh, &own)?;
@@ -107,6 +106,140 @@ pub(super) fn begins(database: &Path, other: &Path) -> io::Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// The log of a database at one moment, by which a log that later lost something is recognised.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct LogMark {
+    /// The number of the last file that had anything in it.
+    last: u64,
+    /// The size of that file in bytes.
+    bytes: u64,
+    /// 128 bits of the hash of the names, lengths and bytes of all files.
+    hash: u128,
+    /// 128 bits of the hash of the names of the database's table files.
+    tables: u128,
+}
+
+impl fmt::Display for LogMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            last,
+            bytes,
+            hash,
+            tables,
+        } = self;
+        write!(f, "log {last} {bytes} {hash:032x} {tables:032x}")
+    }
+}
+
+/// The first 128 bits of a hash.
+fn half(hash: blake3::Hash) -> u128 {
+    let (first, _) = hash.as_bytes().split_at(16);
+    first
+        .iter()
+        .fold(0, |all, byte| all << 8 | u128::from(*byte))
+}
+
+impl LogMark {
+    /// Parses what stands behind `log` in the text that `Display` writes.
+    pub(super) fn parse<'a>(mut words: impl FnMut() -> Option<&'a str>) -> Option<Self> {
+        Some(Self {
+            last: words()?.parse().ok()?,
+            bytes: words()?.parse().ok()?,
+            hash: u128::from_str_radix(words()?, 16).ok()?,
+            tables: u128::from_str_radix(words()?, 16).ok()?,
+        })
+    }
+
+    /// The log of a database as it is now; `None` where nothing is in it.
+    ///
+    /// Cost: reads the log.
+    pub(super) fn of(database: &Path) -> io::Result<Option<Self>> {
+        let mut last = None;
+        for name in logs_in(database) {
+            if let Some(bytes) = length_of(&database.join(&name))?
+                && bytes > 0
+            {
+                last = number(&name).map(|number| (number, bytes));
+            }
+        }
+        let Some((last, bytes)) = last else {
+            return Ok(None);
+        };
+        let hash = hash_until(database, last, bytes)?.map_or(0, half);
+        let tables = tables_of(database);
+        Ok(Some(Self {
+            last,
+            bytes,
+            hash,
+            tables,
+        }))
+    }
+
+    /// Whether the log of a database has everything that this one had, perhaps with more behind it.
+    ///
+    /// Cost: reads the log.
+    pub(super) fn is_in(&self, database: &Path) -> io::Result<bool> {
+        let hash = hash_until(database, self.last, self.bytes)?;
+        Ok(hash.is_some_and(|hash| half(hash) == self.hash))
+    }
+
+    /// Whether a database has the table files that it had then, so that nothing of its log was
+    /// written to files since.
+    pub(super) fn has_same_tables(&self, database: &Path) -> bool {
+        tables_of(database) == self.tables
+    }
+}
+
+/// The number in the name of a file of a log.
+fn number(name: &str) -> Option<u64> {
+    name.strip_suffix(".log")?.parse().ok()
+}
+
+/// The size of a file; `None` where it is gone, since RocksDB removes files of a log in a thread of
+/// its own once they are written to tables.
+fn length_of(path: &Path) -> io::Result<Option<u64>> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(Some(found.len())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// A hash of the names of a database's table files.
+fn tables_of(database: &Path) -> u128 {
+    let mut names = names_in(database);
+    names.retain(|name| Path::new(name).extension().is_some_and(|end| end == "sst"));
+    names.sort_unstable();
+    half(blake3::hash(names.join("\n").as_bytes()))
+}
+
+/// The hash of the names, lengths and bytes of a log up to byte `bytes` of the file with the number
+/// `last`; `None` where it is shorter.
+fn hash_until(database: &Path, last: u64, bytes: u64) -> io::Result<Option<blake3::Hash>> {
+    let mut hasher = blake3::Hasher::new();
+    let mut has_last = false;
+    for name in logs_in(database) {
+        let path = database.join(&name);
+        let Some(length) = length_of(&path)? else {
+            continue;
+        };
+        let length = match number(&name) {
+            Some(number) if number == last => {
+                has_last = length >= bytes;
+                bytes
+            }
+            Some(number) if number < last => length,
+            _ => continue,
+        };
+        if length > 0 {
+            hasher.update(name.as_bytes());
+            hasher.update(&length.to_be_bytes());
+            hasher.update_reader(open_regular(&path)?.take(length))?;
+        }
+    }
+    Ok(has_last.then(|| hasher.finalize()))
 }
 
 /// The hash of the names, lengths and bytes of a database's log; `None` where nothing is in it.

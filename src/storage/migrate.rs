@@ -104,7 +104,13 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
             end_copy(place);
         } else {
             let held = lock.try_clone().map_err(StoreError::io("lock", place))?;
-            drop(Writer::open_locked(place, held, from, Merging::Never)?);
+            drop(Writer::open_locked(
+                place,
+                held,
+                from,
+                Merging::Never,
+                watch,
+            )?);
         }
         if is_new {
             set_mode(place, mode)?;

@@ -3,13 +3,16 @@
 //! ```text
 //! BANK/published/N/       the checkpoint of epoch N
 //! BANK/published/N.lock   shared by its readers
-//! BANK/published/CURRENT  which one readers open, replaced in one step: 12 MANIFEST-000123 4821 HASH SUM,
-//!                         with a log 12 MANIFEST-000123 4821 HASH log HASH SUM
+//! BANK/published/CURRENT  which one readers open, replaced in one step:
+//!                         12 MANIFEST-000123 4821 HASH log HASH bank ID state ID SUM
+//!                         (no `log HASH` where all of the state is in files of tables)
 //! ```
 //!
 //! A state is removed when a later one is current and nobody holds its lock. The pointer holds a
 //! fingerprint of the state's MANIFEST, and another of its log where it has one, so that a reader
-//! knows whether what it opened is what was published; in format 4 the pointer was the epoch alone.
+//! knows whether what it opened is what was published. It also holds the identities of the bank and of
+//! the state, so that a folder put back from a copy, or from another bank, is recognised. In format 4
+//! the pointer was the epoch alone, and before format 11 it had no identities.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,11 +23,13 @@ use std::time::Duration;
 
 use super::acknowledged::{Acknowledged, sum, summed};
 use super::error::StoreError;
+use super::examine::live_is_damaged;
 use super::folder::{
     ACKNOWLEDGED, WRITER_LOCK, is_folder, lock_file, marker_format, names_in, open_regular,
     read_text, replace_file, sync_folder,
 };
 use super::format::{ACKNOWLEDGING, FORMAT};
+use super::lineage::StateId;
 use super::logs;
 use super::manifest::{Manifest, structure_fault};
 use super::store::Store;
@@ -44,6 +49,8 @@ pub(super) struct Pointer {
     manifest: Option<Manifest>,
     /// The hash of the state's log; `None` where it has none.
     log: Option<blake3::Hash>,
+    /// The identity of the state; `None` in a bank of a format before 11.
+    id: Option<StateId>,
 }
 
 fn damaged(what: impl Into<String>) -> StoreError {
@@ -55,6 +62,9 @@ fn damaged(what: impl Into<String>) -> StoreError {
 
 /// What stands before the hash of a log.
 const LOG: &str = " log ";
+
+/// What stands before the identity of a state.
+const BANK: &str = " bank ";
 
 fn folder_of(bank: &Path) -> PathBuf {
     bank.join("published")
@@ -71,6 +81,9 @@ impl Pointer {
             text.push_str(LOG);
             text.push_str(&log.to_hex());
         }
+        if let Some(id) = &self.id {
+            text.push_str(&format!(" {id}"));
+        }
         format!("{text} {}\n", sum(&text))
     }
 
@@ -81,9 +94,17 @@ impl Pointer {
                 epoch,
                 manifest: None,
                 log: None,
+                id: None,
             });
         }
         let (epoch, state) = summed(line)?.split_once(' ')?;
+        let (state, id) = match state.split_once(BANK) {
+            Some((state, id)) => {
+                let (bank, id) = id.split_once(" state ")?;
+                (state, Some(StateId::parse(bank, id)?))
+            }
+            None => (state, None),
+        };
         let (manifest, log) = match state.split_once(LOG) {
             Some((manifest, log)) => (manifest, Some(blake3::Hash::from_hex(log).ok()?)),
             None => (state, None),
@@ -92,6 +113,7 @@ impl Pointer {
             epoch: epoch.parse().ok()?,
             manifest: Some(manifest.parse().ok()?),
             log,
+            id,
         })
     }
 
@@ -108,9 +130,35 @@ impl Pointer {
         }
     }
 
+    /// The folder of the state.
+    pub(super) fn place(&self, bank: &Path) -> PathBuf {
+        folder_of(bank).join(self.epoch.to_string())
+    }
+
+    /// Fails where this is not the state that the bank published last, as far as it has acknowledged
+    /// that: the folder was put back from a copy, or belongs to another bank.
+    pub(super) fn is_expected(&self, said: &Acknowledged) -> Result<(), StoreError> {
+        if let (Some(found), Some(expected)) = (self.id, said.id) {
+            if found.bank != expected.bank {
+                return Err(damaged("it belongs to another bank"));
+            }
+            if self.epoch == said.epoch && found.state != expected.state {
+                let what = format!("it is a state {} from another copy of the bank", self.epoch);
+                return Err(damaged(what));
+            }
+        }
+        if self.epoch < said.published {
+            let (found, expected) = (self.epoch, said.published);
+            return Err(damaged(format!(
+                "it is the older state {found}, and state {expected} was published"
+            )));
+        }
+        Ok(())
+    }
+
     /// Fails with what is wrong with the files of the state, as far as its MANIFEST tells.
     pub(super) fn fault(&self, bank: &Path) -> Result<(), String> {
-        let place = folder_of(bank).join(self.epoch.to_string());
+        let place = self.place(bank);
         match &self.manifest {
             Some(manifest) => manifest.fault(&place, true).map(drop)?,
             None => return structure_fault(&place),
@@ -181,14 +229,19 @@ pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<bool, St
     let former = Pointer::read(bank).map(|pointer| folder.join(pointer.epoch.to_string()));
     logs::set_apart(&place, &bank.join("live"), former.ok().as_deref())
         .map_err(StoreError::io("write", &place))?;
-    let in_files = point_to(bank, epoch, FORMAT)?;
+    let in_files = point_to(bank, epoch, FORMAT, store.state_id()?)?;
     remove_unread(bank, epoch);
     Ok(in_files)
 }
 
 /// Points the readers of a bank of this format to a state whose files and lock are there. Returns
 /// whether all of it is in files of tables; otherwise some of it is in its log.
-pub(super) fn point_to(bank: &Path, epoch: u64, format: u32) -> Result<bool, StoreError> {
+pub(super) fn point_to(
+    bank: &Path,
+    epoch: u64,
+    format: u32,
+    id: Option<StateId>,
+) -> Result<bool, StoreError> {
     let folder = folder_of(bank);
     let place = folder.join(epoch.to_string());
     let log = logs::fingerprint(&place).map_err(StoreError::io("read the log of", &place))?;
@@ -201,6 +254,7 @@ pub(super) fn point_to(bank: &Path, epoch: u64, format: u32) -> Result<bool, Sto
         epoch,
         manifest,
         log,
+        id,
     };
     // The state must be there before anything points to it.
     sync_folder(&folder).map_err(StoreError::io("write to", &folder))?;
@@ -278,14 +332,14 @@ pub(super) fn is_read(bank: &Path, epoch: u64) -> bool {
     lock.is_ok_and(|lock| lock.try_lock().is_err())
 }
 
-/// Whether all of the state of this epoch is in files of tables, and not in its log; `None` where
-/// readers do not find it: the pointer, the lock and the state's files, any of which a copy of a bank
-/// may lack.
-pub(super) fn published_in_files(bank: &Path, epoch: u64) -> Option<bool> {
+/// Whether all of the state of this epoch and identity is in files of tables, and not in its log;
+/// `None` where readers do not find it: the pointer, the lock and the state's files, any of which a
+/// copy of a bank may lack.
+pub(super) fn published_in_files(bank: &Path, epoch: u64, id: Option<StateId>) -> Option<bool> {
     let lock = folder_of(bank).join(format!("{epoch}.lock"));
     let pointer = Pointer::read(bank).ok()?;
     // A pointer of format 4 says less than one that this build writes.
-    let is_this = pointer.epoch == epoch && pointer.manifest.is_some();
+    let is_this = pointer.epoch == epoch && pointer.id == id && pointer.manifest.is_some();
     let is_there = is_this && lock.is_file() && pointer.fault(bank).is_ok();
     // The live database may have written its log to files since, as when the merging of files was
     // stopped: then its log is not to be compared with this one.
@@ -303,14 +357,15 @@ pub struct Reader {
 impl Reader {
     /// Opens the state that was published last. Any number of readers may do so, beside any writer.
     ///
-    /// Where a stored state is not published, and no writer is at work on it, a warning is logged.
+    /// Where a stored state is not published, and no writer is at work on it, a warning is logged. A
+    /// state that is older than the one that was published last, or not the bank's, is an error.
     ///
     /// Cost: besides opening the state, its MANIFEST is read once more.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let format = marker_format(path)?;
         let reader = Self::of_published(path)?;
         if format >= ACKNOWLEDGING {
-            reader.tell_of_later(path);
+            reader.compare_with_acknowledged(path)?;
         }
         Ok(reader)
     }
@@ -345,31 +400,49 @@ impl Reader {
         Err(damaged(why))
     }
 
-    /// Warns where this state is older than the acknowledged one, so that no answer from it passes
-    /// for the latest.
+    /// Fails where this is not the state that was published last, and warns where it is older than
+    /// the acknowledged one, so that no answer from it passes for the latest.
     ///
-    /// Each event has a field that names its subject, so that a listener can add what to do: the
-    /// next writer or a repair publishes what is `unpublished`, and a repair mends a state that is
-    /// `unacknowledged`.
-    fn tell_of_later(&self, path: &Path) {
+    /// Each event has a field that names its subject, so that a listener can add what to do: the next
+    /// writer or `repair` publishes what is `unpublished`, and `repair` rebuilds a live state that is
+    /// `damaged` and an acknowledgement that is `unacknowledged`.
+    fn compare_with_acknowledged(&self, path: &Path) -> Result<(), StoreError> {
         let is_latest = || {
             let said = Acknowledged::read(path).ok().flatten();
-            said.is_some_and(|said| said.epoch == self.epoch())
-                && Acknowledged::fault(path).is_none()
+            said.is_some_and(|said| {
+                said.epoch == self.epoch() && self.pointer.is_expected(&said).is_ok()
+            }) && Acknowledged::fault(path).is_none()
         };
         if is_latest() {
-            return;
+            return Ok(());
+        }
+        let said = Acknowledged::read(path);
+        // A writer may have published a later state since this one was opened.
+        let is_pointed = || Pointer::read(path).is_ok_and(|pointer| pointer == self.pointer);
+        if let Ok(Some(said)) = &said
+            && let Err(e) = self.pointer.is_expected(said)
+            && is_pointed()
+        {
+            return Err(e);
         }
         // A writer that has acknowledged a state is about to publish it.
         let lock = open_regular(&path.join(WRITER_LOCK));
         if lock.is_ok_and(|lock| lock.try_lock_shared().is_err()) {
-            return;
+            return Ok(());
         }
         // Or it has just published it.
-        if is_latest() || Pointer::read(path).is_ok_and(|pointer| pointer.epoch > self.epoch()) {
-            return;
+        if is_latest() || !is_pointed() {
+            return Ok(());
         }
         match Acknowledged::read(path) {
+            Ok(Some(said)) if said.epoch > self.epoch() && live_is_damaged(path, &said) => {
+                tracing::warn!(
+                    damaged = true,
+                    "this is an older state: batch {} and refresh {} are stored in a live state that is damaged",
+                    said.batch,
+                    said.refresh
+                );
+            }
             Ok(Some(said)) if said.epoch > self.epoch() => tracing::warn!(
                 unpublished = true,
                 "this is an older state: batch {} and refresh {} are stored and not published yet",
@@ -381,6 +454,12 @@ impl Reader {
                 "{ACKNOWLEDGED} is damaged, so whether this is the latest state cannot be told"
             ),
         }
+        Ok(())
+    }
+
+    /// Fails where this is not the state that the bank published last.
+    pub(super) fn is_expected(&self, said: &Acknowledged) -> Result<(), StoreError> {
+        self.pointer.is_expected(said)
     }
 
     /// The epoch of the state.
@@ -413,11 +492,17 @@ mod tests {
     #[test]
     fn a_pointer_is_read_back_and_every_flipped_bit_is_seen() {
         let hash = blake3::hash(b"x").to_hex();
-        for log in [None, Some(blake3::hash(b"y"))] {
+        let id = StateId { bank: 1, state: 2 };
+        for (log, id) in [
+            (None, None),
+            (None, Some(id)),
+            (Some(blake3::hash(b"y")), Some(id)),
+        ] {
             let pointer = Pointer {
                 epoch: 12,
                 manifest: Some(format!("MANIFEST-000007 123 {hash}").parse().unwrap()),
                 log,
+                id,
             };
             let line = pointer.line();
             assert_eq!(Pointer::parse(&line), Some(pointer));

@@ -8,7 +8,7 @@
 //! database is built beside its place from links to the published files and moved there whole, and
 //! the acknowledgement is lowered last.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -68,6 +68,9 @@ pub struct RepairReport {
     /// What was acknowledged but is in no good state any longer; `None` where nothing is known to
     /// be lost.
     pub lost: Option<Lost>,
+    /// Whether a bulk load that was interrupted was given up. Its batch or refresh was never
+    /// acknowledged: the command has to be run again.
+    pub abandoned_load: bool,
     /// Whether the record of what was acknowledged could be read; if not, more than `lost` may be
     /// gone.
     pub certain: bool,
@@ -154,8 +157,13 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         mended.push(Mended::LivePointer);
         now = examined()?;
     }
-    let live = now.live.verdict != Verdict::Damaged;
+    let mut live = now.live.verdict != Verdict::Damaged;
     let published = now.published.verdict == Verdict::Good;
+    if now.live.verdict == Verdict::Unfinished && published && !opens(bank, &lock, &marker, watch)?
+    {
+        // RocksDB refuses a database that reads well.
+        live = false;
+    }
     let is_marked = marker.is_ok();
     let format = match (marker, format_of(bank, live, published)?) {
         (Ok(format), _) => format,
@@ -167,6 +175,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         mended,
         moved_to: aside.folder.clone(),
         lost: None,
+        abandoned_load: false,
         certain: live || said.is_some(),
         usable: live || published,
     };
@@ -178,6 +187,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     }
     if !live {
         report.lost = said.and_then(|said| lost(&said, &now));
+        report.abandoned_load = has_load(bank);
         restore_live(bank, &mut aside)?;
         report.mended.push(Mended::Live);
     } else if !published {
@@ -198,7 +208,13 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     }
     // As any writer does: finishes loads, publishes what is not published. Files of tables are not
     // merged: those that were there stay, in case the state is to be looked at by other means.
-    drop(Writer::open_locked(bank, lock, format, Merging::Never)?);
+    drop(Writer::open_locked(
+        bank,
+        lock,
+        format,
+        Merging::Never,
+        watch,
+    )?);
     if !is_marked {
         write_marker(bank, FORMAT)?;
     }
@@ -292,6 +308,30 @@ fn restore_live(bank: &Path, aside: &mut Aside<'_>) -> Result<(), StoreError> {
 
 /// Acknowledges the live state as it stands.
 fn acknowledge_live(bank: &Path) -> Result<(), StoreError> {
-    let counters = open_live(bank)?.counters()?;
-    acknowledge(bank, &counters, false)
+    acknowledge(bank, &open_live(bank)?, false)
+}
+
+/// Whether the live database was in a bulk load: its intent says so, or files of a load are there.
+fn has_load(bank: &Path) -> bool {
+    let loads = names_in(&bank.join("loads"));
+    let has_intent = || open_live(bank)?.has(&META, &MetaKey::Intent);
+    loads.iter().any(|name| name.parse::<u64>().is_ok()) || has_intent().unwrap_or(false)
+}
+
+/// Whether a database with an unfinished bulk load can be opened for writing and the load be finished;
+/// `false` where damage keeps it from that.
+fn opens(
+    bank: &Path,
+    lock: &File,
+    marker: &Result<u32, StoreError>,
+    watch: &dyn Watch,
+) -> Result<bool, StoreError> {
+    let Ok(format) = marker else {
+        return Ok(true);
+    };
+    let held = lock.try_clone().map_err(StoreError::io("lock", bank))?;
+    match Writer::open_locked(bank, held, *format, Merging::Never, watch) {
+        Err(e) if e.is_damage() => Ok(false),
+        opened => opened.map(|_| true),
+    }
 }

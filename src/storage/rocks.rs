@@ -4,6 +4,7 @@
 //! operators are not used: one failure in a compaction would leave the database read-only.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -249,7 +250,7 @@ impl Rocks {
             .map_err(StoreError::rocks("making a checkpoint"))
     }
 
-    /// Begins a sorted file that [`Rocks::take_in`] can load.
+    /// Begins a sorted file for [`Rocks::ingest`].
     pub(super) fn sorted_file(&self, path: &Path) -> Result<SortedFile<'_>, StoreError> {
         let writer = SstFileWriter::create(&self.options);
         writer
@@ -258,18 +259,36 @@ impl Rocks {
         Ok(SortedFile { writer })
     }
 
-    /// Moves sorted files into a table, all or none. Doing it again with the same files changes
-    /// nothing.
-    pub(super) fn take_in(
+    /// Adds sorted files to a table, all or none; they stay where they are. Doing it again with the
+    /// same files changes nothing.
+    pub(super) fn ingest(
         &self,
         table: &'static str,
         files: Vec<PathBuf>,
     ) -> Result<(), StoreError> {
+        // RocksDB links a file that it may move, and then removes the name that it was given; so it
+        // gets a second one. Its option to keep the first is not in the binding.
+        let mut links = Vec::new();
+        for file in &files {
+            let link = file.with_extension("link");
+            match fs::remove_file(&link) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                    return Err(StoreError::io("remove", &link)(e));
+                }
+                _ => {}
+            }
+            if fs::hard_link(file, &link).is_ok() {
+                links.push(link);
+            }
+        }
         let mut options = IngestExternalFileOptions::default();
-        options.set_move_files(true);
+        // Where the file system has no links, the files are copied.
+        let is_linked = links.len() == files.len();
+        options.set_move_files(is_linked);
+        let names = if is_linked { links } else { files };
         self.db
-            .ingest_external_file_cf_opts(self.table(table)?, &options, files)
-            .map_err(StoreError::rocks("taking in sorted files"))
+            .ingest_external_file_cf_opts(self.table(table)?, &options, names)
+            .map_err(StoreError::rocks("ingesting sorted files"))
     }
 
     /// Whether the log has anything that is in no file yet.

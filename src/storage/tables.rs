@@ -129,9 +129,9 @@ tables! {
     /// What crawled pages came to on their site in a refresh of a cover method; over the web, pages that a seed reaches, by its rank, and other candidates.
     REACH = "reach": ReachKey => PageBlock<Reach>, Lookup, Refreshes,
         key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "facts, each once, and pages with gaps; pick, covering pick and hop, score, how far from the best";
-    /// What there is one of: format version, settings, counters, the intent of a bulk load, what takes the last batch back, a secret.
+    /// What there is one of: format version, settings, counters, the intent of a bulk load, what takes the last batch back, a secret, the identities of the bank and its state.
     META = "meta": MetaKey => Meta, Lookup, Bank,
-        key "0 format, 1 settings, 2 counters, 3 intent, 4 undo, 5 secret", value "record";
+        key "0 format, 1 settings, 2 counters, 3 intent, 4 undo, 5 secret, 6 lineage", value "record";
     /// Pages that are aliases, and pages that link to one.
     ALIASES = "aliases": PageId => AliasRecord, Lookup, Pages,
         key "site u32, index u32", value "record: where the alias leads and what said so; or of a page's links those to aliases, and the pages that only these lead to";
@@ -186,15 +186,18 @@ pub enum MetaKey {
     Undo,
     /// The secret by which names in `barred` are hashed; nothing before the first one.
     Secret,
+    /// The identities of the bank and of its state.
+    Lineage,
 }
 
-const META_KEYS: [MetaKey; 6] = [
+const META_KEYS: [MetaKey; 7] = [
     MetaKey::Format,
     MetaKey::Settings,
     MetaKey::Counters,
     MetaKey::Intent,
     MetaKey::Undo,
     MetaKey::Secret,
+    MetaKey::Lineage,
 ];
 
 impl Key for MetaKey {
@@ -206,6 +209,7 @@ impl Key for MetaKey {
             Self::Intent => 3,
             Self::Undo => 4,
             Self::Secret => 5,
+            Self::Lineage => 6,
         });
     }
     fn take(bytes: &[u8]) -> Option<Self> {

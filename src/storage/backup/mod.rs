@@ -23,7 +23,7 @@ mod sources;
 mod take;
 mod verdict;
 
-pub(super) use content::copy;
+pub(super) use content::{content_of, copy};
 pub use list::BackupSummary;
 pub(super) use places::are_apart;
 pub use restore::{RestoreReport, restore};

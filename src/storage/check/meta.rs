@@ -2,6 +2,7 @@
 
 use super::Walk;
 use crate::storage::error::StoreError;
+use crate::storage::format::WITH_LINEAGE;
 use crate::storage::records::{Counters, Meta};
 use crate::storage::tables::{FORMAT, META, MetaKey};
 
@@ -10,11 +11,12 @@ impl Walk<'_> {
     pub(super) fn meta(&mut self) -> Result<Counters, StoreError> {
         let mut counters = None;
         let mut settings = false;
-        let mut format = false;
+        let mut format = None;
+        let mut lineage = false;
         self.walk(&META, |walk, key, record| {
             match (key, record) {
                 (MetaKey::Format, Meta::Format(found)) => {
-                    format = true;
+                    format = Some(found);
                     if found > FORMAT {
                         walk.report.find(
                             "meta",
@@ -25,10 +27,11 @@ impl Walk<'_> {
                 }
                 (MetaKey::Settings, Meta::Settings(_) | Meta::FormerSettings(_)) => settings = true,
                 (MetaKey::Counters, Meta::Counters(found)) => counters = Some(found),
-                (MetaKey::Intent, Meta::Intent(_)) => {
+                (MetaKey::Intent, Meta::Intent(_) | Meta::OldIntent(_)) => {
                     walk.report
                         .find("meta", "Intent", "a bulk load is unfinished");
                 }
+                (MetaKey::Lineage, Meta::Lineage(_)) => lineage = true,
                 (MetaKey::Undo, Meta::Undo(found)) => walk.undo = Some(found),
                 (MetaKey::Secret, Meta::Secret(_)) => {}
                 _ => walk
@@ -38,9 +41,14 @@ impl Walk<'_> {
             Ok(())
         })?;
         let there = [
-            ("Format", format),
+            ("Format", format.is_some()),
             ("Settings", settings),
             ("Counters", counters.is_some()),
+            // Earlier formats have none.
+            (
+                "Lineage",
+                lineage || format.is_some_and(|format| format < WITH_LINEAGE),
+            ),
         ];
         for (name, there) in there {
             if !there {

@@ -1,0 +1,149 @@
+//! Identities of banks and of their states.
+//!
+//! An epoch numbers the states of one bank. It does not tell a state from that of another bank, or of
+//! a copy of the same bank that took other batches; random identities do.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+
+use super::acknowledged::Acknowledged;
+use super::error::StoreError;
+use super::records::{Lineage, Meta};
+use super::store::Store;
+use super::tables::{META, MetaKey};
+
+/// Identifies one state of one bank, outside its database.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct StateId {
+    /// The bank.
+    pub(super) bank: u128,
+    /// The state.
+    pub(super) state: u128,
+}
+
+impl fmt::Display for StateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "bank {:032x} state {:032x}", self.bank, self.state)
+    }
+}
+
+impl StateId {
+    /// Parses the two numbers of the text that `Display` writes.
+    pub(super) fn parse(bank: &str, state: &str) -> Option<Self> {
+        let number = |text: &str| {
+            let number = u128::from_str_radix(text, 16).ok()?;
+            (text.len() == 32).then_some(number)
+        };
+        Some(Self {
+            bank: number(bank)?,
+            state: number(state)?,
+        })
+    }
+}
+
+/// Returns a number that nobody else has.
+fn random() -> Result<u128, StoreError> {
+    let source = "/dev/urandom";
+    let mut bytes = [0; 16];
+    File::open(source)
+        .and_then(|mut file| file.read_exact(&mut bytes))
+        .map_err(StoreError::io("read", source))?;
+    Ok(u128::from_be_bytes(bytes))
+}
+
+impl Lineage {
+    /// The first state of a new bank.
+    pub(super) fn new_bank() -> Result<Self, StoreError> {
+        Ok(Self {
+            bank: random()?,
+            state: random()?,
+            previous: 0,
+        })
+    }
+
+    /// A state that follows this one.
+    pub(super) fn next(self) -> Result<Self, StoreError> {
+        Ok(Self {
+            bank: self.bank,
+            state: random()?,
+            previous: self.state,
+        })
+    }
+
+    /// The identity of the state.
+    pub(super) fn id(self) -> StateId {
+        StateId {
+            bank: self.bank,
+            state: self.state,
+        }
+    }
+}
+
+impl Store {
+    /// The identities of the bank and its state; `None` in a bank of a format before 11.
+    pub(super) fn lineage(&self) -> Result<Option<Lineage>, StoreError> {
+        match self.get(&META, &MetaKey::Lineage)? {
+            None => Ok(None),
+            Some(Meta::Lineage(lineage)) => Ok(Some(lineage)),
+            Some(_) => Err(StoreError::Damaged {
+                table: META.name,
+                key: "Lineage".to_owned(),
+                what: "it is another record".to_owned(),
+            }),
+        }
+    }
+
+    /// The identity of the state; `None` in a bank of a format before 11.
+    pub(super) fn state_id(&self) -> Result<Option<StateId>, StoreError> {
+        Ok(self.lineage()?.map(Lineage::id))
+    }
+
+    /// Fails where this is not the acknowledged state of the bank or the one after it, which a
+    /// process that died may have stored without acknowledging it.
+    pub(super) fn follows(&self, said: &Acknowledged) -> Result<(), StoreError> {
+        let Some(expected) = said.id else {
+            return Ok(());
+        };
+        let fault = |what: String| {
+            Err(StoreError::State {
+                state: "live",
+                what,
+            })
+        };
+        let epoch = self.counters()?.epoch;
+        let Some(found) = self.lineage()? else {
+            return fault("it has no identity".to_owned());
+        };
+        if found.bank != expected.bank {
+            return fault("it belongs to another bank".to_owned());
+        }
+        let ancestor = if epoch == said.epoch {
+            found.state
+        } else {
+            found.previous
+        };
+        if ancestor == expected.state && epoch.saturating_sub(said.epoch) <= 1 {
+            return Ok(());
+        }
+        fault(format!(
+            "it is a state {epoch} that does not follow the acknowledged state {}; it comes from another copy of the bank",
+            said.epoch
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_is_read_back() {
+        let lineage = Lineage::new_bank().unwrap().next().unwrap();
+        let text = lineage.id().to_string();
+        let words: Vec<&str> = text.split(' ').collect();
+        assert_eq!(StateId::parse(words[1], words[3]), Some(lineage.id()));
+        assert_eq!(StateId::parse(&words[1][1..], words[3]), None);
+        assert_ne!(lineage.state, lineage.previous);
+    }
+}
