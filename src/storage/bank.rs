@@ -280,9 +280,10 @@ impl Writer {
             }
         }
         match table_unlike_published(&self.bank)? {
-            Some(table) => {
-                self.is_whole(&format!("{table} is not as in the published state"), watch)
-            }
+            Some(table) => self.is_whole(
+                &format!("{table} is not what the published state has under this name"),
+                watch,
+            ),
             None => Ok(()),
         }
     }

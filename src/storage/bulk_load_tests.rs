@@ -85,13 +85,14 @@ fn a_load_that_lost_a_file_is_never_published() {
         }),
         ("bytes, expected", |path| {
             let bytes = fs::read(path).unwrap();
+            // Another file, so that nothing that was ingested changes.
+            fs::remove_file(path).unwrap();
             fs::write(path, &bytes[..bytes.len() - 1]).unwrap();
         }),
         ("checksum", |path| {
             let mut bytes = fs::read(path).unwrap();
             let middle = bytes.len() / 2;
             bytes[middle] ^= 1;
-            // Another file, so that nothing that was ingested changes.
             fs::remove_file(path).unwrap();
             fs::write(path, bytes).unwrap();
         }),

@@ -7,7 +7,7 @@ use super::acknowledged::Acknowledged;
 use super::bank::{Writer, acknowledge, next, write_meta};
 use super::changes::Changes;
 use super::error::StoreError;
-use super::folder::{ACKNOWLEDGED, clear_loads};
+use super::folder::{ACKNOWLEDGED, clear_load, clear_loads};
 use super::keep::Keeper;
 use super::published::publish;
 use super::records::{BatchId, Counters, Lineage, Meta};
@@ -71,8 +71,8 @@ impl Writer {
             self.write_intent(&intent)?;
             self.finish_load(&intent)?;
             self.publish(&counters)?;
-            // The files have served. Where they cannot be removed, the next writer tries again.
-            let _ = clear_loads(&self.bank);
+            // Best effort: the next writer tries again, and removes the folder.
+            let _ = clear_load(&self.bank.join("loads").join(&intent.folder));
             Ok(())
         } else {
             self.write_at_once(changes, (counters, lineage), (undoing, keeper))?;

@@ -245,6 +245,22 @@ pub(super) fn names_in(folder: &Path) -> Vec<String> {
     names.filter_map(|name| name.into_string().ok()).collect()
 }
 
+/// Removes the sorted files of a bulk load, and the links of them that RocksDB was given.
+pub(super) fn clear_load(place: &Path) -> Result<(), StoreError> {
+    for file in names_in(place) {
+        let path = place.join(&file);
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        if is_file
+            && path
+                .extension()
+                .is_some_and(|end| end == "sst" || end == "link")
+        {
+            fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+        }
+    }
+    Ok(())
+}
+
 /// Removes what unfinished bulk loads left: folders named by a number, and the sorted files in
 /// them. Anything else does not belong to the bank, and stays.
 pub(super) fn clear_loads(bank: &Path) -> Result<(), StoreError> {
@@ -254,14 +270,7 @@ pub(super) fn clear_loads(bank: &Path) -> Result<(), StoreError> {
         if name.parse::<u64>().is_err() || !is_folder(&place) {
             continue;
         }
-        for file in names_in(&place) {
-            let path = place.join(&file);
-            let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-            let is_own = |end: &std::ffi::OsStr| end == "sst" || end == "link";
-            if is_file && path.extension().is_some_and(is_own) {
-                fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
-            }
-        }
+        clear_load(&place)?;
         match fs::remove_dir(&place) {
             Err(e) if e.kind() != io::ErrorKind::DirectoryNotEmpty => {
                 return Err(StoreError::io("remove", &place)(e));

@@ -112,8 +112,9 @@ impl Store {
             })
         };
         let epoch = self.counters()?.epoch;
-        let Some(found) = self.lineage()? else {
-            return fault("it has no identity".to_owned());
+        let found = self.need(&META, &MetaKey::Lineage)?;
+        let Meta::Lineage(found) = found else {
+            return fault("its record of identities is another record".to_owned());
         };
         if found.bank != expected.bank {
             return fault("it belongs to another bank".to_owned());

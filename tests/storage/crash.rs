@@ -80,7 +80,7 @@ fn ingest(place: &Place, base: &str, args: &[&str], bulk: bool, quota: usize, ta
 
     let sights: &[Stage] = if bulk {
         &[
-            Stage::TakingIn,
+            Stage::Ingesting,
             Stage::Publishing,
             Stage::SortedFiles,
             Stage::Published,
@@ -117,7 +117,7 @@ fn ingest(place: &Place, base: &str, args: &[&str], bulk: bool, quota: usize, ta
                 let opened = seen(&bank);
                 assert!(opened == before || opened == after, "a writer sees half");
                 assert!(!committed || opened == after, "a batch is lost");
-                assert!(stage < Stage::TakingIn || opened == after, "{stage:?}");
+                assert!(stage < Stage::Ingesting || opened == after, "{stage:?}");
                 tally.undone += usize::from(opened == before);
                 tally.brought_to_light += usize::from(opened == after && !committed);
                 committed = opened == after;

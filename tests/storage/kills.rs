@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Stdio;
@@ -84,8 +85,8 @@ pub enum Stage {
     Working,
     /// All sorted files of a bulk load that were begun are there.
     SortedFiles,
-    /// The first of them has been taken in.
-    TakingIn,
+    /// The first table is ingesting its files.
+    Ingesting,
     /// Committed: its state is being published.
     Publishing,
     /// Its state is published.
@@ -98,6 +99,13 @@ pub fn published(bank: &Path) -> Option<u64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
+/// Whether a file of the folder has another name.
+fn has_links(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files = entries.filter_map(|entry| entry.metadata().ok());
+    files.any(|file| file.nlink() > 1)
+}
+
 pub fn stage(bank: &Path, epoch: u64) -> Stage {
     if published(bank) == Some(epoch) {
         return Stage::Published;
@@ -107,10 +115,8 @@ pub fn stage(bank: &Path, epoch: u64) -> Stage {
     }
     let loads = bank.join("loads").join(epoch.to_string());
     match fs::read_dir(&loads).map(Iterator::count) {
-        // Files are taken in in the order in which they were begun, sites first, and moved once
-        // they are in. Of three that are written side by side a later one may appear first, but not
-        // a fourth before the first one is complete.
-        Ok(3..) if !loads.join("sites-000000.sst").exists() => Stage::TakingIn,
+        // RocksDB ingests links of the files.
+        Ok(1..) if has_links(&loads) => Stage::Ingesting,
         Ok(1..) => Stage::SortedFiles,
         _ => Stage::Working,
     }

@@ -11,7 +11,9 @@ use seedbank::storage::evidence::ReachKey;
 use seedbank::storage::kept_sites::{KeptBlock, KeptHead, KeptMark, KeptPage};
 use seedbank::storage::kept_steps::KeptRecord;
 use seedbank::storage::lists::ListText;
-use seedbank::storage::records::{Barred, Counters, Intent, IntentFiles, ListedSeed, Meta};
+use seedbank::storage::records::{
+    Barred, Counters, Intent, Lineage, ListedSeed, LoadFile, Meta, OldIntent, OldIntentFiles,
+};
 use seedbank::storage::tables::{self, ALL, MetaKey};
 use seedbank::storage::{Key, Table, Value, raw_entries};
 use seedbank::watch::Unwatched;
@@ -116,7 +118,9 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             }
         }
         if table.name == tables::META.name {
-            seeds.push(input(number, &MetaKey::Intent.bytes(), &written(&intent())));
+            for intent in [intent(), old_intent()] {
+                seeds.push(input(number, &MetaKey::Intent.bytes(), &written(&intent)));
+            }
         }
         if table.name == tables::LISTED.name {
             let listed = ListedSeed {
@@ -167,10 +171,28 @@ fn input(table: u8, key: &[u8], value: &[u8]) -> Vec<u8> {
 
 fn intent() -> Meta {
     Meta::Intent(Intent {
-        folder: "load-3".to_owned(),
-        tables: vec![IntentFiles {
+        folder: "3".to_owned(),
+        files: vec![LoadFile {
             table: "rows".to_owned(),
-            files: vec!["rows-1.sst".to_owned()],
+            name: "rows-000000.sst".to_owned(),
+            bytes: 1200,
+            hash: [7; 32],
+        }],
+        counters: Counters::default(),
+        lineage: Lineage {
+            bank: 1,
+            state: 3,
+            previous: 2,
+        },
+    })
+}
+
+fn old_intent() -> Meta {
+    Meta::OldIntent(OldIntent {
+        folder: "3".to_owned(),
+        tables: vec![OldIntentFiles {
+            table: "rows".to_owned(),
+            files: vec!["rows-000000.sst".to_owned()],
         }],
         counters: Counters::default(),
     })
