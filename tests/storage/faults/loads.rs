@@ -189,7 +189,7 @@ fn no_damaged_file_of_an_interrupted_load_destroys_anything() {
     let links = load.links();
     let place = load.killed("all-gone", links[0]);
     fs::remove_dir_all(place.join(DISK).join("bank/loads")).unwrap();
-    load.is_refused_and_repaired(&place, "pages-000000.sst");
+    load.is_refused_and_repaired(&place, "loads/");
     load.goes_in(&place);
     // Killed before any file of the load is in, and when half of them or all but one are.
     let count = load_files(&load.killed("looked-at", links[0])).len();
