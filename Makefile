@@ -11,6 +11,7 @@ LONG_DAYS ?= 30
 LONG_CUTS ?= 500
 FUZZ_TOTAL ?= 3600
 LONG_DAMAGES ?= 5000
+LONG_FAULTS ?= 4000
 LONG_KILLS ?= 1000
 LONG_STEPS ?= 500
 LONG_POLICIES ?= 200
@@ -30,6 +31,7 @@ help:
 	@echo "              then serve shows the bank in a browser"
 	@echo "make test     everything CI checks"
 	@echo "make test-long  what takes long: LONG_DAMAGES=5000 damages to files of banks, LONG_KILLS=1000 kills,"
+	@echo "              LONG_FAULTS=4000 system calls that kill a command or fail, each followed by damage to a file,"
 	@echo "              refresh by cores on every day of a large crawl, each beside one from scratch,"
 	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_POLICIES=200 histories of plans with policies,"
 	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed,"
@@ -138,6 +140,7 @@ deny:
 # matter of minutes.
 test-long: deps
 	LONG_DAMAGES=$(LONG_DAMAGES) $(CARGO) test --locked --test storage -- damages:: --nocapture
+	LONG_FAULTS=$(LONG_FAULTS) $(CARGO) test --locked --test storage -- faults:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_repair:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_upkeep:: --nocapture

@@ -22,6 +22,8 @@ mod crash_repair;
 #[cfg(unix)]
 mod crash_upkeep;
 mod damages;
+#[cfg(target_os = "linux")]
+mod faults;
 mod fuzz_inputs;
 #[cfg(unix)]
 mod kills;
@@ -31,6 +33,8 @@ mod many_batches;
 mod old_formats;
 #[cfg(target_os = "linux")]
 mod power_cut;
+#[cfg(target_os = "linux")]
+mod preload;
 mod readers;
 mod schema_tables;
 #[path = "../support/mod.rs"]

@@ -8,22 +8,7 @@
  * is written down as such ('!'), and the test fails. Files without a name (temporary ones) are left
  * out: nothing of them is there after a crash. sync_file_range promises nothing and is no record.
  */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
+#include "paths.h"
 
 struct header {
     char what;
@@ -48,31 +33,20 @@ enum {
 };
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-static const char *folder;
-static size_t folder_length;
 static int trace = -1;
 
 __attribute__((constructor)) static void begin(void) {
     const char *file = getenv("TRACE_FILE");
-    folder = getenv("TRACE_FOLDER");
-    if (!folder || !file)
+    if (!file)
         return;
-    folder_length = strlen(folder);
+    watch(getenv("TRACE_FOLDER"));
+    if (!folder)
+        return;
     trace = (int)syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
     if (trace < 0) {
         fprintf(stderr, "trace: cannot open %s\n", file);
         abort();
     }
-}
-
-#define REAL(name) ((__typeof__(&name))real(#name))
-static void *real(const char *name) {
-    void *found = dlsym(RTLD_NEXT, name);
-    if (!found) {
-        fprintf(stderr, "trace: no %s\n", name);
-        abort();
-    }
-    return found;
 }
 
 /* The C library's error number is the caller's: what the records need must not change it. */
@@ -103,59 +77,6 @@ static void put(char what, uint64_t file, uint64_t number, const void *first, si
 }
 
 static void beyond(const char *what) { put(BEYOND, 0, 0, what, strlen(what), NULL, 0); }
-
-/* Whether an absolute path is below the folder; the folder itself counts as that. */
-static int below(const char *path) {
-    return trace >= 0 && strncmp(path, folder, folder_length) == 0 &&
-           (path[folder_length] == '/' || path[folder_length] == 0);
-}
-
-static int path_of(int fd, char *path) {
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, PATH_MAX - 1);
-    path[length < 0 ? 0 : length] = 0;
-    return length > 0;
-}
-
-/* The absolute path, without "." and ".."; 1 where it is below the folder. */
-static int resolve(int at, const char *given, char *path) {
-    char whole[2 * PATH_MAX + 2];
-    path[0] = 0;
-    if (trace < 0 || !given)
-        return 0;
-    if (given[0] == '/') {
-        snprintf(whole, sizeof whole, "%s", given);
-    } else {
-        char base[PATH_MAX];
-        if (at == AT_FDCWD ? !getcwd(base, sizeof base) : !path_of(at, base))
-            return 0;
-        snprintf(whole, sizeof whole, "%s/%s", base, given);
-    }
-    size_t length = 0;
-    char *rest = NULL;
-    for (char *part = strtok_r(whole, "/", &rest); part; part = strtok_r(NULL, "/", &rest)) {
-        if (strcmp(part, ".") == 0)
-            continue;
-        if (strcmp(part, "..") == 0) {
-            while (length > 0 && path[--length] != '/')
-                ;
-        } else if (length + strlen(part) + 2 < PATH_MAX) {
-            path[length++] = '/';
-            strcpy(path + length, part);
-            length += strlen(part);
-        }
-        path[length] = 0;
-    }
-    return below(path);
-}
-
-/* Whether an open file has a name below the folder. */
-static int followed(int fd, struct stat *about) {
-    char path[PATH_MAX];
-    return trace >= 0 && path_of(fd, path) && below(path) && fstat(fd, about) == 0 &&
-           (S_ISREG(about->st_mode) || S_ISDIR(about->st_mode)) && about->st_nlink > 0;
-}
 
 static void opened(int fd, const char *path, int flags, int was_there) {
     struct stat about;

@@ -7,6 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::preload;
+
 /// A change below the folder; paths are relative to it, files are named by inode.
 pub enum Event {
     Create {
@@ -109,24 +111,7 @@ impl Tracer {
     /// Builds the library into `place`, to record what happens below `folder`; `None` where there
     /// is no C compiler.
     pub fn build(place: &Path, folder: &Path) -> Option<Self> {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/storage/power_cut/trace.c");
-        let library = place.join("trace.so");
-        let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-        let mut compile = Command::new(compiler);
-        compile.args([
-            "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-pthread", "-o",
-        ]);
-        let built = compile
-            .arg(&library)
-            .arg(source)
-            .arg("-ldl")
-            .output()
-            .ok()?;
-        assert!(
-            built.status.success(),
-            "{}",
-            String::from_utf8_lossy(&built.stderr)
-        );
+        let library = preload::build("power_cut/trace.c", place)?;
         let file = place.join("trace");
         fs::write(&file, "").unwrap();
         Some(Self {

@@ -1,0 +1,109 @@
+//! The state of a bank that readers see, as hashes of all its tables.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use seedbank::storage::records::{BatchRecord, RefreshRecord};
+use seedbank::storage::{Key, Reader, StoreError, Table, Value, tables};
+
+/// A whole state; two runs of a command leave equal ones.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct State {
+    /// The last batch and the last refresh.
+    last: (u32, u32),
+    tables: BTreeMap<&'static str, blake3::Hash>,
+}
+
+/// The hash of a table, without what `blank` takes out of its values: when something happened, and
+/// how long it took.
+fn hash<K: Key, V: Value>(
+    reader: &Reader,
+    table: &Table<K, V>,
+    blank: impl Fn(&mut V),
+) -> Result<(&'static str, blake3::Hash), StoreError> {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_be_bytes());
+        hasher.update(bytes);
+    };
+    for entry in reader.scan(table)? {
+        let (key, mut value) = entry?;
+        blank(&mut value);
+        let mut bytes = Vec::new();
+        value.encode(&mut bytes).expect("it was read");
+        add(&key.bytes());
+        add(&bytes);
+    }
+    Ok((table.name, hasher.finalize()))
+}
+
+impl State {
+    /// What the published state holds; an error where any of it cannot be read.
+    pub fn read(bank: &Path) -> Result<Self, StoreError> {
+        let reader = &Reader::open(bank)?;
+        let counters = reader.counters()?;
+        // Epochs and secrets differ from run to run.
+        for entry in reader.scan(&tables::META)? {
+            entry?;
+        }
+        for entry in reader.scan(&tables::BARRED)? {
+            entry?;
+        }
+        Ok(Self {
+            last: (counters.batch, counters.refresh),
+            tables: BTreeMap::from([
+                hash(reader, &tables::SITES, |_| ())?,
+                hash(reader, &tables::SITE_IDS, |_| ())?,
+                hash(reader, &tables::PAGES, |_| ())?,
+                hash(reader, &tables::PAGE_IDS, |_| ())?,
+                hash(reader, &tables::INTRA, |_| ())?,
+                hash(reader, &tables::INTRA_IN, |_| ())?,
+                hash(reader, &tables::ROWS, |_| ())?,
+                hash(reader, &tables::ROW_HASHES, |_| ())?,
+                hash(reader, &tables::ROW_MEMBERS, |_| ())?,
+                hash(reader, &tables::CITERS, |_| ())?,
+                hash(reader, &tables::DIGESTS, |_| ())?,
+                hash(reader, &tables::BATCHES, |batch: &mut BatchRecord| {
+                    (batch.at, batch.seconds) = (0, 0.0);
+                })?,
+                hash(reader, &tables::FORMER_PAGES, |_| ())?,
+                hash(reader, &tables::FORMER_ROWS, |_| ())?,
+                hash(reader, &tables::PLANS, |_| ())?,
+                hash(reader, &tables::REFRESHES, |refresh: &mut RefreshRecord| {
+                    (refresh.at, refresh.seconds) = (0, 0.0);
+                })?,
+                hash(reader, &tables::CORES, |_| ())?,
+                hash(reader, &tables::VECTORS, |_| ())?,
+                hash(reader, &tables::COVERS, |_| ())?,
+                hash(reader, &tables::BITMAPS, |_| ())?,
+                hash(reader, &tables::SEEDS, |_| ())?,
+                hash(reader, &tables::MEMBERS, |_| ())?,
+                hash(reader, &tables::CORE_EVIDENCE, |_| ())?,
+                hash(reader, &tables::ALIASES, |_| ())?,
+                hash(reader, &tables::ALIAS_IN, |_| ())?,
+                hash(reader, &tables::COMPONENTS, |_| ())?,
+                hash(reader, &tables::COMPONENT_ORDER, |_| ())?,
+                hash(reader, &tables::NEAR_CORES, |_| ())?,
+                hash(reader, &tables::CORE_ORIGINS, |_| ())?,
+                hash(reader, &tables::REACH, |_| ())?,
+                hash(reader, &tables::LISTS, |_| ())?,
+                hash(reader, &tables::KEPT_STEPS, |_| ())?,
+                hash(reader, &tables::KEPT_SITES, |_| ())?,
+                hash(reader, &tables::STANDINGS, |_| ())?,
+                hash(reader, &tables::LISTED, |_| ())?,
+                hash(reader, &tables::UNDO, |_| ())?,
+                hash(reader, &tables::SEED_PAGES, |_| ())?,
+            ]),
+        })
+    }
+
+    /// How this state differs from another, for people.
+    pub fn unlike(&self, other: &Self) -> String {
+        let differ =
+            |(table, hash): &(&&'static str, &blake3::Hash)| other.tables[*table] != **hash;
+        let tables: Vec<_> = self.tables.iter().filter(differ).collect();
+        let tables: Vec<_> = tables.into_iter().map(|(table, _)| *table).collect();
+        let (batch, refresh) = self.last;
+        format!("batch {batch}, refresh {refresh}, other {tables:?}")
+    }
+}
