@@ -19,7 +19,7 @@ use tracing_subscriber::fmt::FmtContext;
 use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer, debug_fn};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::failure::{CliError, UNACKNOWLEDGED, UNPUBLISHED};
+use super::failure::{CliError, LIVE_DAMAGED, UNACKNOWLEDGED, UNPUBLISHED};
 
 /// The flag for the format, and the environment's name for it.
 const FLAG: &str = "--log-format";
@@ -214,6 +214,7 @@ fn advice(field: &Field) -> Option<&'static str> {
     match field.name() {
         "unpublished" => Some(UNPUBLISHED),
         "unacknowledged" => Some(UNACKNOWLEDGED),
+        "live_damaged" => Some(LIVE_DAMAGED),
         _ => None,
     }
 }

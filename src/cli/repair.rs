@@ -78,6 +78,11 @@ fn text(report: &RepairReport) -> String {
     if let Some(folder) = &report.moved_to {
         let _ = writeln!(text, "what was replaced is in the bank's folder {folder}");
     }
+    if report.abandoned_load {
+        text.push_str(
+            "a bulk load was interrupted and could not be finished: its batch was never acknowledged, run the command again\n",
+        );
+    }
     match report.lost {
         Some(Lost { batches, refreshes }) => {
             for (what, lost) in [("batch", batches), ("refresh", refreshes)] {

@@ -404,8 +404,8 @@ impl Reader {
     /// the acknowledged one, so that no answer from it passes for the latest.
     ///
     /// Each event has a field that names its subject, so that a listener can add what to do: the next
-    /// writer or `repair` publishes what is `unpublished`, and `repair` rebuilds a live state that is
-    /// `damaged` and an acknowledgement that is `unacknowledged`.
+    /// writer or `repair` publishes what is `unpublished`, and `repair` replaces a live state that is
+    /// `live_damaged` and an acknowledgement that is `unacknowledged`.
     fn compare_with_acknowledged(&self, path: &Path) -> Result<(), StoreError> {
         let is_latest = || {
             let said = Acknowledged::read(path).ok().flatten();
@@ -437,7 +437,7 @@ impl Reader {
         match Acknowledged::read(path) {
             Ok(Some(said)) if said.epoch > self.epoch() && live_is_damaged(path, &said) => {
                 tracing::warn!(
-                    damaged = true,
+                    live_damaged = true,
                     "this is an older state: batch {} and refresh {} are stored in a live state that is damaged",
                     said.batch,
                     said.refresh

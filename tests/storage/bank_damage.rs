@@ -284,6 +284,14 @@ fn damage_to_the_log_of_what_is_not_published_is_seen() {
         fs::write(live.join(&log), &bytes[..bytes.len() / 2]).unwrap();
     }
     assert_eq!(verdicts(&place, 4), good_and_damaged("damaged", "good"));
+    // No writer will publish it, so nobody is told to wait for one.
+    let read = place.run(&["status", "bank"]);
+    assert!(
+        read.err.contains("live state that is damaged"),
+        "{}",
+        read.err
+    );
+    assert!(!read.err.contains("publishes them"), "{}", read.err);
     place.run(&["ingest", "bank", "day1.jsonl"]).fails(4);
     let repaired = place.run(&["repair", "bank"]);
     assert_eq!(repaired.status, Some(4));

@@ -15,6 +15,7 @@ mod bank_damage;
 mod bank_folder;
 mod check_finds_damage;
 #[cfg(unix)]
+mod copies;
 mod crash;
 #[cfg(unix)]
 mod crash_repair;

@@ -222,6 +222,11 @@ fn a_bank_of_format_9_answers_as_it_did() {
 }
 
 #[test]
+fn a_bank_of_format_10_answers_as_it_did() {
+    answers_as_it_did(10);
+}
+
+#[test]
 fn a_bank_of_format_4_goes_on() {
     goes_on(4);
 }
@@ -244,6 +249,11 @@ fn a_bank_of_format_8_goes_on() {
 #[test]
 fn a_bank_of_format_9_goes_on() {
     goes_on(9);
+}
+
+#[test]
+fn a_bank_of_format_10_goes_on() {
+    goes_on(10);
 }
 
 /// What was written of a bank of an earlier format makes one of today's that holds the same.

@@ -11,6 +11,8 @@ pub(crate) const UNPUBLISHED: &str =
     "the next command that writes, or `seedbank repair`, publishes them";
 /// What to do where nothing says which state is the latest.
 pub(crate) const UNACKNOWLEDGED: &str = "`seedbank repair` mends it";
+/// What to do where the live state holds what readers do not see, and is damaged.
+pub(crate) const LIVE_DAMAGED: &str = "`seedbank check` tells what is wrong; `seedbank repair` replaces the live state by this one, and tells what is lost";
 
 const DAMAGE: &str = "run `seedbank check`; `seedbank repair` mends it if another copy in the bank is good, else restore a backup, or ingest a snapshot into a new bank";
 

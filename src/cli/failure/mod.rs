@@ -17,7 +17,7 @@ use seedbank::synth::SynthError;
 use super::time_limit::TimeLimit;
 pub(super) use foreign::quoted as for_shell;
 
-pub(super) use hints::{UNACKNOWLEDGED, UNPUBLISHED};
+pub(super) use hints::{LIVE_DAMAGED, UNACKNOWLEDGED, UNPUBLISHED};
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
