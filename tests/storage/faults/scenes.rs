@@ -211,7 +211,7 @@ impl Scene {
             &shelf,
             &["restore", "disk/b", "disk/new"],
         );
-        for (name, format) in [("migrate 5", 5), ("migrate 9", 9)] {
+        for (name, format) in [("migrate 5", 5), ("migrate 10", 10)] {
             add(
                 name,
                 Kind::Bank,
@@ -219,7 +219,7 @@ impl Scene {
                 &["migrate", "disk/bank"],
             );
         }
-        for (name, format) in [("migrate 7 to", 7), ("migrate 9 to", 9)] {
+        for (name, format) in [("migrate 7 to", 7), ("migrate 10 to", 10)] {
             let args = ["migrate", "disk/bank", "--to", "disk/new"];
             add(name, Kind::Makes("bank"), &bench.old(format), &args);
         }
