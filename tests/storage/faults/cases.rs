@@ -123,7 +123,7 @@ fn dense(scene: &Scene, round: u64) -> Point {
         }
         a
     };
-    let step = (count * 618 / 1000..)
+    let step = (count * 618 / 1000..count)
         .find(|step| gcd(*step, count) == 1)
         .unwrap();
     all.swap_remove(usize::try_from(round * step % count).unwrap())
