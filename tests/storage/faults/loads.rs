@@ -136,9 +136,7 @@ fn load_files(place: &Path) -> Vec<PathBuf> {
     let folders = names(&loads);
     assert_eq!(folders.len(), 1, "{folders:?}");
     let load = loads.join(&folders[0]);
-    let names = names(&load)
-        .into_iter()
-        .filter(|name| name.ends_with(".sst"));
+    let names = names(&load).into_iter().filter(|name| name.ends_with(".sst"));
     names.map(|name| load.join(name)).collect()
 }
 
@@ -192,7 +190,7 @@ fn no_damaged_file_of_an_interrupted_load_destroys_anything() {
     let links = load.links();
     let place = load.killed("all-gone", links[0]);
     fs::remove_dir_all(place.join(DISK).join("bank/loads")).unwrap();
-    load.is_refused_and_repaired(&place, "is missing");
+    load.is_refused_and_repaired(&place, "loads/");
     load.goes_in(&place);
     // Killed before any file of the load is in, and when half of them or all but one are.
     let count = load_files(&load.killed("looked-at", links[0])).len();
