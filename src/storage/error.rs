@@ -174,6 +174,8 @@ impl StoreError {
         match self {
             Self::Damaged { .. } | Self::State { .. } | Self::NoMarker(_) => true,
             Self::Unpublished(cause) => cause.is_damage(),
+            // A folder is in the place of a file of the bank.
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::IsADirectory,
             Self::Rocks { source, .. } => {
                 matches!(
                     source.kind(),

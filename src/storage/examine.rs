@@ -181,6 +181,7 @@ fn log_fault(bank: &Path, said: &Acknowledged) -> Result<LogEvidence, String> {
     // that case it has the beginning of the log, provided that no table was written since.
     if let Ok(pointer) = Pointer::read(bank)
         && is_unchanged
+        && pointer.is_expected(said).is_ok()
         && (pointer.epoch == said.epoch
             || pointer.epoch < said.epoch && pointer.has_same_tables(bank))
         && pointer.fault(bank).is_ok()

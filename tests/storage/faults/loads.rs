@@ -136,7 +136,8 @@ fn load_files(place: &Path) -> Vec<PathBuf> {
     let folders = names(&loads);
     assert_eq!(folders.len(), 1, "{folders:?}");
     let load = loads.join(&folders[0]);
-    names(&load).iter().map(|name| load.join(name)).collect()
+    let names = names(&load).into_iter().filter(|name| name.ends_with(".sst"));
+    names.map(|name| load.join(name)).collect()
 }
 
 fn name(path: &Path) -> &str {
@@ -197,7 +198,6 @@ fn no_damaged_file_of_an_interrupted_load_destroys_anything() {
         let link = [links[0], links[links.len() / 2], links[links.len() - 1]][number % 3];
         let place = load.killed(&format!("file-{number}"), link);
         let mut files = load_files(&place);
-        // Files that are in are not looked for.
         let file = files.swap_remove(number % files.len());
         damage(&file, number);
         eprintln!("{} after {link} links: damage {}", name(&file), number % 3);
