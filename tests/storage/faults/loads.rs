@@ -136,7 +136,9 @@ fn load_files(place: &Path) -> Vec<PathBuf> {
     let folders = names(&loads);
     assert_eq!(folders.len(), 1, "{folders:?}");
     let load = loads.join(&folders[0]);
-    let names = names(&load).into_iter().filter(|name| name.ends_with(".sst"));
+    let names = names(&load)
+        .into_iter()
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "sst"));
     names.map(|name| load.join(name)).collect()
 }
 
@@ -169,7 +171,7 @@ fn a_file_missing_from_an_interrupted_load_destroys_nothing() {
     load.goes_in(&place);
 }
 
-/// Cuts, flips or deletes a file.
+/// Cuts, flips or deletes a file, under this name alone: the database may have another.
 fn damage(file: &Path, deed: usize) {
     let mut bytes = fs::read(file).unwrap();
     let middle = bytes.len() / 2;
@@ -178,6 +180,7 @@ fn damage(file: &Path, deed: usize) {
         1 => bytes[middle] ^= 16,
         _ => bytes.truncate(middle),
     }
+    fs::remove_file(file).unwrap();
     fs::write(file, bytes).unwrap();
 }
 
