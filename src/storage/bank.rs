@@ -59,7 +59,9 @@ pub(super) fn acknowledge(bank: &Path, store: &Store, in_files: bool) -> Result<
         .as_ref()
         .filter(|pointer| pointer.epoch == counters.epoch);
     let logged = published.map_or_else(|| live.clone(), |pointer| pointer.place(bank));
-    let log = if in_files {
+    let id = store.state_id()?;
+    // Builds of formats that have no identities do not know the mark of a log either.
+    let log = if in_files || id.is_none() {
         Ok(None)
     } else {
         LogMark::of(&logged)
@@ -69,7 +71,7 @@ pub(super) fn acknowledge(bank: &Path, store: &Store, in_files: bool) -> Result<
         batch: counters.batch,
         refresh: counters.refresh,
         in_files,
-        id: store.state_id()?,
+        id,
         published: pointer.map_or(0, |pointer| pointer.epoch),
         log: log.map_err(StoreError::io("read the log of", &logged))?,
         manifest: Manifest::of(&live)?,
