@@ -11,15 +11,19 @@ use crate::support::folders::files;
 
 /// Groups of files; one is chosen before a file, so that the few files that matter are hit as often
 /// as the many tables.
-const GROUPS: [fn(&str, bool) -> bool; 7] = [
-    |path, _| path.contains("loads/"),
-    |path, _| path.contains("live/MANIFEST") || path.ends_with("live/CURRENT"),
-    |path, _| path.contains("live/") && path.ends_with(".log"),
+const GROUPS: [fn(&Path, bool) -> bool; 7] = [
+    |path, _| has(path, "loads/"),
+    |path, _| has(path, "live/MANIFEST") || path.ends_with("live/CURRENT"),
+    |path, _| has(path, "live/") && path.extension().is_some_and(|end| end == "log"),
     |path, _| path.ends_with("published/CURRENT"),
-    |path, _| path.contains("ACKNOWLEDGED"),
-    |path, is_changed| is_changed && path.ends_with(".sst"),
+    |path, _| path.ends_with("ACKNOWLEDGED"),
+    |path, is_changed| is_changed && path.extension().is_some_and(|end| end == "sst"),
     |_, is_changed| is_changed,
 ];
+
+fn has(path: &Path, part: &str) -> bool {
+    path.to_str().unwrap().contains(part)
+}
 
 fn pick<'a, T>(rng: &mut Pcg64Mcg, of: &'a [T]) -> &'a T {
     &of[rng.random_range(0..of.len())]
@@ -53,7 +57,7 @@ pub fn strike(
     };
     let chosen: Vec<&PathBuf> = all
         .iter()
-        .filter(|path| group(path.to_str().unwrap(), is_changed(path)))
+        .filter(|path| group(path, is_changed(path)))
         .collect();
     let path: PathBuf = if chosen.is_empty() || rng.random_bool(0.1) {
         pick(rng, &all).clone()

@@ -103,14 +103,10 @@ impl Scene {
         delta
     }
 
-    /// Runs the command and all writers undisturbed, in copies of `prepared`, and remembers what
-    /// they leave.
-    fn explore(
-        bench: &Bench<'_>,
-        (name, kind): (&'static str, Kind),
-        prepared: &Path,
-        args: &[&str],
-    ) -> Self {
+    /// Runs the command and all writers undisturbed, in copies of what is prepared, and remembers
+    /// what they leave.
+    fn explore(bench: &Bench<'_>, plan: &Plan<'_>) -> Self {
+        let &Plan(name, kind, ref prepared, args) = plan;
         let place = bench.place.join(name.replace(' ', "-"));
         let mut scene = Self {
             name,
@@ -173,7 +169,7 @@ impl Scene {
         let bench = Bench { place, injector };
         bench.make_inputs(crawl);
         let base = bench.bulk_base();
-        Self::explore(&bench, ("bulk ingest", Kind::Bank), &base, BULK)
+        Self::explore(&bench, &Plan("bulk ingest", Kind::Bank, base, BULK))
     }
 
     /// All scenes, made in this folder.
@@ -183,74 +179,40 @@ impl Scene {
         let (base, bulk) = (bench.base(), bench.bulk_base());
         let url = bench.seed(&base);
         let shelf = bench.with_backup(&base);
-        let (mut disks, mut named) = (Vec::new(), Vec::new());
-        let mut add = |name, kind, disk: &Path, args: &[&str]| {
-            disks.push(disk.to_path_buf());
-            named.push((
-                name,
-                kind,
-                args.iter().map(|&a| a.to_owned()).collect::<Vec<_>>(),
-            ));
-        };
-        let day = "../in/crawl/day-002.jsonl.zst";
-        add("bulk ingest", Kind::Bank, &bulk, BULK);
-        add("ingest", Kind::Bank, &base, &["ingest", "disk/bank", day]);
-        add("refresh", Kind::Bank, &base, &["refresh", "disk/bank"]);
-        add("undo", Kind::Bank, &base, &["undo", "disk/bank"]);
-        add("forget", Kind::Bank, &base, &["forget", "disk/bank", &url]);
-        add("compact", Kind::Bank, &base, &["compact", "disk/bank"]);
-        add(
-            "backup",
-            Kind::BacksUp,
-            &shelf,
-            &["backup", "disk/bank", "disk/b"],
-        );
-        add(
-            "restore",
-            Kind::Makes("b"),
-            &shelf,
-            &["restore", "disk/b", "disk/new"],
-        );
-        for (name, format) in [("migrate 5", 5), ("migrate 9", 9)] {
-            add(
-                name,
-                Kind::Bank,
-                &bench.old(format),
-                &["migrate", "disk/bank"],
-            );
-        }
-        for (name, format) in [("migrate 7 to", 7), ("migrate 9 to", 9)] {
-            let args = ["migrate", "disk/bank", "--to", "disk/new"];
-            add(name, Kind::Makes("bank"), &bench.old(format), &args);
-        }
-        for damaged in ["live", "published"] {
-            let name = ["repair live", "repair published"][usize::from(damaged == "published")];
-            let disk = bench.damaged(&base, damaged);
-            add(name, Kind::Mends, &disk, &["repair", "disk/bank"]);
-        }
-        let explore = |((name, kind, args), disk): (&(_, Kind, Vec<String>), &PathBuf)| {
-            let args: Vec<&str> = args.iter().map(String::as_str).collect();
-            Self::explore(&bench, (*name, *kind), disk, &args)
-        };
-        let (even, odd): (Vec<_>, Vec<_>) = named
-            .iter()
-            .zip(&disks)
-            .enumerate()
-            .partition(|(number, _)| number % 2 == 0);
-        let all = |part: Vec<(usize, (&(_, Kind, Vec<String>), &PathBuf))>| {
-            let scenes = part.into_iter().map(|(number, one)| (number, explore(one)));
-            scenes.collect::<Vec<_>>()
-        };
-        let mut scenes = std::thread::scope(|scope| {
-            let other = scope.spawn(|| all(odd));
-            let mut scenes = all(even);
-            scenes.extend(other.join().unwrap());
+        let day = ["ingest", "disk/bank", "../in/crawl/day-002.jsonl.zst"];
+        let backup = ["backup", "disk/bank", "disk/b"];
+        let restore = ["restore", "disk/b", "disk/new"];
+        let migrate = ["migrate", "disk/bank", "--to", "disk/new"];
+        let repair = ["repair", "disk/bank"];
+        let plans = [
+            Plan("bulk ingest", Kind::Bank, bulk, BULK),
+            Plan("ingest", Kind::Bank, base.clone(), &day),
+            Plan("refresh", Kind::Bank, base.clone(), &["refresh", "disk/bank"]),
+            Plan("undo", Kind::Bank, base.clone(), &["undo", "disk/bank"]),
+            Plan("forget", Kind::Bank, base.clone(), &["forget", "disk/bank", &url]),
+            Plan("compact", Kind::Bank, base.clone(), &["compact", "disk/bank"]),
+            Plan("backup", Kind::BacksUp, shelf.clone(), &backup),
+            Plan("restore", Kind::Makes("b"), shelf, &restore),
+            Plan("migrate 5", Kind::Bank, bench.old(5), &migrate[..2]),
+            Plan("migrate 10", Kind::Bank, bench.old(10), &migrate[..2]),
+            Plan("migrate 7 to", Kind::Makes("bank"), bench.old(7), &migrate),
+            Plan("migrate 10 to", Kind::Makes("bank"), bench.old(10), &migrate),
+            Plan("repair live", Kind::Mends, bench.damaged(&base, "live"), &repair),
+            Plan("repair published", Kind::Mends, bench.damaged(&base, "published"), &repair),
+        ];
+        let explore = |plan: &Plan<'_>| Self::explore(&bench, plan);
+        std::thread::scope(|scope| {
+            let (first, second) = plans.split_at(plans.len() / 2);
+            let second = scope.spawn(|| second.iter().map(explore).collect::<Vec<_>>());
+            let mut scenes: Vec<Self> = first.iter().map(explore).collect();
+            scenes.extend(second.join().unwrap());
             scenes
-        });
-        scenes.sort_by_key(|(number, _)| *number);
-        scenes.into_iter().map(|(_, scene)| scene).collect()
+        })
     }
 }
+
+/// A scene to be explored: its name and kind, what is on the disk before, and the command.
+struct Plan<'a>(&'static str, Kind, PathBuf, &'a [&'a str]);
 
 /// Where scenes are prepared.
 struct Bench<'a> {

@@ -82,7 +82,7 @@ impl State {
                 hash(reader, &tables::ALIASES, |_| ())?,
                 hash(reader, &tables::ALIAS_IN, |_| ())?,
                 hash(reader, &tables::COMPONENTS, |_| ())?,
-                hash(reader, &tables::COMPONENT_ORDER, |_| ())?,
+                hash(reader, &tables::COMPONENT_ORDER, |()| ())?,
                 hash(reader, &tables::NEAR_CORES, |_| ())?,
                 hash(reader, &tables::CORE_ORIGINS, |_| ())?,
                 hash(reader, &tables::REACH, |_| ())?,
