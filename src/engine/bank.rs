@@ -39,6 +39,7 @@ impl fmt::Debug for Bank {
         f.debug_struct("Bank")
             .field("path", &self.path)
             .field("pinned", &self.pinned.as_ref().map(|state| state.epoch()))
+            .field("hides_folders", &self.hides_folders)
             .finish()
     }
 }

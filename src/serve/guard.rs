@@ -20,7 +20,7 @@ use tokio::time::timeout;
 
 use super::answer::{Answer, Fault};
 use super::form::accepted;
-use super::seats::{REQUESTS, Seat};
+use super::seats::Seat;
 use super::token::Token;
 
 /// The path of the only form that is sent: a list to compare.
@@ -245,7 +245,7 @@ async fn answered(
         request = with_body(request).await?;
     }
     let Some(_answering) = seat.answering() else {
-        let text = format!("{REQUESTS} requests are being answered; ask again in a moment");
+        let text = "too many requests are being answered; ask again in a moment";
         return Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, text));
     };
     Ok(next.run(request).await)

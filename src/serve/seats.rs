@@ -17,10 +17,11 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 
 /// The most connections at once.
-pub(super) const SEATS: usize = 256;
+const SEATS: usize = 256;
 
-/// The most requests that are answered at once, those in a queue included.
-pub(super) const REQUESTS: usize = SEATS / 2;
+/// The most requests that are answered at once, those in a queue included: of all peers, and of one.
+const REQUESTS: usize = SEATS / 2;
+const PEER_REQUESTS: usize = REQUESTS / 2;
 
 /// Who a connection is from: an IPv4 address, or the first 64 bits of an IPv6 address, since one machine
 /// usually has all addresses that begin with them.
@@ -124,18 +125,18 @@ impl Connections {
 }
 
 impl Seat {
-    /// Counts a request as being answered; `None` if too many are already.
+    /// Counts a request as being answered; `None` if too many are already, or the connection is to close.
     pub(super) fn answering(self: &Arc<Self>) -> Option<Answering> {
         let mut connections = self.seats.lock();
+        let peer = connections.by_number.get(&self.number)?.peer;
         let all = connections.by_number.values();
-        let answered = all.filter(|one| one.waits_since.is_none()).count();
-        if answered >= REQUESTS {
+        let answered = all.filter(|connection| connection.waits_since.is_none());
+        let peers: Vec<Peer> = answered.map(|connection| connection.peer).collect();
+        let of_peer = peers.iter().filter(|other| **other == peer).count();
+        if peers.len() >= REQUESTS || of_peer >= PEER_REQUESTS {
             return None;
         }
-        // A connection that is about to close has no entry any more.
-        if let Some(connection) = connections.by_number.get_mut(&self.number) {
-            connection.waits_since = None;
-        }
+        connections.by_number.get_mut(&self.number)?.waits_since = None;
         Some(Answering(Arc::clone(self)))
     }
 }
@@ -223,16 +224,26 @@ mod tests {
     #[test]
     fn requests_that_are_answered_never_hold_all_seats() {
         let seats = Arc::new(Seats::default());
-        let mut all = seated(&seats, "10.0.0.1", SEATS);
-        let answering = |(seat, _): &(Arc<Seat>, Closed)| seat.answering();
-        let mut answered: Vec<_> = all.iter().filter_map(answering).collect();
-        assert_eq!(answered.len(), REQUESTS);
+        let mut all = Vec::new();
+        let mut answered = Vec::new();
+        for peer in ["10.0.0.1", "10.0.0.2"] {
+            let of_peer = seated(&seats, peer, REQUESTS);
+            let answering = |(seat, _): &(Arc<Seat>, Closed)| seat.answering();
+            answered.extend(of_peer.iter().filter_map(answering));
+            all.extend(of_peer);
+        }
+        // Each peer has its half, the first of its connections.
+        assert_eq!(answered.len(), 2 * PEER_REQUESTS);
         // Whatever comes, their connections stay.
-        drop(seated(&seats, "10.0.0.1", 10 * SEATS));
-        assert_eq!(closed(&mut all), (REQUESTS..SEATS).collect::<Vec<_>>());
+        drop(seated(&seats, "10.0.0.3", 10 * SEATS));
+        let first = |at: &usize| at % REQUESTS < PEER_REQUESTS;
+        let left: Vec<usize> = (0..SEATS).filter(|at| !first(at)).collect();
+        assert_eq!(closed(&mut all), left);
         assert!(!seats.close_one());
+        // There is no place for another request, and one as soon as a request is done.
+        let next = seated(&seats, "10.0.0.3", 2);
+        assert!(next[0].0.answering().is_none());
         answered.pop();
-        let next = seated(&seats, "10.0.0.2", 2);
         assert!(next[0].0.answering().is_some());
         assert!(seats.close_one());
         // Nothing waits any more.

@@ -176,9 +176,8 @@ async fn behave(stream: &mut TcpStream, server: SocketAddr, conduct: Conduct) ->
         }
         Conduct::Idle => send(stream, health.as_bytes()).await?,
         Conduct::Compares => {
-            let list: String = (0..2000)
-                .map(|n| format!("http://a{n}.example/\n"))
-                .collect();
+            let lines = (0..2000).map(|n| format!("http://a{n}.example/\n"));
+            let list = lines.collect::<Vec<_>>().concat();
             let head = format!(
                 "POST /compare HTTP/1.1\r\nHost: {server}\r\n{token}Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n",
                 list.len()
