@@ -188,7 +188,7 @@ mod tests {
     fn who_waits_longest_makes_room() {
         let seats = Arc::new(Seats::default());
         let mut all = seated(&seats, "10.0.0.1", SEATS);
-        assert_eq!(closed(&mut all), []);
+        assert!(closed(&mut all).is_empty());
         // An answer has just been made for the first; the second is being answered.
         drop(all[0].0.answering());
         let answering = all[1].0.answering();
@@ -199,9 +199,11 @@ mod tests {
         all.truncate(SEATS - 1);
         more.extend(seated(&seats, "10.0.0.1", 1));
         assert_eq!(closed(&mut all), [2, 3]);
+        // Then the others make room; the second has begun to wait after all of them.
         more.extend(seated(&seats, "10.0.0.1", SEATS - 4));
-        assert_eq!(closed(&mut all), (0..SEATS - 1).collect::<Vec<_>>());
-        assert_eq!(closed(&mut more), []);
+        let others: Vec<usize> = (0..SEATS - 1).filter(|at| *at != 1).collect();
+        assert_eq!(closed(&mut all), others);
+        assert!(closed(&mut more).is_empty());
     }
 
     #[test]
@@ -210,11 +212,11 @@ mod tests {
         let mut first = seated(&seats, "10.0.0.1", 3);
         let mut many = seated(&seats, "10.0.0.2", SEATS - 3);
         let mut more = seated(&seats, "10.0.0.2", 10 * SEATS);
-        assert_eq!(closed(&mut first), []);
+        assert!(closed(&mut first).is_empty());
         assert_eq!(closed(&mut many).len(), SEATS - 3);
         // Until both have as many.
         let mut others = seated(&seats, "10.0.0.3", SEATS);
-        assert_eq!(closed(&mut first), []);
+        assert!(closed(&mut first).is_empty());
         let left = more.len() - closed(&mut more).len();
         assert!(left.abs_diff((SEATS - 3) / 2) <= 1, "{left}");
         let left = others.len() - closed(&mut others).len();
@@ -237,9 +239,11 @@ mod tests {
         // Whatever comes, their connections stay.
         drop(seated(&seats, "10.0.0.3", 10 * SEATS));
         let first = |at: &usize| at % REQUESTS < PEER_REQUESTS;
-        let left: Vec<usize> = (0..SEATS).filter(|at| !first(at)).collect();
-        assert_eq!(closed(&mut all), left);
-        assert!(!seats.close_one());
+        let closed_now = closed(&mut all);
+        assert!(!closed_now.is_empty() && !closed_now.iter().any(first));
+        while seats.close_one() {}
+        let others: Vec<usize> = (0..SEATS).filter(|at| !first(at)).collect();
+        assert_eq!(closed(&mut all), others);
         // There is no place for another request, and one as soon as a request is done.
         let next = seated(&seats, "10.0.0.3", 2);
         assert!(next[0].0.answering().is_none());
