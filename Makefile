@@ -21,6 +21,7 @@ LONG_WITHIN ?= 1000
 LONG_HISTORIES ?= 300
 LONG_REAL ?= 17
 LONG_SEEDS ?= 100
+LONG_CROWDS ?= 60
 PYTHON    ?= python3
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
@@ -35,6 +36,7 @@ help:
 	@echo "              refresh by cores on every day of a large crawl, each beside one from scratch,"
 	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_POLICIES=200 histories of plans with policies,"
 	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed,"
+	@echo "              LONG_CROWDS=60 seconds of crowds that keep a server waiting,"
 	@echo "              LONG_HISTORIES=300 histories of refreshes by cores, LONG_REAL=17 days of a real crawl with"
 	@echo "              LONG_SEEDS=100 seeds, LONG_WITHIN=1000 histories of refreshes within a bound, and as many days of one"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
@@ -152,6 +154,7 @@ test-long: deps
 	LONG_UNDOS=$(LONG_UNDOS) $(CARGO) test --locked --test ingest -- undo::an_export --nocapture
 	LONG_POLICIES=$(LONG_POLICIES) $(CARGO) test --locked --test refresh -- policies::random_histories --nocapture
 	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --test cli -- daily:: --nocapture
+	LONG_CROWDS=$(LONG_CROWDS) $(CARGO) test --locked --test cli -- serve_crowds:: --nocapture
 	LONG_WITHIN=$(LONG_WITHIN) $(CARGO) test --locked --lib -- cores::within_tests --nocapture
 
 # Guided by coverage, on the stable compiler: libFuzzer comes with a crate and is built with g++.

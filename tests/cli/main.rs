@@ -62,12 +62,16 @@ mod serve;
 mod serve_bodies;
 mod serve_browser;
 #[cfg(target_os = "linux")]
+mod serve_crowds;
+#[cfg(target_os = "linux")]
 mod serve_hostile;
 #[cfg(target_os = "linux")]
 mod serve_markup;
 #[cfg(target_os = "linux")]
 mod serve_pages;
 mod serve_person;
+#[cfg(target_os = "linux")]
+mod serve_places;
 #[cfg(target_os = "linux")]
 mod serve_requests;
 #[cfg(target_os = "linux")]

@@ -9,6 +9,7 @@ pub mod asking;
 pub mod banks;
 pub mod command;
 pub mod crawler_texts;
+pub mod crowds;
 pub mod days;
 pub mod folders;
 pub mod graphs;

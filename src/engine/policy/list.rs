@@ -10,6 +10,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::shown::last_part;
 use crate::storage::Hash128;
 use crate::storage::lists::ListText;
 
@@ -123,6 +124,12 @@ impl List {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The same list, called by the last part of its path.
+    pub(crate) fn without_folder(mut self) -> Self {
+        self.name = last_part(&self.name).to_owned();
+        self
     }
 
     /// How many lines it has.

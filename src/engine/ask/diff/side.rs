@@ -7,7 +7,7 @@ use crate::engine::EngineError;
 use crate::engine::ask::nearest;
 use crate::engine::ask::views::Views;
 use crate::engine::history::past::TakesPart;
-use crate::engine::plan::{Plan, PlanOptions};
+use crate::engine::plan::Plan;
 use crate::engine::policy::Rules;
 use crate::ingest;
 use crate::page::PageId;
@@ -56,7 +56,7 @@ impl Side {
         record: RefreshRecord,
     ) -> Result<Self, EngineError> {
         let store = &views.reader;
-        let options = PlanOptions::from_kept(&record.settings)?;
+        let options = views.options(&record.settings)?;
         let plan = options.decide()?;
         let rules = Rules::load(store, options.policy()?, options.lists())?;
         let prefix = refresh.to_be_bytes();

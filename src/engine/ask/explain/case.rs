@@ -4,7 +4,7 @@ use super::answers::{Asked, LeftOut, ReadCost};
 use super::core_answers::ScoredUrl;
 use super::places::{Place, Places};
 use crate::engine::ask::views::Views;
-use crate::engine::plan::{Method, Pages, Plan, PlanOptions, Tuned};
+use crate::engine::plan::{Method, Pages, Plan, Tuned};
 use crate::engine::policy::{Policy, Rules};
 use crate::engine::{Bank, EngineError, Which};
 use crate::page::PageId;
@@ -44,7 +44,7 @@ impl Case {
             }
             found => found?,
         };
-        let options = PlanOptions::from_kept(&record.settings)?;
+        let options = views.options(&record.settings)?;
         let policy = options.policy()?;
         let (rules, places) = if policy == Policy::default() {
             (None, None)
