@@ -46,6 +46,7 @@ mod number;
 mod open;
 mod patterns;
 mod plain;
+mod programs;
 mod progress;
 mod pushed;
 mod read;
@@ -72,8 +73,8 @@ pub use location::{
 pub(crate) use location::{URL_PATTERN, end_of_host, put_url, registrable};
 pub use meant::field_meant;
 pub use open::{Compression, Input, InputError, SeenInput};
-pub(crate) use patterns::Patterns;
 pub use patterns::{BadPattern, MEDIA};
+pub(crate) use patterns::{Patterns, PatternsError};
 pub use progress::Progress;
 pub use pushed::Record;
 pub(crate) use pushed::{Portion, Portions, Pushed};
