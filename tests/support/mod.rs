@@ -24,6 +24,7 @@ pub mod tables;
 pub mod warc;
 pub mod wat;
 pub mod webdriver;
+pub mod weights;
 
 use std::fs::File;
 use std::io::Read;

@@ -65,6 +65,12 @@ impl Urls {
         self.flags[number as usize]
     }
 
+    /// How many bytes the key of a URL has.
+    pub(super) fn key_length(&self, number: u32) -> usize {
+        let (site, local) = self.interner.parts(number);
+        site.len() + 1 + local.len()
+    }
+
     /// The numbers of the URLs that are used or have one of the flags, in the order of their keys.
     pub(super) fn order(&self, used: &[bool], flags: u8) -> Vec<u32> {
         // Names contain no NUL byte, so they sort as the keys do that have one after them.
