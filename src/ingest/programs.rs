@@ -11,7 +11,7 @@ use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
 use regex_automata::util::syntax;
 use regex_automata::{Input, MatchKind, PatternSet};
 
-use super::patterns::BadPattern;
+use super::bad_pattern::BadPattern;
 
 /// The most bytes that the expressions of a list may take compiled, all together.
 const MOST_COMPILED: usize = 64 << 20;
