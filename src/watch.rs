@@ -203,9 +203,7 @@ impl Read for Interruptible<'_> {
 /// Whether an error of an [`Interruptible`] says that the work should stop.
 #[must_use]
 pub fn is_interrupted(error: &io::Error) -> bool {
-    error
-        .get_ref()
-        .is_some_and(|inner| inner.is::<Interrupted>())
+    matches!(error.get_ref(), Some(inner) if inner.is::<Interrupted>())
 }
 
 #[cfg(test)]

@@ -421,7 +421,8 @@ mod tests {
 
     #[test]
     fn compiling_can_be_interrupted_between_lines() {
-        let lines: String = (0..100).map(|at| format!("re:x{at}\n*.{at}\n")).collect();
+        let lines: Vec<String> = (0..100).map(|at| format!("re:x{at}\n*.{at}\n")).collect();
+        let lines = lines.concat();
         let watch = Until(AtomicU64::new(57));
         let error = Patterns::new(&lines, Naming::default(), &watch).err();
         assert_eq!(error, Some(PatternsError::Interrupted(Interrupted)));

@@ -73,7 +73,7 @@ impl Matches {
 /// Expressions that are searched for together.
 pub(super) struct Programs {
     matches: Matches,
-    programs: Vec<Regex>,
+    compiled: Vec<Regex>,
     /// Expressions that are not in a program yet, and their size.
     waiting: Vec<String>,
     waiting_bytes: usize,
@@ -83,7 +83,7 @@ impl Programs {
     pub(super) const fn new(matches: Matches) -> Self {
         Self {
             matches,
-            programs: Vec::new(),
+            compiled: Vec::new(),
             waiting: Vec::new(),
             waiting_bytes: 0,
         }
@@ -145,7 +145,7 @@ impl Programs {
             .configure(settings)
             .build_many(&self.waiting)
             .map_err(|e| BadPattern::Expression(e.to_string()))?;
-        self.programs.push(program);
+        self.compiled.push(program);
         self.waiting.clear();
         self.waiting_bytes = 0;
         Ok(())
@@ -164,7 +164,7 @@ impl Programs {
     pub(super) fn first(&self, text: &str) -> Option<usize> {
         let input = Input::new(text);
         let mut before = 0;
-        for program in &self.programs {
+        for program in &self.compiled {
             // That one matches is known far sooner than which ones do.
             if program.is_match(input.clone()) {
                 let mut found = PatternSet::new(program.pattern_len());
@@ -201,7 +201,7 @@ mod tests {
             .map(|at| format!(r"^x{at}-\w?y|^z{at}-\w"))
             .collect();
         let programs = programs(&expressions);
-        assert!(programs.programs.len() > 2, "{}", programs.programs.len());
+        assert!(programs.compiled.len() > 2, "{}", programs.compiled.len());
         for at in 0..100 {
             assert_eq!(programs.first(&format!("x{at}-y")), Some(at));
         }

@@ -148,13 +148,14 @@ fn sizes(error: &str) -> (u64, u64) {
 #[test]
 fn what_a_list_takes_compiled_is_limited_and_the_line_named() {
     let place = Place::with_seeds();
-    let expressions: String = (0..10_000)
+    let expressions: Vec<String> = (0..10_000)
         .map(|at| format!("re:(foo{at}|bar){{50}}[a-z]{{100}}\n"))
         .collect();
-    let shapes: String = (0..300_000)
+    let shapes: Vec<String> = (0..300_000)
         .map(|at| format!("*/private-{at}/*\n"))
         .collect();
-    for (name, text) in [("expressions.txt", expressions), ("shapes.txt", shapes)] {
+    for (name, lines) in [("expressions.txt", expressions), ("shapes.txt", shapes)] {
+        let text = lines.concat();
         place.write(name, &text);
         let refresh = ["refresh", "bank", "--exclude", name];
         let error = place.run(&refresh).fails(2);

@@ -58,7 +58,7 @@ impl Fake {
         let calls = self.folder.path().join("calls");
         let mut script = format!("echo \"$*\" >>'{}'\ncase \"$*\" in\n", calls.display());
         for arguments in fails {
-            script += &format!("  '{arguments}'*) exit 1 ;;\n");
+            script.extend(["  '", arguments, "'*) exit 1 ;;\n"]);
         }
         self.program("cargo", &(script + "esac"));
     }
@@ -150,12 +150,12 @@ fn the_last_line_names_what_was_skipped() {
     let output = fake.make(&["report-skipped"]);
     assert_eq!(text(&output), "nothing was skipped\n");
     fake.make(&["deny"]);
-    let list = fake.folder.path().join("target/skipped");
-    let mut lines = fs::read_to_string(&list).unwrap();
+    let noted = fake.folder.path().join("target/skipped");
+    let mut lines = fs::read_to_string(&noted).unwrap();
     for need in ["real graphs", "axe-core", "real graphs"] {
-        lines += &format!("tests that need {need}\n");
+        lines.extend(["tests that need ", need, "\n"]);
     }
-    fs::write(&list, lines).unwrap();
+    fs::write(&noted, lines).unwrap();
     let told = text(&fake.make(&["report-skipped"]));
     assert!(told.starts_with("SKIPPED: cargo deny (bans, "), "{told}");
     let end = "; tests that need axe-core; tests that need real graphs (2)\n";

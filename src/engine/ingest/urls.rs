@@ -49,9 +49,9 @@ impl Urls {
         found
     }
 
-    /// How many bytes of memory it takes, sorting included.
+    /// How many bytes of memory it takes, sorting and the hashes for weighing records included.
     pub(super) fn bytes(&self) -> usize {
-        let of_url = size_of::<Ordered>() + 2 * size_of::<u32>();
+        let of_url = size_of::<Ordered>() + 2 * size_of::<u32>() + size_of::<u128>();
         self.interner.bytes() + self.interner.len() * of_url
     }
 
