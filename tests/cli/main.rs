@@ -36,6 +36,8 @@ mod if_changed;
 #[cfg(unix)]
 mod interrupts;
 mod limits;
+#[cfg(unix)]
+mod links;
 mod lists_to_files;
 mod log_lines;
 mod lookups;
@@ -44,6 +46,8 @@ mod malformed;
 mod memory;
 mod metrics;
 mod page;
+#[cfg(target_os = "linux")]
+mod plan_lists;
 mod plans;
 mod policies;
 mod read_back;

@@ -100,6 +100,9 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
         Hint::OneUrlALine => {
             "give one URL a line, with its http:// or https://; lines that begin with # are passed over"
         }
+        Hint::SmallerList => {
+            "name sites, hosts (`.example.org`) and URL prefixes where that will do, which take far less; or shorten the list"
+        }
         Hint::Report => "please report this with the command that led to it",
         _ => return None,
     };

@@ -77,6 +77,8 @@ pub enum Hint {
     SmallerValues,
     /// Lower [`min_pages`](crate::engine::CoverageRequest::min_pages).
     LowerMinPages,
+    /// Name hosts, sites and URL prefixes, which are not compiled, or give a shorter list.
+    SmallerList,
     /// Name a plan by cores.
     PlanByCores,
     /// Refresh the plan, or give other URLs.

@@ -392,6 +392,7 @@ impl EngineError {
             Self::Ledger(_) => Hint::RefreshCold,
             Self::Cores(CoresError::NoHub { .. }) => Hint::Check,
             Self::Plan(PlanError::Values { .. } | PlanError::WebValues(_)) => Hint::SmallerValues,
+            Self::Plan(PlanError::Line { why, .. }) if why.is_too_large() => Hint::SmallerList,
             Self::Experiment(e) => match e {
                 ExperimentError::SmallSites { .. } => Hint::LowerMinPages,
                 ExperimentError::NoCores { .. } => Hint::PlanByCores,

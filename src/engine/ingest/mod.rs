@@ -27,6 +27,7 @@ mod sites;
 mod targets;
 pub(in crate::engine) mod undo;
 mod urls;
+mod weight;
 
 use std::path::PathBuf;
 use std::time::Instant;

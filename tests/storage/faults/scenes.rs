@@ -187,18 +187,48 @@ impl Scene {
         let plans = [
             Plan("bulk ingest", Kind::Bank, bulk, BULK),
             Plan("ingest", Kind::Bank, base.clone(), &day),
-            Plan("refresh", Kind::Bank, base.clone(), &["refresh", "disk/bank"]),
+            Plan(
+                "refresh",
+                Kind::Bank,
+                base.clone(),
+                &["refresh", "disk/bank"],
+            ),
             Plan("undo", Kind::Bank, base.clone(), &["undo", "disk/bank"]),
-            Plan("forget", Kind::Bank, base.clone(), &["forget", "disk/bank", &url]),
-            Plan("compact", Kind::Bank, base.clone(), &["compact", "disk/bank"]),
+            Plan(
+                "forget",
+                Kind::Bank,
+                base.clone(),
+                &["forget", "disk/bank", &url],
+            ),
+            Plan(
+                "compact",
+                Kind::Bank,
+                base.clone(),
+                &["compact", "disk/bank"],
+            ),
             Plan("backup", Kind::BacksUp, shelf.clone(), &backup),
             Plan("restore", Kind::Makes("b"), shelf, &restore),
             Plan("migrate 5", Kind::Bank, bench.old(5), &migrate[..2]),
             Plan("migrate 10", Kind::Bank, bench.old(10), &migrate[..2]),
             Plan("migrate 7 to", Kind::Makes("bank"), bench.old(7), &migrate),
-            Plan("migrate 10 to", Kind::Makes("bank"), bench.old(10), &migrate),
-            Plan("repair live", Kind::Mends, bench.damaged(&base, "live"), &repair),
-            Plan("repair published", Kind::Mends, bench.damaged(&base, "published"), &repair),
+            Plan(
+                "migrate 10 to",
+                Kind::Makes("bank"),
+                bench.old(10),
+                &migrate,
+            ),
+            Plan(
+                "repair live",
+                Kind::Mends,
+                bench.damaged(&base, "live"),
+                &repair,
+            ),
+            Plan(
+                "repair published",
+                Kind::Mends,
+                bench.damaged(&base, "published"),
+                &repair,
+            ),
         ];
         let explore = |plan: &Plan<'_>| Self::explore(&bench, plan);
         std::thread::scope(|scope| {

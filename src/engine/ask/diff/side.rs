@@ -13,6 +13,7 @@ use crate::ingest;
 use crate::page::PageId;
 use crate::storage::records::{RefreshId, RefreshRecord, SeedRecord};
 use crate::storage::tables;
+use crate::watch::Unwatched;
 
 /// A seed list.
 pub(in crate::engine) struct Side {
@@ -58,7 +59,7 @@ impl Side {
         let store = &views.reader;
         let options = views.options(&record.settings)?;
         let plan = options.decide()?;
-        let rules = Rules::load(store, options.policy()?, options.lists())?;
+        let rules = Rules::load(store, options.policy()?, options.lists(), &Unwatched)?;
         let prefix = refresh.to_be_bytes();
         let mut side = Self {
             view: DiffSide {

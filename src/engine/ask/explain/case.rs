@@ -10,6 +10,7 @@ use crate::engine::{Bank, EngineError, Which};
 use crate::page::PageId;
 use crate::storage::records::{PageRecord, PageState, RefreshId, RefreshRecord};
 use crate::storage::{StoreError, tables};
+use crate::watch::Unwatched;
 
 /// How many batches are read back, at most, to learn what a page was.
 const LOOKED_BACK: usize = 10;
@@ -51,7 +52,12 @@ impl Case {
         } else {
             let differs = record.chosen.is_some();
             (
-                Some(Rules::load(&views.reader, policy, options.lists())?),
+                Some(Rules::load(
+                    &views.reader,
+                    policy,
+                    options.lists(),
+                    &Unwatched,
+                )?),
                 Some(Places::read(&views.reader, refresh, differs)?),
             )
         };
