@@ -201,6 +201,9 @@ impl Bank {
         let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch, aliases);
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
         let gather = passes.gather(Bars::of(&writer)?);
+        for source in &mut *inputs.sources {
+            source.limit_memory(request.memory);
+        }
         let (gather, read, listed) = read(request, &mut inputs, naming, gather, rejects, watch)?;
         let kind = if request.snapshot {
             BatchKind::Snapshot
