@@ -15,7 +15,7 @@ pub(super) const FREE_BYTES: u64 = 64 << 20;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "expected at most {MOST_RATIO} bytes for each byte read, found {} ({made} bytes of {read})",
-    made / read.max(&1)
+    made.div_ceil(*read.max(&1))
 )]
 pub struct Expansion {
     /// How many bytes were read, as stored.
