@@ -133,6 +133,9 @@ pub(super) const fn most_held(memory: usize) -> usize {
     LEAST_HELD.saturating_add(memory / 4)
 }
 
+/// The same for a source whose caller does not say what its batch may take.
+pub(super) const MOST_HELD: usize = most_held(512 << 20);
+
 /// Refuses an input whose names take more than `most` bytes while it is read.
 pub(super) fn check_held(input: &Input, bytes: usize, most: usize) -> Result<(), Stop> {
     if bytes <= most {

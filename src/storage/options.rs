@@ -11,7 +11,7 @@ use super::table::{Access, TableInfo};
 /// Bytes of memory that the store uses for its block cache and write buffers.
 pub(super) const DEFAULT_CACHE: usize = 256 << 20;
 /// The least of them that a command with little memory leaves.
-pub(super) const LEAST_CACHE: usize = 64 << 20;
+pub(super) const LEAST_CACHE: usize = 32 << 20;
 
 /// What the binding has no function for. The log stays a log when a database is opened: by default it
 /// is written to a file for each table, with two syncs each. And no room is set aside for a log: by

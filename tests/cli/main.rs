@@ -47,6 +47,7 @@ mod page;
 mod plans;
 mod policies;
 mod read_back;
+mod reader_limits;
 mod refresh;
 mod rejects;
 mod report;

@@ -13,7 +13,7 @@ use super::{heritrix, json_array, nutch, sitemap, warc, wat};
 use crate::ingest::foreign::Foreign;
 use crate::ingest::open::{Input, SeenInput};
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{Pieces, Source, Sources, Stop, most_held};
+use crate::ingest::source::{MOST_HELD, Pieces, Source, Sources, Stop, most_held};
 use crate::ingest::{entries, lines};
 use crate::watch::Watch;
 
@@ -26,7 +26,7 @@ pub(super) fn sources(inputs: &[Input], nofollow: Nofollow) -> Sources {
             nofollow,
             tally: Arc::clone(&tally),
             seen: Arc::default(),
-            most_held: usize::MAX,
+            most_held: MOST_HELD,
         }) as Box<dyn Source>
     };
     inputs.iter().map(source).collect()

@@ -33,7 +33,7 @@ use crate::ingest::progress::Progress;
 use crate::ingest::reading::Reading;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, Position, RejectReason};
-use crate::ingest::source::{Piece, Pieces, Source, Sources, Stop, most_held};
+use crate::ingest::source::{MOST_HELD, Piece, Pieces, Source, Sources, Stop, most_held};
 use crate::ingest::summary::DropReason;
 use crate::watch::Watch;
 use error::BvGraphError;
@@ -58,7 +58,7 @@ pub(super) fn sources(inputs: &[Input], urls: Option<Input>) -> Sources {
             basename,
             list,
             urls: Arc::new(Urls::Numbered),
-            most_held: usize::MAX,
+            most_held: MOST_HELD,
         }));
     }
     sources

@@ -37,7 +37,9 @@ use crate::ingest::progress::Progress;
 use crate::ingest::reading::Reading;
 use crate::ingest::record::{Attribute, Event, PageRecord};
 use crate::ingest::reject::{Fault, Position};
-use crate::ingest::source::{PIECE_RECORDS, Piece, Pieces, Source, Sources, Stop, most_held};
+use crate::ingest::source::{
+    MOST_HELD, PIECE_RECORDS, Piece, Pieces, Source, Sources, Stop, most_held,
+};
 use crate::ingest::summary::DropReason;
 use crate::watch::Watch;
 use edges::{Coded, Lists};
@@ -56,7 +58,7 @@ pub(super) fn sources(edges: &[Input], vertices: Vec<Input>, ranks: Vec<Input>) 
         vertices,
         ranks,
         graph: Arc::default(),
-        most_held: usize::MAX,
+        most_held: MOST_HELD,
     })]
 }
 

@@ -18,7 +18,9 @@ use crate::ingest::foreign::Foreign;
 use crate::ingest::guard::caught;
 use crate::ingest::open::{Input, InputError, Opened};
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{PIECE_SIZE, Piece, Pieces, Source, Sources, Stop, most_held};
+use crate::ingest::source::{
+    MOST_HELD, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop, most_held,
+};
 use crate::watch::Watch;
 
 /// What a file begins with, padded, and ends with.
@@ -53,7 +55,7 @@ pub(super) fn sources(inputs: &[Input]) -> Sources {
     let source = |input: &Input| {
         Box::new(Arrow {
             input: input.clone(),
-            most_held: usize::MAX,
+            most_held: MOST_HELD,
         }) as Box<dyn Source>
     };
     inputs.iter().map(source).collect()

@@ -22,7 +22,7 @@ use crate::ingest::foreign::Foreign;
 use crate::ingest::guard::caught;
 use crate::ingest::open::{Input, InputError, Opened};
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{Piece, Pieces, Source, Sources, Stop, most_held};
+use crate::ingest::source::{MOST_HELD, Piece, Pieces, Source, Sources, Stop, most_held};
 use crate::watch::Watch;
 
 const KIND: &str = "Parquet";
@@ -36,7 +36,7 @@ pub(super) fn sources(inputs: &[Input]) -> Sources {
     let source = |input: &Input| {
         Box::new(Parquet {
             input: input.clone(),
-            most_held: usize::MAX,
+            most_held: MOST_HELD,
         }) as Box<dyn Source>
     };
     inputs.iter().map(source).collect()
