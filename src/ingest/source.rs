@@ -143,7 +143,7 @@ pub(super) fn check_held(input: &Input, bytes: usize, most: usize) -> Result<(),
     }
     let error = InputError::Held {
         file: input.to_string(),
-        what: format!("names of more than {most} bytes"),
+        what: format!("names that take {bytes} bytes or more"),
         most,
     };
     Err(error.into())

@@ -100,6 +100,14 @@ impl Source for CcGraph {
         parts::length(&self.vertices)?;
         parts::length(&self.ranks)?;
         let vertices = vertices::read(&self.vertices, self.most_held, watch)?;
+        if let Some(input) = self.ranks.first() {
+            let names = &vertices.names;
+            // A rank each, and to find names that are not sorted a hash and a number each.
+            let of_each = if names.is_sorted() { 4 } else { 20 };
+            let all = usize::try_from(names.len()).unwrap_or(usize::MAX);
+            let held = all.saturating_mul(of_each).saturating_add(names.memory());
+            check_held(input, held, self.most_held)?;
+        }
         let ranks = ranks::read(&self.ranks, &vertices.names, watch)?;
         tracing::debug!(
             vertices = vertices.names.len(),
