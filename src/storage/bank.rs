@@ -34,6 +34,7 @@ use super::lock::take_lock;
 use super::logs::{self, LogMark};
 use super::manifest::Manifest;
 use super::options::Merging;
+use super::options::{DEFAULT_CACHE, LEAST_CACHE};
 use super::published::{
     Pointer, publish, published_in_files, remove_unread, table_unlike_published,
 };
@@ -294,6 +295,13 @@ impl Writer {
     pub fn probe(path: &Path) -> Result<(), StoreError> {
         marker_format(path)?;
         writer_lock(path, false, &Unwatched).map(drop)
+    }
+
+    /// Keeps the cache of tables to half of a command's memory, within bounds: it is filled by tables
+    /// that outgrow it, and by indexes of long keys.
+    pub fn limit_cache(&self, memory: usize) {
+        let most = (memory / 2).clamp(LEAST_CACHE, DEFAULT_CACHE);
+        self.store.rocks.limit_cache(most);
     }
 
     /// The folder for runs of sorts.

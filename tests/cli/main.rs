@@ -51,6 +51,7 @@ mod plan_lists;
 mod plans;
 mod policies;
 mod read_back;
+mod reader_limits;
 mod refresh;
 mod rejects;
 mod report;

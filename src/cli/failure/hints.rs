@@ -48,6 +48,10 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
             ));
         }
         Hint::MakeRecords(seen) => return Some(foreign::sentence(seen)),
+        Hint::RaiseMemory => "raise --memory, or write the table in smaller row groups or batches",
+        Hint::Expand => {
+            "check where it came from; if it is genuine, decompress it first, or write it as JSON Lines"
+        }
         Hint::CheckExport => {
             "check the export; to report pages as gone, ingest a delta with \"gone\": true"
         }

@@ -359,6 +359,8 @@ impl EngineError {
         Some(match self {
             Self::Store(e) => Hint::Store(e.hint()?),
             Self::Input(InputError::Foreign(seen)) => Hint::MakeRecords(seen.clone()),
+            Self::Input(InputError::Held { .. }) => Hint::RaiseMemory,
+            Self::Input(InputError::Expansion { .. }) => Hint::Expand,
             Self::TooManyRejects { bad, .. } => Hint::MendRecords(bad.clone()),
             Self::MostAreBad { bad } => Hint::MendOrNameFormat(bad.clone()),
             Self::EmptySnapshot => Hint::CheckExport,
