@@ -21,20 +21,25 @@ LONG_WITHIN ?= 1000
 LONG_HISTORIES ?= 300
 LONG_REAL ?= 17
 LONG_SEEDS ?= 100
+LONG_CROWDS ?= 60
 PYTHON    ?= python3
+# What a run skips, a line for each thing; `make test` names it last.
+SKIPPED   := $(abspath $(TARGET))/skipped
+SKIP      := skip() { echo "SKIPPED $$1"; mkdir -p "$(dir $(SKIPPED))"; echo "$$1" >>"$(SKIPPED)"; }; skip
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny fuzz bench interop install clean-demo
+.PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny advisories report-skipped fuzz bench interop install clean-demo
 
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, print seeds, write a report;"
 	@echo "              then serve shows the bank in a browser"
-	@echo "make test     everything CI checks"
+	@echo "make test     everything CI checks; its last line names what was skipped"
 	@echo "make test-long  what takes long: LONG_DAMAGES=5000 damages to files of banks, LONG_KILLS=1000 kills,"
 	@echo "              LONG_FAULTS=4000 system calls that kill a command or fail, each followed by damage to a file,"
 	@echo "              refresh by cores on every day of a large crawl, each beside one from scratch,"
 	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_POLICIES=200 histories of plans with policies,"
 	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed,"
+	@echo "              LONG_CROWDS=60 seconds of crowds that keep a server waiting,"
 	@echo "              LONG_HISTORIES=300 histories of refreshes by cores, LONG_REAL=17 days of a real crawl with"
 	@echo "              LONG_SEEDS=100 seeds, LONG_WITHIN=1000 histories of refreshes within a bound, and as many days of one"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
@@ -108,7 +113,19 @@ demo: build
 	@echo "  $(SEEDBANK) check $(DEMO)/bank                   walk every table against its mirrors"
 	@echo "  $(SEEDBANK) ingest --help                        how to bring in a crawl of your own"
 
-test: deps check-format lint docs unit doctests deny
+# One step after another, also with -j: the list of what was skipped is begun first and told last.
+test: deps
+	@rm -f "$(SKIPPED)"
+	@for step in check-format lint docs unit doctests deny report-skipped; do \
+	  $(MAKE) --no-print-directory $$step || exit 1; \
+	done
+
+# The last line of `make test`: how many times something was skipped stands behind it.
+report-skipped:
+	@if [ -s "$(SKIPPED)" ]; then \
+	  sort "$(SKIPPED)" | uniq -c | awk '{ n = $$1; sub(/^ *[0-9]+ /, ""); \
+	    all = all (NR > 1 ? "; " : "") $$0 (n > 1 ? " (" n ")" : "") } END { print "SKIPPED: " all }'; \
+	else echo "nothing was skipped"; fi
 
 check-format:
 	$(CARGO) fmt --check
@@ -118,22 +135,40 @@ lint: deps
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	@if $(CARGO) fetch -q --locked --manifest-path tests/fuzz/Cargo.toml; then \
 	  CARGO_TARGET_DIR=$(abspath $(TARGET)) $(CARGO) clippy --locked --manifest-path tests/fuzz/Cargo.toml -- -D warnings; \
-	else echo "SKIPPED the fuzzer's lints: what it needs cannot be fetched"; fi
+	else $(SKIP) "the fuzzer's lints: what it needs cannot be fetched"; fi
 
 docs: deps
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items --features internals
 
 unit: deps deps-browser
 	@command -v cargo-nextest >/dev/null || $(CARGO) install --locked cargo-nextest
-	$(CARGO) nextest run --locked
+	SEEDBANK_SKIPPED="$(SKIPPED)" $(CARGO) nextest run --locked
 
 doctests: deps
 	$(CARGO) test --locked --doc
 
-# Advisories need the network; licences, bans and sources do not.
+# What dependencies may be (.cargo/deny.toml). Advisories come from a database on the network; where it
+# cannot be had, a copy from before will do, which is said.
+ADVISORIES := $${CARGO_HOME:-$$HOME/.cargo}/advisory-dbs
 deny:
-	@if command -v cargo-deny >/dev/null; then $(CARGO) fetch --locked && $(CARGO) deny --offline check bans licenses sources; \
-	 else echo "SKIPPED cargo deny: it is not installed (cargo install --locked cargo-deny)"; fi
+	@if ! command -v cargo-deny >/dev/null; then \
+	  $(SKIP) "cargo deny (bans, licences, sources, advisories): it is not installed; cargo install --locked cargo-deny"; \
+	else \
+	  $(CARGO) fetch --locked && $(CARGO) deny --offline check bans licenses sources || exit 1; \
+	  if $(CARGO) deny fetch db; then \
+	    $(CARGO) deny --offline check advisories; \
+	  elif ls -d "$(ADVISORIES)"/*/ >/dev/null 2>&1; then \
+	    $(SKIP) "advisories of late: their database cannot be fetched, and an older copy was used"; \
+	    $(CARGO) deny --offline check advisories; \
+	  else \
+	    $(SKIP) "advisories: their database cannot be fetched"; \
+	  fi; \
+	fi
+
+# The same, but nothing may be missing: what CI runs on every push and every day.
+advisories:
+	$(CARGO) fetch --locked
+	$(CARGO) deny check
 
 # Tests of `make test`, with other numbers: the files of banks damaged and commands killed so many
 # times, and refreshes at the size of a real crawl; LONG_PAGES=20000 is a
@@ -152,6 +187,7 @@ test-long: deps
 	LONG_UNDOS=$(LONG_UNDOS) $(CARGO) test --locked --test ingest -- undo::an_export --nocapture
 	LONG_POLICIES=$(LONG_POLICIES) $(CARGO) test --locked --test refresh -- policies::random_histories --nocapture
 	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --test cli -- daily:: --nocapture
+	LONG_CROWDS=$(LONG_CROWDS) $(CARGO) test --locked --test cli -- serve_crowds:: --nocapture
 	LONG_WITHIN=$(LONG_WITHIN) $(CARGO) test --locked --lib -- cores::within_tests --nocapture
 
 # Guided by coverage, on the stable compiler: libFuzzer comes with a crate and is built with g++.

@@ -50,10 +50,10 @@ pub(super) struct CompareArgs {
 }
 
 pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliError> {
-    let list = url_list::read(&args.list)?;
+    let watch = session.watch()?;
+    let list = url_list::read(&args.list, &watch)?;
     let mut request = CompareRequest::new(args.which.into());
     request.fetches = args.fetches;
-    let watch = session.watch()?;
     let found = Bank::at(&args.bank).compare(&list, &request, &watch);
     drop(watch);
     let found = found?;

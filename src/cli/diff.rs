@@ -70,14 +70,15 @@ enum DiffFormat {
 }
 
 pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError> {
-    let list = args.seeds_file.as_deref().map(url_list::read).transpose()?;
+    let watch = session.watch()?;
+    let list = args.seeds_file.as_deref();
+    let list = list.map(|path| url_list::read(path, &watch)).transpose()?;
     let request = DiffRequest {
         plan: args.plan,
         refreshes: args.refreshes,
         against: args.against,
         list,
     };
-    let watch = session.watch()?;
     let diff = Bank::at(&args.bank).diff(&request, &watch);
     drop(watch);
     let diff = match diff {

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use seedbank::engine::{Bank, EngineError, Explainer};
 use seedbank::shown::{plain, readable};
 use seedbank::told::{Lines, of_page, of_site};
+use seedbank::watch::Unwatched;
 use serde::Serialize;
 
 use super::failure::CliError;
@@ -125,7 +126,7 @@ fn many(explainer: &Explainer, urls: &[String], format: Format) -> Result<Outcom
     };
     for url in urls {
         if url == "-" {
-            for (_, url) in url_list::read(Path::new("-"))?.urls {
+            for (_, url) in url_list::read(Path::new("-"), &Unwatched)?.urls {
                 each(&url)?;
             }
         } else {

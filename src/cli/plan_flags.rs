@@ -1,16 +1,16 @@
 //! The parameters of a plan as flags: one struct for each method, and the order of precedence of
 //! flags, plan file and kept plan.
 
-use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use seedbank::engine::{
-    CoverMethod, Covered, Density, EngineError, Growth, Hits, Method, Pages, Pick, PlanOptions,
-    Scope, Share, Slack, Value, ValueBy,
+    CoverMethod, Covered, Density, Growth, Hits, Method, Pages, Pick, PlanOptions, Scope, Share,
+    Slack, Value, ValueBy,
 };
+use seedbank::watch::{Interruptible, Watch};
 
 use super::failure::CliError;
 use super::policy_flags::PolicyFlags;
@@ -289,13 +289,15 @@ enum PagesFlag {
 }
 
 /// The text of a plan file. The file may be a pipe, which need not have an end.
-fn read(path: &Path) -> Result<String, CliError> {
-    let failed = |source| CliError::PlanFile {
-        path: path.to_path_buf(),
-        source,
+fn read(path: &Path, watch: &dyn Watch) -> Result<String, CliError> {
+    let failed = |source| {
+        CliError::reading(source, |source| {
+            let path = path.to_path_buf();
+            CliError::PlanFile { path, source }
+        })
     };
     let mut bytes = Vec::new();
-    File::open(path)
+    Interruptible::file(path, watch)
         .and_then(|file| file.take(MAX_PLAN_FILE + 1).read_to_end(&mut bytes))
         .map_err(failed)?;
     if bytes.len() as u64 > MAX_PLAN_FILE {
@@ -314,19 +316,19 @@ impl PlanFlags {
         self.web.tune
     }
 
-    /// What flags and plan file say.
-    pub(super) fn options(self) -> Result<PlanOptions, CliError> {
+    /// What flags and plan file say, with the lists that they name.
+    pub(super) fn options(self, watch: &dyn Watch) -> Result<PlanOptions, CliError> {
         let file = match &self.plan_file {
             None => PlanOptions::default(),
             Some(path) => {
-                let text = read(path)?;
+                let text = read(path, watch)?;
                 let options =
                     PlanOptions::from_toml(&text).map_err(|source| CliError::PlanText {
                         path: path.clone(),
                         source,
                     })?;
                 let folder = path.parent().unwrap_or(Path::new(""));
-                options.read_lists(folder).map_err(EngineError::from)?
+                options.read_lists(folder, watch)?
             }
         };
         let mut flags = self.cores.options();
@@ -334,7 +336,7 @@ impl PlanFlags {
         flags.seeds = self.seeds;
         self.cover.fill(&mut flags);
         self.web.fill(&mut flags);
-        self.policies.fill(&mut flags)?;
+        self.policies.fill(&mut flags, watch)?;
         Ok(flags.over(&file))
     }
 }

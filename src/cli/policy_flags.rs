@@ -1,11 +1,10 @@
 //! The policies of a plan as flags.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{EngineError, Limit, List, PlanError, PlanOptions, Value};
-
-use super::failure::CliError;
+use seedbank::engine::{EngineError, Limit, List, PlanOptions, Value};
+use seedbank::watch::Watch;
 
 /// Which pages may be seeds, and how many of them together.
 #[derive(Debug, Args)]
@@ -48,30 +47,22 @@ pub(super) struct PolicyFlags {
 
 impl PolicyFlags {
     /// Reads the lists, and fills in the options.
-    pub(super) fn fill(self, options: &mut PlanOptions) -> Result<(), CliError> {
+    pub(super) fn fill(
+        self,
+        options: &mut PlanOptions,
+        watch: &dyn Watch,
+    ) -> Result<(), EngineError> {
+        let list = |path: Option<PathBuf>| path.map(|path| List::read(&path, watch)).transpose();
         options.max_per_site = self.max_per_site;
         options.max_per_domain = self.max_per_domain;
-        options.exclude = list(self.exclude.as_deref())?;
-        options.only = list(self.only.as_deref())?;
-        options.exclude_from_graph = list(self.exclude_from_graph.as_deref())?;
-        options.pin = list(self.pin.as_deref())?;
+        options.exclude = list(self.exclude)?;
+        options.only = list(self.only)?;
+        options.exclude_from_graph = list(self.exclude_from_graph)?;
+        options.pin = list(self.pin)?;
         options.min_hubs = self.min_hubs;
         options.min_authorities = self.min_authorities;
         options.min_quality = self.min_quality;
         options.max_changes = self.max_changes;
         Ok(())
     }
-}
-
-fn list(path: Option<&Path>) -> Result<Option<List>, CliError> {
-    let Some(path) = path else {
-        return Ok(None);
-    };
-    let read = List::read(path).map_err(|source| {
-        EngineError::from(PlanError::List {
-            name: path.to_string_lossy().into_owned(),
-            source,
-        })
-    });
-    Ok(Some(read?))
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use indicatif::{
     HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
-use seedbank::engine::{EngineError, Failure};
+use seedbank::engine::Failure;
 use seedbank::watch::Watch;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
@@ -71,14 +71,14 @@ impl Progress {
 
     /// What the work came to, once it has ended: work that was stopped since its time was over has
     /// an error of its own.
-    pub(super) fn ended<T>(self, work: Result<T, EngineError>) -> Result<T, CliError> {
-        match (work, self.limit) {
-            (Err(e), Some((_, limit)))
+    pub(super) fn ended<T>(&self, work: Result<T, impl Into<CliError>>) -> Result<T, CliError> {
+        match (work.map_err(Into::into), self.limit) {
+            (Err(CliError::Engine(e)), Some((_, limit)))
                 if e.failure() == Failure::Interrupted && !STOPPED.load(Ordering::SeqCst) =>
             {
                 Err(CliError::OutOfTime(limit))
             }
-            (work, _) => Ok(work?),
+            (work, _) => work,
         }
     }
 

@@ -94,25 +94,30 @@ pub(super) struct RefreshArgs {
 pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliError> {
     let bank = Bank::at(&args.bank);
     args.metrics.check(&args.bank)?;
+    // Reading a list from a pipe may take time too.
+    let watch = session.watch()?.within(args.time_limit);
+    let tune = args.parameters.tune();
+    let options = args.parameters.options(&watch);
     let request = RefreshRequest {
         plan: args.plan,
-        tune: args.parameters.tune(),
-        options: args.parameters.options()?,
+        tune,
+        options: watch.ended(options)?,
         cold: args.cold,
         keep: args.keep,
         wait: args.wait,
         explain_cost: args.explain_cost,
     };
-    let watch = session.watch()?.within(args.time_limit);
     if args.dry_run {
         let tried = bank.dry_run(&request, &watch);
         let tried = watch.ended(tried)?;
+        drop(watch);
         let shown = show(&tried, args.format.format, session);
         args.metrics.write(&bank)?;
         return shown;
     }
     let report = bank.refresh(&request, &watch);
     let report = watch.ended(report)?;
+    drop(watch);
     // The refresh is stored: that is told first, and what is wrong with the file after it.
     let written = args.metrics.write(&bank);
     if report.plan_changed {

@@ -1,11 +1,11 @@
 //! Lists of URLs from files.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use seedbank::engine::UrlList;
 use seedbank::ingest::MAX_URL;
+use seedbank::watch::{Interruptible, Watch};
 
 use super::failure::CliError;
 use super::values::human_bytes;
@@ -16,24 +16,21 @@ const MAX_LINE: u64 = 2 * MAX_URL as u64;
 /// The most bytes of a list: some four million URLs.
 const MAX_LIST: u64 = 256 << 20;
 
-/// Reads a list, `-` from standard input.
-pub(super) fn read(path: &Path) -> Result<UrlList, CliError> {
-    let stdin = path.as_os_str() == "-";
+/// Reads a list, `-` from standard input. The input may be a pipe; waiting for it ends where the
+/// watch says so.
+pub(super) fn read(path: &Path, watch: &dyn Watch) -> Result<UrlList, CliError> {
     let failed = |source| CliError::SeedsFile {
         path: path.to_path_buf(),
         source,
     };
-    let name = if stdin {
-        "standard input".to_owned()
+    let (name, input) = if path.as_os_str() == "-" {
+        let name = "standard input".to_owned();
+        (name, Interruptible::stdin(watch))
     } else {
-        path.display().to_string()
+        let name = path.display().to_string();
+        (name, Interruptible::file(path, watch))
     };
-    if stdin {
-        lines(io::stdin().lock(), name, failed)
-    } else {
-        let file = File::open(path).map_err(failed)?;
-        lines(BufReader::new(file), name, failed)
-    }
+    lines(BufReader::new(input.map_err(failed)?), name, failed)
 }
 
 /// The URLs of an input that may be a device or a pipe without an end.
@@ -51,7 +48,8 @@ fn lines(
     for number in 1.. {
         line.clear();
         let mut most = input.by_ref().take(MAX_LINE + 1);
-        let read = most.read_until(b'\n', &mut line).map_err(&failed)? as u64;
+        let read = most.read_until(b'\n', &mut line);
+        let read = read.map_err(|source| CliError::reading(source, &failed))? as u64;
         if read == 0 {
             break;
         }

@@ -30,6 +30,8 @@ pub struct Bank {
     /// The state that every question is answered of; `None` for the one that is published when it is
     /// asked.
     pinned: Option<Arc<Reader>>,
+    /// Whether answers name files by the last part of their paths.
+    hides_folders: bool,
 }
 
 impl fmt::Debug for Bank {
@@ -37,6 +39,7 @@ impl fmt::Debug for Bank {
         f.debug_struct("Bank")
             .field("path", &self.path)
             .field("pinned", &self.pinned.as_ref().map(|state| state.epoch()))
+            .field("hides_folders", &self.hides_folders)
             .finish()
     }
 }
@@ -85,7 +88,22 @@ impl Bank {
         Self {
             path: path.to_path_buf(),
             pinned: None,
+            hides_folders: false,
         }
+    }
+
+    /// The same bank, whose answers name files by the last part of their paths and those in the bank by
+    /// their path in it: for readers who should not learn where anything is on this machine.
+    pub(crate) fn hiding_folders(self) -> Self {
+        Self {
+            hides_folders: true,
+            ..self
+        }
+    }
+
+    /// Whether answers name files by the last part of their paths.
+    pub(super) const fn hides_folders(&self) -> bool {
+        self.hides_folders
     }
 
     /// A handle that holds the state published now, of which it answers every question, so that answers
@@ -106,8 +124,8 @@ impl Bank {
     /// ```
     pub fn pinned(&self) -> Result<Self, EngineError> {
         Ok(Self {
-            path: self.path.clone(),
             pinned: Some(Arc::new(Reader::open(&self.path)?)),
+            ..self.clone()
         })
     }
 

@@ -26,6 +26,7 @@
 //!
 //! Memory is bounded by the number of threads, [`MAX_LINE`] and [`PIECE_SIZE`], never by the input.
 
+mod bad_pattern;
 mod base;
 mod blocks;
 mod crawl_log;
@@ -34,6 +35,7 @@ mod decimal;
 mod digest;
 mod entries;
 mod escapes;
+mod expansion;
 mod fetch;
 mod foreign;
 mod formats;
@@ -46,6 +48,7 @@ mod number;
 mod open;
 mod patterns;
 mod plain;
+mod programs;
 mod progress;
 mod pushed;
 mod read;
@@ -58,9 +61,11 @@ mod source;
 mod summary;
 mod timestamp;
 
+pub use bad_pattern::BadPattern;
 pub use blocks::MAX_LINE;
 pub use crawlers::NutchDump;
 pub(crate) use digest::digest_of;
+pub use expansion::Expansion;
 pub use foreign::Foreign;
 pub use formats::{Format, JsonLines, LinksTsv, Nofollow, PagesTsv, RECORD_FIELDS, bv_graph_file};
 pub use interner::{Interner, UrlNumber};
@@ -72,8 +77,8 @@ pub use location::{
 pub(crate) use location::{URL_PATTERN, end_of_host, put_url, registrable};
 pub use meant::field_meant;
 pub use open::{Compression, Input, InputError, SeenInput};
-pub(crate) use patterns::Patterns;
-pub use patterns::{BadPattern, MEDIA};
+pub use patterns::MEDIA;
+pub(crate) use patterns::{Patterns, PatternsError};
 pub use progress::Progress;
 pub use pushed::Record;
 pub(crate) use pushed::{Portion, Portions, Pushed};

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
+use super::expansion::{self, Expansion};
 use super::foreign::{Foreign, HEAD};
 use super::progress::Progress;
 use crate::shown::counted;
@@ -136,6 +137,24 @@ pub enum InputError {
         /// What the system says.
         source: io::Error,
     },
+    /// A small input stands for far more than any crawl does.
+    #[error("{file} stands for too much")]
+    Expansion {
+        /// The input.
+        file: String,
+        /// How much it expands.
+        source: Expansion,
+    },
+    /// The input needs more memory while it is read than the batch leaves for it.
+    #[error("{file} has {what}, and at most {most} bytes of memory are left for that")]
+    Held {
+        /// The input.
+        file: String,
+        /// What takes the memory.
+        what: String,
+        /// How many bytes it may take.
+        most: usize,
+    },
     /// The input is something else than its format, and nothing of it can be read.
     #[error("{} is no text of records", .0.file)]
     Foreign(SeenInput),
@@ -241,6 +260,10 @@ impl Opened {
                 Ok(read) => {
                     length += read;
                     self.text_read += read as u64;
+                    let expansion = expansion::check(self.bytes.read(), self.text_read);
+                    if let Err(expansion) = expansion {
+                        return (length, Some(io::Error::other(expansion)));
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return (length, Some(error)),
@@ -267,6 +290,13 @@ impl Opened {
     /// The error of this input after `lines` complete lines.
     pub(super) fn error(&self, source: io::Error, lines: u64) -> InputError {
         let file = self.file.clone();
+        let cause = source.get_ref().and_then(|cause| cause.downcast_ref());
+        if let Some(expansion) = cause {
+            return InputError::Expansion {
+                file,
+                source: *expansion,
+            };
+        }
         match self.compression {
             Some(compression) if !self.bytes.failed.load(Ordering::Relaxed) => {
                 InputError::Damaged {

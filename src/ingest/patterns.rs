@@ -12,15 +12,17 @@
 //! Lines that are empty or begin with `#` say nothing.
 //!
 //! Cost of a page: a look into two maps for each label of its host, one search among the prefixes,
-//! and one run of all shapes and of all expressions together.
+//! and a run of each program of shapes and of expressions ([`Programs`]).
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use regex::{RegexSet, RegexSetBuilder};
+use globset::GlobBuilder;
 
+use super::bad_pattern::BadPattern;
 use super::location::{self, Naming, SiteMode, UrlRules};
+use super::programs::{Compiled, Matches, Programs};
+use crate::watch::{Interrupted, Watch};
 
 /// The endings of a path that `@media` names: documents, images, sound, film, archives, programs,
 /// and what pages are made with.
@@ -33,29 +35,19 @@ pub const MEDIA: [&str; 76] = [
     "wav", "webm", "webp", "wma", "wmv", "woff", "woff2", "xls", "xlsx", "xz", "zip",
 ];
 
-/// The most bytes that all shapes or all expressions of a list may take in memory.
-const MOST_MEMORY: usize = 64 << 20;
+/// Why the lines of a list cannot be asked of pages.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum PatternsError {
+    /// The line at this place, from 0, is bad.
+    Line(usize, BadPattern),
+    /// The caller asked for the work to stop.
+    Interrupted(Interrupted),
+}
 
-/// Why a line names no pages.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum BadPattern {
-    /// Neither a host nor anything else.
-    #[error(
-        "it is no site, URL prefix, shape (`*.pdf`), expression (`re:...`) or built-in list (`@media`)"
-    )]
-    NoPattern,
-    /// A built-in list that there is not.
-    #[error("there is no built-in list of this name; there is `@media`")]
-    NoList,
-    /// A pinned page that is no URL.
-    #[error("it is no http or https URL")]
-    NoPage,
-    /// A shape that makes no sense.
-    #[error("{0}")]
-    Shape(String),
-    /// An expression that makes no sense.
-    #[error("{0}")]
-    Expression(String),
+impl From<Interrupted> for PatternsError {
+    fn from(interrupted: Interrupted) -> Self {
+        Self::Interrupted(interrupted)
+    }
 }
 
 /// What one line names.
@@ -77,27 +69,35 @@ pub(crate) struct Patterns {
     under: BTreeMap<String, usize>,
     /// What URLs begin with, without the scheme where none was given; none begins another.
     prefixes: BTreeMap<String, usize>,
-    shapes: GlobSet,
+    shapes: Programs,
     of_shapes: Vec<usize>,
-    expressions: RegexSet,
+    expressions: Programs,
     of_expressions: Vec<usize>,
     media: Option<usize>,
 }
 
 impl Patterns {
-    /// Reads lines; fails with the first that makes no sense, and its place from 0.
-    pub(crate) fn new(text: &str, naming: Naming) -> Result<Self, (usize, BadPattern)> {
+    /// Reads and compiles lines; fails at the first that makes no sense or takes too much.
+    pub(crate) fn new(
+        text: &str,
+        naming: Naming,
+        watch: &dyn Watch,
+    ) -> Result<Self, PatternsError> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let (mut sites, mut under, mut all_prefixes) =
             (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut shapes = GlobSetBuilder::new();
+        let mut shapes = Programs::new(Matches::Bytes);
+        let mut expressions = Programs::new(Matches::Text);
+        let mut compiled = Compiled::default();
         let (mut of_shapes, mut of_expressions) = (Vec::new(), Vec::new());
         let mut media = None;
         for (at, line) in lines.iter().enumerate() {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            match named(line, naming).map_err(|bad| (at, bad))? {
+            watch.proceed()?;
+            let bad = |bad| PatternsError::Line(at, bad);
+            match named(line, naming).map_err(bad)? {
                 Named::Site(site) => {
                     sites.entry(site).or_insert(at);
                 }
@@ -108,17 +108,30 @@ impl Patterns {
                     all_prefixes.entry(prefix).or_insert(at);
                 }
                 Named::Shape => {
-                    let shape = GlobBuilder::new(line)
-                        .literal_separator(false)
-                        .case_insensitive(true)
-                        .build();
-                    let bad = |e: globset::Error| (at, BadPattern::Shape(e.kind().to_string()));
-                    shapes.add(shape.map_err(bad)?);
+                    let shape = expression_of(line).map_err(bad)?;
+                    shapes
+                        .add(&shape, &mut compiled, BadPattern::Shape)
+                        .map_err(bad)?;
                     of_shapes.push(at);
                 }
-                Named::Expression => of_expressions.push(at),
+                Named::Expression => {
+                    let expression = line.strip_prefix("re:").unwrap_or_default();
+                    expressions
+                        .add(expression, &mut compiled, BadPattern::Expression)
+                        .map_err(bad)?;
+                    of_expressions.push(at);
+                }
                 Named::Media => media = media.or(Some(at)),
             }
+        }
+        for (programs, of) in [
+            (&mut shapes, &of_shapes),
+            (&mut expressions, &of_expressions),
+        ] {
+            let last = of.last().copied().unwrap_or(0);
+            programs
+                .finish()
+                .map_err(|bad| PatternsError::Line(last, bad))?;
         }
         // Of prefixes that begin with another one the shorter says it all.
         let mut prefixes: BTreeMap<String, usize> = BTreeMap::new();
@@ -130,11 +143,6 @@ impl Patterns {
                 prefixes.insert(prefix, at);
             }
         }
-        let last_shape = of_shapes.last().copied().unwrap_or(0);
-        let shapes = shapes
-            .build()
-            .map_err(|e| (last_shape, BadPattern::Shape(e.kind().to_string())))?;
-        let expressions = expressions(&lines, &of_expressions)?;
         Ok(Self {
             lines,
             sites,
@@ -185,18 +193,14 @@ impl Patterns {
         if let Some(at) = self.media.filter(|_| is_media(without_query)) {
             return Some(at);
         }
-        if !self.of_shapes.is_empty() {
-            let mut found = self.shapes.matches(without_query);
-            found.extend(self.shapes.matches(url));
-            if let Some(first) = found.into_iter().min() {
-                return self.of_shapes.get(first).copied();
-            }
+        let whole = (without_query != url).then_some(url);
+        let texts = [Some(without_query), whole].into_iter().flatten();
+        if let Some(first) = texts.filter_map(|text| self.shapes.first(text)).min() {
+            return self.of_shapes.get(first).copied();
         }
-        if self.of_expressions.is_empty() {
-            return None;
-        }
-        let first = self.expressions.matches(url).iter().next()?;
-        self.of_expressions.get(first).copied()
+        self.of_expressions
+            .get(self.expressions.first(url)?)
+            .copied()
     }
 
     /// The prefix that a text begins with.
@@ -209,19 +213,14 @@ impl Patterns {
     }
 }
 
-fn expressions(lines: &[String], of: &[usize]) -> Result<RegexSet, (usize, BadPattern)> {
-    let inner = |at: &usize| lines[*at].strip_prefix("re:").unwrap_or_default();
-    let build = |some: &[usize]| {
-        RegexSetBuilder::new(some.iter().map(inner))
-            .size_limit(MOST_MEMORY)
-            .build()
-            .map_err(|e| BadPattern::Expression(e.to_string()))
-    };
-    build(of).map_err(|bad| {
-        // Which of them it is is found one by one; too large they may be together only.
-        let alone = of.iter().find_map(|&at| Some((at, build(&[at]).err()?)));
-        alone.unwrap_or((of.last().copied().unwrap_or(0), bad))
-    })
+/// A shape as a regular expression.
+fn expression_of(shape: &str) -> Result<String, BadPattern> {
+    let shape = GlobBuilder::new(shape)
+        .literal_separator(false)
+        .case_insensitive(true)
+        .build()
+        .map_err(|e| BadPattern::Shape(e.kind().to_string()))?;
+    Ok(shape.regex().to_owned())
 }
 
 /// What a line names; shapes and expressions are looked at later.
@@ -300,11 +299,14 @@ fn is_media(without_query: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
+    use crate::watch::Unwatched;
 
     fn found(lines: &str, naming: Naming, url: &str) -> Option<String> {
         let at = location::parse(url, naming).unwrap();
-        let patterns = Patterns::new(lines, naming).unwrap();
+        let patterns = Patterns::new(lines, naming, &Unwatched).unwrap();
         let normal = at.url(naming.sites);
         patterns.find(&at.site, &normal).map(str::to_owned)
     }
@@ -399,8 +401,32 @@ mod tests {
     fn a_line_that_makes_no_sense_is_told_with_its_place() {
         for bad in ["two words", "@nothing", "re:(", "http://", "a]*[", "."] {
             let lines = format!("example.org\n{bad}\n*.ok\n");
-            let (at, _) = Patterns::new(&lines, Naming::default()).err().unwrap();
-            assert_eq!(at, 1, "{bad}");
+            let error = Patterns::new(&lines, Naming::default(), &Unwatched);
+            let error = error.err().unwrap();
+            assert!(
+                matches!(error, PatternsError::Line(1, _)),
+                "{bad}: {error:?}"
+            );
         }
+    }
+
+    /// Stops the work after so many looks.
+    struct Until(AtomicU64);
+
+    impl Watch for Until {
+        fn stopped(&self) -> bool {
+            self.0.fetch_sub(1, Ordering::Relaxed) == 1
+        }
+    }
+
+    #[test]
+    fn compiling_can_be_interrupted_between_lines() {
+        let lines: Vec<String> = (0..100).map(|at| format!("re:x{at}\n*.{at}\n")).collect();
+        let lines = lines.concat();
+        let watch = Until(AtomicU64::new(57));
+        let error = Patterns::new(&lines, Naming::default(), &watch).err();
+        assert_eq!(error, Some(PatternsError::Interrupted(Interrupted)));
+        let watch = Until(AtomicU64::new(201));
+        assert!(Patterns::new(&lines, Naming::default(), &watch).is_ok());
     }
 }

@@ -41,9 +41,14 @@ impl<'a> Progress<'a> {
         Arc::clone(&self.bytes)
     }
 
+    /// How many bytes of all sources were read so far.
+    pub(super) fn read(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
     /// Tells the watch what was read since the last time.
     pub(super) fn tell(&self) {
-        let read = self.bytes.load(Ordering::Relaxed);
+        let read = self.read();
         let told = self.told.swap(read, Ordering::Relaxed);
         self.watch.advance(read - told);
     }

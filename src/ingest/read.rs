@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::expansion;
 use super::interner::{Interner, UrlNumber};
 use super::location::Naming;
 use super::open::InputError;
 use super::progress::Progress;
-use super::reading::Reading;
+use super::reading::{Reading, Rest};
 use super::record::Event;
 use super::reject::{MOST_LISTED, Position, is_hopeless};
 use super::source::{PIECE_RECORDS, Piece, Pieces, Source, Stop};
@@ -21,7 +22,18 @@ use crate::watch::{Interrupted, Watch};
 /// How many bytes of memory the pieces that are parsed at a time come to; the next pieces, of as
 /// many bytes, are read meanwhile. Together with the longest record this bounds what is held, and
 /// it is enough pieces to keep many threads busy.
-const WAVE: usize = 8 << 20;
+const WAVE: usize = 16 << 20;
+
+/// How many bytes a piece takes at least, however little it is cut from: its interner and its buffers,
+/// and what a record may add to its own size.
+const OF_PIECE: usize = 512 << 10;
+
+/// How many bytes of events come of each byte of memory that a piece claims, before the rest of the
+/// piece has to wait.
+const EVENTS_OF_BYTE: usize = 2;
+
+/// The most bytes of events that are handed on while the next ones are parsed.
+const BESIDE: usize = 32 << 20;
 
 /// How many records those pieces have at most: the bound on events, of which lines of two bytes
 /// would otherwise make millions.
@@ -58,12 +70,18 @@ impl<E: Error + 'static> From<Stop> for ReadError<E> {
 pub struct ReadPiece {
     /// Index of the source in the list given to [`read_pieces`].
     pub source: u32,
+    /// The name of the source.
+    file: Arc<str>,
     /// The URLs of the events, by number.
     pub urls: Interner,
     /// Where each record stands and what it says, in order. Only the first [`MOST_LISTED`] rejects
     /// of the batch are among them.
     pub events: Vec<(Position, Event<UrlNumber>)>,
     counts: ReadSummary,
+    /// How many bytes of memory it takes.
+    memory: usize,
+    /// Reads the records of the piece that are not among the events.
+    rest: Option<Rest>,
 }
 
 impl ReadPiece {
@@ -105,8 +123,8 @@ pub fn read_batch<E: Error + Send + 'static>(
 /// records that were complete before it. Progress is in bytes as stored (compressed), with a total
 /// where all sources know theirs.
 ///
-/// Cost: memory for two waves of pieces of 8 MiB and two of events, of at most 262,144 records
-/// each, besides records longer than a piece.
+/// Cost: memory for two waves of pieces of 16 MiB, and for the events of one and of a second one
+/// where they are small, of at most 262,144 records each; besides records longer than a piece.
 pub fn read_pieces<E: Error + Send + 'static>(
     sources: &mut [Box<dyn Source + '_>],
     naming: Naming,
@@ -121,42 +139,82 @@ pub fn read_pieces<E: Error + Send + 'static>(
     watch.stage("read", total);
     let progress = Progress::new(watch);
     let mut queue = Queue::new(sources, progress.clone());
-    let mut summary = ReadSummary::default();
+    let mut tally = Tally::default();
     let mut wave = queue.wave();
     let mut pending: Vec<ReadPiece> = Vec::new();
     let hasher = RandomState::new();
     loop {
         let failed = wave.failed.take();
         let last = wave.pieces.is_empty() || failed.is_some();
-        let room = MOST_LISTED.saturating_sub(summary.rejected());
+        let room = tally.room();
         let pieces = std::mem::take(&mut wave.pieces);
-        let parse = || parse_wave(pieces, naming, &hasher, room, watch);
+        let parse_all = || parse_wave(pieces, naming, &hasher, room, watch);
         let read = || {
             if last { Wave::default() } else { queue.wave() }
         };
         // The events of one wave are handed on while the next is parsed and one more is read.
         let given = std::mem::take(&mut pending);
         let hand_on = || give(given, sink);
-        let (given, (parsed, next)) = rayon::join(hand_on, || rayon::join(parse, read));
+        let (given, (parsed, next)) = rayon::join(hand_on, || rayon::join(parse_all, read));
         given?;
-        pending = parsed?;
-        let hopeless = pending.iter_mut().position(|piece| {
-            let before = summary.rejected();
-            piece.keep_rejects(MOST_LISTED.saturating_sub(before));
-            summary.merge(&piece.counts);
-            is_hopeless(summary.rejected(), summary.records)
-        });
+        let mut is_hopeless = false;
+        for mut piece in parsed? {
+            loop {
+                let rest = piece.rest.take();
+                is_hopeless = tally.count(&mut piece);
+                let (source, file) = (piece.source, Arc::clone(&piece.file));
+                pending.push(piece);
+                let Some(rest) = rest.filter(|_| !is_hopeless) else {
+                    break;
+                };
+                // What was read so far must make room for the rest of the piece.
+                give(std::mem::take(&mut pending), sink)?;
+                watch.proceed()?;
+                let urls = Interner::new(hasher.clone());
+                let budget = EVENTS_OF_BYTE * OF_PIECE;
+                let reading = Reading::of(Arc::clone(&file), tally.room(), naming, urls, budget);
+                piece = parse(rest.0, reading, (source, file), 0);
+            }
+            if is_hopeless {
+                break;
+            }
+        }
         progress.tell();
-        if let Some(at) = hopeless {
-            pending.truncate(at + 1);
+        let summary = &mut tally.summary;
+        if is_hopeless {
             give(pending, sink)?;
-            return Err(ReadError::MostAreBad(Box::new(summary)));
+            return Err(ReadError::MostAreBad(Box::new(std::mem::take(summary))));
         }
         if last {
             give(pending, sink)?;
+            let summary = std::mem::take(summary);
             return failed.map_or(Ok(summary), |error| Err(error.into()));
         }
+        if pending.iter().map(|piece| piece.memory).sum::<usize>() > BESIDE {
+            give(std::mem::take(&mut pending), sink)?;
+        }
         wave = next;
+    }
+}
+
+/// What was read of a batch so far.
+#[derive(Default)]
+struct Tally {
+    summary: ReadSummary,
+}
+
+impl Tally {
+    /// How many more refused records may be listed.
+    fn room(&self) -> u64 {
+        MOST_LISTED.saturating_sub(self.summary.rejected())
+    }
+
+    /// Counts a piece, and keeps only as many of its rejects as may be listed. Whether there is no
+    /// point in reading on.
+    fn count(&mut self, piece: &mut ReadPiece) -> bool {
+        piece.keep_rejects(self.room());
+        self.summary.merge(&piece.counts);
+        is_hopeless(self.summary.rejected(), self.summary.records)
     }
 }
 
@@ -189,6 +247,27 @@ struct Open<'a> {
     source: u32,
     file: Arc<str>,
     pieces: Pieces<'a>,
+    /// How many bytes of all sources had been read when it was opened.
+    read_before: u64,
+    /// How many bytes its pieces cover so far.
+    made: u64,
+}
+
+impl Open<'_> {
+    /// Counts a piece, and refuses the source where its pieces cover far more than was read of it.
+    fn count(&mut self, piece: &Piece<'_>, read: u64) -> Result<(), InputError> {
+        self.made = self.made.saturating_add(piece.bytes);
+        let read = read.saturating_sub(self.read_before);
+        // A caller's own source need not tell what it reads; a file beside the source, which is
+        // counted in a piece without records, was read before.
+        if read == 0 || piece.records == 0 {
+            return Ok(());
+        }
+        expansion::check(read, self.made).map_err(|source| InputError::Expansion {
+            file: self.file.to_string(),
+            source,
+        })
+    }
 }
 
 /// All pieces of all sources, in order.
@@ -216,7 +295,8 @@ impl<'a, 's> Queue<'a, 's> {
             match self.next() {
                 Ok(Some(queued)) => {
                     records += queued.piece.records;
-                    memory += queued.piece.memory;
+                    let piece = queued.piece.memory.saturating_add(OF_PIECE);
+                    memory = memory.saturating_add(piece);
                     wave.pieces.push(queued);
                 }
                 Ok(None) => break,
@@ -233,6 +313,7 @@ impl<'a, 's> Queue<'a, 's> {
         loop {
             if let Some(open) = &mut self.current {
                 if let Some(piece) = open.pieces.next().transpose()? {
+                    open.count(&piece, self.progress.read())?;
                     return Ok(Some(Queued {
                         source: open.source,
                         file: Arc::clone(&open.file),
@@ -244,10 +325,13 @@ impl<'a, 's> Queue<'a, 's> {
             let Some((number, source)) = self.sources.next() else {
                 return Ok(None);
             };
+            let read_before = self.progress.read();
             self.current = Some(Open {
                 source: number,
                 file: source.name().into(),
                 pieces: source.open(&self.progress)?,
+                read_before,
+                made: 0,
             });
         }
     }
@@ -264,15 +348,29 @@ fn parse_wave(
         .into_par_iter()
         .map(|queued| {
             watch.proceed()?;
+            let Queued {
+                source,
+                file,
+                piece,
+            } = queued;
             let urls = Interner::new(hasher.clone());
-            let reading = Reading::of(Arc::clone(&queued.file), room, naming, urls);
-            Ok(parse(queued, reading))
+            let budget = piece.memory.saturating_add(OF_PIECE);
+            let budget = budget.saturating_mul(EVENTS_OF_BYTE);
+            let reading = Reading::of(Arc::clone(&file), room, naming, urls, budget);
+            Ok(parse(piece.read, reading, (source, file), piece.bytes))
         })
         .collect()
 }
 
-fn parse(queued: Queued<'_>, mut reading: Reading) -> ReadPiece {
-    (queued.piece.read)(&mut reading);
+/// Reads a piece, or the rest of one, of a source with this number and name, that covers so many bytes.
+fn parse(
+    read: impl FnOnce(&mut Reading),
+    mut reading: Reading,
+    (source, file): (u32, Arc<str>),
+    bytes: u64,
+) -> ReadPiece {
+    read(&mut reading);
+    let (memory, rest) = (reading.bytes(), reading.take_rest());
     let Reading {
         urls,
         mut summary,
@@ -280,12 +378,15 @@ fn parse(queued: Queued<'_>, mut reading: Reading) -> ReadPiece {
         ..
     } = reading;
     summary.lines = summary.records + summary.blank_lines;
-    summary.bytes = queued.piece.bytes;
+    summary.bytes = bytes;
     ReadPiece {
-        source: queued.source,
+        source,
+        file,
         urls,
         events,
         counts: summary,
+        memory,
+        rest,
     }
 }
 

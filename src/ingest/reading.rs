@@ -1,5 +1,6 @@
 //! What the records of a piece say, collected one after another.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::interner::{Interner, UrlNumber};
@@ -24,18 +25,39 @@ pub struct Reading {
     file: Arc<str>,
     /// How many more refused records may be listed.
     room: u64,
+    /// How many bytes of memory the events take.
+    event_bytes: usize,
+    /// How many bytes the reading may take before it [is full](Self::is_full).
+    budget: usize,
+    /// Reads the records that were left when the reading was full.
+    rest: Option<Rest>,
+}
+
+/// Reads the rest of a piece.
+pub(super) struct Rest(pub(super) Box<dyn FnOnce(&mut Reading) + Send>);
+
+impl fmt::Debug for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Rest")
+    }
 }
 
 impl Reading {
     /// A reading without records; `urls` may have some already.
     #[must_use]
     pub fn new(naming: Naming, urls: Interner) -> Self {
-        Self::of(Arc::from(""), MOST_LISTED, naming, urls)
+        Self::of(Arc::from(""), MOST_LISTED, naming, urls, usize::MAX)
     }
 
     /// The reading of a piece of the source with this name. The first `room` refused records become
-    /// events.
-    pub(super) fn of(file: Arc<str>, room: u64, naming: Naming, urls: Interner) -> Self {
+    /// events. It is full once it takes more than `budget` bytes.
+    pub(super) fn of(
+        file: Arc<str>,
+        room: u64,
+        naming: Naming,
+        urls: Interner,
+        budget: usize,
+    ) -> Self {
         Self {
             naming,
             urls,
@@ -43,7 +65,32 @@ impl Reading {
             events: Vec::new(),
             file,
             room,
+            event_bytes: 0,
+            budget,
+            rest: None,
         }
+    }
+
+    /// How many bytes of memory the events and their URLs take.
+    pub(super) fn bytes(&self) -> usize {
+        self.urls.bytes() + self.event_bytes
+    }
+
+    /// Whether what was read should be handed on before more is read. A format whose records may
+    /// come to many times their own size asks after each of them, and leaves the others to
+    /// [`go_on_with`](Self::go_on_with).
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes() > self.budget
+    }
+
+    /// Leaves the rest of the piece to be read by `rest`, once the events so far are handed on.
+    pub(super) fn go_on_with(&mut self, rest: impl FnOnce(&mut Self) + Send + 'static) {
+        self.rest = Some(Rest(Box::new(rest)));
+    }
+
+    /// What reads the rest of the piece; `None` where all of it was read.
+    pub(super) const fn take_rest(&mut self) -> Option<Rest> {
+        self.rest.take()
     }
 
     /// The page that a record is about; a bad URL rejects the record.
@@ -126,6 +173,20 @@ impl Reading {
                 })
             }
         };
+        self.event_bytes += size_of::<(Position, Event<UrlNumber>)>() + heap_bytes(&event);
         self.events.push((at, event));
+    }
+}
+
+/// About how many bytes an event takes besides its own size.
+fn heap_bytes(event: &Event<UrlNumber>) -> usize {
+    match event {
+        Event::Record(record) => {
+            let outlinks = record.outlinks.as_ref();
+            outlinks.map_or(0, |outlinks| size_of_val(outlinks.as_slice()))
+        }
+        Event::Rejected(reject) => reject.file.len() + reject.detail.len() + reject.record.len(),
+        Event::Site(site) => site.site.len(),
+        Event::Link { .. } | Event::Outlink { .. } | Event::Page(_) => 0,
     }
 }

@@ -10,7 +10,7 @@
 //! any order. How many are held, which thread reads them, which refused records are listed and when
 //! there is no point in going on is decided in one place, [`read_pieces`](super::read_pieces).
 
-use super::open::{InputError, SeenInput};
+use super::open::{Input, InputError, SeenInput};
 use super::progress::Progress;
 use super::reading::Reading;
 use crate::watch::{Interrupted, Watch};
@@ -100,6 +100,11 @@ pub trait Source: Send {
     /// The name under which its refused records are listed: the file, in a form for people.
     fn name(&self) -> String;
 
+    /// Says how many bytes of memory the batch may take. What the source holds besides its pieces, such
+    /// as the names of a graph or a batch of a table, must stay below a share of them, or the input is
+    /// refused. Called before [`prepare`](Self::prepare), if at all.
+    fn limit_memory(&mut self, _bytes: usize) {}
+
     /// Looks the input up, and reads any file beside it that is held while the input is read.
     /// Returns the number of bytes that will be reported as progress; `None` where it is not known.
     ///
@@ -117,6 +122,31 @@ pub trait Source: Send {
     fn seen(&self) -> Option<SeenInput> {
         None
     }
+}
+
+/// What a source may hold besides its pieces, however little memory a batch may take.
+const LEAST_HELD: usize = 96 << 20;
+
+/// How many bytes a source may hold besides its pieces, where a batch may take `memory` bytes: what the
+/// sorts leave of them, and some more that each batch may take.
+pub(super) const fn most_held(memory: usize) -> usize {
+    LEAST_HELD.saturating_add(memory / 4)
+}
+
+/// The same for a source whose caller does not say what its batch may take.
+pub(super) const MOST_HELD: usize = most_held(512 << 20);
+
+/// Refuses an input whose names take more than `most` bytes while it is read.
+pub(super) fn check_held(input: &Input, bytes: usize, most: usize) -> Result<(), Stop> {
+    if bytes <= most {
+        return Ok(());
+    }
+    let error = InputError::Held {
+        file: input.to_string(),
+        what: format!("names that take {bytes} bytes or more"),
+        most,
+    };
+    Err(error.into())
 }
 
 /// All sources of a batch, in order.

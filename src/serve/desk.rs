@@ -16,7 +16,7 @@ use super::form::Form;
 use super::kept::{Awaited, Found, Key};
 use super::shelf::Shelf;
 use super::turnovers::Turnovers;
-use crate::engine::{Bank, Status};
+use crate::engine::Bank;
 use crate::watch::Watch;
 
 /// How long an answer may take, waiting for its turn included.
@@ -228,16 +228,4 @@ pub(super) struct State<'a> {
     pub(super) turnovers: &'a Turnovers,
     /// Stops the work when its time is over.
     pub(super) watch: &'a Deadline,
-}
-
-impl State<'_> {
-    /// Names the list of bad records within the bank's folder, and not where on this machine that is.
-    pub(super) fn hide_place(&self, status: &mut Status) {
-        let list = status.last_batch.as_mut();
-        if let Some(list) = list.and_then(|batch| batch.rejects_file.as_mut())
-            && let Ok(inside) = list.strip_prefix(self.bank.path())
-        {
-            *list = inside.to_path_buf();
-        }
-    }
 }

@@ -4,10 +4,11 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, Request, State};
 use axum::http::header::{
-    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HOST,
+    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HOST,
     HeaderValue, ORIGIN, REFERRER_POLICY, TRANSFER_ENCODING, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
@@ -19,6 +20,7 @@ use tokio::time::timeout;
 
 use super::answer::{Answer, Fault};
 use super::form::accepted;
+use super::seats::Seat;
 use super::token::Token;
 
 /// The path of the only form that is sent: a list to compare.
@@ -35,6 +37,9 @@ pub(super) const HEAD_BYTES: usize = 32 << 10;
 
 /// The most bytes of a body: of a list, with what a browser writes around it.
 pub(super) const MAX_BODY: usize = 1 << 20;
+
+/// How long a body may take to come.
+const BODY_TIME: Duration = Duration::from_secs(8);
 
 /// How long a request may take altogether, its body included.
 const TIME: Duration = Duration::from_secs(20);
@@ -208,21 +213,72 @@ fn is_from_here(headers: &HeaderMap, host: &Authority) -> bool {
     }
 }
 
-/// Lets a request through, or refuses it; and tells the browser what pages of this server may do.
+/// Reads the whole body of a request.
+async fn with_body(request: Request) -> Result<Request, Fault> {
+    let (parts, body) = request.into_parts();
+    let of_body = Request::from_parts(parts.clone(), body);
+    let bytes = timeout(BODY_TIME, Bytes::from_request(of_body, &())).await;
+    let bytes = bytes.map_err(|_| {
+        let text = format!(
+            "the list did not come within {} seconds",
+            BODY_TIME.as_secs()
+        );
+        Fault::new(StatusCode::REQUEST_TIMEOUT, text)
+    })?;
+    let bytes = bytes.map_err(|e| Fault::new(e.status(), e.body_text()))?;
+    Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// Answers a request that is let through.
+async fn answered(
+    mut request: Request,
+    seat: &Arc<Seat>,
+    next: Next,
+) -> Result<Response<Body>, Fault> {
+    // That the server is there is said however much it has to do.
+    if request.uri().path() == HEALTH {
+        return Ok(next.run(request).await);
+    }
+    // While a body comes, the connection waits for its client: it can lose its seat, and keeps no other
+    // request from being answered.
+    if request.method() == Method::POST {
+        request = with_body(request).await?;
+    }
+    let Some(_answering) = seat.answering() else {
+        let text = "too many requests are being answered; ask again in a moment";
+        return Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, text));
+    };
+    Ok(next.run(request).await)
+}
+
+/// Lets a request through, or refuses it; and tells the browser what pages of this server may do. A
+/// connection whose request is refused is closed, unless all that is missing is the token.
 pub(super) async fn watch_over(
     State(guard): State<Arc<Guard>>,
+    Extension(seat): Extension<Arc<Seat>>,
     request: Request,
     next: Next,
 ) -> Response<Body> {
     let form = accepted(request.headers());
     let is_form = request.uri().path() == FORM;
-    let mut response = match guard.check(&request) {
-        Ok(()) => timeout(TIME, next.run(request)).await.unwrap_or_else(|_| {
-            let text = format!("the request was not done within {} seconds", TIME.as_secs());
-            Answer::fault(&Fault::new(StatusCode::REQUEST_TIMEOUT, text), form).into()
-        }),
-        Err(fault) => Answer::fault(&fault, form).into(),
+    let answer = match guard.check(&request) {
+        Ok(()) => {
+            let answer = timeout(TIME, answered(request, &seat, next)).await;
+            answer.unwrap_or_else(|_| {
+                let text = format!("the request was not done within {} seconds", TIME.as_secs());
+                Err(Fault::new(StatusCode::REQUEST_TIMEOUT, text))
+            })
+        }
+        Err(fault) => Err(fault),
     };
+    let mut response = answer.unwrap_or_else(|fault| {
+        let mut response = Response::from(Answer::fault(&fault, form));
+        if fault.status != StatusCode::UNAUTHORIZED {
+            let headers = response.headers_mut();
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    });
     let status = response.status();
     let headers = response.headers_mut();
     if status == StatusCode::METHOD_NOT_ALLOWED {

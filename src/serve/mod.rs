@@ -1,7 +1,10 @@
 //! A bank in a browser: a page for every question, and the same as JSON, read-only.
 //!
 //! ```text
-//! server.rs    listens; a connection after the other, each within its limits; ends cleanly
+//! server.rs    listens, accepts connections at once, ends cleanly
+//! seats.rs     which connections there are, and which one makes room for a new one
+//! connection.rs  one connection, within its times
+//! sending.rs   its socket, with a deadline for sending
 //! guard.rs     who may ask, how, and what every answer says to the browser
 //! token.rs     the secret that others than this machine's users have to know
 //! shelf.rs     the state that is asked, let go as soon as a later one is published
@@ -25,12 +28,15 @@
 mod address;
 mod answer;
 mod asked;
+mod connection;
 mod desk;
 mod form;
 mod given;
 mod guard;
 mod kept;
 mod pages;
+mod seats;
+mod sending;
 mod server;
 mod shelf;
 mod token;

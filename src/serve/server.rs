@@ -1,44 +1,37 @@
 //! Listens, and takes care of connections.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
-use std::pin::pin;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use axum::Router;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpStream;
-use tokio::sync::{Semaphore, watch as flag};
+use tokio::net::TcpSocket;
+use tokio::sync::watch as flag;
+use tokio::task::yield_now;
 use tokio::time::{interval, sleep, timeout};
 
+use super::connection::{GRACE, serve};
 use super::desk::Desk;
-use super::guard::{Guard, HEAD_BYTES};
+use super::guard::Guard;
 use super::pages;
+use super::seats::Seats;
 use super::token::Token;
 use crate::engine::{Bank, EngineError};
 use crate::watch::Watch;
 
-/// Connections at once; more wait to be accepted.
-const CONNECTIONS: u32 = 256;
+/// Connections that the system holds until they are accepted.
+const BACKLOG: u32 = 1024;
 
-/// How long a browser may take to send the head of a request, and how long a connection may be idle.
-const HEAD_TIME: Duration = Duration::from_secs(5);
+/// Connections that are accepted before those that are there have their turn.
+const BURST: u32 = 32;
 
-/// How long a connection is kept; then it ends after the answer that is under way.
-const CONNECTION_TIME: Duration = Duration::from_secs(120);
-
-/// How long an answer under way may take when its connection is to end.
-const GRACE: Duration = Duration::from_secs(10);
+/// Bytes of an answer that the system takes at once, to send them as its client takes them.
+const SEND_BUFFER: u32 = 256 << 10;
 
 /// How long work that nobody waits for any more may take when the server ends.
 const LAST_WORK: Duration = Duration::from_secs(2);
-
-/// The most lines of the head of a request.
-const HEAD_LINES: usize = 64;
 
 /// How often it is looked whether the server should stop, and after how many looks an old state is let go.
 const LOOK: Duration = Duration::from_millis(100);
@@ -138,7 +131,7 @@ impl Server {
             return Err(ServeError::Open(address));
         }
         let cores = available_parallelism().map_or(2, usize::from);
-        let desk = Desk::new(Bank::at(bank.path()), (4 * cores).max(16));
+        let desk = Desk::new(Bank::at(bank.path()).hiding_folders(), (4 * cores).max(16));
         desk.shelf.state()?;
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
@@ -176,28 +169,27 @@ impl Server {
     }
 
     async fn answer(self, watch: &dyn Watch) -> io::Result<()> {
-        let listener = tokio::net::TcpListener::from_std(self.listener)?;
+        let listener = listening(self.listener)?;
         let desk = Arc::new(self.desk);
         let app = pages::router(Arc::clone(&desk), Arc::new(self.guard));
-        let room = Arc::new(Semaphore::new(CONNECTIONS as usize));
+        let seats = Arc::new(Seats::default());
         let (end, ending) = flag::channel(false);
         let mut look = interval(LOOK);
         let mut looks = 0;
+        let mut accepted = 0_u32;
         while !watch.stopped() {
-            let accepted = async {
-                let seat = Arc::clone(&room).acquire_owned().await;
-                (listener.accept().await, seat)
-            };
             tokio::select! {
-                (connection, seat) = accepted => match connection {
-                    Ok((stream, _)) => {
-                        let (app, ending) = (app.clone(), ending.clone());
-                        tokio::spawn(async move {
-                            serve(stream, app, ending).await;
-                            drop(seat);
-                        });
+                connection = listener.accept() => match connection {
+                    Ok((stream, address)) => {
+                        let seat = seats.seat(address);
+                        tokio::spawn(serve(stream, seat, app.clone(), ending.clone()));
+                        accepted = accepted.wrapping_add(1);
+                        if accepted.is_multiple_of(BURST) {
+                            yield_now().await;
+                        }
                     }
-                    // Too many open files, or a connection that was gone at once.
+                    // Too many open files: a connection that waits for its client makes room.
+                    Err(_) if seats.close_one() => yield_now().await,
                     Err(_) => sleep(LOOK).await,
                 },
                 _ = look.tick() => {
@@ -212,28 +204,18 @@ impl Server {
         drop(listener);
         // Nobody has to listen any more.
         let _ = end.send(true);
-        let _ = timeout(GRACE, room.acquire_many(CONNECTIONS)).await;
+        // Each connection has a receiver until it ends.
+        drop(ending);
+        let _ = timeout(GRACE, end.closed()).await;
         Ok(())
     }
 }
 
-/// Serves one connection until it ends, is too old, or the server ends.
-async fn serve(stream: TcpStream, app: Router, mut ending: flag::Receiver<bool>) {
-    // Answers are written whole.
-    let _ = stream.set_nodelay(true);
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIME)
-        .max_buf_size(HEAD_BYTES)
-        .max_headers(HEAD_LINES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
-    let mut connection = pin!(connection);
-    tokio::select! {
-        // What went wrong is the other side's: a head too large, or a browser that left.
-        _ = connection.as_mut() => return,
-        () = sleep(CONNECTION_TIME) => {}
-        _ = ending.wait_for(|ends| *ends) => {}
-    }
-    connection.as_mut().graceful_shutdown();
-    let _ = timeout(GRACE, connection).await;
+/// The listener with room for a crowd that connects at once, and connections that hold little of an
+/// answer that their client does not take.
+fn listening(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
+    // Any socket is accepted here, and one that listens may do so again, with other settings.
+    let socket = TcpSocket::from_std_stream(TcpStream::from(OwnedFd::from(listener)));
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.listen(BACKLOG)
 }

@@ -28,6 +28,12 @@ pub fn is_steering(c: char) -> bool {
             | '\u{feff}')
 }
 
+/// The last part of a path, which says nothing of where that leads; of a path without parts all of it.
+pub(crate) fn last_part(path: &str) -> &str {
+    let mut parts = path.rsplit(std::path::is_separator);
+    parts.find(|part| !part.is_empty()).unwrap_or(path)
+}
+
 /// A text on one line, with each such character written by name or number, as `\n` or `\u{202e}`.
 ///
 /// ```
@@ -147,6 +153,22 @@ mod tests {
         assert_eq!(counted(2, "entry"), "2 entries");
         assert_eq!(counted(2, "day"), "2 days");
         assert_eq!((are(&1), are(&0)), ("is", "are"));
+    }
+
+    #[test]
+    fn the_last_part_of_a_path_names_no_folder() {
+        for (path, last) in [
+            ("/home/me/day.jsonl", "day.jsonl"),
+            ("day.jsonl", "day.jsonl"),
+            ("../a/graph/", "graph"),
+            ("/home/me/..", ".."),
+            ("@media", "@media"),
+            ("-", "-"),
+            ("", ""),
+            ("/", "/"),
+        ] {
+            assert_eq!(last_part(path), last);
+        }
     }
 
     #[test]

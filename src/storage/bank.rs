@@ -34,6 +34,7 @@ use super::lock::take_lock;
 use super::logs::{self, LogMark};
 use super::manifest::Manifest;
 use super::options::Merging;
+use super::options::{DEFAULT_CACHE, LEAST_CACHE};
 use super::published::{
     Pointer, publish, published_in_files, remove_unread, table_unlike_published,
 };
@@ -59,7 +60,9 @@ pub(super) fn acknowledge(bank: &Path, store: &Store, in_files: bool) -> Result<
         .as_ref()
         .filter(|pointer| pointer.epoch == counters.epoch);
     let logged = published.map_or_else(|| live.clone(), |pointer| pointer.place(bank));
-    let log = if in_files {
+    let id = store.state_id()?;
+    // Builds of formats that have no identities do not know the mark of a log either.
+    let log = if in_files || id.is_none() {
         Ok(None)
     } else {
         LogMark::of(&logged)
@@ -69,7 +72,7 @@ pub(super) fn acknowledge(bank: &Path, store: &Store, in_files: bool) -> Result<
         batch: counters.batch,
         refresh: counters.refresh,
         in_files,
-        id: store.state_id()?,
+        id,
         published: pointer.map_or(0, |pointer| pointer.epoch),
         log: log.map_err(StoreError::io("read the log of", &logged))?,
         manifest: Manifest::of(&live)?,
@@ -292,6 +295,13 @@ impl Writer {
     pub fn probe(path: &Path) -> Result<(), StoreError> {
         marker_format(path)?;
         writer_lock(path, false, &Unwatched).map(drop)
+    }
+
+    /// Keeps the cache of tables to half of a command's memory, within bounds: it is filled by tables
+    /// that outgrow it, and by indexes of long keys.
+    pub fn limit_cache(&self, memory: usize) {
+        let most = (memory / 2).clamp(LEAST_CACHE, DEFAULT_CACHE);
+        self.store.rocks.limit_cache(most);
     }
 
     /// The folder for runs of sorts.

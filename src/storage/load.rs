@@ -16,6 +16,11 @@ use super::tables::UNDO;
 /// held in memory for each file that is being written.
 const FILE_BYTES: usize = 32 << 20;
 
+/// The part of a key's length that takes memory once, with the key. A longer key stands in the file's
+/// index too, which is held until the file is finished, in pieces and as a whole.
+const SHORT_KEY: usize = 1 << 10;
+const LONG_KEY_COPIES: usize = 4;
+
 /// The most files that are written at the same time.
 const MOST_WRITERS: usize = 3;
 
@@ -27,11 +32,14 @@ struct Slice {
     bytes: Vec<u8>,
     /// The length of each key, and of its value unless the key is deleted, in bytes.
     lengths: Vec<(usize, Option<usize>)>,
+    /// About how many bytes of memory its index takes while the file is written.
+    index: usize,
 }
 
 impl Slice {
     fn push(&mut self, key: &[u8], value: Option<&[u8]>) {
         self.lengths.push((key.len(), value.map(<[u8]>::len)));
+        self.index += LONG_KEY_COPIES * key.len().saturating_sub(SHORT_KEY);
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value.unwrap_or_default());
     }
@@ -83,13 +91,16 @@ struct Stream {
 impl Stream {
     /// Adds a change; returns a slice that is complete.
     fn push(&mut self, place: &Path, (table, key, value): TableChange<'_>) -> Option<Slice> {
-        let is_full = |slice: &mut Slice| slice.table != table || slice.bytes.len() >= FILE_BYTES;
+        let is_full = |slice: &mut Slice| {
+            slice.table != table || slice.bytes.len() + slice.index >= FILE_BYTES
+        };
         let full = self.open.take_if(is_full);
         let slice = self.open.get_or_insert_with(|| Slice {
             table,
             path: place.join(next_name(table, &mut self.last)),
             bytes: Vec::new(),
             lengths: Vec::new(),
+            index: 0,
         });
         slice.push(key, value);
         full

@@ -10,6 +10,8 @@ use super::table::{Access, TableInfo};
 
 /// Bytes of memory that the store uses for its block cache and write buffers.
 pub(super) const DEFAULT_CACHE: usize = 256 << 20;
+/// The least of them that a command with little memory leaves.
+pub(super) const LEAST_CACHE: usize = 32 << 20;
 
 /// What the binding has no function for. The log stays a log when a database is opened: by default it
 /// is written to a file for each table, with two syncs each. And no room is set aside for a log: by
@@ -48,7 +50,10 @@ pub(super) fn table_options(access: Access, cache: &Cache) -> Options {
     block.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
     block.set_partition_filters(true);
     block.set_metadata_block_size(4 << 10);
-    block.set_pin_top_level_index_and_filter(true);
+    // The cache bounds what indexes take. Keys are as long as URLs, up to 64 KiB: pinned and each in
+    // full, as by default, an index of such keys takes as much memory as the table has bytes.
+    block.set_pin_top_level_index_and_filter(false);
+    block.set_index_block_restart_interval(16);
     block.set_format_version(5);
     if access == Access::Lookup {
         block.set_bloom_filter(10.0, false);

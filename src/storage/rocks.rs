@@ -28,6 +28,7 @@ pub(super) struct Rocks {
     db: DB,
     tables: &'static [TableInfo],
     options: Options,
+    cache: Cache,
     bytes_read: AtomicU64,
     reads: AtomicU64,
 }
@@ -88,9 +89,15 @@ impl Rocks {
             db,
             tables,
             options,
+            cache: cache.clone(),
             bytes_read: AtomicU64::new(0),
             reads: AtomicU64::new(0),
         }
+    }
+
+    /// Lets the cache take at most so many bytes; what is in it beyond them goes.
+    pub(super) fn limit_cache(&self, bytes: usize) {
+        self.cache.clone().set_capacity(bytes);
     }
 
     /// A table to read from; `None` where it is none of the tables of an older format.

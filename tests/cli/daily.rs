@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::command::{Ended, Place, clean, names, record};
 use crate::support::scratch;
+use crate::support::skipped::skipped;
 use seedbank::engine::Bank;
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
@@ -282,7 +283,8 @@ fn what_goes_wrong_is_told_by_the_status() {
 fn the_script_is_sound() {
     let checked = Command::new("shellcheck").arg(SCRIPT).output();
     let Ok(checked) = checked else {
-        eprintln!("SKIPPED shellcheck: it is not installed");
+        let advice = "apt-get install shellcheck";
+        skipped("the_script_is_sound", "shellcheck", advice);
         return;
     };
     assert!(checked.status.success(), "{checked:?}");

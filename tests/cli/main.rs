@@ -36,6 +36,8 @@ mod if_changed;
 #[cfg(unix)]
 mod interrupts;
 mod limits;
+#[cfg(unix)]
+mod links;
 mod lists_to_files;
 mod log_lines;
 mod lookups;
@@ -44,9 +46,12 @@ mod malformed;
 mod memory;
 mod metrics;
 mod page;
+#[cfg(target_os = "linux")]
+mod plan_lists;
 mod plans;
 mod policies;
 mod read_back;
+mod reader_limits;
 mod refresh;
 mod rejects;
 mod report;
@@ -62,12 +67,16 @@ mod serve;
 mod serve_bodies;
 mod serve_browser;
 #[cfg(target_os = "linux")]
+mod serve_crowds;
+#[cfg(target_os = "linux")]
 mod serve_hostile;
 #[cfg(target_os = "linux")]
 mod serve_markup;
 #[cfg(target_os = "linux")]
 mod serve_pages;
 mod serve_person;
+#[cfg(target_os = "linux")]
+mod serve_places;
 #[cfg(target_os = "linux")]
 mod serve_requests;
 #[cfg(target_os = "linux")]

@@ -7,6 +7,7 @@ use std::io::{BufWriter, Write};
 use crate::bad_inputs::Answer::{Dropped, Refused, Rejected, Taken};
 use crate::bad_inputs::{GOOD, inputs, lines};
 use crate::support::command::{Place, TWO_CORES};
+use crate::support::skipped::skipped;
 use serde_json::{Value, json};
 
 #[test]
@@ -67,7 +68,8 @@ fn an_unreadable_file_refuses_the_batch() {
     let path = place.write("closed", GOOD);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     if File::open(&path).is_ok() {
-        eprintln!("SKIPPED an_unreadable_file_refuses_the_batch: root reads every file");
+        let test = "an_unreadable_file_refuses_the_batch";
+        skipped(test, "a user other than root", "root reads every file");
         return;
     }
     let before = place.state();

@@ -14,6 +14,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::support::command::{Place, names, record};
+use crate::support::skipped::skipped;
 
 /// Samples by name and labels.
 type Samples = BTreeMap<(String, BTreeMap<String, String>), f64>;
@@ -106,7 +107,7 @@ fn judged_by_promtool(text: &str) {
         .stderr(Stdio::piped())
         .spawn();
     let Ok(mut promtool) = started else {
-        eprintln!("SKIPPED promtool: it is not installed");
+        skipped("metrics", "promtool", "apt-get install prometheus");
         return;
     };
     let mut pipe = promtool.stdin.take().unwrap();

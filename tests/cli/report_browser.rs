@@ -9,6 +9,7 @@ use std::process::Command;
 
 use crate::made_up_reports::{hostile, of_cores, of_cover, of_every_kind};
 use crate::serve_browser::{axe, has_no_barrier};
+use crate::support::skipped::skipped;
 use crate::support::webdriver::Browser;
 use seedbank::report::{self, Commands, Report};
 
@@ -24,9 +25,8 @@ fn browser(test: &str) -> Option<PathBuf> {
         .flat_map(|folder| names.map(|name| folder.join(name)))
         .find(|path| path.is_file());
     if found.is_none() {
-        eprintln!(
-            "SKIPPED {test}: no chromium here (make deps-browser, or apt-get install chromium)"
-        );
+        let advice = "make deps-browser, or apt-get install chromium";
+        skipped(test, "chromium", advice);
     }
     found
 }

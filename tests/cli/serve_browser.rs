@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::support::command::Place;
 use crate::support::http::{SOON, Served};
+use crate::support::skipped::skipped;
 use crate::support::webdriver::Browser;
 
 /// A bank like that of `make demo`, with two plans more, which is served.
@@ -231,10 +232,9 @@ pub fn axe(test: &str) -> Option<String> {
     });
     let program = file.and_then(|file| std::fs::read_to_string(file).ok());
     if program.is_none() {
-        eprintln!(
-            "SKIPPED {test}: no axe-core here (make deps-browser, npm install -g axe-core, or \
-             SEEDBANK_AXE with the path of axe.min.js)"
-        );
+        let advice = "make deps-browser, npm install -g axe-core, or SEEDBANK_AXE with the path of \
+            axe.min.js";
+        skipped(test, "axe-core", advice);
     }
     program
 }

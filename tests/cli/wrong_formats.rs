@@ -5,6 +5,7 @@ use std::io::Write;
 
 use crate::support::command::Place;
 use crate::support::crawler_texts::{CRAWL_LOG, NUTCH_TEXT};
+use crate::support::skipped::skipped;
 use serde_json::{Value, json};
 
 /// An input and what is said of it.
@@ -272,7 +273,8 @@ fn what_is_advised_makes_records() {
         let name = wrong.file;
         let command = wrong.sentence.split('`').nth(1).unwrap();
         if !is_installed(command) {
-            eprintln!("SKIPPED {name}: a program of `{command}` is not installed");
+            let what = format!("the programs of `{command}`");
+            skipped(name, &what, "install them");
             continue;
         }
         let place = Place::with_bank();

@@ -25,7 +25,9 @@ const TOLD: &[&str] = &[
     "is of the type",
     "is compressed with",
     "encrypted",
-    "bytes, and at most",
+    "bytes of memory are left for that",
+    "does not say how large it is",
+    "stands for too much",
     "is empty",
     "cannot read",
 ];

@@ -5,7 +5,8 @@
 //! * sequences of deltas and snapshots, by host and by domain: links, states and counts that are
 //!   updated by differences and drift;
 //! * the same with next to no memory: sorts on disk and bulk loads that differ from the small way;
-//! * records shuffled, a delta cut into several: anything that depends on order or on ids;
+//! * records shuffled, many of one page among them, a delta cut into several: anything that depends on
+//!   order or on ids;
 //! * the same batch twice, and batches that are only tried.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +16,7 @@ use crate::support::model::{
     Counts, Model, assert_clean, digests_of, given_of, ingest, of_batch, pages_of, totals_of,
     was_bulk,
 };
-use crate::support::records::{Batch, Record, batch, cuts, distinct, site_line};
+use crate::support::records::{Batch, Record, batch, cuts, distinct, record, site_line};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use seedbank::cores::{Growth, Hits};
@@ -23,6 +24,7 @@ use seedbank::engine::{
     Bank, CoreView, EngineError, IngestRequest, PlanOptions, RefreshRequest, Seed, Which,
 };
 use seedbank::ingest::{SiteMode, UrlRules};
+use seedbank::storage::{Reader, tables};
 use seedbank::watch::Unwatched;
 use tempfile::TempDir;
 
@@ -202,18 +204,32 @@ fn assert_same_bank(one: &Bank, other: &Bank) {
     assert_clean(other);
 }
 
-/// A batch's records in another order. Those of one page with the same fetch time (or none) keep
-/// their order, since there it decides.
-fn shuffled(records: &[Record], order: &[usize]) -> Vec<Record> {
-    let mut shuffled: Vec<Record> = order.iter().map(|at| records[*at].clone()).collect();
-    for at in 0..shuffled.len() {
-        let rank = |record: &Record| (record.page, record.order());
-        let own = rank(&shuffled[at]);
-        let before = shuffled[..at].iter().filter(|r| rank(r) == own).count();
-        let original = records.iter().filter(|r| rank(r) == own).nth(before);
-        shuffled[at] = original.unwrap().clone();
-    }
-    shuffled
+/// Things in another order.
+fn shuffled<T: Clone>(things: &[T], order: &[usize]) -> Vec<T> {
+    order.iter().map(|at| things[*at].clone()).collect()
+}
+
+/// An order of so many things.
+fn order(count: usize) -> impl Strategy<Value = Vec<usize>> {
+    Just((0..count).collect::<Vec<usize>>()).prop_shuffle()
+}
+
+/// Many records of the first pages.
+fn crowded() -> impl Strategy<Value = Vec<Record>> {
+    let few = (record(), 0..4_usize, any::<bool>()).prop_map(|(record, page, timeless)| Record {
+        page,
+        fetched: record.fetched.filter(|_| !timeless),
+        ..record
+    });
+    proptest::collection::vec(few, 2..40)
+}
+
+/// The digest of a bank's last batch.
+fn digest_of(bank: &Bank) -> [u8; 32] {
+    let reader = Reader::open(bank.path()).unwrap();
+    let batches = reader.scan(&tables::BATCHES).unwrap();
+    let last = batches.map(|entry| entry.unwrap().1).last();
+    last.unwrap().digest
 }
 
 proptest! {
@@ -221,9 +237,9 @@ proptest! {
 
     #[test]
     fn the_order_of_records_changes_nothing(
-        (base, delta, order) in (batch(14), batch(40)).prop_flat_map(|(base, delta)| {
-            let order: Vec<usize> = (0..delta.records.len()).collect();
-            (Just(base), Just(delta), Just(order).prop_shuffle())
+        (base, delta, order, of_sites) in (batch(14), batch(40)).prop_flat_map(|(base, delta)| {
+            let (records, sites) = (delta.records.len(), delta.sites.len());
+            (Just(base), Just(delta), order(records), order(sites))
         }),
     ) {
         let (_folder, straight) = bank(false);
@@ -232,9 +248,35 @@ proptest! {
             ingest(bank, &base, PLENTY);
         }
         ingest(&straight, &delta, PLENTY);
-        let other = Batch { records: shuffled(&delta.records, &order), ..delta };
-        ingest(&crooked, &other, 0);
+        let records = shuffled(&delta.records, &order);
+        let sites = shuffled(&delta.sites, &of_sites);
+        ingest(&crooked, &Batch { records, sites, ..delta }, 0);
         assert_same_bank(&straight, &crooked);
+    }
+
+    /// Many records of few pages, most of them without a time, so that it is the weight that decides;
+    /// in one portion, in several, and in as many as there are records.
+    #[test]
+    fn of_records_of_one_page_the_same_counts_in_any_order(
+        (records, orders) in crowded().prop_flat_map(|records| {
+            let orders = proptest::collection::vec(order(records.len()), 3);
+            (Just(records), orders)
+        }),
+    ) {
+        let (_folder, first) = bank(false);
+        let mut model = Model::new(false);
+        let report = ingest(&first, &Batch::delta(records.clone()), PLENTY);
+        let counts = model.apply(&Batch::delta(records.clone()));
+        prop_assert_eq!(report.counts.overruled, counts.overruled);
+        assert_equals(&first, &model);
+        for (order, memory) in orders.iter().zip([PLENTY, 1 << 17, 0]) {
+            let (_folder, other) = bank(false);
+            let again = ingest(&other, &Batch::delta(shuffled(&records, order)), memory);
+            prop_assert_eq!(again.counts, report.counts.clone());
+            prop_assert_eq!(pages_of(&other), pages_of(&first));
+            prop_assert_eq!(digests_of(&other), digests_of(&first));
+            prop_assert_eq!(digest_of(&other), digest_of(&first));
+        }
     }
 
     #[test]

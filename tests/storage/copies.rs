@@ -262,7 +262,9 @@ fn a_lost_log_behind_a_damaged_published_state_is_no_shorter_history() {
         if bytes == 0 {
             continue;
         }
-        for damage in damages {
+        // Every log with one of the damages, and one log with all of them.
+        let count = if cases == 0 { damages.len() } else { 1 };
+        for damage in damages.into_iter().take(count) {
             copy(&place.path("whole"), &place.path("bank"));
             fs::remove_file(place.path("bank/live").join(log)).unwrap();
             damage(&published(&place));
@@ -275,5 +277,5 @@ fn a_lost_log_behind_a_damaged_published_state_is_no_shorter_history() {
             cases += 1;
         }
     }
-    assert!(cases >= 4 * 5, "{logs:?}");
+    assert!(cases >= 4 + 4, "{logs:?}");
 }

@@ -9,6 +9,7 @@ pub mod asking;
 pub mod banks;
 pub mod command;
 pub mod crawler_texts;
+pub mod crowds;
 pub mod days;
 pub mod folders;
 pub mod graphs;
@@ -19,11 +20,13 @@ pub mod over_web;
 pub mod records;
 pub mod refreshes;
 pub mod sites;
+pub mod skipped;
 #[cfg(feature = "parquet")]
 pub mod tables;
 pub mod warc;
 pub mod wat;
 pub mod webdriver;
+pub mod weights;
 
 use std::fs::File;
 use std::io::Read;
@@ -41,10 +44,11 @@ pub fn shared(test: &str) -> Option<PathBuf> {
     if folder.join("data").is_dir() && folder.join("golden").is_dir() {
         return Some(folder);
     }
-    eprintln!(
-        "SKIPPED {test}: no data/ and golden/ in {}; set SEEDBANK_DATA to the folder that has them",
+    let advice = format!(
+        "no data/ and golden/ in {}; set SEEDBANK_DATA to the folder that has them",
         folder.display()
     );
+    skipped::skipped(test, "real graphs", &advice);
     None
 }
 

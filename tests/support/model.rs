@@ -13,6 +13,7 @@ use seedbank::storage::{Reader, Verdict, tables};
 use seedbank::watch::Unwatched;
 
 use super::records::{Batch, Record, SiteLine, site, url};
+use super::weights::{site_weight, weight};
 
 /// What is known of a page of the universe.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -105,9 +106,10 @@ impl Model {
         let before = self.pages.clone();
         let mut winners: BTreeMap<usize, &Record> = BTreeMap::new();
         for record in &batch.records {
+            let weigh = |record: &Record| weight(record, self.by_domain);
             let wins = winners
                 .get(&record.page)
-                .is_none_or(|best| record.order() >= best.order());
+                .is_none_or(|best| weigh(record) > weigh(best));
             if wins {
                 winners.insert(record.page, record);
             }
@@ -149,11 +151,17 @@ impl Model {
         counts
     }
 
-    /// Applies records of sites, of which the last of each site counts, and gives pages what they
+    /// Applies records of sites, of which the largest of each site counts, and gives pages what they
     /// come to. Returns how many sites have a record.
     fn inherit(&mut self, lines: &[SiteLine]) -> usize {
-        let last: BTreeMap<&str, &SiteLine> = lines.iter().map(|line| (line.site, line)).collect();
-        for line in last.values() {
+        let mut largest: BTreeMap<&str, &SiteLine> = BTreeMap::new();
+        for line in lines {
+            let best = largest.entry(line.site).or_insert(line);
+            if site_weight(line) > site_weight(best) {
+                *best = line;
+            }
+        }
+        for line in largest.values() {
             let [quality, spam, quota] = self.sites.entry(line.site).or_default();
             *quality = line.quality.after(*quality);
             *spam = line.spam.after(*spam);
@@ -165,7 +173,7 @@ impl Model {
             page.spam = page.spam_given.unwrap_or(spam == Some(1));
             page.quality = page.quality_given.or(quality);
         }
-        last.len()
+        largest.len()
     }
 
     fn record(&mut self, record: &Record) {

@@ -180,11 +180,6 @@ pub struct Record {
 }
 
 impl Record {
-    /// What decides between records of one page; the record of a gone page says nothing else.
-    pub fn order(&self) -> Option<u8> {
-        self.fetched
-    }
-
     /// The page that it is an alias of, and whether that is its canonical one; `None` where it is
     /// none.
     pub fn alias(&self) -> Option<(usize, bool)> {

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 
+use super::skipped::skipped;
+
 /// How long the browser may take for a step.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -82,10 +84,8 @@ impl Browser {
     pub fn start(test: &str) -> Option<Self> {
         let chromium = program(&["chromium", "chromium-browser", "google-chrome"]);
         let (Some(chromium), Some(driver)) = (chromium, program(&["chromedriver"])) else {
-            eprintln!(
-                "SKIPPED {test}: no chromium or no chromedriver here (make deps-browser, or \
-                 apt-get install chromium chromium-driver)"
-            );
+            let advice = "make deps-browser, or apt-get install chromium chromium-driver";
+            skipped(test, "chromium and chromedriver", advice);
             return None;
         };
         let mut driver = Command::new(driver)

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod imports;
+#[cfg(unix)]
+mod skipped;
 mod words;
 
 use std::fs;

@@ -63,7 +63,8 @@ pub(super) fn run(bank: &Path, args: BudgetArgs, session: &Session) -> Result<Ou
         .chain(refreshes)
         .map(|which| lists::of_refresh(which, args.succeed))
         .collect();
-    lists.extend(lists::read_all(&args.seeds_file)?);
+    let watch = session.watch()?;
+    lists.extend(lists::read_all(&args.seeds_file, &watch)?);
     if lists.is_empty() {
         lists.push(lists::of_refresh(Which::default(), args.succeed));
     }
@@ -71,7 +72,6 @@ pub(super) fn run(bank: &Path, args: BudgetArgs, session: &Session) -> Result<Ou
         lists,
         pages: args.pages,
     };
-    let watch = session.watch()?;
     let found = Bank::at(bank).evaluate_budget(&request, &watch);
     drop(watch);
     let found = found?;

@@ -67,6 +67,7 @@ pub(super) struct CrawlArgs {
 }
 
 pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Outcome, CliError> {
+    let watch = session.watch()?;
     let list = match &args.seeds_file {
         None => lists::of_refresh(args.which.into(), args.succeed),
         Some(file) => {
@@ -78,7 +79,7 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
                         .to_owned(),
                 ));
             }
-            lists::read(file)?
+            lists::read(file, &watch)?
         }
     };
     let request = CrawlRequest {
@@ -91,7 +92,6 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
         holdouts: args.holdouts,
         budgets: args.budget,
     };
-    let watch = session.watch()?;
     let found = Bank::at(bank).evaluate_crawl(&request, &watch);
     drop(watch);
     let found = found?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use seedbank::engine::{SeedList, Which};
+use seedbank::watch::Watch;
 
 use crate::cli::failure::CliError;
 use crate::cli::url_list;
@@ -17,8 +18,8 @@ pub(super) fn of_refresh(which: Which, succeed: bool) -> SeedList {
 }
 
 /// Reads a list of URLs.
-pub(super) fn read(path: &Path) -> Result<SeedList, CliError> {
-    let list = url_list::read(path)?;
+pub(super) fn read(path: &Path, watch: &dyn Watch) -> Result<SeedList, CliError> {
+    let list = url_list::read(path, watch)?;
     Ok(SeedList::Urls {
         name: list.name,
         urls: list.urls.into_iter().map(|(_, url)| url).collect(),
@@ -26,11 +27,11 @@ pub(super) fn read(path: &Path) -> Result<SeedList, CliError> {
 }
 
 /// Reads several lists, one of which may be standard input.
-pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<SeedList>, CliError> {
+pub(super) fn read_all(paths: &[PathBuf], watch: &dyn Watch) -> Result<Vec<SeedList>, CliError> {
     if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(CliError::Usage(
             "standard input can be one of the lists only; give the others as files".to_owned(),
         ));
     }
-    paths.iter().map(|path| read(path)).collect()
+    paths.iter().map(|path| read(path, watch)).collect()
 }

@@ -48,6 +48,10 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
             ));
         }
         Hint::MakeRecords(seen) => return Some(foreign::sentence(seen)),
+        Hint::RaiseMemory => "raise --memory, or write the table in smaller row groups or batches",
+        Hint::Expand => {
+            "check where it came from; if it is genuine, decompress it first, or write it as JSON Lines"
+        }
         Hint::CheckExport => {
             "check the export; to report pages as gone, ingest a delta with \"gone\": true"
         }
@@ -99,6 +103,9 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
         }
         Hint::OneUrlALine => {
             "give one URL a line, with its http:// or https://; lines that begin with # are passed over"
+        }
+        Hint::SmallerList => {
+            "name sites, hosts (`.example.org`) and URL prefixes where that will do, which take far less; or shorten the list"
         }
         Hint::Report => "please report this with the command that led to it",
         _ => return None,

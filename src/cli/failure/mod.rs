@@ -13,6 +13,7 @@ use seedbank::engine::{EngineError, Failure, PlanError};
 use seedbank::serve::ServeError;
 use seedbank::shown::{plain, shortened};
 use seedbank::synth::SynthError;
+use seedbank::watch::{Interrupted, is_interrupted};
 
 use super::time_limit::TimeLimit;
 pub(super) use foreign::quoted as for_shell;
@@ -103,6 +104,15 @@ impl From<ServeError> for CliError {
 }
 
 impl CliError {
+    /// The error of an input that could not be read: made by `failed`, unless the work was to stop.
+    pub(super) fn reading(source: io::Error, failed: impl FnOnce(io::Error) -> Self) -> Self {
+        if is_interrupted(&source) {
+            Self::Engine(Interrupted.into())
+        } else {
+            failed(source)
+        }
+    }
+
     pub(super) fn exit_status(&self) -> u8 {
         match self {
             Self::Engine(e) => match e.failure() {

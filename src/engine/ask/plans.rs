@@ -104,13 +104,13 @@ fn summary(views: &Views, name: &str, refreshes: usize) -> Result<PlanSummary, E
     let Some(plan) = views.reader.get(&tables::PLANS, &name)? else {
         return Err(EngineError::NoPlan(name));
     };
-    let parameters = PlanOptions::from_kept(&plan.settings)?;
+    let parameters = views.options(&plan.settings)?;
     let last = views.reader.need(&tables::REFRESHES, &plan.last_refresh)?;
     Ok(PlanSummary {
         plan: name,
         method: parameters.method.unwrap_or_default(),
         parameters,
         refreshes: u32::try_from(refreshes).unwrap_or(u32::MAX),
-        last: RefreshView::new(plan.last_refresh, last)?,
+        last: views.refresh(plan.last_refresh, last)?,
     })
 }

@@ -199,7 +199,7 @@ impl Bank {
         let mut plans = Vec::new();
         for entry in store.scan(&tables::PLANS)? {
             let (plan, record) = entry?;
-            plans.push(plan_view(store, at, plan, &record)?);
+            plans.push(plan_view(&views, at, plan, &record)?);
         }
         let size = |(table, size): (&TableInfo, storage::TableSize)| TableSize {
             table: table.name.to_owned(),
@@ -256,8 +256,13 @@ impl Bank {
         let Some(record) = store.get(&tables::BATCHES, &batch)? else {
             return Ok(None);
         };
-        let list = list_of(self.path(), batch);
+        let mut list = list_of(self.path(), batch);
         let has_list = record.counts.rejected > 0 && list.is_file();
+        if self.hides_folders()
+            && let Ok(in_bank) = list.strip_prefix(self.path())
+        {
+            list = in_bank.to_path_buf();
+        }
         Ok(Some(LastBatch {
             batch,
             name: record.name,
@@ -273,11 +278,12 @@ impl Bank {
 }
 
 fn plan_view(
-    store: &Store,
+    views: &Views,
     at: u64,
     plan: String,
     record: &PlanRecord,
 ) -> Result<PlanView, EngineError> {
+    let store = &views.reader;
     let refresh = store.need(&tables::REFRESHES, &record.last_refresh)?;
     let mut seeds = ListToday::default();
     for (_, seed) in store.list(record.last_refresh)? {
@@ -293,7 +299,7 @@ fn plan_view(
     }
     Ok(PlanView {
         plan,
-        parameters: PlanOptions::from_kept(&record.settings)?,
+        parameters: views.options(&record.settings)?,
         last_refresh: record.last_refresh,
         batch: refresh.batch,
         at: refresh.at,

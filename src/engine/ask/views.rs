@@ -10,11 +10,12 @@ use super::answers::{
 };
 use crate::cover::Value;
 use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
-use crate::engine::policy::pinned_urls;
+use crate::engine::policy::{List, pinned_urls};
 use crate::engine::refresh::RefreshView;
-use crate::engine::{Bank, EngineError};
+use crate::engine::{Bank, EngineError, PlanError};
 use crate::ingest::{self, FORGOTTEN_URL, Naming};
 use crate::page::PageId;
+use crate::shown::last_part;
 use crate::storage::records::{
     BatchId, BatchRecord, CoreRecord, PageRecord, PageState, RefreshId, RefreshRecord,
     SeedEvidence, SeedRecord, Succession,
@@ -27,13 +28,45 @@ use crate::watch::Watch;
 pub(crate) struct Views {
     pub(crate) reader: Arc<Reader>,
     pub(crate) naming: Naming,
+    /// Whether files are named by the last part of their paths.
+    hides_folders: bool,
 }
 
 impl Views {
     pub(crate) fn open(bank: &Bank) -> Result<Self, EngineError> {
         let reader = bank.reader()?;
         let naming = crate::engine::naming(&reader.settings()?)?;
-        Ok(Self { reader, naming })
+        Ok(Self {
+            reader,
+            naming,
+            hides_folders: bank.hides_folders(),
+        })
+    }
+
+    /// The parameters of a plan or refresh, as they are stored.
+    pub(super) fn options(&self, settings: &str) -> Result<PlanOptions, PlanError> {
+        let mut options = PlanOptions::from_kept(settings)?;
+        if self.hides_folders {
+            for list in [
+                &mut options.exclude,
+                &mut options.only,
+                &mut options.exclude_from_graph,
+                &mut options.pin,
+            ] {
+                *list = list.take().map(List::without_folder);
+            }
+        }
+        Ok(options)
+    }
+
+    /// A refresh as `history` tells it.
+    pub(super) fn refresh(
+        &self,
+        refresh: RefreshId,
+        record: RefreshRecord,
+    ) -> Result<RefreshView, EngineError> {
+        let options = self.options(&record.settings)?;
+        RefreshView::new(refresh, record, options)
     }
 
     /// What makes a page an alias; `None` where it is none.
@@ -109,7 +142,7 @@ impl Views {
         refresh: RefreshId,
         record: &RefreshRecord,
     ) -> Result<Vec<Seed>, EngineError> {
-        let options = PlanOptions::from_kept(&record.settings)?;
+        let options = self.options(&record.settings)?;
         let method = options.method.unwrap_or_default();
         let pinned = pinned_urls(&self.reader, options.lists(), self.naming)?;
         let of_plan = (record.plan.as_str(), method, refresh);
@@ -168,8 +201,9 @@ impl Bank {
 
     /// The refresh that is meant, as `history` tells it.
     pub(crate) fn refresh_view(&self, which: &Which) -> Result<RefreshView, EngineError> {
-        let (refresh, record) = Views::open(self)?.find(which)?;
-        RefreshView::new(refresh, record)
+        let views = Views::open(self)?;
+        let (refresh, record) = views.find(which)?;
+        views.refresh(refresh, record)
     }
 
     /// Batches and refreshes, in order.
@@ -181,11 +215,11 @@ impl Bank {
         };
         for entry in views.reader.scan(&tables::BATCHES)? {
             let (batch, record) = entry?;
-            history.batches.push(batch_view(batch, record));
+            history.batches.push(batch_view(&views, batch, record));
         }
         for entry in views.reader.scan(&tables::REFRESHES)? {
             let (refresh, record) = entry?;
-            history.refreshes.push(RefreshView::new(refresh, record)?);
+            history.refreshes.push(views.refresh(refresh, record)?);
         }
         Ok(history)
     }
@@ -329,7 +363,12 @@ pub(super) fn bound(
     Ok(bound.and_then(|bound| bound.first().copied()))
 }
 
-fn batch_view(batch: BatchId, record: BatchRecord) -> BatchView {
+fn batch_view(views: &Views, batch: BatchId, mut record: BatchRecord) -> BatchView {
+    if views.hides_folders {
+        for input in &mut record.inputs {
+            *input = last_part(input).to_owned();
+        }
+    }
     BatchView {
         batch,
         record: BatchSummary {

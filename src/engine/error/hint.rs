@@ -22,6 +22,11 @@ pub enum Hint {
     MendOrNameFormat(Box<BadRecords>),
     /// Make records of the input, which is something else.
     MakeRecords(SeenInput),
+    /// Ingest with more [`memory`](crate::engine::IngestRequest::memory), or write the input in smaller
+    /// parts.
+    RaiseMemory,
+    /// Check where the input came from; if it is genuine, decompress it, or write it as JSON Lines.
+    Expand,
     /// Check where the input came from: it is empty. To report pages as gone, ingest a delta of
     /// records with `gone`.
     CheckExport,
@@ -77,6 +82,8 @@ pub enum Hint {
     SmallerValues,
     /// Lower [`min_pages`](crate::engine::CoverageRequest::min_pages).
     LowerMinPages,
+    /// Name hosts, sites and URL prefixes, which are not compiled, or give a shorter list.
+    SmallerList,
     /// Name a plan by cores.
     PlanByCores,
     /// Refresh the plan, or give other URLs.

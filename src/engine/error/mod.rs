@@ -359,6 +359,8 @@ impl EngineError {
         Some(match self {
             Self::Store(e) => Hint::Store(e.hint()?),
             Self::Input(InputError::Foreign(seen)) => Hint::MakeRecords(seen.clone()),
+            Self::Input(InputError::Held { .. }) => Hint::RaiseMemory,
+            Self::Input(InputError::Expansion { .. }) => Hint::Expand,
             Self::TooManyRejects { bad, .. } => Hint::MendRecords(bad.clone()),
             Self::MostAreBad { bad } => Hint::MendOrNameFormat(bad.clone()),
             Self::EmptySnapshot => Hint::CheckExport,
@@ -392,6 +394,7 @@ impl EngineError {
             Self::Ledger(_) => Hint::RefreshCold,
             Self::Cores(CoresError::NoHub { .. }) => Hint::Check,
             Self::Plan(PlanError::Values { .. } | PlanError::WebValues(_)) => Hint::SmallerValues,
+            Self::Plan(PlanError::Line { why, .. }) if why.is_too_large() => Hint::SmallerList,
             Self::Experiment(e) => match e {
                 ExperimentError::SmallSites { .. } => Hint::LowerMinPages,
                 ExperimentError::NoCores { .. } => Hint::PlanByCores,

@@ -8,7 +8,7 @@
 //!
 //! Nodes are compressed one after the other; what is held are the lists in the format's window.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -119,7 +119,7 @@ impl Lists {
         let stats = self.compressor.flush().map_err(other)?;
         told(&self.fault)?;
         let properties = self.flags.to_properties::<BE>(&stats).map_err(other)?;
-        fs::write(self.properties, properties)
+        File::create_new(self.properties)?.write_all(properties.as_bytes())
     }
 }
 

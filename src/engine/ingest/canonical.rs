@@ -1,6 +1,7 @@
 //! From input events to canonical records: one per URL, in the order of page ids.
 //!
-//! Of several records for one URL the one with the latest fetch time wins, or else the last one.
+//! Of several records for one URL the one with the latest fetch time wins, or else the largest one
+//! (`weight`). Of several lines of attributes for one URL the largest one counts.
 //! Links and attribute lines of the TSV formats are gathered into one record per page. Such a
 //! record replaces the page's links where a line has the page as its source, and in a snapshot. In
 //! a delta, a page that is only pointed to, or has only a line of attributes, keeps its links. Where a
@@ -9,6 +10,7 @@
 use super::claim::Claim;
 use super::fields::{Bytes, Fields, group};
 use super::portions::{Gaps, Said, put_said, take_said};
+use super::weight::Weight;
 use crate::engine::EngineError;
 use crate::page::PageId;
 use crate::storage::{self, Sorted};
@@ -91,6 +93,7 @@ impl Winners {
         let mut record: Option<Claim> = None;
         let mut order = 0;
         let mut attributes = Claim::NAMED;
+        let mut largest = Weight::default();
         // A snapshot gives the whole state, so also the links of a page that has none.
         let has_links = self.snapshot;
         let mut targets = Vec::new();
@@ -121,8 +124,9 @@ impl Winners {
                         links: false,
                         ..claim
                     };
-                    if claim != Claim::NAMED {
-                        attributes = claim;
+                    let weight = Weight::of_claim(&claim)?;
+                    if claim != Claim::NAMED && weight >= largest {
+                        (attributes, largest) = (claim, weight);
                     }
                 }
             }

@@ -27,6 +27,7 @@ mod sites;
 mod targets;
 pub(in crate::engine) mod undo;
 mod urls;
+mod weight;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -193,6 +194,7 @@ impl Bank {
     ) -> Result<IngestReport, EngineError> {
         let begun = Instant::now();
         let writer = Writer::open(self.path(), request.wait, watch)?;
+        writer.limit_cache(request.memory);
         let naming = writable_naming(&writer)?;
         let last = writer.counters()?.batch;
         let batch = last.checked_add(1).ok_or(StoreError::Full("batch"))?;
@@ -201,6 +203,9 @@ impl Bank {
         let mut passes = Passes::new(&spill, request.memory, writer.counters()?, batch, aliases);
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
         let gather = passes.gather(Bars::of(&writer)?);
+        for source in &mut *inputs.sources {
+            source.limit_memory(request.memory);
+        }
         let (gather, read, listed) = read(request, &mut inputs, naming, gather, rejects, watch)?;
         let kind = if request.snapshot {
             BatchKind::Snapshot

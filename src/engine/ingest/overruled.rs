@@ -1,5 +1,5 @@
-//! Records for one URL in several portions: the latest counts, and URLs that only the others link
-//! to do not count as named.
+//! Records for one URL in several portions: the latest counts, of equally late ones that of the
+//! greatest weight, and URLs that only the others link to do not count as named.
 
 use roaring::{RoaringBitmap, RoaringTreemap};
 
@@ -7,6 +7,7 @@ use super::fields::{Fields, group};
 use super::passes::Passes;
 use super::portions::{Gaps, Gathered, Said, take_said};
 use super::sites::SiteClaims;
+use super::weight::Weight;
 use crate::engine::EngineError;
 use crate::storage::{self, Sorted};
 use crate::watch::Watch;
@@ -77,11 +78,11 @@ pub(super) fn settle(
     Ok(settled)
 }
 
-/// The records that a later record in another portion overrules.
+/// The records that one in another portion overrules.
 fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap, EngineError> {
     let mut losers = RoaringTreemap::new();
     let mut url = Vec::new();
-    let mut best: Option<(u64, u64)> = None;
+    let mut best: Option<((u64, Weight), u64)> = None;
     while let Some(key) = sources.peek()? {
         watch.proceed()?;
         if url != key {
@@ -91,18 +92,22 @@ fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap, Engi
         }
         if let Some((_, value)) = sources.next_entry()? {
             let mut fields = Fields(value);
-            let order = fields.u64()?;
+            let time = fields.u64()?;
             let record = of_portion(fields.u32()?, fields.u32()?);
-            // At equal times the record of the later portion wins.
+            let weight = Weight {
+                bytes: fields.u64()?,
+                hash: fields.array()?,
+            };
+            // Records of equal weight say the same, so it does not matter which of them counts.
             match best {
-                Some((time, _)) if order < time => {
+                Some((greatest, _)) if (time, weight) < greatest => {
                     losers.insert(record);
                 }
-                earlier => {
-                    if let Some((_, record)) = earlier {
+                overruled => {
+                    if let Some((_, record)) = overruled {
                         losers.insert(record);
                     }
-                    best = Some((order, record));
+                    best = Some(((time, weight), record));
                 }
             }
         }

@@ -15,6 +15,7 @@ use super::claim::Claim;
 use super::fields::Bytes;
 use super::sites::{SiteClaims, SiteRecords};
 use super::urls::Urls;
+use super::weight::{Scales, Weight};
 use crate::engine::EngineError;
 use crate::ingest::{Event, Interner, PageAttributes, PageRecord, ReadPiece, UrlNumber};
 use crate::storage::{self, Sorted, Sorter, StoreError};
@@ -62,7 +63,8 @@ pub(super) struct Gather {
 
 /// The input events, collected and ready to be sorted.
 pub(super) struct Gathered {
-    /// Whole records of every portion by the keys of their URLs: fetch time, portion, rank.
+    /// Whole records of every portion by the keys of their URLs: fetch time, portion, rank, weight
+    /// (0 where there is one portion).
     pub(super) sources: Sorted,
     pub(super) portions: u32,
     /// How many records another one of the same URL and portion overruled.
@@ -157,7 +159,7 @@ impl Gather {
                 + self.targets.len() * size_of::<u32>()
                 + self.links.len() * size_of::<(u32, u32)>();
             if held > self.memory {
-                self.close(&mut urls)?;
+                self.close(&mut urls, false)?;
             }
         }
         self.urls = Some(urls);
@@ -252,16 +254,30 @@ impl Gather {
         });
     }
 
-    /// Of several records for one URL keeps the one with the latest fetch time, or else the last
-    /// one. URLs that only the others link to do not count as named.
-    fn keep_latest(&mut self) {
+    /// Of several records for one URL keeps the one with the latest fetch time, and of equally late
+    /// ones the one of the greatest weight. URLs that only the others link to do not count as named.
+    fn keep_latest(&mut self, urls: &Urls, scales: &mut Scales) -> Result<(), EngineError> {
         let is_record = |piece: &Piece| matches!(piece.said, Said::Record(_));
         self.pieces.sort_by_key(|piece| (piece.about, piece.order));
         let mut kept = vec![true; self.pieces.len()];
         let mut first = 0;
         for of_page in self.pieces.chunk_by(|a, b| a.about == b.about) {
+            let mut latest = of_page.iter().rposition(is_record);
+            let time = latest.map(|at| of_page[at].order);
+            let is_latest = |piece: &Piece| is_record(piece) && Some(piece.order) == time;
+            if of_page.iter().filter(|piece| is_latest(piece)).count() > 1 {
+                let mut greatest = Weight::default();
+                for (at, piece) in of_page.iter().enumerate() {
+                    if let (Said::Record(claim), true) = (&piece.said, is_latest(piece)) {
+                        let targets = &self.targets[piece.targets.clone()];
+                        let weight = scales.weigh(claim, targets, urls)?;
+                        if weight >= greatest {
+                            (greatest, latest) = (weight, Some(at));
+                        }
+                    }
+                }
+            }
             // What lists say stays: it may be what the record leaves open.
-            let latest = of_page.iter().rposition(is_record);
             for (at, piece) in of_page.iter().enumerate() {
                 let is_overruled = is_record(piece) && Some(at) != latest;
                 kept[first + at] = !is_overruled;
@@ -271,11 +287,14 @@ impl Gather {
         }
         let mut kept = kept.into_iter();
         self.pieces.retain(|_| kept.next() == Some(true));
+        Ok(())
     }
 
-    /// Hands a portion to the sorters.
-    fn close(&mut self, urls: &mut Urls) -> Result<(), EngineError> {
-        self.keep_latest();
+    /// Hands a portion to the sorters. Where it is the `only` one, nothing in it has to compare with
+    /// records of others.
+    fn close(&mut self, urls: &mut Urls, only: bool) -> Result<(), EngineError> {
+        let mut scales = Scales::new();
+        self.keep_latest(urls, &mut scales)?;
         let mut used = vec![false; urls.len()];
         for piece in &self.pieces {
             for target in &self.targets[piece.targets.clone()] {
@@ -303,10 +322,16 @@ impl Gather {
                 .collect();
             targets.sort_unstable();
             let about = ranks[piece.about as usize];
-            if matches!(piece.said, Said::Record(_)) {
+            if let Said::Record(claim) = &piece.said {
+                let weight = if only {
+                    Weight::default()
+                } else {
+                    scales.weigh(claim, &self.targets[piece.targets.clone()], urls)?
+                };
                 urls.key(piece.about, &mut key);
                 let value = Bytes::default().u64(piece.order).u32(self.portion);
-                self.sources.push(&key, &value.u32(about))?;
+                let value = value.u32(about).u64(weight.bytes).array(weight.hash);
+                self.sources.push(&key, &value)?;
             }
             let by_portion = &mut self.by_portion;
             push_piece(
@@ -340,7 +365,8 @@ impl Gather {
 
     pub(super) fn finish(mut self) -> Result<Gathered, EngineError> {
         if let Some(mut urls) = self.urls.take() {
-            self.close(&mut urls)?;
+            let only = self.portion == 0;
+            self.close(&mut urls, only)?;
         }
         Ok(Gathered {
             urls: self.by_url.finish()?,

@@ -7,7 +7,8 @@
 //!
 //! Every attempt has a file of its own, so that the list of one refusal is still there when the
 //! next one comes; it gets the batch's name when the batch is in. No existing file is replaced, and
-//! nothing is written through a link. Only a file that the user named is replaced.
+//! nothing is written through a link. Only a file that the user named is replaced; where the name is
+//! a link to a file, the link is.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind};
@@ -29,8 +30,10 @@ pub(super) struct RejectList {
 }
 
 enum ListedIn {
-    /// A file that the user named.
+    /// A file that the user named and that is made anew.
     Named(PathBuf),
+    /// A device or a pipe that the user named.
+    Device(PathBuf),
     /// The bank's folder, and the number that the batch would have.
     Folder(PathBuf, BatchId),
 }
@@ -48,7 +51,8 @@ pub(super) struct Listed {
 impl RejectList {
     /// A list in the file that the user named, or else in the bank's folder.
     ///
-    /// A named file that exists is removed at once, so that it never lists an earlier batch.
+    /// A named file that exists is removed at once, so that it never lists an earlier batch. A device
+    /// or a pipe stays, and is written to.
     pub(super) fn new(
         named: Option<&Path>,
         bank: &Path,
@@ -56,10 +60,13 @@ impl RejectList {
     ) -> Result<Self, EngineError> {
         let place = match named {
             Some(file) => {
-                if file.is_file() {
-                    fs::remove_file(file).map_err(write_error(file))?;
+                let path = file.to_path_buf();
+                if is_device(file) {
+                    ListedIn::Device(path)
+                } else {
+                    remove(file).map_err(write_error(file))?;
+                    ListedIn::Named(path)
                 }
-                ListedIn::Named(file.to_path_buf())
             }
             None => ListedIn::Folder(bank.join("rejects"), batch),
         };
@@ -79,7 +86,12 @@ impl RejectList {
         if self.open.is_none() {
             let (path, file) = match &self.place {
                 ListedIn::Named(path) => {
-                    (path.clone(), File::create(path).map_err(write_error(path))?)
+                    let file = File::create_new(path).map_err(write_error(path))?;
+                    (path.clone(), file)
+                }
+                ListedIn::Device(path) => {
+                    let device = File::options().write(true).open(path);
+                    (path.clone(), device.map_err(write_error(path))?)
                 }
                 ListedIn::Folder(folder, batch) => attempt(folder, *batch)?,
             };
@@ -110,6 +122,20 @@ impl RejectList {
             count: self.count,
             first: self.first,
         })
+    }
+}
+
+/// Whether a name leads to what is neither a file nor a folder.
+fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// Removes a file or a link, if there is one.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        // A folder has an error of its own once the file is made.
+        Ok(found) if !found.is_dir() => fs::remove_file(path),
+        _ => Ok(()),
     }
 }
 

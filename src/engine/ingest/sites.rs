@@ -1,6 +1,7 @@
 //! What a batch says of sites themselves.
 //!
-//! Of several records of one site the last counts, whole, as with records of pages. What a site gives
+//! Of several records of one site the largest counts, whole: the one of most bytes, and of equally long
+//! ones the last in byte order, as the bank packs them. What a site gives
 //! its pages is written into them where they have nothing of their own: in all pages that are there
 //! when it changes, and in each that comes later. So whoever reads pages need not know of it.
 
@@ -62,7 +63,7 @@ pub(super) struct SiteClaims {
     records: Sorted,
     /// Of what was taken so far; `None` where the batch has no records of sites.
     hasher: Option<blake3::Hasher>,
-    /// Records that a later one of their site overruled, as far as they were taken.
+    /// Records that another one of their site overruled, as far as they were taken.
     pub(super) overruled: u64,
 }
 
@@ -89,17 +90,23 @@ impl SiteClaims {
     }
 
     fn take(&mut self, of_site: &[u8]) -> Result<Option<SiteAttributes>, EngineError> {
-        let mut last: Option<SiteAttributes> = None;
+        let mut largest: Option<Vec<u8>> = None;
         while let Some((_, value)) = self.records.next_under(of_site)? {
-            self.overruled += u64::from(last.is_some());
-            last = Some(storage::unpack(value)?);
+            self.overruled += u64::from(largest.is_some());
+            let is_larger =
+                |other: &Vec<u8>| (value.len(), value) > (other.len(), other.as_slice());
+            if largest.as_ref().is_none_or(is_larger) {
+                largest = Some(value.to_vec());
+            }
         }
-        if let (Some(hasher), Some(site)) = (&mut self.hasher, &last) {
-            let bytes = storage::pack(site)?;
+        let Some(bytes) = largest else {
+            return Ok(None);
+        };
+        if let Some(hasher) = &mut self.hasher {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
             hasher.update(&bytes);
         }
-        Ok(last)
+        Ok(Some(storage::unpack(&bytes)?))
     }
 
     /// The digest of all that was said; `None` where nothing was, so that a batch of pages alone has

@@ -49,9 +49,9 @@ impl Urls {
         found
     }
 
-    /// How many bytes of memory it takes, sorting included.
+    /// How many bytes of memory it takes, sorting and the hashes for weighing records included.
     pub(super) fn bytes(&self) -> usize {
-        let of_url = size_of::<Ordered>() + 2 * size_of::<u32>();
+        let of_url = size_of::<Ordered>() + 2 * size_of::<u32>() + size_of::<u128>();
         self.interner.bytes() + self.interner.len() * of_url
     }
 
@@ -63,6 +63,12 @@ impl Urls {
         key.push(0);
         key.extend_from_slice(local.as_bytes());
         self.flags[number as usize]
+    }
+
+    /// How many bytes the key of a URL has.
+    pub(super) fn key_length(&self, number: u32) -> usize {
+        let (site, local) = self.interner.parts(number);
+        site.len() + 1 + local.len()
     }
 
     /// The numbers of the URLs that are used or have one of the flags, in the order of their keys.

@@ -21,6 +21,7 @@ use crate::cover::{Choice, Covered, Seats, Share, Value};
 use crate::engine::policy::{Limit, List, Lists};
 use crate::storage::Hash128;
 use crate::storage::records::BatchId;
+use crate::watch::Watch;
 
 pub use method::Method;
 pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};
@@ -373,16 +374,9 @@ impl PlanOptions {
     }
 
     /// Reads the files that lists name and that were not read yet; relative paths are those from
-    /// `folder`.
-    pub fn read_lists(self, folder: &Path) -> Result<Self, PlanError> {
-        let read = |list: Option<List>| {
-            list.map(|list| {
-                let name = list.name().to_owned();
-                list.found(folder)
-                    .map_err(|source| PlanError::List { name, source })
-            })
-            .transpose()
-        };
+    /// `folder`. Errors are those of [`List::read`].
+    pub fn read_lists(self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
+        let read = |list: Option<List>| list.map(|list| list.found(folder, watch)).transpose();
         Ok(Self {
             exclude: read(self.exclude)?,
             only: read(self.only)?,

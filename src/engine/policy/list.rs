@@ -1,17 +1,20 @@
 //! A list that a plan names: its lines, or where the plan is kept their hash.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::fmt::Write;
-use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::engine::{EngineError, PlanError};
+use crate::shown::last_part;
 use crate::storage::Hash128;
 use crate::storage::lists::ListText;
+use crate::watch::{Interrupted, Interruptible, Watch, is_interrupted};
 
 /// The most bytes of a list.
 const MOST_BYTES: u64 = 256 << 20;
@@ -64,10 +67,21 @@ impl List {
     /// those that were there before do not count.
     #[must_use]
     pub fn of_text(name: &str, text: &str) -> Self {
+        let Ok(list) = Self::of_lines(name, text, || Ok::<_, Infallible>(()));
+        list
+    }
+
+    /// The list of a text; `each` is called for every line and can stop the work.
+    fn of_lines<E>(
+        name: &str,
+        text: &str,
+        mut each: impl FnMut() -> Result<(), E>,
+    ) -> Result<Self, E> {
         let mut said = String::with_capacity(text.len() + 1);
         let mut lines = 0;
         let mut seen = std::collections::BTreeSet::new();
         for line in text.trim_start_matches('\u{feff}').lines().map(str::trim) {
+            each()?;
             if !line.is_empty() && !line.starts_with('#') && seen.insert(line) {
                 said.push_str(line);
                 said.push('\n');
@@ -75,17 +89,22 @@ impl List {
             }
         }
         let text = ListText(said);
-        Self {
+        Ok(Self {
             name: name.to_owned(),
             lines,
             hash: Some(text.hash()),
             text: Some(text.0.into()),
-        }
+        })
     }
 
-    /// Reads a list from a file; `@media` is the built-in list of that name, and `none` is
-    /// [`List::none`].
-    pub fn read(path: &Path) -> std::io::Result<Self> {
+    /// Reads a list from a file of any kind, a pipe too; `@media` is the built-in list of that name,
+    /// and `none` is [`List::none`].
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::List`] if the file cannot be read, is longer than 256 MiB or not UTF-8;
+    /// [`EngineError::Interrupted`] if the watch stops the work, also while a pipe has nothing to say.
+    pub fn read(path: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
         let name = path.to_string_lossy();
         if name.starts_with('@') {
             return Ok(Self::of_text(&name, &name));
@@ -93,19 +112,14 @@ impl List {
         if name == NONE {
             return Ok(Self::none());
         }
-        let mut bytes = Vec::new();
-        let read = File::open(path)?
-            .take(MOST_BYTES + 1)
-            .read_to_end(&mut bytes)?;
-        if read as u64 > MOST_BYTES {
-            return Err(std::io::Error::other(format!(
-                "a list has at most {} MiB",
-                MOST_BYTES >> 20
-            )));
-        }
-        let text = String::from_utf8(bytes)
-            .map_err(|e| std::io::Error::new(std::io::ErrorKind::InvalidData, e))?;
-        Ok(Self::of_text(&name, &text))
+        let text = read_text(path, watch).map_err(|source| {
+            if is_interrupted(&source) {
+                return EngineError::from(Interrupted);
+            }
+            let name = name.clone().into_owned();
+            PlanError::List { name, source }.into()
+        })?;
+        Ok(Self::of_lines(&name, &text, || watch.proceed())?)
     }
 
     /// No list: takes off what a plan kept.
@@ -125,6 +139,12 @@ impl List {
         &self.name
     }
 
+    /// The same list, called by the last part of its path.
+    pub(crate) fn without_folder(mut self) -> Self {
+        self.name = last_part(&self.name).to_owned();
+        self
+    }
+
     /// How many lines it has.
     #[must_use]
     pub const fn lines(&self) -> u64 {
@@ -132,16 +152,14 @@ impl List {
     }
 
     /// Reads the file where nothing but its name is known; a relative path is one from `folder`.
-    pub(crate) fn found(self, folder: &Path) -> std::io::Result<Self> {
-        if self.hash.is_some() || self.name.starts_with('@') || self.name == NONE {
-            let is_named = self.hash.is_none();
-            return if is_named {
-                Self::read(Path::new(&self.name))
-            } else {
-                Ok(self)
-            };
+    pub(crate) fn found(self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
+        if self.hash.is_some() {
+            return Ok(self);
         }
-        let found = Self::read(&folder.join(&self.name))?;
+        if self.name.starts_with('@') || self.name == NONE {
+            return Self::read(Path::new(&self.name), watch);
+        }
+        let found = Self::read(&folder.join(&self.name), watch)?;
         Ok(Self {
             name: self.name,
             ..found
@@ -167,6 +185,19 @@ impl List {
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
+}
+
+/// The text of a file that may be a pipe without an end.
+fn read_text(path: &Path, watch: &dyn Watch) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let read = Interruptible::file(path, watch)?
+        .take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    if read as u64 > MOST_BYTES {
+        let most = MOST_BYTES >> 20;
+        return Err(io::Error::other(format!("a list has at most {most} MiB")));
+    }
+    String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
 }
 
 impl Serialize for List {

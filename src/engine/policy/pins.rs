@@ -13,6 +13,7 @@ use crate::ingest::{self, BadPattern, Naming};
 use crate::page::PageId;
 use crate::storage::records::PageState;
 use crate::storage::{Store, tables};
+use crate::watch::Watch;
 
 /// Pages that a plan pins, as the bank has them.
 #[derive(Debug, Default)]
@@ -54,13 +55,14 @@ impl Pins {
     /// Finds the pages of a list of URLs, one a line.
     pub(super) fn find(
         store: &Store,
-        text: &str,
-        list: &List,
+        (text, list): (&str, &List),
         candidates: &Candidates,
         naming: Naming,
+        watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let mut pins = Self::default();
         for url in text.lines() {
+            watch.proceed()?;
             let bad = |_| PlanError::Line {
                 list: list.name().to_owned(),
                 line: url.to_owned(),

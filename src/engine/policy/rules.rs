@@ -7,9 +7,10 @@ use super::list::List;
 use super::params::Policy;
 use super::pins::Pins;
 use crate::engine::{EngineError, PlanError, naming};
-use crate::ingest::{self, Naming, Patterns};
+use crate::ingest::{self, Naming, Patterns, PatternsError};
 use crate::storage::lists::ListText;
 use crate::storage::{Changes, Store, tables};
+use crate::watch::Watch;
 
 /// The lists that a plan names.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,15 +49,22 @@ fn text_of(store: &Store, list: &List) -> Result<String, EngineError> {
     }
 }
 
-fn patterns(store: &Store, list: &List, naming: Naming) -> Result<Patterns, EngineError> {
+/// Compiles the lines of a list.
+fn patterns(
+    store: &Store,
+    list: &List,
+    naming: Naming,
+    watch: &dyn Watch,
+) -> Result<Patterns, EngineError> {
     let text = text_of(store, list)?;
-    Patterns::new(&text, naming).map_err(|(at, why)| {
-        PlanError::Line {
+    Patterns::new(&text, naming, watch).map_err(|error| match error {
+        PatternsError::Interrupted(stop) => stop.into(),
+        PatternsError::Line(at, why) => PlanError::Line {
             list: list.name().to_owned(),
             line: text.lines().nth(at).unwrap_or_default().to_owned(),
             why,
         }
-        .into()
+        .into(),
     })
 }
 
@@ -85,16 +93,19 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Reads the lists of a plan. Cost: their lines, and a look for each page that is pinned.
+    /// Reads and compiles the lists of a plan. Cost: their lines, and a look for each page that is
+    /// pinned.
     pub(crate) fn load(
         store: &Store,
         policy: Policy,
         lists: Lists<'_>,
+        watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let naming = naming(&store.settings()?)?;
         let read = |list: Option<&List>| {
             let list = list.filter(|list| list.hash().is_some());
-            list.map(|list| patterns(store, list, naming)).transpose()
+            list.map(|list| patterns(store, list, naming, watch))
+                .transpose()
         };
         let candidates = Candidates {
             exclude: read(lists.exclude)?,
@@ -104,7 +115,10 @@ impl Rules {
             mode: naming.sites,
         };
         let pins = match lists.pin {
-            Some(list) => Pins::find(store, &text_of(store, list)?, list, &candidates, naming)?,
+            Some(list) => {
+                let text = text_of(store, list)?;
+                Pins::find(store, (&text, list), &candidates, naming, watch)?
+            }
             None => Pins::default(),
         };
         Ok(Self {

@@ -321,13 +321,18 @@ impl RefreshView {
         }
     }
 
-    pub(crate) fn new(refresh: RefreshId, record: RefreshRecord) -> Result<Self, EngineError> {
+    /// A refresh that is stored, with the parameters in its record, read.
+    pub(crate) fn new(
+        refresh: RefreshId,
+        record: RefreshRecord,
+        parameters: PlanOptions,
+    ) -> Result<Self, EngineError> {
         let policy = record.policy.as_deref().map(serde_json::from_str);
         Ok(Self {
             refresh,
             plan: record.plan,
             policy: policy.transpose().map_err(PlanError::Kept)?,
-            parameters: PlanOptions::from_kept(&record.settings)?,
+            parameters,
             batch: record.batch,
             at: record.at,
             seconds: record.seconds,

@@ -52,7 +52,7 @@ pub(super) fn run(
         return Err(PlanError::NothingToTune.into());
     }
     let policy = options.policy()?;
-    let rules = Rules::load(reader, policy, options.lists())?;
+    let rules = Rules::load(reader, policy, options.lists(), watch)?;
     let seats = decided.seats();
     if let Some(seeds) = seats.filter(|seeds| rules.pins.count() > *seeds) {
         let pins = rules.pins.pages.len() as u64;

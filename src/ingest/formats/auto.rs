@@ -13,7 +13,7 @@ use super::{heritrix, json_array, nutch, sitemap, warc, wat};
 use crate::ingest::foreign::Foreign;
 use crate::ingest::open::{Input, SeenInput};
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{Pieces, Source, Sources, Stop};
+use crate::ingest::source::{MOST_HELD, Pieces, Source, Sources, Stop, most_held};
 use crate::ingest::{entries, lines};
 use crate::watch::Watch;
 
@@ -26,6 +26,7 @@ pub(super) fn sources(inputs: &[Input], nofollow: Nofollow) -> Sources {
             nofollow,
             tally: Arc::clone(&tally),
             seen: Arc::default(),
+            most_held: MOST_HELD,
         }) as Box<dyn Source>
     };
     inputs.iter().map(source).collect()
@@ -40,11 +41,17 @@ struct Auto {
     tally: Arc<Tally>,
     /// What it is by its first bytes, where it is read as lines.
     seen: Arc<OnceLock<SeenInput>>,
+    /// How many bytes a table may hold.
+    most_held: usize,
 }
 
 impl Source for Auto {
     fn name(&self) -> String {
         self.input.to_string()
+    }
+
+    fn limit_memory(&mut self, bytes: usize) {
+        self.most_held = most_held(bytes);
     }
 
     fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
@@ -55,7 +62,7 @@ impl Source for Auto {
         let mut opened = self.input.open(progress)?;
         let is = opened.look_ahead();
         if let Some(table) = Table::of(is, &opened) {
-            return table.pieces(&self.input, opened, progress);
+            return table.pieces(&self.input, opened, self.most_held, progress);
         }
         let name = self.name();
         let seen = Arc::clone(&self.seen);

@@ -1,14 +1,12 @@
 //! A list of somebody's own beside a plan's: is it alive, is it covered, what is it worth?
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use askama::Template;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Multipart, Request, State as Shared};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Response, StatusCode};
-use tokio::time::timeout;
 
 use super::frame::Frame;
 use crate::engine::{
@@ -41,9 +39,6 @@ impl Parameters for About {
         })
     }
 }
-
-/// How long a list may take to come.
-const BODY_TIME: Duration = Duration::from_secs(8);
 
 #[derive(Template)]
 #[template(path = "compare.html", config = "src/serve/askama.toml")]
@@ -98,15 +93,9 @@ pub(super) async fn answer(
     request: Request,
 ) -> Response<Body> {
     let form = asked.form;
-    let sent = timeout(BODY_TIME, sent(request)).await;
-    let sent = sent.unwrap_or_else(|_| {
-        let text = format!(
-            "the list did not come within {} seconds",
-            BODY_TIME.as_secs()
-        );
-        Err(Fault::new(StatusCode::REQUEST_TIMEOUT, text))
-    });
-    // Few lists are compared together; whoever sends slowly keeps nobody waiting.
+    // It is there, so that nothing is waited for here.
+    let sent = sent(request).await;
+    // Few lists are compared together.
     let lists = Arc::clone(&desk);
     let _turn = lists.lists.acquire().await;
     match sent {

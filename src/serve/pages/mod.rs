@@ -62,9 +62,9 @@ pub(super) fn router(desk: Arc<Desk>, guard: Arc<Guard>) -> Router {
         .route("/style.css", get(style))
         .route("/icon.svg", get(icon))
         .fallback(nothing)
-        .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(desk)
         .layer(from_fn_with_state(guard, watch_over))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
 }
 
 /// How an answer is made: from a state, what is asked of it, and what it is written as.

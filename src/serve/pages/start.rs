@@ -41,8 +41,7 @@ struct Page<'a> {
 }
 
 pub(super) fn made(state: &State<'_>, _: Nothing, form: Form) -> Result<Answer, Fault> {
-    let mut status = state.bank.status()?;
-    state.hide_place(&mut status);
+    let status = state.bank.status()?;
     if form == Form::Json {
         return Answer::json(&status);
     }

@@ -19,6 +19,7 @@ use std::path::Path;
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
+use crate::support::skipped::skipped;
 use disk::{Disk, Kept, Listed, Listing, PAGE, number};
 use judge::{Cut, Outcome};
 use stories::Traced;
@@ -221,7 +222,8 @@ fn a_power_cut_loses_nothing_that_was_acknowledged() {
         .map(|count| count.parse().expect("LONG_CUTS"));
     let mut tally = Tally::default();
     let Some(traced) = place.tell(long.is_some()) else {
-        eprintln!("SKIPPED a_power_cut_loses_nothing_that_was_acknowledged: no C compiler (cc)");
+        let test = "a_power_cut_loses_nothing_that_was_acknowledged";
+        skipped(test, "a C compiler", "apt-get install gcc");
         return;
     };
     // Most of the cuts fall on the first story, that of a bank from its creation on.

@@ -7,12 +7,13 @@ use crate::engine::EngineError;
 use crate::engine::ask::nearest;
 use crate::engine::ask::views::Views;
 use crate::engine::history::past::TakesPart;
-use crate::engine::plan::{Plan, PlanOptions};
+use crate::engine::plan::Plan;
 use crate::engine::policy::Rules;
 use crate::ingest;
 use crate::page::PageId;
 use crate::storage::records::{RefreshId, RefreshRecord, SeedRecord};
 use crate::storage::tables;
+use crate::watch::Unwatched;
 
 /// A seed list.
 pub(in crate::engine) struct Side {
@@ -56,9 +57,9 @@ impl Side {
         record: RefreshRecord,
     ) -> Result<Self, EngineError> {
         let store = &views.reader;
-        let options = PlanOptions::from_kept(&record.settings)?;
+        let options = views.options(&record.settings)?;
         let plan = options.decide()?;
-        let rules = Rules::load(store, options.policy()?, options.lists())?;
+        let rules = Rules::load(store, options.policy()?, options.lists(), &Unwatched)?;
         let prefix = refresh.to_be_bytes();
         let mut side = Self {
             view: DiffSide {

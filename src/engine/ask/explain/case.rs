@@ -4,12 +4,13 @@ use super::answers::{Asked, LeftOut, ReadCost};
 use super::core_answers::ScoredUrl;
 use super::places::{Place, Places};
 use crate::engine::ask::views::Views;
-use crate::engine::plan::{Method, Pages, Plan, PlanOptions, Tuned};
+use crate::engine::plan::{Method, Pages, Plan, Tuned};
 use crate::engine::policy::{Policy, Rules};
 use crate::engine::{Bank, EngineError, Which};
 use crate::page::PageId;
 use crate::storage::records::{PageRecord, PageState, RefreshId, RefreshRecord};
 use crate::storage::{StoreError, tables};
+use crate::watch::Unwatched;
 
 /// How many batches are read back, at most, to learn what a page was.
 const LOOKED_BACK: usize = 10;
@@ -44,14 +45,19 @@ impl Case {
             }
             found => found?,
         };
-        let options = PlanOptions::from_kept(&record.settings)?;
+        let options = views.options(&record.settings)?;
         let policy = options.policy()?;
         let (rules, places) = if policy == Policy::default() {
             (None, None)
         } else {
             let differs = record.chosen.is_some();
             (
-                Some(Rules::load(&views.reader, policy, options.lists())?),
+                Some(Rules::load(
+                    &views.reader,
+                    policy,
+                    options.lists(),
+                    &Unwatched,
+                )?),
                 Some(Places::read(&views.reader, refresh, differs)?),
             )
         };

@@ -330,9 +330,18 @@ fn read_lines(
     Ok(false)
 }
 
+/// Begins a file under a name that a command which was killed may have left. Whatever has the name is
+/// removed first: a link there is not followed.
+fn begin(fresh: &Path) -> io::Result<fs::File> {
+    match fs::remove_file(fresh) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => fs::File::create_new(fresh),
+    }
+}
+
 fn of_file(path: &Path, traces: &Traces<'_>, watch: &dyn Watch) -> Result<u64, EngineError> {
     let fresh = path.with_extension("new");
-    let mut out = BufWriter::new(fs::File::create(&fresh).map_err(failed(&fresh))?);
+    let mut out = BufWriter::new(begin(&fresh).map_err(failed(&fresh))?);
     let mut left_out = 0;
     let written = read_lines(path, |line, text| {
         watch.proceed()?;
@@ -349,8 +358,9 @@ fn of_file(path: &Path, traces: &Traces<'_>, watch: &dyn Watch) -> Result<u64, E
         return written.map(|_| 0);
     }
     let replace = || {
-        out.into_inner()?.sync_all()?;
-        fs::set_permissions(&fresh, fs::metadata(path)?.permissions())?;
+        let file = out.into_inner()?;
+        file.set_permissions(fs::metadata(path)?.permissions())?;
+        file.sync_all()?;
         fs::rename(&fresh, path)
     };
     replace().map_err(failed(path))?;

@@ -1,7 +1,6 @@
 //! What the HTML of a page says of its links.
 
 use crate::ingest::base::Base;
-use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::fetch::lead;
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::reading::Reading;
@@ -9,8 +8,10 @@ use crate::ingest::record::PageRecord;
 use crate::ingest::summary::DropReason;
 use crate::page::AliasBy;
 
-/// The most bytes of URLs that are made of a page's links; those beyond are dropped as too long.
-const MOST_MADE: usize = 4 * MAX_LINE;
+/// How many bytes of URLs are made of a page's links at most, whatever the page's size, and for each
+/// byte of its text; links beyond are dropped as too long.
+const MADE_OF_PAGE: usize = 1 << 20;
+const MADE_OF_BYTE: usize = 6;
 
 /// What becomes of links that their page asks not to follow: `rel=nofollow` on the link, `nofollow`
 /// or `none` in the page's `meta` for robots.
@@ -31,16 +32,17 @@ pub(crate) struct PageLinks<'r> {
     /// Whether the page asks not to follow any of its links.
     asks: bool,
     targets: Vec<UrlNumber>,
-    /// How many bytes of URLs were made of them.
-    made: usize,
+    /// How many bytes of URLs may still be made of them.
+    room: usize,
     pub(crate) reading: &'r mut Reading,
 }
 
 impl<'r> PageLinks<'r> {
-    /// Those of a page with this URL, which are relative to `base`, if it has one.
+    /// Those of a page with this URL, which are relative to `base`, if it has one; the text that has
+    /// them is of `length` bytes.
     pub(crate) fn of(
         page: UrlNumber,
-        url: &str,
+        (url, length): (&str, usize),
         base: Option<&str>,
         nofollow: Nofollow,
         asks: bool,
@@ -52,7 +54,7 @@ impl<'r> PageLinks<'r> {
             nofollow,
             asks,
             targets: Vec::new(),
-            made: 0,
+            room: MADE_OF_PAGE + MADE_OF_BYTE.saturating_mul(length),
             reading,
         }
     }
@@ -75,13 +77,13 @@ impl<'r> PageLinks<'r> {
         };
         match absolute {
             // A long base makes more of a page's links than the page has text.
-            Ok(url) if self.made.saturating_add(url.len()) > MOST_MADE => {
-                self.reading.summary.dropped(DropReason::TooLong);
-            }
-            Ok(url) => {
-                self.made += url.len();
-                self.targets.extend(self.reading.target(self.page, &url));
-            }
+            Ok(url) => match self.room.checked_sub(url.len()) {
+                Some(room) => {
+                    self.room = room;
+                    self.targets.extend(self.reading.target(self.page, &url));
+                }
+                None => self.reading.summary.dropped(DropReason::TooLong),
+            },
             Err(problem) => self.reading.summary.dropped(DropReason::from(&problem)),
         }
     }

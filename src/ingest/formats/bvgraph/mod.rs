@@ -20,10 +20,12 @@ mod lists;
 mod urls;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub use header::file as bv_graph_file;
 
 use super::nodes::code::{self, Numbers};
+use super::nodes::room::{self, Room};
 use crate::ingest::blocks::{MAX_LINE, line_too_long};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::open::{Input, InputError};
@@ -31,7 +33,7 @@ use crate::ingest::progress::Progress;
 use crate::ingest::reading::Reading;
 use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, Position, RejectReason};
-use crate::ingest::source::{Piece, Pieces, Source, Sources, Stop};
+use crate::ingest::source::{MOST_HELD, Piece, Pieces, Source, Sources, Stop, most_held};
 use crate::ingest::summary::DropReason;
 use crate::watch::Watch;
 use error::BvGraphError;
@@ -55,7 +57,8 @@ pub(super) fn sources(inputs: &[Input], urls: Option<Input>) -> Sources {
         sources.push(Box::new(BvGraph {
             basename,
             list,
-            urls: Urls::Numbered,
+            urls: Arc::new(Urls::Numbered),
+            most_held: MOST_HELD,
         }));
     }
     sources
@@ -69,7 +72,9 @@ pub(super) fn sources(inputs: &[Input], urls: Option<Input>) -> Sources {
 struct BvGraph {
     basename: PathBuf,
     list: Option<Input>,
-    urls: Urls,
+    urls: Arc<Urls>,
+    /// How many bytes the URLs of all nodes may take, and those of one list.
+    most_held: usize,
 }
 
 impl Source for BvGraph {
@@ -80,13 +85,17 @@ impl Source for BvGraph {
             .map_or_else(String::new, Input::to_string)
     }
 
+    fn limit_memory(&mut self, bytes: usize) {
+        self.most_held = most_held(bytes);
+    }
+
     /// Reads the list of URLs; refuses one whose length is not the number of the graph's nodes.
     fn prepare(&mut self, watch: &dyn Watch) -> Result<Option<u64>, Stop> {
         let nodes = Header::read(&self.basename)
             .map_err(InputError::from)?
             .nodes;
         if let Some(list) = &self.list {
-            let urls = urls::read(list, watch)?;
+            let urls = urls::read(list, self.most_held, watch)?;
             if urls.len() != nodes {
                 let error = BvGraphError::Urls {
                     file: list.to_string(),
@@ -96,7 +105,7 @@ impl Source for BvGraph {
                 };
                 return Err(InputError::from(error).into());
             }
-            self.urls = Urls::Listed(urls);
+            self.urls = Arc::new(Urls::Listed(urls));
         }
         let graph = header::file(&self.basename, "graph");
         let length = header::length(&graph).map_err(InputError::from)?;
@@ -104,25 +113,34 @@ impl Source for BvGraph {
     }
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let urls = &self.urls;
+        let (urls, most_held) = (Arc::clone(&self.urls), self.most_held);
         let pieces = lists::Pieces::open(&self.basename, progress).map_err(InputError::from)?;
         Ok(Box::new(pieces.map(move |coded| {
             let coded = coded?;
+            let urls = Arc::clone(&urls);
             Ok(Piece {
                 bytes: coded.bytes.len() as u64,
                 records: coded.lists,
-                memory: coded.bytes.len() * EXPANSION,
-                read: Box::new(move |reading| read(&coded.bytes, urls, reading)),
+                memory: room::memory(&coded.bytes, EXPANSION),
+                read: Box::new(move |reading| read(coded.bytes, 0, urls, most_held, reading)),
             })
         })))
     }
 }
 
-fn read(coded: &[u8], urls: &Urls, reading: &mut Reading) {
-    let mut cursor = Cursor::of(urls);
-    for list in code::lists(coded) {
+/// Reads the lists from a place on.
+fn read(coded: Vec<u8>, from: usize, urls: Arc<Urls>, most_held: usize, reading: &mut Reading) {
+    let mut cursor = Cursor::of(&urls);
+    let mut at = from;
+    while let Some(list) = code::first(&coded, at) {
+        if reading.is_full() {
+            drop(cursor);
+            reading.go_on_with(move |reading| read(coded, at, urls, most_held, reading));
+            return;
+        }
+        at += list.len() + 1;
         let node = Numbers::of(list).next().unwrap_or_default();
-        let said = read_list(list, &mut cursor, reading);
+        let said = read_list(list, &mut cursor, most_held, reading);
         let url = match &said {
             Ok(_) => &[],
             Err(_) => cursor.url(node),
@@ -134,6 +152,7 @@ fn read(coded: &[u8], urls: &Urls, reading: &mut Reading) {
 fn read_list(
     list: &[u8],
     urls: &mut Cursor<'_>,
+    most_held: usize,
     reading: &mut Reading,
 ) -> Result<Event<UrlNumber>, Fault> {
     // A line of text may not be longer either: it bounds what a record takes.
@@ -146,10 +165,13 @@ fn read_list(
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
     let page = reading.page(url)?;
     let mut targets = Vec::new();
+    let mut room = Room::of(list.len(), most_held);
     let mut to = 0;
     for gap in numbers {
         to += gap;
-        match std::str::from_utf8(urls.url(to)) {
+        let url = urls.url(to);
+        room.take(url)?;
+        match std::str::from_utf8(url) {
             Ok(url) => targets.extend(reading.target(page, url)),
             Err(_) => reading.summary.dropped(DropReason::Invalid),
         }

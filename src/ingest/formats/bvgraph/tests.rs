@@ -282,7 +282,7 @@ fn urls_come_back_by_number_in_any_order() {
     urls[17] = "y".repeat(MAX + 9);
     fs::write(&path, urls.join("\r\n")).unwrap();
     urls[17].truncate(MAX + 1);
-    let list = urls::read(&Input::File(path), &Unwatched).unwrap();
+    let list = urls::read(&Input::File(path), usize::MAX, &Unwatched).unwrap();
     assert_eq!(list.len(), 999);
     let list = Urls::Listed(list);
     let mut cursor = Cursor::of(&list);

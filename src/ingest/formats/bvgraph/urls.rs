@@ -5,7 +5,7 @@ use crate::ingest::formats::nodes::texts::{self, Texts};
 use crate::ingest::location::MAX_URL;
 use crate::ingest::open::Input;
 use crate::ingest::progress::Progress;
-use crate::ingest::source::Stop;
+use crate::ingest::source::{Stop, check_held};
 use crate::watch::Watch;
 
 /// Where the URLs of the nodes come from.
@@ -17,8 +17,8 @@ pub(super) enum Urls {
     Listed(Texts),
 }
 
-/// Reads a list of URLs, one a line.
-pub(super) fn read(input: &Input, watch: &dyn Watch) -> Result<Texts, Stop> {
+/// Reads a list of URLs, one a line, which may take `most_held` bytes of memory.
+pub(super) fn read(input: &Input, most_held: usize, watch: &dyn Watch) -> Result<Texts, Stop> {
     watch.stage("urls", input.length()?);
     let progress = Progress::new(watch);
     let mut list = Texts::default();
@@ -33,6 +33,7 @@ pub(super) fn read(input: &Input, watch: &dyn Watch) -> Result<Texts, Stop> {
             line.resize(MAX_URL + 1, b'?');
             list.push(&line);
         }
+        check_held(input, list.memory(), most_held)?;
         progress.tell();
     }
     Ok(list)

@@ -25,7 +25,10 @@ mod parts;
 mod ranks;
 mod vertices;
 
+use std::sync::Arc;
+
 use super::nodes::code::{self, Numbers};
+use super::nodes::room::{self, Room};
 use super::nodes::texts::{self, Cursor};
 use crate::ingest::blocks::{MAX_LINE, line_too_long};
 use crate::ingest::interner::UrlNumber;
@@ -34,7 +37,9 @@ use crate::ingest::progress::Progress;
 use crate::ingest::reading::Reading;
 use crate::ingest::record::{Attribute, Event, PageRecord};
 use crate::ingest::reject::{Fault, Position};
-use crate::ingest::source::{PIECE_RECORDS, Piece, Pieces, Source, Sources, Stop};
+use crate::ingest::source::{
+    MOST_HELD, PIECE_RECORDS, Piece, Pieces, Source, Sources, Stop, check_held, most_held,
+};
 use crate::ingest::summary::DropReason;
 use crate::watch::Watch;
 use edges::{Coded, Lists};
@@ -52,7 +57,8 @@ pub(super) fn sources(edges: &[Input], vertices: Vec<Input>, ranks: Vec<Input>) 
         edges: edges.to_vec(),
         vertices,
         ranks,
-        graph: Graph::default(),
+        graph: Arc::default(),
+        most_held: MOST_HELD,
     })]
 }
 
@@ -62,7 +68,9 @@ struct CcGraph {
     edges: Vec<Input>,
     vertices: Vec<Input>,
     ranks: Vec<Input>,
-    graph: Graph,
+    graph: Arc<Graph>,
+    /// How many bytes the names of all vertices may take, and the URLs of one list.
+    most_held: usize,
 }
 
 /// What is known of vertices before the first edge is read.
@@ -70,6 +78,7 @@ struct CcGraph {
 struct Graph {
     vertices: Vertices,
     ranks: Ranks,
+    most_held: usize,
 }
 
 impl Source for CcGraph {
@@ -80,47 +89,65 @@ impl Source for CcGraph {
             .map_or_else(String::new, Input::to_string)
     }
 
+    fn limit_memory(&mut self, bytes: usize) {
+        self.most_held = most_held(bytes);
+    }
+
     /// Reads the vertices and the ranks.
     fn prepare(&mut self, watch: &dyn Watch) -> Result<Option<u64>, Stop> {
         // A missing file is told before the others are read.
         let length = parts::length(&self.edges)?;
         parts::length(&self.vertices)?;
         parts::length(&self.ranks)?;
-        let vertices = vertices::read(&self.vertices, watch)?;
+        let vertices = vertices::read(&self.vertices, self.most_held, watch)?;
+        if let Some(input) = self.ranks.first() {
+            let names = &vertices.names;
+            // A rank each, and to find names that are not sorted a hash and a number each.
+            let of_each = if names.is_sorted() { 4 } else { 20 };
+            let all = usize::try_from(names.len()).unwrap_or(usize::MAX);
+            let held = all.saturating_mul(of_each).saturating_add(names.memory());
+            check_held(input, held, self.most_held)?;
+        }
         let ranks = ranks::read(&self.ranks, &vertices.names, watch)?;
         tracing::debug!(
             vertices = vertices.names.len(),
             bytes = vertices.names.memory(),
             "names of vertices"
         );
-        self.graph = Graph { vertices, ranks };
+        self.graph = Arc::new(Graph {
+            vertices,
+            ranks,
+            most_held: self.most_held,
+        });
         Ok(length)
     }
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let graph = &self.graph;
         let lists = Lists::new(&self.edges, graph.vertices.names.len(), progress);
-        let lists = lists.map(move |coded| Ok(of_lists(coded?, graph)));
+        let lists = lists.map(move |coded| Ok(of_lists(coded?, Arc::clone(graph))));
         let others = beside(graph).chain(strays(&graph.ranks));
         Ok(Box::new(lists.chain(others.map(Ok))))
     }
 }
 
-fn of_lists(coded: Coded, graph: &Graph) -> Piece<'_> {
+fn of_lists<'a>(coded: Coded, graph: Arc<Graph>) -> Piece<'a> {
     Piece {
         bytes: coded.text,
         records: coded.lists,
-        memory: coded.bytes.len() * EXPANSION,
+        memory: room::memory(&coded.bytes, EXPANSION),
         read: Box::new(move |reading| {
             reading.summary.blank_lines += coded.blank;
-            read(&coded.bytes, graph, reading);
+            read(coded.bytes, 0, graph, reading);
         }),
     }
 }
 
 /// What was counted of the vertices and the ranks, as a piece without records.
 fn beside(graph: &Graph) -> impl Iterator<Item = Piece<'_>> + Send {
-    let Graph { vertices, ranks } = graph;
+    let Graph {
+        vertices, ranks, ..
+    } = graph;
     std::iter::once(Piece {
         bytes: vertices.bytes + ranks.bytes,
         records: 0,
@@ -158,18 +185,26 @@ fn strays(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
     listed.chain(counted)
 }
 
-fn read(coded: &[u8], graph: &Graph, reading: &mut Reading) {
-    let mut names = Names::of(graph);
-    for list in code::lists(coded) {
+/// Reads the lists from a place on.
+fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, reading: &mut Reading) {
+    let mut names = Names::of(&graph);
+    let mut at = from;
+    while let Some(list) = code::first(&coded, at) {
+        if reading.is_full() {
+            drop(names);
+            reading.go_on_with(move |reading| read(coded, at, graph, reading));
+            return;
+        }
+        at += list.len() + 1;
         let id = Numbers::of(list).next().unwrap_or_default();
-        let said = read_list(list, &mut names, graph, reading);
-        let (file, at) = graph.vertices.place(id);
+        let said = read_list(list, &mut names, &graph, reading);
+        let (file, place) = graph.vertices.place(id);
         let mut name: &[u8] = &[];
         if said.is_err() {
             reading.in_file(file);
             name = names.own.text(id);
         }
-        reading.add(at, said, name);
+        reading.add(place, said, name);
     }
 }
 
@@ -208,9 +243,11 @@ fn read_list(
     put_url(names.own.text(id), &mut names.url)?;
     let page = reading.page(&names.url)?;
     let mut targets = Vec::new();
+    let mut room = Room::of(list.len(), graph.most_held);
     let mut to = 0;
     for gap in numbers {
         to += gap;
+        room.take(names.linked.text(to))?;
         match put_url(names.linked.text(to), &mut names.url) {
             Ok(()) => targets.extend(reading.target(page, &names.url)),
             Err(_) => reading.summary.dropped(DropReason::Invalid),

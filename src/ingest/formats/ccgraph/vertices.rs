@@ -9,7 +9,7 @@ use crate::ingest::location::MAX_URL;
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::progress::Progress;
 use crate::ingest::reject::{Position, beginning};
-use crate::ingest::source::Stop;
+use crate::ingest::source::{Stop, check_held};
 use crate::watch::Watch;
 
 /// The names of all vertices, by their ids, and where they stand.
@@ -36,8 +36,13 @@ impl Vertices {
     }
 }
 
-/// Reads the vertices; every line must be the vertex that has its turn.
-pub(super) fn read(inputs: &[Input], watch: &dyn Watch) -> Result<Vertices, Stop> {
+/// Reads the vertices, whose names may take `most_held` bytes of memory; every line must be the vertex
+/// that has its turn.
+pub(super) fn read(
+    inputs: &[Input],
+    most_held: usize,
+    watch: &dyn Watch,
+) -> Result<Vertices, Stop> {
     watch.stage("read hosts", length(inputs)?);
     let progress = Progress::new(watch);
     let mut lines = Parts::new(inputs, progress.clone());
@@ -70,6 +75,9 @@ pub(super) fn read(inputs: &[Input], watch: &dyn Watch) -> Result<Vertices, Stop
         }
         // One byte over the limit is enough to be refused for the length.
         names.push(name.get(..=MAX_URL).unwrap_or(name));
+        if let Some(input) = inputs.get(part) {
+            check_held(input, names.memory(), most_held)?;
+        }
         if id.is_multiple_of(1 << 14) {
             progress.tell();
         }

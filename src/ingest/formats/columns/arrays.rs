@@ -7,16 +7,18 @@ use std::rc::Rc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
-    Decimal256Type, DecimalType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowDictionaryKeyType, ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type,
+    Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, GenericListArray, GenericListViewArray, OffsetSizeTrait, StructArray};
 use arrow_schema::{DataType, TimeUnit};
 
 use super::instant::{day, instant};
 use super::row::{Link, Value};
+use crate::ingest::blocks::MAX_LINE;
 use crate::ingest::reject::{Fault, RejectReason};
 
 /// What a column has in a row.
@@ -108,17 +110,37 @@ fn texts(array: &dyn Array) -> Option<Texts<'_>> {
         DataType::Dictionary(_, _) => {
             let dictionary = array.as_any_dictionary_opt()?;
             let values = texts(dictionary.values().as_ref())?;
-            let keys = if dictionary.values().is_empty() {
-                Vec::new()
-            } else {
-                dictionary.normalized_keys()
-            };
-            let array = dictionary.keys();
-            Some(Box::new(move |row| {
-                let key = keys.get(row).filter(|_| !array.is_null(row))?;
-                values(*key)
-            }))
+            let key = keys(dictionary.keys())?;
+            Some(Box::new(move |row| values(key(row)?)))
         }
+        _ => None,
+    }
+}
+
+/// The places in a dictionary; `None` in a row that has none.
+type Keys<'a> = Box<dyn Fn(usize) -> Option<usize> + 'a>;
+
+fn keys(array: &dyn Array) -> Option<Keys<'_>> {
+    fn of<T>(array: &dyn Array) -> Option<Keys<'_>>
+    where
+        T: ArrowDictionaryKeyType,
+        T::Native: TryInto<usize>,
+    {
+        let array = array.as_primitive_opt::<T>()?;
+        Some(Box::new(move |row| {
+            let key = (!array.is_null(row)).then(|| array.value(row))?;
+            key.try_into().ok()
+        }))
+    }
+    match array.data_type() {
+        DataType::Int8 => of::<Int8Type>(array),
+        DataType::Int16 => of::<Int16Type>(array),
+        DataType::Int32 => of::<Int32Type>(array),
+        DataType::Int64 => of::<Int64Type>(array),
+        DataType::UInt8 => of::<UInt8Type>(array),
+        DataType::UInt16 => of::<UInt16Type>(array),
+        DataType::UInt32 => of::<UInt32Type>(array),
+        DataType::UInt64 => of::<UInt64Type>(array),
         _ => None,
     }
 }
@@ -312,31 +334,37 @@ fn objects(elements: &StructArray) -> Option<Links<'_>> {
     }))
 }
 
-/// About how many bytes so many values of a column take, from a place on.
-pub(super) fn size(array: &dyn Array, range: Range<usize>) -> usize {
-    let slots = range.len() * 16;
+/// About how many bytes a column has in a row.
+pub(super) type Size<'a> = Box<dyn Fn(usize) -> usize + 'a>;
+
+/// How many bytes a value takes besides its text.
+const OF_VALUE: usize = 16;
+
+/// The sizes of a column's rows. Of a list they are added up as far as a record may have them.
+pub(super) fn size(array: &dyn Array) -> Size<'_> {
     if let Some((ranges, elements)) = lists(array) {
-        let mut inside = range.filter_map(ranges);
-        let Some(first) = inside.next() else {
-            return slots;
-        };
-        let end = inside.last().map_or(first.end, |last| last.end);
-        return slots + size(elements, first.start..end.max(first.start));
+        let size = size(elements);
+        return Box::new(move |row| {
+            let mut bytes = OF_VALUE;
+            for at in ranges(row).into_iter().flatten() {
+                bytes += size(at);
+                if bytes > MAX_LINE {
+                    break;
+                }
+            }
+            bytes
+        });
     }
-    if let Some(elements) = array.as_struct_opt() {
-        let columns = elements.columns().iter();
-        return slots
-            + columns
-                .map(|column| size(column, range.clone()))
-                .sum::<usize>();
+    if let Some(array) = array.as_struct_opt() {
+        let columns: Vec<_> = array
+            .columns()
+            .iter()
+            .map(|all| size(all.as_ref()))
+            .collect();
+        return Box::new(move |row| OF_VALUE + columns.iter().map(|size| size(row)).sum::<usize>());
     }
-    match array.data_type() {
-        DataType::Dictionary(..) => slots * 4,
-        _ => texts(array).map_or(slots, |texts| {
-            slots
-                + range
-                    .filter_map(|row| texts(row).map(<[u8]>::len))
-                    .sum::<usize>()
-        }),
+    match texts(array) {
+        Some(texts) => Box::new(move |row| OF_VALUE + texts(row).map_or(0, <[u8]>::len)),
+        None => Box::new(|_| OF_VALUE),
     }
 }

@@ -11,14 +11,16 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_ipc::{BodyCompression, Buffer, Message, root_as_message};
 
-use super::batch;
+use super::batch::{self, Batch, wait};
 use super::error::TableError;
 use super::layout::Layout;
 use crate::ingest::foreign::Foreign;
 use crate::ingest::guard::caught;
 use crate::ingest::open::{Input, InputError, Opened};
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
+use crate::ingest::source::{
+    MOST_HELD, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop, most_held,
+};
 use crate::watch::Watch;
 
 /// What a file begins with, padded, and ends with.
@@ -30,9 +32,11 @@ const MOST_PADDING: usize = 64;
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// The most bytes of the description of a message.
-const MOST_METADATA: u64 = 64 << 20;
-/// The most bytes of a batch, and of what is decompressed from it.
-const MOST_BATCH: u64 = 512 << 20;
+const MOST_METADATA: u64 = 4 << 20;
+
+/// What the batches may come to, as a share of all that may be held, whose rows are still to be read
+/// while the next one is.
+const LENT_SHARE: u64 = 4;
 
 /// Whether a text may begin so that is a stream of Arrow.
 pub(in crate::ingest) fn is_stream(head: &[u8]) -> bool {
@@ -48,25 +52,38 @@ pub(in crate::ingest) fn is_stream(head: &[u8]) -> bool {
 
 /// The sources for Arrow.
 pub(super) fn sources(inputs: &[Input]) -> Sources {
-    let source = |input: &Input| Box::new(Arrow(input.clone())) as Box<dyn Source>;
+    let source = |input: &Input| {
+        Box::new(Arrow {
+            input: input.clone(),
+            most_held: MOST_HELD,
+        }) as Box<dyn Source>
+    };
     inputs.iter().map(source).collect()
 }
 
 /// A file or stream of Arrow, plain or compressed.
 #[derive(Clone, Debug)]
-struct Arrow(Input);
+struct Arrow {
+    input: Input,
+    /// How many bytes a batch and the dictionaries may take.
+    most_held: usize,
+}
 
 impl Source for Arrow {
     fn name(&self) -> String {
-        self.0.to_string()
+        self.input.to_string()
+    }
+
+    fn limit_memory(&mut self, bytes: usize) {
+        self.most_held = most_held(bytes);
     }
 
     fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
-        Ok(self.0.length()?)
+        Ok(self.input.length()?)
     }
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let mut opened = self.0.open(progress)?;
+        let mut opened = self.input.open(progress)?;
         opened.look_ahead();
         if !opened.ahead().starts_with(MAGIC) && !is_stream(opened.ahead()) {
             let error = match opened.seen(opened.ahead()) {
@@ -84,7 +101,7 @@ impl Source for Arrow {
             };
             return Err(error.into());
         }
-        Ok(pieces(self.name(), opened, progress))
+        Ok(pieces(self.name(), opened, self.most_held, progress))
     }
 }
 
@@ -92,6 +109,7 @@ impl Source for Arrow {
 pub(in crate::ingest) fn pieces<'a>(
     file: String,
     input: Opened,
+    most_held: usize,
     progress: &Progress<'a>,
 ) -> Pieces<'a> {
     let is_file = input.ahead().starts_with(MAGIC);
@@ -105,8 +123,12 @@ pub(in crate::ingest) fn pieces<'a>(
         layout: None,
         rows: 0,
         dictionaries: BTreeMap::new(),
+        batches: VecDeque::new(),
+        is_ended: false,
+        lent: Arc::default(),
+        lent_bytes: 0,
+        most_held: most_held as u64,
     };
-    let mut ready: VecDeque<Piece<'a>> = VecDeque::new();
     let mut ended = false;
     let mut begun = false;
     Box::new(std::iter::from_fn(move || {
@@ -117,17 +139,17 @@ pub(in crate::ingest) fn pieces<'a>(
                 return Some(Err(error));
             }
         }
-        while ready.is_empty() && !ended {
-            match stream.next() {
-                Ok(Some(pieces)) => ready.extend(pieces),
-                Ok(None) => ended = true,
+        while !ended {
+            match stream.next_piece() {
+                Ok(Some(piece)) => return Some(Ok(piece)),
+                Ok(None) => ended = stream.is_ended,
                 Err(error) => {
                     ended = true;
                     return Some(Err(error));
                 }
             }
         }
-        ready.pop_front().map(Ok)
+        None
     }))
 }
 
@@ -149,11 +171,40 @@ struct Stream<'a> {
     rows: u64,
     /// How many bytes each dictionary has, by its number: they stay while batches come.
     dictionaries: BTreeMap<i64, u64>,
+    /// Batches that are cut into pieces.
+    batches: VecDeque<Batch>,
+    is_ended: bool,
+    /// Shared with the pieces that are not yet read.
+    lent: Arc<()>,
+    /// How many bytes the batches have that such pieces may be of.
+    lent_bytes: u64,
+    /// How many bytes may be held.
+    most_held: u64,
 }
 
 impl Stream<'_> {
-    /// The pieces of the next message; `None` at the end.
-    fn next<'p>(&mut self) -> Result<Option<Vec<Piece<'p>>>, Stop> {
+    /// The next piece; `None` where the next message is still to be read, and at the end.
+    fn next_piece<'p>(&mut self) -> Result<Option<Piece<'p>>, Stop> {
+        let Some(batch) = self.batches.front_mut() else {
+            if self.lent_bytes > self.most_held / LENT_SHARE {
+                if Arc::strong_count(&self.lent) > 1 {
+                    return Ok(Some(wait()));
+                }
+                self.lent_bytes = 0;
+            }
+            self.next_message()?;
+            return Ok(None);
+        };
+        let piece = caught(|| batch.next());
+        let piece = piece.map_err(|_| self.damaged("its bits are no columns".to_owned()))?;
+        if piece.is_none() {
+            self.batches.pop_front();
+        }
+        Ok(piece)
+    }
+
+    /// Reads the next message.
+    fn next_message(&mut self) -> Result<(), Stop> {
         let Some((head, body)) = self.message()? else {
             // Without a batch the columns are still to be looked at.
             self.decode([CONTINUATION, [0; 4]].concat())?;
@@ -162,11 +213,11 @@ impl Stream<'_> {
             if self.layout.is_none() {
                 batch::layout(&self.file, &schema).map_err(InputError::from)?;
             }
-            return Ok(None);
+            self.is_ended = true;
+            return Ok(());
         };
         let mut batches = self.decode(head)?;
         batches.extend(self.decode(body)?);
-        let mut pieces = Vec::new();
         for batch in batches {
             let layout = if let Some(layout) = &self.layout {
                 Arc::clone(layout)
@@ -175,12 +226,11 @@ impl Stream<'_> {
                 Arc::new(layout.map_err(InputError::from)?)
             };
             self.layout = Some(Arc::clone(&layout));
-            let first = self.rows + 1;
-            let cut = caught(|| batch::pieces(&batch, &layout, first));
-            pieces.extend(cut.map_err(|_| self.damaged("its bits are no columns".to_owned()))?);
+            self.batches
+                .push_back(Batch::of(&batch, &layout, self.rows + 1, &self.lent));
             self.rows += batch.num_rows() as u64;
         }
-        Ok(Some(pieces))
+        Ok(())
     }
 
     /// The batches that are whole with these bytes.
@@ -236,39 +286,45 @@ impl Stream<'_> {
         let length = u64::try_from(length);
         let length =
             length.map_err(|_| self.damaged("a message of a negative length".to_owned()))?;
-        self.check_size(length)?;
+        self.check_size("a message", length)?;
         let body = self.bytes(length)?;
         if let Ok(message) = root_as_message(&description) {
-            let size = decompressed(message, &body).unwrap_or(length);
-            self.check_size(size)?;
+            // What is decompressed is held beside the message.
+            let size =
+                decompressed(message, &body).map_or(length, |size| size.saturating_add(length));
             if let Some(dictionary) = message.header_as_dictionary_batch() {
                 let all = self.dictionaries.entry(dictionary.id()).or_default();
                 // A delta is added to what is there.
                 *all = if dictionary.isDelta() {
-                    *all + size
+                    all.saturating_add(size)
                 } else {
                     size
                 };
-                let all = self.dictionaries.values().sum();
-                self.check_size(all)?;
+                self.check_size("dictionaries", 0)?;
+            } else {
+                self.check_size("a batch", size)?;
+                self.lent_bytes = self.lent_bytes.saturating_add(size);
             }
         }
         head.extend(description);
         Ok(Some((head, body)))
     }
 
-    fn check_size(&self, size: u64) -> Result<(), Stop> {
-        if size <= MOST_BATCH {
+    /// Refuses the input where this takes more than there is room for beside the dictionaries and the
+    /// batches whose rows are still to be read.
+    fn check_size(&self, what: &str, size: u64) -> Result<(), Stop> {
+        let dictionaries = self.dictionaries.values();
+        let held = dictionaries.fold(self.lent_bytes, |all, size| all.saturating_add(*size));
+        let size = held.saturating_add(size);
+        if size <= self.most_held {
             return Ok(());
         }
-        let error = TableError::TooLarge {
+        let error = InputError::Held {
             file: self.file.clone(),
-            what: "a batch",
-            size,
-            most: MOST_BATCH,
-            advice: "write it with fewer rows in a batch",
+            what: format!("{what} after row {} that makes {size} bytes", self.rows),
+            most: usize::try_from(self.most_held).unwrap_or(usize::MAX),
         };
-        Err(InputError::from(error).into())
+        Err(error.into())
     }
 
     /// The next bytes, of which there must be as many. Room is made as they come.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, new_empty_array};
+use arrow_array::{Array, ArrayRef, RecordBatch, new_empty_array};
 use arrow_schema::Schema;
 
-use super::arrays::{Cell, cell, size, wanted};
+use super::arrays::{Cell, Size, cell, size, wanted};
 use super::error::TableError;
 use super::layout::Layout;
 use super::row::{Row, Rows, Value, wrong_type};
@@ -37,47 +37,100 @@ pub(super) fn layout(file: &str, schema: &Schema) -> Result<Layout, TableError> 
     Ok(layout)
 }
 
-/// The pieces of a batch, of which the first row has this number.
-pub(super) fn pieces<'a>(batch: &RecordBatch, layout: &Arc<Layout>, first: u64) -> Vec<Piece<'a>> {
-    let rows = batch.num_rows();
-    let columns = layout
-        .fields
-        .iter()
-        .filter_map(|(_, at)| batch.columns().get(*at));
-    let bytes: usize = columns.map(|column| size(column, 0..rows)).sum();
-    let of_a_row = bytes.div_ceil(rows.max(1)).max(1);
-    let at_a_time = (PIECE_SIZE / of_a_row).clamp(1, PIECE_RECORDS);
-    let pieces = (0..rows).step_by(at_a_time).map(|from| {
-        let batch = batch.slice(from, at_a_time.min(rows - from));
-        let layout = Arc::clone(layout);
-        let records = batch.num_rows();
-        let memory = records * of_a_row;
-        Piece {
-            bytes: memory as u64,
-            records,
-            memory: memory * EXPANSION,
-            read: Box::new(move |reading| read(&batch, &layout, first + from as u64, reading)),
-        }
-    });
-    pieces.collect()
+/// A batch that is cut into pieces, one after another: what stands in it may be many times as much as
+/// the batch itself, which is known only once its rows are added up.
+pub(super) struct Batch {
+    /// The columns of the layout's fields, in their order.
+    columns: Vec<Option<ArrayRef>>,
+    layout: Arc<Layout>,
+    rows: usize,
+    /// The row that the next piece begins with, and the number of the first one.
+    next: usize,
+    first: u64,
+    /// Shared with the pieces that are not yet read.
+    lent: Arc<()>,
 }
 
-fn read(batch: &RecordBatch, layout: &Layout, first: u64, reading: &mut Reading) {
-    let columns = layout.fields.iter().map(|(field, at)| {
-        let column = batch.columns().get(*at);
-        column.and_then(|column| cell(field, column.as_ref()))
-    });
+impl Batch {
+    /// A batch of which the first row has this number. `lent` is shared with its pieces until they are
+    /// read.
+    pub(super) fn of(
+        batch: &RecordBatch,
+        layout: &Arc<Layout>,
+        first: u64,
+        lent: &Arc<()>,
+    ) -> Self {
+        let column = |(_, at): &(_, usize)| batch.columns().get(*at).cloned();
+        Self {
+            columns: layout.fields.iter().map(column).collect(),
+            layout: Arc::clone(layout),
+            rows: batch.num_rows(),
+            next: 0,
+            first,
+            lent: Arc::clone(lent),
+        }
+    }
+
+    /// The next piece: rows that come to some [`PIECE_SIZE`] bytes; `None` at the end. It panics where
+    /// the batch is damaged.
+    pub(super) fn next<'a>(&mut self) -> Option<Piece<'a>> {
+        let columns = self.columns.iter().flatten();
+        let sizes: Vec<Size<'_>> = columns.map(|column| size(column.as_ref())).collect();
+        let from = self.next;
+        let mut bytes = 0;
+        while self.next < self.rows && bytes < PIECE_SIZE && self.next - from < PIECE_RECORDS {
+            bytes += sizes.iter().map(|size| size(self.next)).sum::<usize>();
+            self.next += 1;
+        }
+        let records = self.next - from;
+        if records == 0 {
+            return None;
+        }
+        let slice = |column: &Option<ArrayRef>| column.as_ref().map(|all| all.slice(from, records));
+        let columns: Vec<Option<ArrayRef>> = self.columns.iter().map(slice).collect();
+        let (layout, lent) = (Arc::clone(&self.layout), Arc::clone(&self.lent));
+        let first = self.first + from as u64;
+        Some(Piece {
+            bytes: bytes as u64,
+            records,
+            memory: bytes.saturating_mul(EXPANSION),
+            read: Box::new(move |reading| {
+                read(&columns, records, (&layout, first), reading);
+                drop((columns, lent));
+            }),
+        })
+    }
+}
+
+/// A piece without rows, with which no other is read: so the pieces before it are read first.
+pub(super) fn wait<'a>() -> Piece<'a> {
+    Piece {
+        bytes: 0,
+        records: 0,
+        memory: usize::MAX,
+        read: Box::new(|_| {}),
+    }
+}
+
+fn read(
+    columns: &[Option<ArrayRef>],
+    rows: usize,
+    (layout, first): (&Layout, u64),
+    reading: &mut Reading,
+) {
+    let columns = layout.fields.iter().zip(columns);
+    let columns = columns.map(|((field, _), column)| cell(field, column.as_ref()?.as_ref()));
     let cells: Vec<Option<Cell<'_>>> = columns.collect();
-    let mut rows = Rows::new(layout);
-    for (row, number) in (0..batch.num_rows()).zip(first..) {
+    let mut read = Rows::new(layout);
+    for (row, number) in (0..rows).zip(first..) {
         let arrays = Arrays {
             layout,
             cells: &cells,
             row,
         };
-        rows.read(&arrays, Position::Record(number), None, reading);
+        read.read(&arrays, Position::Record(number), None, reading);
     }
-    rows.finish(reading);
+    read.finish(reading);
 }
 
 /// A row of a batch.

@@ -87,20 +87,6 @@ pub enum TableError {
         /// The compression.
         codec: String,
     },
-    /// What must be held at a time is too much.
-    #[error("{file} has {what} of {size} bytes, and at most {most} are read; {advice}")]
-    TooLarge {
-        /// The input.
-        file: String,
-        /// What it is.
-        what: &'static str,
-        /// How many bytes it has.
-        size: u64,
-        /// How many it may have.
-        most: u64,
-        /// How it is written smaller.
-        advice: &'static str,
-    },
     /// It ends too early.
     #[error("{file} is cut off after row {rows}; fetch or write it anew")]
     CutOff {

@@ -25,6 +25,8 @@ pub(super) mod arrow;
 mod batch;
 mod error;
 #[cfg(feature = "parquet")]
+mod footer;
+#[cfg(feature = "parquet")]
 mod instant;
 mod layout;
 #[cfg(feature = "parquet")]
@@ -34,6 +36,8 @@ pub(super) mod parquet;
 mod records;
 mod row;
 pub(super) mod text;
+#[cfg(feature = "parquet")]
+mod thrift;
 #[cfg(not(feature = "parquet"))]
 mod unbuilt;
 
@@ -99,18 +103,24 @@ impl Table {
         }
     }
 
-    /// The pieces of the open input.
+    /// The pieces of the open input, of which `most_held` bytes may be held.
     pub(super) fn pieces<'a>(
         self,
         input: &Input,
         opened: Opened,
+        most_held: usize,
         progress: &Progress<'a>,
     ) -> Result<Pieces<'a>, Stop> {
         match self {
             #[cfg(feature = "parquet")]
-            Self::Parquet => parquet::pieces(input, opened, progress),
+            Self::Parquet => parquet::pieces(input, opened, most_held, progress),
             #[cfg(feature = "parquet")]
-            Self::Arrow => Ok(arrow::pieces(input.to_string(), opened, progress)),
+            Self::Arrow => Ok(arrow::pieces(
+                input.to_string(),
+                opened,
+                most_held,
+                progress,
+            )),
             #[cfg(not(feature = "parquet"))]
             Self::Parquet => Err(unbuilt::error(input.to_string(), PARQUET)),
             #[cfg(not(feature = "parquet"))]

@@ -3,24 +3,31 @@
 //! The decoder believes the header of a page: it makes room for as many bytes and values as that
 //! says before it decompresses. Here each header is looked at when it is asked for, and refused where
 //! it says much more than the file's footer does of the whole column.
+//!
+//! Of each column a dictionary and a page are held. Rows point into these, so a page that is done
+//! with stays until the rows are read. Together they may take what memory leaves for them.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 // The `bytes` crate's, which the trait below names; the server's crates bring it.
 use hyper::body::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
+use super::thrift::{field, unsigned, varint};
+
 /// What pages may take whatever the footer says, in bytes and in values.
 const SMALL_BYTES: u64 = 64 << 20;
 const SMALL_VALUES: u64 = 4 << 20;
 
-/// What the pages may take that are decoded for one batch, in bytes and in values.
-pub(super) const MOST_BYTES: u64 = 1 << 30;
-const MOST_VALUES: u64 = 128 << 20;
+/// How many bytes of memory a value of a list takes while its row is decoded.
+const OF_VALUE: u64 = 20;
+
+/// How many bytes done with stay while rows are read that point into them, as a share of all.
+const LEFT_SHARE: u64 = 4;
 
 /// What the footer says of a part of the file: the pages of a column in a row group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +35,8 @@ pub(super) struct Chunk {
     pub(super) start: u64,
     pub(super) bytes: u64,
     pub(super) values: u64,
+    /// Whether its values are elements of lists.
+    pub(super) is_list: bool,
 }
 
 /// A Parquet file that is open.
@@ -37,19 +46,34 @@ pub(super) struct Pages {
     length: u64,
     /// In the order of the file.
     chunks: Arc<Vec<Chunk>>,
-    /// What the pages said that were begun for this batch.
-    bytes: Arc<AtomicU64>,
-    values: Arc<AtomicU64>,
+    held: Arc<Mutex<Held>>,
+    /// How many bytes the pages may take that are held.
+    most: u64,
+}
+
+/// The pages that are held.
+#[derive(Default)]
+struct Held {
+    /// The page whose header was read last, before its body is.
+    next: Option<(u64, Claim)>,
+    /// The dictionary and the page of each column, by where its chunk starts.
+    columns: BTreeMap<u64, [u64; 2]>,
+    /// Pages that are done with, into which rows may point.
+    left: u64,
+    /// The values of lists in the pages that were begun for this batch.
+    values: u64,
+    /// Whether a page was refused for its size.
+    is_over: bool,
 }
 
 impl Pages {
-    pub(super) fn new(file: File, length: u64) -> Self {
+    pub(super) fn new(file: File, length: u64, most: u64) -> Self {
         Self {
             file: Arc::new(file),
             length,
             chunks: Arc::default(),
-            bytes: Arc::default(),
-            values: Arc::default(),
+            held: Arc::default(),
+            most,
         }
     }
 
@@ -62,30 +86,83 @@ impl Pages {
         }
     }
 
-    /// A new batch begins.
-    pub(super) fn next_batch(&self) {
-        self.bytes.store(0, Ordering::Relaxed);
-        self.values.store(0, Ordering::Relaxed);
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn check(&self, start: u64, claim: Claim) -> Result<()> {
+    /// A new batch begins.
+    pub(super) fn next_batch(&self) {
+        self.held().values = 0;
+    }
+
+    /// A new row group begins: all pages are done with.
+    pub(super) fn next_group(&self) {
+        let mut held = self.held();
+        let columns = std::mem::take(&mut held.columns);
+        held.left += columns.into_values().flatten().sum::<u64>();
+    }
+
+    /// Whether so much is done with that it should be released first.
+    pub(super) fn is_to_release(&self) -> bool {
+        self.held().left > self.most / LEFT_SHARE
+    }
+
+    /// No row points into a page that is done with any more.
+    pub(super) fn release(&self) {
+        self.held().left = 0;
+    }
+
+    /// Whether a page was refused since too much would be held.
+    pub(super) fn is_over(&self) -> bool {
+        self.held().is_over
+    }
+
+    fn chunk(&self, start: u64) -> Option<&Chunk> {
         let after = self.chunks.partition_point(|chunk| chunk.start <= start);
-        let Some(chunk) = after.checked_sub(1).and_then(|at| self.chunks.get(at)) else {
+        after.checked_sub(1).and_then(|at| self.chunks.get(at))
+    }
+
+    /// Takes notice of the header of a page.
+    fn check(&self, start: u64, head: &[u8]) -> Result<()> {
+        let Some(chunk) = self.chunk(start) else {
             return Ok(());
         };
         let refuse = |what: &str| Err(ParquetError::General(what.to_owned()));
+        let Some(claim) = Claim::of(head) else {
+            return refuse("a page does not say how large it is");
+        };
         if claim.bytes > chunk.bytes.max(SMALL_BYTES) {
             return refuse("a page claims more bytes than its column has");
         }
         if claim.values > chunk.values.max(SMALL_VALUES) {
             return refuse("a page claims more values than its column has");
         }
-        let bytes = self.bytes.fetch_add(claim.bytes, Ordering::Relaxed) + claim.bytes;
-        let values = self.values.fetch_add(claim.values, Ordering::Relaxed) + claim.values;
-        if bytes > MOST_BYTES || values > MOST_VALUES {
-            return refuse(
-                "its pages or a row of it take more than 1 GiB; write smaller row groups",
-            );
+        self.held().next = Some((chunk.start, claim));
+        Ok(())
+    }
+
+    /// Takes the memory for the body of a page, which has so many bytes in the file.
+    fn take(&self, stored: u64) -> Result<()> {
+        let mut held = self.held();
+        let Some((chunk, claim)) = held.next.take() else {
+            return Ok(());
+        };
+        let places = held.columns.entry(chunk).or_default();
+        if claim.is_dictionary {
+            places[0] = claim.bytes;
+        } else {
+            let before = std::mem::replace(&mut places[1], claim.bytes);
+            held.left += before;
+        }
+        if self.chunk(chunk).is_some_and(|chunk| chunk.is_list) {
+            held.values = held.values.saturating_add(claim.values);
+        }
+        let all = held.columns.values().flatten().sum::<u64>() + held.left;
+        // The bytes of the file are held until they are decompressed.
+        held.is_over = all + stored > self.most || held.values > self.most / OF_VALUE;
+        if held.is_over {
+            let what = "its pages take more memory than there is";
+            return Err(ParquetError::General(what.to_owned()));
         }
         Ok(())
     }
@@ -108,9 +185,7 @@ impl ChunkReader for Pages {
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
         let mut read = BufReader::new(self.at(start)?);
-        if let Some(claim) = Claim::of(read.fill_buf()?) {
-            self.check(start, claim)?;
-        }
+        self.check(start, read.fill_buf()?)?;
         Ok(read)
     }
 
@@ -121,6 +196,7 @@ impl ChunkReader for Pages {
                 "a part of it lies beyond its end".to_owned(),
             ));
         }
+        self.take(length as u64)?;
         let mut bytes = Vec::with_capacity(length);
         let read = self
             .at(start)?
@@ -140,16 +216,22 @@ struct Claim {
     bytes: u64,
     /// How many values it has.
     values: u64,
+    is_dictionary: bool,
 }
 
 impl Claim {
     /// Of a header in Thrift's compact protocol: the fields of a structure, in their order. Field 2
-    /// is the size; fields 5, 7 and 8 are structures that begin with the number of values. `None` of
-    /// what is no header as writers write it, which is not checked here.
+    /// is the size; fields 5, 7 and 8 are structures that begin with the number of values, and field
+    /// 6 is one without. `None` of what is no header as writers write it.
     fn of(head: &[u8]) -> Option<Self> {
         let mut rest = head;
         let mut id = 0;
         let mut bytes = None;
+        let of = |bytes, values, is_dictionary| Self {
+            bytes,
+            values,
+            is_dictionary,
+        };
         loop {
             match field(&mut rest, &mut id)? {
                 // An integer of 32 bits.
@@ -168,43 +250,11 @@ impl Claim {
                     } else {
                         0
                     };
-                    return bytes.map(|bytes| Self { bytes, values });
+                    return bytes.map(|bytes| of(bytes, values, id == 7));
                 }
-                _ => return bytes.map(|bytes| Self { bytes, values: 0 }),
+                12 if id == 6 => return bytes.map(|bytes| of(bytes, 0, false)),
+                _ => return None,
             }
         }
     }
-}
-
-/// The type of the next field, whose number is left in `id`.
-fn field(rest: &mut &[u8], id: &mut i64) -> Option<u8> {
-    let (head, tail) = rest.split_first()?;
-    *rest = tail;
-    *id = match head >> 4 {
-        0 => zigzag(varint(rest)?),
-        delta => *id + i64::from(delta),
-    };
-    Some(head & 15)
-}
-
-fn varint(rest: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, tail) = rest.split_first()?;
-        *rest = tail;
-        value |= u64::from(byte & 127) << shift;
-        if *byte < 128 {
-            return Some(value);
-        }
-    }
-    None
-}
-
-const fn zigzag(value: u64) -> i64 {
-    (value >> 1).cast_signed() ^ -((value & 1).cast_signed())
-}
-
-/// A count; what is negative is refused by the decoder.
-fn unsigned(value: u64) -> u64 {
-    u64::try_from(zigzag(value)).unwrap_or(0)
 }

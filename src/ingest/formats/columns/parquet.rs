@@ -1,6 +1,5 @@
 //! Apache Parquet: row groups of columns, in pages that are decoded as they come.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::sync::Arc;
@@ -12,17 +11,18 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::Compression;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{ParquetStatisticsPolicy, RowGroupMetaData};
 
-use super::batch;
+use super::batch::{self, Batch, wait};
 use super::error::TableError;
+use super::footer;
 use super::layout::Layout;
 use super::pages::{Chunk, Pages};
 use crate::ingest::foreign::Foreign;
 use crate::ingest::guard::caught;
 use crate::ingest::open::{Input, InputError, Opened};
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{Piece, Pieces, Source, Sources, Stop};
+use crate::ingest::source::{MOST_HELD, Piece, Pieces, Source, Sources, Stop, most_held};
 use crate::watch::Watch;
 
 const KIND: &str = "Parquet";
@@ -33,25 +33,38 @@ const BATCH_ROWS: u64 = 4_096;
 
 /// The sources for Parquet files.
 pub(super) fn sources(inputs: &[Input]) -> Sources {
-    let source = |input: &Input| Box::new(Parquet(input.clone())) as Box<dyn Source>;
+    let source = |input: &Input| {
+        Box::new(Parquet {
+            input: input.clone(),
+            most_held: MOST_HELD,
+        }) as Box<dyn Source>
+    };
     inputs.iter().map(source).collect()
 }
 
 /// A Parquet file.
 #[derive(Clone, Debug)]
-struct Parquet(Input);
+struct Parquet {
+    input: Input,
+    /// How many bytes its footer and its pages may take.
+    most_held: usize,
+}
 
 impl Source for Parquet {
     fn name(&self) -> String {
-        self.0.to_string()
+        self.input.to_string()
+    }
+
+    fn limit_memory(&mut self, bytes: usize) {
+        self.most_held = most_held(bytes);
     }
 
     fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
-        Ok(self.0.length()?)
+        Ok(self.input.length()?)
     }
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let mut opened = self.0.open(progress)?;
+        let mut opened = self.input.open(progress)?;
         if opened.look_ahead() != Some(Foreign::Parquet) {
             let error = match opened.seen(opened.ahead()) {
                 Some(seen) if seen.is.is_certain() => InputError::Foreign(seen),
@@ -63,7 +76,7 @@ impl Source for Parquet {
             };
             return Err(error.into());
         }
-        pieces(&self.0, opened, progress)
+        pieces(&self.input, opened, self.most_held, progress)
     }
 }
 
@@ -71,6 +84,7 @@ impl Source for Parquet {
 pub(in crate::ingest) fn pieces<'a>(
     input: &Input,
     opened: Opened,
+    most_held: usize,
     progress: &Progress<'a>,
 ) -> Result<Pieces<'a>, Stop> {
     let file = input.to_string();
@@ -87,28 +101,27 @@ pub(in crate::ingest) fn pieces<'a>(
         .metadata()
         .map_err(|source| open_error(input, source))?
         .len();
-    let mut table = Table::open(file, on_disk, length).map_err(refuse)?;
+    let mut table = Table::open(file, on_disk, length, most_held)?;
     let progress = progress.clone();
     // What was looked at, or all of standard input, is counted already.
     table.told = if is_spooled { length } else { read.min(length) };
-    let mut ready = VecDeque::new();
     let mut ended = false;
     Ok(Box::new(std::iter::from_fn(move || {
-        while ready.is_empty() && !ended {
+        while !ended {
             if let Err(interrupted) = progress.proceed() {
                 ended = true;
                 return Some(Err(interrupted.into()));
             }
-            match table.next(&progress) {
-                Ok(Some(pieces)) => ready.extend(pieces),
-                Ok(None) => ended = true,
+            match table.next_piece(&progress) {
+                Ok(Some(piece)) => return Some(Ok(piece)),
+                Ok(None) => ended = table.is_ended,
                 Err(error) => {
                     ended = true;
-                    return Some(Err(refuse(error)));
+                    return Some(Err(table.refusal(error)));
                 }
             }
         }
-        ready.pop_front().map(Ok)
+        None
     })))
 }
 
@@ -162,6 +175,9 @@ struct Table {
     /// The next row group.
     group: usize,
     reader: Option<ParquetRecordBatchReader>,
+    /// The batch that is cut into pieces.
+    batch: Option<Batch>,
+    is_ended: bool,
     /// How many rows of the group are still to come.
     left: u64,
     /// How many rows were read, of how many.
@@ -169,14 +185,27 @@ struct Table {
     all_rows: u64,
     /// How many bytes were told as progress.
     told: u64,
+    /// Shared with the pieces that are not yet read, which point into pages.
+    lent: Arc<()>,
+    most_held: usize,
 }
 
 impl Table {
-    fn open(file: String, on_disk: File, length: u64) -> Result<Self, TableError> {
-        let pages = Pages::new(on_disk, length);
+    fn open(file: String, mut on_disk: File, length: u64, most_held: usize) -> Result<Self, Stop> {
+        footer::check(&file, &mut on_disk, length, most_held)?;
+        let pages = Pages::new(on_disk, length, most_held as u64);
+        Ok(Self::of(file, pages, length, most_held).map_err(InputError::from)?)
+    }
+
+    fn of(file: String, pages: Pages, length: u64, most_held: usize) -> Result<Self, TableError> {
         let damaged = |problem: String| damaged(&file, 0, problem);
         // What the writer kept of Arrow's types is not looked at: those of Parquet say enough.
-        let options = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let options = || {
+            ArrowReaderOptions::new()
+                .with_skip_arrow_metadata(true)
+                .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
+                .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll)
+        };
         let metadata =
             guarded(|| ArrowReaderMetadata::load(&pages, options())).map_err(|problem| {
                 if problem.to_lowercase().contains("encrypt") {
@@ -221,49 +250,93 @@ impl Table {
             layout,
             group: 0,
             reader: None,
+            batch: None,
+            is_ended: false,
             left: 0,
             rows: 0,
             all_rows,
             told: 0,
+            lent: Arc::default(),
+            most_held,
         })
     }
 
-    /// The pieces of the next batch; `None` at the end.
-    fn next<'a>(&mut self, progress: &Progress<'_>) -> Result<Option<Vec<Piece<'a>>>, TableError> {
-        loop {
-            if self.reader.is_none() && !self.next_group()? {
-                self.tell(self.length, progress);
-                return Ok(None);
-            }
-            let Some(reader) = &mut self.reader else {
-                return Ok(None);
-            };
-            self.pages.next_batch();
-            let batch = guarded(|| reader.next().transpose());
-            let batch = batch.map_err(|problem| damaged(&self.file, self.rows, problem))?;
-            let Some(batch) = batch else {
-                if self.left > 0 {
-                    let problem = format!("{} rows of a row group are missing", self.left);
-                    return Err(damaged(&self.file, self.rows, problem));
-                }
-                self.reader = None;
-                continue;
-            };
-            let rows = batch.num_rows() as u64;
-            let Some(left) = self.left.checked_sub(rows) else {
-                let problem = "a row group has more rows than it says".to_owned();
-                return Err(damaged(&self.file, self.rows, problem));
-            };
-            self.left = left;
-            let pieces =
-                guarded(|| Ok::<_, String>(batch::pieces(&batch, &self.layout, self.rows + 1)));
-            let pieces = pieces.map_err(|problem| damaged(&self.file, self.rows, problem))?;
-            self.rows += rows;
-            let share =
-                u128::from(self.length) * u128::from(self.rows) / u128::from(self.all_rows.max(1));
-            self.tell(u64::try_from(share).unwrap_or(0), progress);
-            return Ok(Some(pieces));
+    /// Makes sure that not too many pages stay which are done with; returns a piece without rows
+    /// where the pieces that point into them are still to be read.
+    fn release<'a>(&self) -> Option<Piece<'a>> {
+        if !self.pages.is_to_release() {
+            return None;
         }
+        if Arc::strong_count(&self.lent) == 1 {
+            self.pages.release();
+            return None;
+        }
+        Some(wait())
+    }
+
+    /// Why the input is refused: what is said of damage, unless the pages take too much memory.
+    fn refusal(&self, error: TableError) -> Stop {
+        if !self.pages.is_over() {
+            return InputError::from(error).into();
+        }
+        let error = InputError::Held {
+            file: self.file.clone(),
+            what: format!("larger pages after row {}", self.rows),
+            most: self.most_held,
+        };
+        error.into()
+    }
+
+    /// The next piece; `None` where the next batch is still to be read, and at the end.
+    fn next_piece<'a>(&mut self, progress: &Progress<'_>) -> Result<Option<Piece<'a>>, TableError> {
+        let Some(batch) = &mut self.batch else {
+            let wait = self.release();
+            if wait.is_none() {
+                self.next_batch(progress)?;
+            }
+            return Ok(wait);
+        };
+        let piece = guarded(|| Ok::<_, String>(batch.next()));
+        let piece = piece.map_err(|problem| damaged(&self.file, self.rows, problem))?;
+        if piece.is_none() {
+            self.batch = None;
+        }
+        Ok(piece)
+    }
+
+    /// Reads the next batch.
+    fn next_batch(&mut self, progress: &Progress<'_>) -> Result<(), TableError> {
+        if self.reader.is_none() && !self.next_group()? {
+            self.tell(self.length, progress);
+            self.is_ended = true;
+            return Ok(());
+        }
+        let Some(reader) = &mut self.reader else {
+            return Ok(());
+        };
+        self.pages.next_batch();
+        let batch = guarded(|| reader.next().transpose());
+        let batch = batch.map_err(|problem| damaged(&self.file, self.rows, problem))?;
+        let Some(batch) = batch else {
+            if self.left > 0 {
+                let problem = format!("{} rows of a row group are missing", self.left);
+                return Err(damaged(&self.file, self.rows, problem));
+            }
+            self.reader = None;
+            return Ok(());
+        };
+        let rows = batch.num_rows() as u64;
+        let Some(left) = self.left.checked_sub(rows) else {
+            let problem = "a row group has more rows than it says".to_owned();
+            return Err(damaged(&self.file, self.rows, problem));
+        };
+        self.left = left;
+        self.batch = Some(Batch::of(&batch, &self.layout, self.rows + 1, &self.lent));
+        self.rows += rows;
+        let share =
+            u128::from(self.length) * u128::from(self.rows) / u128::from(self.all_rows.max(1));
+        self.tell(u64::try_from(share).unwrap_or(0), progress);
+        Ok(())
     }
 
     /// Begins the next row group; `false` where there is none.
@@ -271,6 +344,7 @@ impl Table {
         let Some(group) = self.metadata.metadata().row_groups().get(self.group) else {
             return Ok(false);
         };
+        self.pages.next_group();
         self.left = count(group.num_rows());
         let read = group.columns().iter().enumerate();
         let read = read.filter(|(leaf, _)| self.projection.leaf_included(*leaf));
@@ -379,6 +453,7 @@ fn chunks_of(
             start,
             bytes: count(column.uncompressed_size()),
             values: count(column.num_values()),
+            is_list: column.column_descr().max_rep_level() > 0,
         });
     }
     Ok(chunks)

@@ -22,6 +22,11 @@ pub(in crate::ingest) fn lists(piece: &[u8]) -> impl Iterator<Item = &[u8]> {
     lists.map(|list| list.strip_suffix(&[END]).unwrap_or(list))
 }
 
+/// The list that begins at a place in a piece; `None` at its end.
+pub(in crate::ingest) fn first(piece: &[u8], at: usize) -> Option<&[u8]> {
+    lists(piece.get(at..)?).next()
+}
+
 /// The numbers of a list.
 pub(in crate::ingest) struct Numbers<'a>(std::slice::Iter<'a, u8>);
 

@@ -2,4 +2,5 @@
 //! of all nodes, held in memory.
 
 pub(super) mod code;
+pub(super) mod room;
 pub(super) mod texts;

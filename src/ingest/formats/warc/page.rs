@@ -21,10 +21,18 @@ type Said = Result<PageRecord<UrlNumber>, PassedOver>;
 
 /// Reads the records of a piece.
 pub(super) fn read(warc: Warc, frames: Frames<Kept>, reading: &mut Reading) {
-    let mut records = frames.records;
+    read_from(0, warc, frames.records, reading);
+}
+
+/// Reads the records from a place on.
+fn read_from(from: usize, warc: Warc, mut records: Vec<Record<Kept>>, reading: &mut Reading) {
     // What was noted of the answer that comes next.
     let mut noted: Option<Kept> = None;
-    for at in 0..records.len() {
+    for at in from..records.len() {
+        if reading.is_full() && noted.is_none() {
+            reading.go_on_with(move |reading| read_from(at, warc, records, reading));
+            return;
+        }
         let is_item = |record: &Record<Kept>| matches!(record.frame, Frame::Item(_));
         let after = match records.get(at) {
             Some(record) if is_item(record) => records.get(at + 1..).unwrap_or_default(),
@@ -130,7 +138,7 @@ fn page(
         let html = Html::read(&in_utf8(body, answered.content));
         let base = html.base.as_deref();
         let asks = html.asks_not_to_follow;
-        let mut links = PageLinks::of(record.url, url, base, nofollow, asks, reading);
+        let mut links = PageLinks::of(record.url, (url, body.len()), base, nofollow, asks, reading);
         for (link, rel) in html.links() {
             links.add(link, Some(rel));
         }
@@ -169,7 +177,8 @@ fn of_notes(
 
 /// Adds the links that were noted.
 fn add_notes(notes: &Kept, url: &str, record: &mut PageRecord<UrlNumber>, reading: &mut Reading) {
-    let mut links = PageLinks::of(record.url, url, None, Nofollow::Keep, false, reading);
+    let of_page = (url, notes.block().len());
+    let mut links = PageLinks::of(record.url, of_page, None, Nofollow::Keep, false, reading);
     for line in notes.block().split(|byte| *byte == b'\n') {
         if let Some((link, b"L")) = outlink(line) {
             links.add(&String::from_utf8_lossy(link), None);

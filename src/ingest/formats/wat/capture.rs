@@ -27,11 +27,14 @@ pub(super) fn capture(
     let json = std::str::from_utf8(json)
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))?;
     let document = read(json)?;
-    counted(reading, |reading| of_document(&document, nofollow, reading))
+    counted(reading, |reading| {
+        of_document(&document, json.len(), nofollow, reading)
+    })
 }
 
 fn of_document(
     document: &Document<'_>,
+    length: usize,
     nofollow: Nofollow,
     reading: &mut Reading,
 ) -> Result<Said, Fault> {
@@ -96,7 +99,9 @@ fn of_document(
     };
     let base = text(html.head.0.base, "Base")?;
     let asks = nofollow == Nofollow::Drop && page_asks_not_to_follow(html)?;
-    let mut links = PageLinks::of(record.url, &url, base.as_deref(), nofollow, asks, reading);
+    let of_page = (&*url, length);
+    let base = base.as_deref();
+    let mut links = PageLinks::of(record.url, of_page, base, nofollow, asks, reading);
     add_links(html, &mut links)?;
     let canonical = canonical(html)?;
     links.finish(canonical.as_deref(), &mut record);

@@ -20,7 +20,7 @@
 mod capture;
 mod envelope;
 
-use super::archive::frames::{Frame, Frames};
+use super::archive::frames::{Frame, Frames, Record};
 use super::archive::head::Head;
 use super::archive::layout::Layout;
 use super::archive::links::Nofollow;
@@ -88,7 +88,17 @@ impl Layout for Wat {
 }
 
 fn read(wat: Wat, frames: Frames<Vec<u8>>, reading: &mut Reading) {
-    for record in frames.records {
+    read_all(wat, frames.records.into_iter(), reading);
+}
+
+/// Reads records one after another.
+fn read_all(wat: Wat, mut records: std::vec::IntoIter<Record<Vec<u8>>>, reading: &mut Reading) {
+    while let Some(record) = records.next() {
+        if reading.is_full() {
+            let rest = std::iter::once(record).chain(records).collect::<Vec<_>>();
+            reading.go_on_with(move |reading| read_all(wat, rest.into_iter(), reading));
+            return;
+        }
         let at = Position::Record(record.number);
         match record.frame {
             Frame::Other(reason) => reading.pass_over(reason),

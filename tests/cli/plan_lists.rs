@@ -1,0 +1,200 @@
+//! Lists that plans name, as hostile or unlucky users give them.
+//!
+//! Families of cases, and what they catch:
+//! * named pipes, with a writer and without one, under `--time-limit` and Ctrl-C: waits that nothing
+//!   ends;
+//! * expressions and shapes that take much compiled: minutes of work, gigabytes of memory, and errors
+//!   that name a line by chance.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::support::command::{Ended, Place, wait};
+
+/// Makes a named pipe.
+fn pipe(place: &Place, name: &str) -> PathBuf {
+    let path = place.path(name);
+    let made = Command::new("mkfifo").arg(&path).status();
+    assert!(made.is_ok_and(|made| made.success()));
+    path
+}
+
+const OUT_OF_TIME: &str = "error: not done within 1 s; nothing is stored, the bank is as it was\n\
+    hint: give it more time with --time-limit; the lists of earlier refreshes stay as they are\n";
+
+#[test]
+fn a_pipe_without_a_writer_obeys_the_time_limit() {
+    let place = Place::with_seeds();
+    pipe(&place, "pipe");
+    place.write("plan.toml", "exclude = 'pipe'\n");
+    for flag in [
+        ["--exclude", "pipe"],
+        ["--pin", "pipe"],
+        ["--plan-file", "plan.toml"],
+        ["--plan-file", "pipe"],
+    ] {
+        let refresh = ["refresh", "bank", "--time-limit", "1s"];
+        let ended = place.run(&[&refresh[..], &flag].concat());
+        assert_eq!(ended.fails(1), OUT_OF_TIME, "{flag:?}");
+    }
+    // So does one that says a part and no more.
+    let mut child = place.spawn(&[
+        "refresh",
+        "bank",
+        "--time-limit",
+        "1s",
+        "--exclude",
+        "/dev/stdin",
+    ]);
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"example.org\n").unwrap();
+    assert_eq!(wait(child).fails(1), OUT_OF_TIME);
+    drop(input);
+}
+
+/// Whether a process catches Ctrl-C by now: before, the signal would simply end it.
+fn catches_interrupts(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = u64::from_str_radix(caught.unwrap().trim(), 16).unwrap();
+    // Signals are bits from 1, and SIGINT is number 2.
+    caught & 0b10 != 0
+}
+
+/// Starts a command and sends Ctrl-C once it is caught.
+fn interrupted(place: &Place, args: &[&str]) -> Ended {
+    let mut child = place.spawn(args);
+    // Standard input stays open, so that a command that reads it waits.
+    let input = child.stdin.take();
+    while !catches_interrupts(child.id()) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(sent.is_ok_and(|sent| sent.success()));
+    let mut looks = 0;
+    while child.try_wait().unwrap().is_none() {
+        looks += 1;
+        if looks > 600 {
+            child.kill().unwrap();
+            panic!("{args:?} went on: {:?}", wait(child));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    drop(input);
+    wait(child)
+}
+
+#[test]
+fn a_pipe_without_a_writer_obeys_an_interrupt() {
+    let place = Place::with_seeds();
+    pipe(&place, "pipe");
+    let before = place.state();
+    for args in [
+        &["refresh", "bank", "--exclude", "pipe"][..],
+        &["refresh", "bank", "--exclude-from-graph", "/dev/stdin"],
+        &["refresh", "bank", "--plan-file", "pipe"],
+        &["diff", "bank", "--seeds-file", "pipe"],
+        &["compare", "bank", "pipe"],
+        &["compare", "bank", "-"],
+        &["evaluate", "bank", "crawl", "--seeds-file", "pipe"],
+        &["evaluate", "bank", "budget", "--seeds-file", "pipe"],
+    ] {
+        let ended = interrupted(&place, args);
+        assert_eq!(
+            ended.fails(130),
+            "error: interrupted; the bank is as it was\n",
+            "{args:?}"
+        );
+    }
+    assert_eq!(place.state(), before);
+}
+
+#[test]
+fn a_list_may_come_through_a_pipe() {
+    let place = Place::with_seeds();
+    let path = pipe(&place, "pipe");
+    let writer = std::thread::spawn(move || {
+        let mut pipe = OpenOptions::new().write(true).open(path).unwrap();
+        for line in ["h1.example\n", "h2.example\n", "# no more\n", "h3.example"] {
+            pipe.write_all(line.as_bytes()).unwrap();
+        }
+    });
+    place.run(&["refresh", "bank", "--exclude", "pipe"]).done();
+    writer.join().unwrap();
+    let seeds = place.run(&["seeds", "bank"]).done();
+    assert_eq!(seeds, "http://k1.example/x,y\n");
+    // As process substitution gives it, and standard input.
+    let again = ["refresh", "bank", "--exclude", "/dev/stdin"];
+    place.run_with(&again, b"k1.example\nk2.example\n").done();
+    let seeds = place.run(&["seeds", "bank"]).done();
+    assert_eq!(seeds, "http://h1.example/\n");
+}
+
+/// The size that an error names, in KiB, and the most that it may be.
+fn sizes(error: &str) -> (u64, u64) {
+    let words: Vec<&str> = error.split_whitespace().collect();
+    let mut numbers = words
+        .windows(2)
+        .filter(|pair| pair[1].trim_end_matches(['\n', ',']) == "KiB")
+        .map(|pair| pair[0].parse().unwrap());
+    (numbers.next().unwrap(), numbers.next().unwrap())
+}
+
+#[test]
+fn what_a_list_takes_compiled_is_limited_and_the_line_named() {
+    let place = Place::with_seeds();
+    let expressions: Vec<String> = (0..10_000)
+        .map(|at| format!("re:(foo{at}|bar){{50}}[a-z]{{100}}\n"))
+        .collect();
+    let shapes: Vec<String> = (0..300_000)
+        .map(|at| format!("*/private-{at}/*\n"))
+        .collect();
+    for (name, lines) in [("expressions.txt", expressions), ("shapes.txt", shapes)] {
+        let text = lines.concat();
+        place.write(name, &text);
+        let refresh = ["refresh", "bank", "--exclude", name];
+        let error = place.run(&refresh).fails(2);
+        let (found, most) = sizes(&error);
+        assert_eq!(most, 65_536, "{error}");
+        assert!((1..=16).contains(&(found - most)), "{error}");
+        assert!(error.contains("\nhint: name sites"), "{error}");
+        // With the lines before the one that is named, and a comment in its place, all is well; so it
+        // is that line that goes too far.
+        let lines = text.lines();
+        let before = lines.take_while(|line| !error.contains(&format!("{line:?}")));
+        let before: Vec<&str> = before.collect();
+        assert!(before.len() > 4_000 && before.len() < 100_000, "{error}");
+        place.write(name, before.join("\n"));
+        place
+            .run(&["refresh", "bank", "--dry-run", "--exclude", name])
+            .done();
+    }
+}
+
+#[test]
+fn a_line_that_is_too_large_by_itself_is_named() {
+    let place = Place::with_seeds();
+    let long = format!("re:{}", "ab?".repeat(10_000));
+    for (line, said) in [
+        ("re:((a{100}){100}){100}", "takes more than 8192 KiB"),
+        (
+            &long,
+            "it has 30000 bytes, and a shape or expression may have 16384",
+        ),
+    ] {
+        place.write("list.txt", format!("example.org\n{line}\n*.pdf\n"));
+        let error = place
+            .run(&["refresh", "bank", "--only", "list.txt"])
+            .fails(2);
+        assert!(
+            error.contains("the list list.txt has the line \"re:"),
+            "{error}"
+        );
+        assert!(error.contains(said), "{error}");
+    }
+}

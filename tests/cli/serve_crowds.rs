@@ -1,0 +1,239 @@
+//! Hundreds of connections that keep the server waiting, in every way in which a client can: others are
+//! answered within a second meanwhile, also those of the same address.
+//!
+//! Bug classes: an answer that is sent without a deadline, a body that is waited for in the place of a
+//! request, a refusal that holds a seat, a client that takes the seats of others.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant};
+
+use crate::support::command::Place;
+use crate::support::crowds::{Conduct, Crowd};
+use crate::support::http::Served;
+
+/// How many milliseconds anybody may wait, whatever a crowd does.
+const SOON: u128 = 1000;
+
+const TOKEN: &str = "0123456789abcdef";
+
+/// How long a client may take nothing of an answer, and what a busy machine adds.
+const SENDING: Duration = Duration::from_secs(10 + 5);
+
+const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+
+/// Addresses of this machine that are not the one that the test asks from.
+const OTHERS: [Ipv4Addr; 5] = [
+    Ipv4Addr::new(127, 0, 0, 2),
+    Ipv4Addr::new(127, 0, 0, 3),
+    Ipv4Addr::new(127, 0, 0, 4),
+    Ipv4Addr::new(127, 0, 0, 5),
+    Ipv4Addr::new(127, 0, 0, 6),
+];
+
+/// How long a crowd stays: past the deadline of a head, which is five seconds.
+fn stay() -> Duration {
+    let seconds = std::env::var("LONG_CROWDS").ok();
+    Duration::from_secs(seconds.map_or(6, |seconds| seconds.parse().unwrap()))
+}
+
+/// Runs a crowd from the address that the test asks from, and one from others at another server, and asks
+/// both servers meanwhile.
+fn nobody_waits(clients: usize, conducts: &[Conduct], targets: &[&'static str]) {
+    const PLACES: [&[Ipv4Addr]; 2] = [&[HERE], &OTHERS];
+    let place = Place::with_seeds();
+    place.write("token", TOKEN);
+    scope(|scope| {
+        for from in PLACES {
+            let place = &place;
+            scope.spawn(move || {
+                let served = Served::start(place, &["bank", "--token-file", "token"]);
+                let crowd = Crowd::start(served.address, clients, conducts, from);
+                for (target, longest) in longest_waits(&served, targets) {
+                    let longest = longest.as_millis();
+                    eprintln!(
+                        "{clients} connections from {} addresses ({} with those that came back): {target} took {longest} ms at most",
+                        from.len(),
+                        crowd.connections()
+                    );
+                    assert!(longest < SOON, "{target}: {longest} ms");
+                }
+                drop(crowd);
+                served.stop();
+            });
+        }
+    });
+}
+
+/// Asks for each of these on new connections while a crowd stays; how long each took at most.
+fn longest_waits(served: &Served, targets: &[&'static str]) -> Vec<(&'static str, Duration)> {
+    scope(|scope| {
+        let threads = targets.iter().map(|target| {
+            let ask = move || {
+                let begun = Instant::now();
+                let mut longest = Duration::ZERO;
+                while begun.elapsed() < stay() {
+                    let since = Instant::now();
+                    assert_eq!(status(served, target), 200, "{target}");
+                    longest = longest.max(since.elapsed());
+                    sleep(Duration::from_millis(20));
+                }
+                (*target, longest)
+            };
+            scope.spawn(ask)
+        });
+        let threads: Vec<_> = threads.collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    })
+}
+
+/// Asks on a new connection; the status of the answer.
+fn status(served: &Served, target: &str) -> u16 {
+    let token = format!("Authorization: Bearer {TOKEN}");
+    let (method, list): (_, &[u8]) = match target {
+        "/compare" => ("POST", b"http://h1.example/"),
+        _ => ("GET", b""),
+    };
+    let lines = [&*token, "Content-Type: text/plain"];
+    served.ask(method, target, &lines, list).status
+}
+
+#[test]
+fn answers_that_nobody_reads_delay_no_one() {
+    nobody_waits(300, &[Conduct::NeverReads], &["/healthz"]);
+}
+
+#[test]
+fn refusals_that_nobody_reads_delay_no_one() {
+    // They are for another host, or without the token.
+    let conducts = &[Conduct::Refused, Conduct::Untrusted];
+    nobody_waits(300, conducts, &["/healthz", "/"]);
+}
+
+#[test]
+fn slow_bodies_delay_no_one() {
+    nobody_waits(300, &[Conduct::SlowBody], &["/healthz", "/", "/compare"]);
+}
+
+#[test]
+fn crowds_of_all_kinds_delay_no_one() {
+    nobody_waits(500, &Conduct::SLOW, &["/healthz"]);
+}
+
+#[test]
+fn long_lists_do_not_delay_the_word_that_the_server_is_there() {
+    let clients = if std::env::var_os("LONG_CROWDS").is_some() {
+        400
+    } else {
+        150
+    };
+    nobody_waits(clients, &[Conduct::Compares], &["/healthz"]);
+}
+
+#[test]
+fn who_takes_nothing_is_closed() {
+    let place = Place::with_seeds();
+    scope(|scope| {
+        for conduct in [
+            Conduct::NeverReads,
+            Conduct::HalfClosed,
+            Conduct::ReadsSlowly,
+        ] {
+            let place = &place;
+            scope.spawn(move || {
+                let served = Served::start(place, &["bank"]);
+                // The state that is held open counts, and a connection that is about to close does not.
+                served.get("/");
+                sleep(Duration::from_millis(100));
+                let before = files(&served);
+                let crowd = Crowd::start(served.address, 1, &[conduct], &[HERE]);
+                let until = Instant::now() + SENDING;
+                // Until then the client has one connection, and it does not come back at once.
+                while files(&served) > before {
+                    assert!(Instant::now() < until, "{conduct:?}");
+                    sleep(Duration::from_millis(10));
+                }
+                drop(crowd);
+                served.stop();
+            });
+        }
+    });
+}
+
+#[test]
+fn who_takes_an_answer_slowly_has_all_of_it() {
+    let place = Place::with_bank();
+    let line = |site: u32| {
+        format!(
+            "{{\"url\":\"http://site{site}.example/\",\"outlinks\":[\"http://site{site}.example/a\"]}}\n"
+        )
+    };
+    place.write("day.jsonl", (0..8000).map(line).collect::<String>());
+    place.run(&["ingest", "bank", "day.jsonl"]).done();
+    let plan = ["--method", "greedy", "--per-site", "1"];
+    place
+        .run(&[&["refresh", "bank"], &plan[..]].concat())
+        .done();
+    let served = Served::start(&place, &["bank"]);
+    let list = served.get("/seeds?format=jsonl").body;
+    let request = format!(
+        "GET /seeds?format=jsonl HTTP/1.1\r\nHost: {}\r\n\r\n",
+        served.address
+    );
+    // In 12 seconds, which is longer than a client may take nothing.
+    let taken = take_slowly(served.address, request.as_bytes(), list.len() / 120);
+    assert!(
+        taken.ends_with(&list),
+        "{} of {} bytes",
+        taken.len(),
+        list.len()
+    );
+    served.stop();
+}
+
+/// Sends a request, and reads the answer a few bytes at a time, ten times a second.
+fn take_slowly(server: SocketAddr, request: &[u8], step: usize) -> Vec<u8> {
+    let mut stream = TcpStream::connect(server).unwrap();
+    stream.write_all(request).unwrap();
+    let mut taken = Vec::new();
+    let mut buffer = vec![0; step];
+    // The connection is idle after the answer, and is closed then.
+    while let Ok(count @ 1..) = stream.read(&mut buffer) {
+        taken.extend_from_slice(&buffer[..count]);
+        sleep(Duration::from_millis(100));
+    }
+    taken
+}
+
+#[test]
+fn a_crowd_takes_seats_from_itself() {
+    let place = Place::with_seeds();
+    let served = Served::start(&place, &["bank"]);
+    // It has waited for longer than any connection of the crowd.
+    let mut first = served.connect();
+    assert!(first.send(&kept(&served)));
+    assert_eq!(first.answer(true).unwrap().status, 200);
+    let crowd = Crowd::start(served.address, 600, &[Conduct::Silent], &OTHERS[..1]);
+    assert!(first.send(&kept(&served)));
+    assert_eq!(first.answer(true).unwrap().status, 200);
+    let files = files(&served);
+    assert!(files < 256 + 64, "{files} files");
+    drop(crowd);
+    served.stop();
+}
+
+/// How many files and connections the server has open.
+fn files(served: &Served) -> usize {
+    let open = fs::read_dir(format!("/proc/{}/fd", served.process()));
+    open.unwrap().count()
+}
+
+/// A request after which the connection is kept.
+fn kept(served: &Served) -> Vec<u8> {
+    format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", served.address).into_bytes()
+}
