@@ -182,10 +182,12 @@ fn who_takes_nothing_is_closed() {
                 let before = files(&served);
                 let crowd = Crowd::start(served.address, 1, &[conduct], &[HERE]);
                 let until = Instant::now() + SENDING;
-                // Until then the client has one connection, and it does not come back at once.
-                while files(&served) > before {
-                    assert!(Instant::now() < until, "{conduct:?}");
-                    sleep(Duration::from_millis(10));
+                // It is accepted, and then closed; the client does not come back at once.
+                for is_open in [true, false] {
+                    while (files(&served) > before) != is_open {
+                        assert!(Instant::now() < until, "{conduct:?}, open: {is_open}");
+                        sleep(Duration::from_millis(10));
+                    }
                 }
                 drop(crowd);
                 served.stop();
