@@ -5,8 +5,8 @@ use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -57,8 +57,12 @@ impl Conduct {
 /// How long a client waits before it connects again.
 const AWAY: Duration = Duration::from_millis(100);
 
+/// One large crowd at a time: each has hundreds of connections, and a process may have a thousand.
+static ONE: Mutex<()> = Mutex::new(());
+
 /// Clients, until they are dropped.
 pub struct Crowd {
+    _one: Option<MutexGuard<'static, ()>>,
     ends: Arc<AtomicBool>,
     /// Connections that were made.
     connections: Arc<AtomicUsize>,
@@ -74,6 +78,8 @@ impl Crowd {
         conducts: &[Conduct],
         from: &[Ipv4Addr],
     ) -> Self {
+        let lock = || ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let one = (clients > 10).then(lock);
         let (conducts, from) = (conducts.to_vec(), from.to_vec());
         let ends = Arc::new(AtomicBool::new(false));
         let connections = Arc::new(AtomicUsize::new(0));
@@ -98,6 +104,7 @@ impl Crowd {
             std::thread::sleep(Duration::from_millis(10));
         }
         Self {
+            _one: one,
             ends,
             connections,
             thread: Some(thread),
