@@ -38,7 +38,7 @@ use crate::ingest::reading::Reading;
 use crate::ingest::record::{Attribute, Event, PageRecord};
 use crate::ingest::reject::{Fault, Position};
 use crate::ingest::source::{
-    MOST_HELD, PIECE_RECORDS, Piece, Pieces, Source, Sources, Stop, most_held,
+    MOST_HELD, PIECE_RECORDS, Piece, Pieces, Source, Sources, Stop, check_held, most_held,
 };
 use crate::ingest::summary::DropReason;
 use crate::watch::Watch;
