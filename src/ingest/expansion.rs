@@ -43,7 +43,7 @@ mod tests {
         let made = FREE_BYTES + 1;
         let read = made / (2 * MOST_RATIO);
         let said = check(read, made).unwrap_err().to_string();
-        let expected = "expected at most 1000 bytes for each byte read, found 2000";
+        let expected = "expected at most 1000 bytes for each byte read, found 2001";
         assert!(said.starts_with(expected), "{said}");
         assert!(check(0, made).is_err());
     }

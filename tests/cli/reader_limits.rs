@@ -192,11 +192,11 @@ fn names_of_a_graph_are_held_only_where_there_is_room() {
     place.write("vertices.txt", vertices);
     place.write("edges.txt", "0\t1\n");
     let args = [
+        "edges.txt",
         "--input",
         "ccgraph",
         "--vertices",
         "vertices.txt",
-        "edges.txt",
     ];
     is_refused(&place, &args, TOO_LARGE);
 }

@@ -87,6 +87,14 @@ pub enum TableError {
         /// The compression.
         codec: String,
     },
+    /// Lists of texts that share their beginnings, of which a few bytes may stand for any number.
+    #[error(
+        "{file} has long lists in the encoding DELTA_BYTE_ARRAY; write them with a dictionary, or plain"
+    )]
+    Prefixed {
+        /// The input.
+        file: String,
+    },
     /// It ends too early.
     #[error("{file} is cut off after row {rows}; fetch or write it anew")]
     CutOff {

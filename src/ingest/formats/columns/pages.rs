@@ -33,6 +33,8 @@ const LEFT_SHARE: u64 = 4;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Chunk {
     pub(super) start: u64,
+    /// How many bytes it has in the file, and decompressed.
+    pub(super) stored: u64,
     pub(super) bytes: u64,
     pub(super) values: u64,
     /// Whether its values are elements of lists.
@@ -54,8 +56,9 @@ pub(super) struct Pages {
 /// The pages that are held.
 #[derive(Default)]
 struct Held {
-    /// The page whose header was read last, before its body is.
-    next: Option<(u64, Claim)>,
+    /// Of each column the page whose header was read last, before its body is. The decoder may read
+    /// that of another column between the two.
+    next: BTreeMap<u64, Claim>,
     /// The dictionary and the page of each column, by where its chunk starts.
     columns: BTreeMap<u64, [u64; 2]>,
     /// Pages that are done with, into which rows may point.
@@ -77,13 +80,18 @@ impl Pages {
         }
     }
 
-    /// The same, where this is known of its chunks.
-    pub(super) fn with(self, mut chunks: Vec<Chunk>) -> Self {
+    /// The same, where this is known of its chunks; `None` where two of them overlap.
+    pub(super) fn with(self, mut chunks: Vec<Chunk>) -> Option<Self> {
+        chunks.retain(|chunk| chunk.stored > 0);
         chunks.sort_unstable_by_key(|chunk| chunk.start);
-        Self {
+        let mut pairs = chunks.iter().zip(chunks.iter().skip(1));
+        if pairs.any(|(chunk, next)| chunk.start.saturating_add(chunk.stored) > next.start) {
+            return None;
+        }
+        Some(Self {
             chunks: Arc::new(chunks),
             ..self
-        }
+        })
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -100,6 +108,7 @@ impl Pages {
         let mut held = self.held();
         let columns = std::mem::take(&mut held.columns);
         held.left += columns.into_values().flatten().sum::<u64>();
+        held.next.clear();
     }
 
     /// Whether so much is done with that it should be released first.
@@ -127,6 +136,10 @@ impl Pages {
         let Some(chunk) = self.chunk(start) else {
             return Ok(());
         };
+        // The decoder may have looked at the header before, and goes on behind it.
+        if self.held().next.contains_key(&chunk.start) {
+            return Ok(());
+        }
         let refuse = |what: &str| Err(ParquetError::General(what.to_owned()));
         let Some(claim) = Claim::of(head) else {
             return refuse("a page does not say how large it is");
@@ -137,14 +150,25 @@ impl Pages {
         if claim.values > chunk.values.max(SMALL_VALUES) {
             return refuse("a page claims more values than its column has");
         }
-        self.held().next = Some((chunk.start, claim));
+        // The body of an index is passed over.
+        if !claim.is_index {
+            self.held().next.insert(chunk.start, claim);
+        }
         Ok(())
     }
 
     /// Takes the memory for the body of a page, which has so many bytes in the file.
-    fn take(&self, stored: u64) -> Result<()> {
+    fn take(&self, start: u64, stored: u64) -> Result<()> {
+        let Some(Chunk {
+            start: chunk,
+            is_list,
+            ..
+        }) = self.chunk(start).copied()
+        else {
+            return Ok(());
+        };
         let mut held = self.held();
-        let Some((chunk, claim)) = held.next.take() else {
+        let Some(claim) = held.next.remove(&chunk) else {
             return Ok(());
         };
         let places = held.columns.entry(chunk).or_default();
@@ -154,7 +178,7 @@ impl Pages {
             let before = std::mem::replace(&mut places[1], claim.bytes);
             held.left += before;
         }
-        if self.chunk(chunk).is_some_and(|chunk| chunk.is_list) {
+        if is_list {
             held.values = held.values.saturating_add(claim.values);
         }
         let all = held.columns.values().flatten().sum::<u64>() + held.left;
@@ -196,7 +220,7 @@ impl ChunkReader for Pages {
                 "a part of it lies beyond its end".to_owned(),
             ));
         }
-        self.take(length as u64)?;
+        self.take(start, length as u64)?;
         let mut bytes = Vec::with_capacity(length);
         let read = self
             .at(start)?
@@ -217,6 +241,7 @@ struct Claim {
     /// How many values it has.
     values: u64,
     is_dictionary: bool,
+    is_index: bool,
 }
 
 impl Claim {
@@ -227,10 +252,11 @@ impl Claim {
         let mut rest = head;
         let mut id = 0;
         let mut bytes = None;
-        let of = |bytes, values, is_dictionary| Self {
+        let of = |bytes, values, id| Self {
             bytes,
             values,
-            is_dictionary,
+            is_dictionary: id == 7,
+            is_index: id == 6,
         };
         loop {
             match field(&mut rest, &mut id)? {
@@ -250,9 +276,9 @@ impl Claim {
                     } else {
                         0
                     };
-                    return bytes.map(|bytes| of(bytes, values, id == 7));
+                    return bytes.map(|bytes| of(bytes, values, id));
                 }
-                12 if id == 6 => return bytes.map(|bytes| of(bytes, 0, false)),
+                12 if id == 6 => return bytes.map(|bytes| of(bytes, 0, id)),
                 _ => return None,
             }
         }

@@ -10,7 +10,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Encoding};
 use parquet::file::metadata::{ParquetStatisticsPolicy, RowGroupMetaData};
 
 use super::batch::{self, Batch, wait};
@@ -30,6 +30,12 @@ const KIND: &str = "Parquet";
 /// About how many bytes of values a batch has, and the most rows.
 const BATCH: u64 = 1 << 20;
 const BATCH_ROWS: u64 = 4_096;
+
+/// How many bytes of such texts a batch may come to that share what comes before with others.
+const PREFIXED: u64 = 32 << 20;
+
+/// What lists of such texts may come to, if each is as long as its column.
+const PREFIXED_LISTS: u64 = 1 << 30;
 
 /// The sources for Parquet files.
 pub(super) fn sources(inputs: &[Input]) -> Sources {
@@ -241,8 +247,12 @@ impl Table {
             all_rows = all_rows.saturating_add(count(group.num_rows()));
             chunks.extend(chunks_of(&file, group, &projection, length)?);
         }
+        let Some(pages) = pages.with(chunks) else {
+            let problem = "two of its columns overlap".to_owned();
+            return Err(self::damaged(&file, 0, problem));
+        };
         Ok(Self {
-            pages: pages.with(chunks),
+            pages,
             file,
             length,
             metadata,
@@ -354,7 +364,8 @@ impl Table {
         });
         let bytes = bytes.fold(0, u64::saturating_add);
         let of_a_row = (bytes / self.left.max(1)).max(1);
-        let rows = (BATCH / of_a_row).clamp(1, BATCH_ROWS);
+        let rows = (BATCH / of_a_row).min(prefixed_rows(group, &self.projection));
+        let rows = rows.clamp(1, BATCH_ROWS);
         let rows = usize::try_from(rows).unwrap_or(1);
         let reader = guarded(|| {
             let (pages, metadata) = (self.pages.clone(), self.metadata.clone());
@@ -416,6 +427,21 @@ fn viewed(field: &Field) -> Field {
     field.clone().with_data_type(kind)
 }
 
+/// How many rows may be decoded at a time where texts are written as the length of what they share with
+/// the one before and the rest: each may be as long as the column has bytes.
+fn prefixed_rows(group: &RowGroupMetaData, projection: &ProjectionMask) -> u64 {
+    let columns = group.columns().iter().enumerate();
+    let read = columns.filter(|(leaf, _)| projection.leaf_included(*leaf));
+    let prefixed = read.filter(|(_, column)| {
+        let mut encodings = column.encodings();
+        encodings.any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
+    });
+    let longest = prefixed.map(|(_, column)| count(column.uncompressed_size()));
+    longest
+        .max()
+        .map_or(u64::MAX, |bytes| PREFIXED / bytes.max(1))
+}
+
 /// What the footer says of the columns of a row group that are read.
 fn chunks_of(
     file: &str,
@@ -443,17 +469,30 @@ fn chunks_of(
                 });
             }
         }
+        let is_list = column.column_descr().max_rep_level() > 0;
+        let bytes = count(column.uncompressed_size());
+        let is_prefixed = column
+            .encodings()
+            .any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY);
+        // A row has any number of elements, each as long as the column, and is decoded as a whole.
+        let whole = bytes.saturating_mul(count(column.num_values()));
+        if is_list && is_prefixed && whole > PREFIXED_LISTS {
+            return Err(TableError::Prefixed {
+                file: file.to_owned(),
+            });
+        }
         let range = guarded(|| Ok::<_, String>(column.byte_range()));
-        let (start, bytes) = range.map_err(|problem| damaged(file, 0, problem))?;
-        if start.checked_add(bytes).is_none_or(|end| end > length) {
+        let (start, stored) = range.map_err(|problem| damaged(file, 0, problem))?;
+        if start.checked_add(stored).is_none_or(|end| end > length) {
             let problem = "a column lies beyond its end; it may be cut off".to_owned();
             return Err(damaged(file, 0, problem));
         }
         chunks.push(Chunk {
             start,
-            bytes: count(column.uncompressed_size()),
+            stored,
+            bytes,
             values: count(column.num_values()),
-            is_list: column.column_descr().max_rep_level() > 0,
+            is_list,
         });
     }
     Ok(chunks)
