@@ -22,21 +22,23 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use super::acknowledged::Acknowledged;
+use super::bulk_load::may_be_ingested;
 use super::changes::Changes;
 use super::error::StoreError;
-use super::examine::{LogEvidence, known_epoch, verify_live};
 use super::folder::{
     ACKNOWLEDGED, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, end_copy, lock_file,
     make_folders, marker_format, write_marker,
 };
 use super::format::{ACKNOWLEDGING, WITH_KEPT_SITES};
+use super::live::{LogEvidence, follows, known_epoch, verify_live};
 use super::lock::take_lock;
 use super::logs::{self, LogMark};
 use super::manifest::Manifest;
 use super::options::Merging;
 use super::options::{DEFAULT_CACHE, LEAST_CACHE};
 use super::published::{
-    Pointer, publish, published_in_files, remove_unread, table_unlike_published,
+    Compared, Pointer, publish, published_in_files, remove_unread, table_unlike_published,
+    tables_not_published,
 };
 use super::records::Meta;
 use super::rocks::Rocks;
@@ -58,7 +60,7 @@ pub(super) fn acknowledge(bank: &Path, store: &Store, in_files: bool) -> Result<
     // about to remove.
     let published = pointer
         .as_ref()
-        .filter(|pointer| pointer.epoch == counters.epoch);
+        .filter(|pointer| pointer.epoch == counters.epoch && pointer.fault(bank).is_ok());
     let logged = published.map_or_else(|| live.clone(), |pointer| pointer.place(bank));
     let id = store.state_id()?;
     // Builds of formats that have no identities do not know the mark of a log either.
@@ -125,6 +127,11 @@ pub(super) fn next(epoch: u64) -> Result<u64, StoreError> {
     epoch.checked_add(1).ok_or(StoreError::Full("commit"))
 }
 
+/// Says that a table of the live state differs from the published one.
+fn unlike(table: &str) -> String {
+    format!("{table} is not what the published state has under this name")
+}
+
 /// The one writer of a bank.
 pub struct Writer {
     pub(super) store: Store,
@@ -188,7 +195,7 @@ impl Writer {
         let known = known_epoch(path, said.as_ref());
         writer.is_not_older(known)?;
         if let Some(said) = &said {
-            writer.follows(said)?;
+            follows(&writer, said)?;
         }
         writer.finish(log, watch)?;
         if format < FORMAT {
@@ -216,6 +223,8 @@ impl Writer {
             let intent = unfinished.verified(path, watch)?;
             tracing::info!("finishing a bulk load that was interrupted");
             self.finish_load(&intent)?;
+        } else if may_be_ingested(path, self.counters()?.epoch) {
+            self.is_whole("the intent of an interrupted bulk load is missing", watch)?;
         }
         if log == LogEvidence::Unknown {
             self.is_whole("its log is not the acknowledged one", watch)?;
@@ -228,6 +237,9 @@ impl Writer {
         }
         let epoch = self.counters()?.epoch;
         let in_files = if let Some(in_files) = published_in_files(path, epoch, self.state_id()?) {
+            if let Some(table) = table_unlike_published(path, Compared::Stat)? {
+                self.is_whole(&unlike(&table), watch)?;
+            }
             remove_unread(path, epoch);
             in_files
         } else {
@@ -282,13 +294,13 @@ impl Writer {
                 return self.is_whole("the published state cannot be read", watch);
             }
         }
-        match table_unlike_published(&self.bank)? {
-            Some(table) => self.is_whole(
-                &format!("{table} is not what the published state has under this name"),
-                watch,
-            ),
-            None => Ok(()),
+        if let Some(table) = table_unlike_published(&self.bank, Compared::Bytes)? {
+            return self.is_whole(&unlike(&table), watch);
         }
+        // Of the tables that only the live state has there is no other witness than their checksums.
+        let new = tables_not_published(&self.bank);
+        let new = new.iter().map(String::as_str);
+        self.store.rocks.compare_checksums(&new.collect(), watch)
     }
 
     /// Fails with [`StoreError::Busy`] where another process writes to the bank right now.

@@ -3,7 +3,7 @@
 //! RocksDB ingests files one table at a time, so a load is several steps that have to look like one:
 //!
 //! 1. The files are written into `BANK/loads/N/`, synced, read back and hashed.
-//! 2. The *intent* is written to the database: every file with its size and hash. From here on the
+//! 2. A mark is left beside the files, so that a lost intent is noticed, and the *intent* is written to the database: every file with its size and hash. From here on the
 //!    load is finished, now or at the next open, or given up as a whole by `repair`.
 //! 3. Each table ingests its files. RocksDB gets links of its own, so the files stay in `loads/N/`.
 //! 4. The counters are written and the intent deleted, in one synced write.
@@ -24,9 +24,9 @@ use super::bank::{Writer, write_meta};
 use super::changes::Changes;
 use super::commit::{Undoing, encoded, outdated};
 use super::error::StoreError;
-use super::folder::{is_folder, sync_folder};
+use super::folder::{INGESTING, create_fresh, is_folder, names_in, sync_folder};
 use super::keep::Keeper;
-use super::load::write_files;
+use super::load::{described, write_files};
 use super::records::{Counters, Intent, Lineage, LoadFile, Meta};
 use super::store::Store;
 use super::tables::{ALL, META, MetaKey};
@@ -85,6 +85,15 @@ impl Unfinished {
     }
 }
 
+/// Whether a bulk load of a state later than `epoch` may have been ingested in part, as far as its
+/// files tell. Where the database holds no intent, that is lost.
+pub(super) fn may_be_ingested(bank: &Path, epoch: u64) -> bool {
+    let loads = bank.join("loads");
+    let later = names_in(&loads).into_iter();
+    let mut later = later.filter(|name| name.parse().is_ok_and(|number: u64| number > epoch));
+    later.any(|name| loads.join(name).join(INGESTING).exists())
+}
+
 /// What is wrong with a file of a load; `None` where nothing is.
 fn file_fault(
     bank: &Path,
@@ -116,20 +125,6 @@ fn is_absent(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
-}
-
-/// Describes a sorted file that is written and synced.
-///
-/// Cost: reads the file.
-pub(super) fn described(table: &str, path: &Path) -> Result<LoadFile, StoreError> {
-    let content = content_of(path, &crate::watch::Unwatched)?;
-    let name = path.file_name().unwrap_or_default();
-    Ok(LoadFile {
-        table: table.to_owned(),
-        name: name.to_string_lossy().into_owned(),
-        bytes: content.bytes,
-        hash: *content.hash.as_bytes(),
-    })
 }
 
 impl Writer {
@@ -171,6 +166,11 @@ impl Writer {
 
     /// Stores the intent of a load whose files are complete.
     pub(super) fn write_intent(&self, intent: &Intent) -> Result<(), StoreError> {
+        let place = self.bank.join("loads").join(&intent.folder);
+        let mark = place.join(INGESTING);
+        create_fresh(&mark)
+            .and_then(|_| sync_folder(&place))
+            .map_err(StoreError::io("write", &mark))?;
         let value = Meta::Intent(intent.clone());
         write_meta(&self.store, &[(MetaKey::Intent, value)], None)
     }

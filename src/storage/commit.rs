@@ -136,8 +136,9 @@ impl Writer {
 
     /// Acknowledges the stored state and publishes it.
     pub(super) fn publish(&self, counters: &Counters) -> Result<(), StoreError> {
-        acknowledge(&self.bank, &self.store, false)
-            .and_then(|()| publish(&self.bank, &self.store, counters.epoch))
+        // Until this is written, nobody was told that the state is stored.
+        acknowledge(&self.bank, &self.store, false)?;
+        publish(&self.bank, &self.store, counters.epoch)
             .and_then(|in_files| acknowledge(&self.bank, &self.store, in_files))
             .map_err(|e| StoreError::Unpublished(Box::new(e)))
     }

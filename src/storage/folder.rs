@@ -28,6 +28,10 @@ pub(super) const ACKNOWLEDGED: &str = "ACKNOWLEDGED";
 /// `epoch 12`.
 pub(super) const COPYING: &str = "UNFINISHED-COPY";
 
+/// Lies among the files of a bulk load from just before its intent is written. Where there is none in the
+/// database, the intent was lost, or the process died before it wrote it.
+pub(super) const INGESTING: &str = "INGESTING";
+
 /// Where `repair` puts what it replaces.
 pub(super) const DAMAGED: &str = "damaged";
 
@@ -250,11 +254,9 @@ pub(super) fn clear_load(place: &Path) -> Result<(), StoreError> {
     for file in names_in(place) {
         let path = place.join(&file);
         let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-        if is_file
-            && path
-                .extension()
-                .is_some_and(|end| end == "sst" || end == "link")
-        {
+        let end = path.extension();
+        let is_sorted = end.is_some_and(|end| end == "sst" || end == "link");
+        if is_file && (is_sorted || file == INGESTING) {
             fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
         }
     }

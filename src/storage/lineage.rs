@@ -7,11 +7,26 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read;
 
-use super::acknowledged::Acknowledged;
+use serde::{Deserialize, Serialize};
+
 use super::error::StoreError;
-use super::records::{Lineage, Meta};
+use super::records::Meta;
 use super::store::Store;
 use super::tables::{META, MetaKey};
+
+/// The identities of a bank and of one of its states, each 128 random bits.
+///
+/// Every commit writes a new one, so that a state of a copy that went its own way is told from a
+/// state of the bank with the same number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Lineage {
+    /// The bank: chosen when it is made, restored, or made from another by `migrate --to`.
+    pub bank: u128,
+    /// The state.
+    pub state: u128,
+    /// The state before it; 0 for the first one.
+    pub previous: u128,
+}
 
 /// Identifies one state of one bank, outside its database.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,40 +112,6 @@ impl Store {
     /// The identity of the state; `None` in a bank of a format before 11.
     pub(super) fn state_id(&self) -> Result<Option<StateId>, StoreError> {
         Ok(self.lineage()?.map(Lineage::id))
-    }
-
-    /// Fails where this is not the acknowledged state of the bank or the one after it, which a
-    /// process that died may have stored without acknowledging it.
-    pub(super) fn follows(&self, said: &Acknowledged) -> Result<(), StoreError> {
-        let Some(expected) = said.id else {
-            return Ok(());
-        };
-        let fault = |what: String| {
-            Err(StoreError::State {
-                state: "live",
-                what,
-            })
-        };
-        let epoch = self.counters()?.epoch;
-        let found = self.need(&META, &MetaKey::Lineage)?;
-        let Meta::Lineage(found) = found else {
-            return fault("its record of identities is another record".to_owned());
-        };
-        if found.bank != expected.bank {
-            return fault("it belongs to another bank".to_owned());
-        }
-        let ancestor = if epoch == said.epoch {
-            found.state
-        } else {
-            found.previous
-        };
-        if ancestor == expected.state && epoch.saturating_sub(said.epoch) <= 1 {
-            return Ok(());
-        }
-        fault(format!(
-            "it is a state {epoch} that does not follow the acknowledged state {}; it comes from another copy of the bank",
-            said.epoch
-        ))
     }
 }
 

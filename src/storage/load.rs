@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::thread::{self, ScopedJoinHandle};
 
-use super::bulk_load::described;
+use super::backup::content_of;
 use super::changes::{Ordered, TableChange};
 use super::error::StoreError;
 use super::keep::Keeper;
 use super::records::LoadFile;
 use super::rocks::Rocks;
 use super::tables::UNDO;
+use crate::watch::Unwatched;
 
 /// About how many bytes of keys and values a sorted file holds, before compression. As many are
 /// held in memory for each file that is being written.
@@ -105,6 +106,20 @@ impl Stream {
         slice.push(key, value);
         full
     }
+}
+
+/// Describes a sorted file that is written and synced.
+///
+/// Cost: reads the file.
+pub(super) fn described(table: &str, path: &Path) -> Result<LoadFile, StoreError> {
+    let content = content_of(path, &Unwatched)?;
+    let name = path.file_name().unwrap_or_default();
+    Ok(LoadFile {
+        table: table.to_owned(),
+        name: name.to_string_lossy().into_owned(),
+        bytes: content.bytes,
+        hash: *content.hash.as_bytes(),
+    })
 }
 
 /// Writes the changes as sorted files into `place`, and what `keeper` keeps of what they overwrite.

@@ -17,7 +17,7 @@ use super::folder::{begin_copy, end_copy, marker_format, write_marker};
 use super::free_room::has_room;
 use super::from_state::{begin, surround};
 use super::options::Merging;
-use super::published::Reader;
+use super::reader::Reader;
 use super::tables::FORMAT;
 use crate::watch::Watch;
 

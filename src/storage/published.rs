@@ -14,16 +14,14 @@
 //! the state, so that a folder put back from a copy, or from another bank, is recognised. In format 4
 //! the pointer was the epoch alone, and before format 11 it had no identities.
 
-use std::fs::{self, File};
+use std::fmt::Write;
+use std::fs;
 use std::io;
-use std::ops::Deref;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::acknowledged::{Acknowledged, sum, summed};
 use super::error::StoreError;
-use super::examine::live_is_damaged;
 use super::folder::{
     ACKNOWLEDGED, WRITER_LOCK, is_folder, lock_file, marker_format, names_in, open_regular,
     read_text, replace_file, sync_folder,
@@ -33,12 +31,6 @@ use super::lineage::StateId;
 use super::logs;
 use super::manifest::{Manifest, structure_fault};
 use super::store::Store;
-
-/// How often a reader tries again when it meets a state that is being removed.
-const TRIES: u32 = 1000;
-
-/// How long a reader waits between tries.
-const PAUSE: Duration = Duration::from_millis(2);
 
 /// What readers are pointed to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,7 +45,8 @@ pub(super) struct Pointer {
     id: Option<StateId>,
 }
 
-fn damaged(what: impl Into<String>) -> StoreError {
+/// The error of a published state that is not what it should be.
+pub(super) fn damaged(what: impl Into<String>) -> StoreError {
     StoreError::State {
         state: "published",
         what: what.into(),
@@ -66,7 +59,8 @@ const LOG: &str = " log ";
 /// What stands before the identity of a state.
 const BANK: &str = " bank ";
 
-fn folder_of(bank: &Path) -> PathBuf {
+/// The folder of the published states.
+pub(super) fn folder_of(bank: &Path) -> PathBuf {
     bank.join("published")
 }
 
@@ -82,7 +76,8 @@ impl Pointer {
             text.push_str(&log.to_hex());
         }
         if let Some(id) = &self.id {
-            text.push_str(&format!(" {id}"));
+            // Writing to a string cannot fail.
+            let _ = write!(text, " {id}");
         }
         format!("{text} {}\n", sum(&text))
     }
@@ -288,12 +283,36 @@ pub(super) fn remove_unread(bank: &Path, current: u64) {
     }
 }
 
+/// How two files of the same name are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Compared {
+    /// By their bytes, unless they are one file.
+    Bytes,
+    /// By their bytes, unless they are one file or have the same size and time.
+    Stat,
+}
+
+/// The names of the table files that the live database has and the published state has not.
+pub(super) fn tables_not_published(bank: &Path) -> Vec<String> {
+    let Ok(pointer) = Pointer::read(bank) else {
+        return Vec::new();
+    };
+    let place = pointer.place(bank);
+    let mut names = names_in(&bank.join("live"));
+    names.retain(|name| Path::new(name).extension().is_some_and(|end| end == "sst"));
+    names.retain(|name| !place.join(name).exists());
+    names
+}
+
 /// A table of the live database that is not, byte for byte, what the published state has under its
 /// name: one of the two is damaged. Only in a copy of a bank can it be one alone, since tables have
 /// no two names there.
 ///
-/// Cost: a look at each file; the bytes of tables that have no two names.
-pub(super) fn table_unlike_published(bank: &Path) -> Result<Option<String>, StoreError> {
+/// Cost: a look at each file; the bytes of files that are to be compared by them.
+pub(super) fn table_unlike_published(
+    bank: &Path,
+    compared: Compared,
+) -> Result<Option<String>, StoreError> {
     let Ok(pointer) = Pointer::read(bank) else {
         return Ok(None);
     };
@@ -303,7 +322,7 @@ pub(super) fn table_unlike_published(bank: &Path) -> Result<Option<String>, Stor
         let (ours, theirs) = (live.join(&name), place.join(&name));
         let is_table = theirs.extension().is_some_and(|end| end == "sst");
         // A table that was merged since is not live any more.
-        if is_table && ours.is_file() && !is_same(&ours, &theirs)? {
+        if is_table && ours.is_file() && !is_same(&ours, &theirs, compared)? {
             return Ok(Some(name));
         }
     }
@@ -311,7 +330,7 @@ pub(super) fn table_unlike_published(bank: &Path) -> Result<Option<String>, Stor
 }
 
 /// Whether two files are one, or have the same bytes.
-fn is_same(one: &Path, other: &Path) -> Result<bool, StoreError> {
+fn is_same(one: &Path, other: &Path, compared: Compared) -> Result<bool, StoreError> {
     let hash = |path| {
         let mut hasher = blake3::Hasher::new();
         let read = open_regular(path).and_then(|file| hasher.update_reader(file).map(drop));
@@ -321,6 +340,10 @@ fn is_same(one: &Path, other: &Path) -> Result<bool, StoreError> {
     let about = |path| fs::metadata(path).map_err(StoreError::io("look at", path));
     let (here, there) = (about(one)?, about(other)?);
     if (here.dev(), here.ino()) == (there.dev(), there.ino()) {
+        return Ok(true);
+    }
+    let time = |about: &fs::Metadata| (about.len(), about.mtime(), about.mtime_nsec());
+    if compared == Compared::Stat && time(&here) == time(&there) {
         return Ok(true);
     }
     Ok(here.len() == there.len() && hash(one)? == hash(other)?)
@@ -344,145 +367,6 @@ pub(super) fn published_in_files(bank: &Path, epoch: u64, id: Option<StateId>) -
     // The live database may have written its log to files since, as when the merging of files was
     // stopped: then its log is not to be compared with this one.
     is_there.then(|| pointer.log.is_none() || !pointer.has_same_log(bank).unwrap_or(false))
-}
-
-/// The published state of a bank, as it was at one moment.
-pub struct Reader {
-    store: Store,
-    pointer: Pointer,
-    /// Keeps the state from being removed.
-    _lock: File,
-}
-
-impl Reader {
-    /// Opens the state that was published last. Any number of readers may do so, beside any writer.
-    ///
-    /// Where a stored state is not published, and no writer is at work on it, a warning is logged. A
-    /// state that is older than the one that was published last, or not the bank's, is an error.
-    ///
-    /// Cost: besides opening the state, its MANIFEST is read once more.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let format = marker_format(path)?;
-        let reader = Self::of_published(path)?;
-        if format >= ACKNOWLEDGING {
-            reader.compare_with_acknowledged(path)?;
-        }
-        Ok(reader)
-    }
-
-    /// Opens the published state of a folder whose marker may be lost.
-    pub(super) fn of_published(path: &Path) -> Result<Self, StoreError> {
-        let folder = folder_of(path);
-        let mut why = "it is not there";
-        // A writer may publish and remove the state between reading the pointer and locking it.
-        for _ in 0..TRIES {
-            let pointer = Pointer::read(path)?;
-            let epoch = pointer.epoch;
-            let place = folder.join(epoch.to_string());
-            let Ok(lock) = open_regular(&folder.join(format!("{epoch}.lock"))) else {
-                why = "its lock file is not there";
-                std::thread::sleep(PAUSE);
-                continue;
-            };
-            // Only of the current state is it certain that nobody has begun to remove it.
-            if lock.lock_shared().is_ok()
-                && Pointer::read(path)?.epoch == epoch
-                && is_folder(&place)
-            {
-                return Ok(Self {
-                    store: pointer.open(path)?,
-                    pointer,
-                    _lock: lock,
-                });
-            }
-            std::thread::sleep(PAUSE);
-        }
-        Err(damaged(why))
-    }
-
-    /// Fails where this is not the state that was published last, and warns where it is older than
-    /// the acknowledged one, so that no answer from it passes for the latest.
-    ///
-    /// Each event has a field that names its subject, so that a listener can add what to do: the next
-    /// writer or `repair` publishes what is `unpublished`, and `repair` replaces a live state that is
-    /// `live_damaged` and an acknowledgement that is `unacknowledged`.
-    fn compare_with_acknowledged(&self, path: &Path) -> Result<(), StoreError> {
-        let is_latest = || {
-            let said = Acknowledged::read(path).ok().flatten();
-            said.is_some_and(|said| {
-                said.epoch == self.epoch() && self.pointer.is_expected(&said).is_ok()
-            }) && Acknowledged::fault(path).is_none()
-        };
-        if is_latest() {
-            return Ok(());
-        }
-        let said = Acknowledged::read(path);
-        // A writer may have published a later state since this one was opened.
-        let is_pointed = || Pointer::read(path).is_ok_and(|pointer| pointer == self.pointer);
-        if let Ok(Some(said)) = &said
-            && let Err(e) = self.pointer.is_expected(said)
-            && is_pointed()
-        {
-            return Err(e);
-        }
-        // A writer that has acknowledged a state is about to publish it.
-        let lock = open_regular(&path.join(WRITER_LOCK));
-        if lock.is_ok_and(|lock| lock.try_lock_shared().is_err()) {
-            return Ok(());
-        }
-        // Or it has just published it.
-        if is_latest() || !is_pointed() {
-            return Ok(());
-        }
-        match Acknowledged::read(path) {
-            Ok(Some(said)) if said.epoch > self.epoch() && live_is_damaged(path, &said) => {
-                tracing::warn!(
-                    live_damaged = true,
-                    "this is an older state: batch {} and refresh {} are stored in a live state that is damaged",
-                    said.batch,
-                    said.refresh
-                );
-            }
-            Ok(Some(said)) if said.epoch > self.epoch() => tracing::warn!(
-                unpublished = true,
-                "this is an older state: batch {} and refresh {} are stored and not published yet",
-                said.batch,
-                said.refresh
-            ),
-            _ => tracing::warn!(
-                unacknowledged = true,
-                "{ACKNOWLEDGED} is damaged, so whether this is the latest state cannot be told"
-            ),
-        }
-        Ok(())
-    }
-
-    /// Fails where this is not the state that the bank published last.
-    pub(super) fn is_expected(&self, said: &Acknowledged) -> Result<(), StoreError> {
-        self.pointer.is_expected(said)
-    }
-
-    /// The epoch of the state.
-    #[must_use]
-    pub fn epoch(&self) -> u64 {
-        self.pointer.epoch
-    }
-
-    /// Whether a reader that opened the bank in this folder now would read this very state; an error
-    /// where it would find no bank, or none that can be read.
-    ///
-    /// Cost: two small files are read.
-    pub fn is_current(&self, path: &Path) -> Result<bool, StoreError> {
-        marker_format(path)?;
-        Ok(Pointer::read(path)? == self.pointer)
-    }
-}
-
-impl Deref for Reader {
-    type Target = Store;
-    fn deref(&self) -> &Store {
-        &self.store
-    }
 }
 
 #[cfg(test)]

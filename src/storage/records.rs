@@ -10,6 +10,8 @@ use crate::page::PageId;
 pub use super::former::{FormerPage, FormerRow, Succession};
 pub use super::gains::{CoverEvidence, HopEvidence, WebEvidence, WebHop};
 pub use super::given::SiteGiven;
+pub use super::intent::{Intent, LoadFile, OldIntent, OldIntentFiles};
+pub use super::lineage::Lineage;
 pub use super::seeds::{ListedSeed, SeedEvidence, SeedRecord};
 pub use super::table::Hash128;
 pub use super::undo::{Barred, UndoRecord};
@@ -77,68 +79,6 @@ pub struct Counters {
     pub rows: u64,
     /// Targets of all rows, each row counted once.
     pub row_links: u64,
-}
-
-/// A table's sorted files in an [`OldIntent`].
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct OldIntentFiles {
-    /// The table's name.
-    pub table: String,
-    /// File names inside the load's folder, in key order.
-    pub files: Vec<String>,
-}
-
-/// A bulk load that a build before format 11 began. It does not say what its files have to contain,
-/// so it cannot be finished safely; it is read and never written.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct OldIntent {
-    /// The folder of the files, inside the bank's folder for loads.
-    pub folder: String,
-    /// Table by table, in the order in which they are ingested.
-    pub tables: Vec<OldIntentFiles>,
-    /// The counters that are written when all files are in.
-    pub counters: Counters,
-}
-
-/// A sorted file of a bulk load.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub struct LoadFile {
-    /// The name of the table that it belongs to.
-    pub table: String,
-    /// Its name inside the load's folder.
-    pub name: String,
-    /// Its size in bytes.
-    pub bytes: u64,
-    /// The blake3 hash of its bytes.
-    pub hash: [u8; 32],
-}
-
-/// A bulk load whose files are complete and synced. It is finished now or at the next open, unless
-/// one of its files is not what it was.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Intent {
-    /// The folder of the files, inside the bank's folder for loads.
-    pub folder: String,
-    /// All files, those of a table one after another.
-    pub files: Vec<LoadFile>,
-    /// The counters that are written when all files are in.
-    pub counters: Counters,
-    /// The identities that are written with them.
-    pub lineage: Lineage,
-}
-
-/// The identities of a bank and of one of its states, each 128 random bits.
-///
-/// Every commit writes a new one, so that a state of a copy that went its own way is told from a
-/// state of the bank with the same number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Lineage {
-    /// The bank: chosen when it is made, restored, or made from another by `migrate --to`.
-    pub bank: u128,
-    /// The state.
-    pub state: u128,
-    /// The state before it; 0 for the first one.
-    pub previous: u128,
 }
 
 /// The values of the `meta` table.

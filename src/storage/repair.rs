@@ -17,14 +17,15 @@ use serde::{Deserialize, Serialize};
 use super::acknowledged::Acknowledged;
 use super::bank::{Writer, acknowledge, writer_lock};
 use super::error::StoreError;
-use super::examine::{BankCheck, Lock, Verdict, examine};
+use super::examine::{BankCheck, Lock, Verdict, examine, obstacles};
 use super::folder::{
     ACKNOWLEDGED, DAMAGED, FOLDERS, MARKER, is_folder, marker_format, names_in, sync_folder,
     write_marker,
 };
 use super::from_state::link_or_copy;
 use super::options::Merging;
-use super::published::{Pointer, Reader, is_read};
+use super::published::{Pointer, is_read};
+use super::reader::Reader;
 use super::records::{BatchId, RefreshId};
 use super::store::Store;
 use super::tables::{FORMAT, META, MetaKey, OLDEST_FORMAT};
@@ -38,6 +39,8 @@ pub enum Mended {
     Marker,
     /// The record of what the bank acknowledged.
     Acknowledgement,
+    /// Locks in whose place was something else than a file.
+    Locks,
     /// The file of the live database that names its MANIFEST.
     LivePointer,
     /// The live database, rebuilt from the published state.
@@ -130,6 +133,12 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         Err(e @ (StoreError::NoMarker(_) | StoreError::OtherFormat { .. })) => Err(e),
         format => Ok(format?),
     };
+    let mut aside = Aside { bank, folder: None };
+    // Nobody can hold a lock that is not a file.
+    let blocked = obstacles(bank);
+    for entry in &blocked {
+        aside.take(entry)?;
+    }
     let lock = writer_lock(bank, wait, watch)?;
     // Without a marker, the database tells the format.
     let examined = || {
@@ -143,8 +152,10 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     let found = examined()?;
     watch.proceed()?;
     let said = Acknowledged::read(bank).ok().flatten();
-    let mut aside = Aside { bank, folder: None };
     let mut mended = Vec::new();
+    if !blocked.is_empty() {
+        mended.push(Mended::Locks);
+    }
     let mut now = found.clone();
     let database = bank.join("live");
     if now.live.verdict == Verdict::Damaged

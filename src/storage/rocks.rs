@@ -4,7 +4,6 @@
 //! operators are not used: one failure in a compaction would leave the database read-only.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -278,12 +277,8 @@ impl Rocks {
         let mut links = Vec::new();
         for file in &files {
             let link = file.with_extension("link");
-            match fs::remove_file(&link) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                    return Err(StoreError::io("remove", &link)(e));
-                }
-                _ => {}
-            }
+            // Left by a process that died; what cannot be removed has the file copied.
+            let _ = fs::remove_file(&link);
             if fs::hard_link(file, &link).is_ok() {
                 links.push(link);
             }

@@ -249,7 +249,7 @@ fn a_lost_log_behind_a_damaged_published_state_is_no_shorter_history() {
         ingest(&place, "bank", &format!("http://page{page}.example/"));
     }
     fs::rename(place.path("bank"), place.path("whole")).unwrap();
-    let is_log = |name: &String| name.ends_with(".log");
+    let is_log = |name: &String| Path::new(name).extension().is_some_and(|end| end == "log");
     let logs: Vec<String> = names(&place.path("whole/live"))
         .into_iter()
         .filter(is_log)

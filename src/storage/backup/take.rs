@@ -19,7 +19,7 @@ use crate::storage::backup_error::BackupError;
 use crate::storage::error::StoreError;
 use crate::storage::folder::marker_format;
 use crate::storage::free_room::has_room;
-use crate::storage::published::Reader;
+use crate::storage::reader::Reader;
 use crate::watch::{Quiet, Watch};
 
 /// How a backup is to be made.
