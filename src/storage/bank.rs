@@ -22,12 +22,11 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use super::acknowledged::Acknowledged;
-use super::bulk_load::may_be_ingested;
 use super::changes::Changes;
 use super::error::StoreError;
 use super::folder::{
     ACKNOWLEDGED, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, end_copy, lock_file,
-    make_folders, marker_format, write_marker,
+    make_folders, marker_format, may_be_ingested, write_marker,
 };
 use super::format::{ACKNOWLEDGING, WITH_KEPT_SITES};
 use super::live::{LogEvidence, follows, known_epoch, verify_live};

@@ -19,12 +19,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::backup::content_of;
 use super::bank::{Writer, write_meta};
 use super::changes::Changes;
 use super::commit::{Undoing, encoded, outdated};
+use super::content::content_of;
 use super::error::StoreError;
-use super::folder::{INGESTING, create_fresh, is_folder, names_in, sync_folder};
+use super::folder::{INGESTING, create_fresh, is_folder, sync_folder};
 use super::keep::Keeper;
 use super::load::{described, write_files};
 use super::records::{Counters, Intent, Lineage, LoadFile, Meta};
@@ -83,15 +83,6 @@ impl Unfinished {
         }
         Ok(intent)
     }
-}
-
-/// Whether a bulk load of a state later than `epoch` may have been ingested in part, as far as its
-/// files tell. Where the database holds no intent, that is lost.
-pub(super) fn may_be_ingested(bank: &Path, epoch: u64) -> bool {
-    let loads = bank.join("loads");
-    let later = names_in(&loads).into_iter();
-    let mut later = later.filter(|name| name.parse().is_ok_and(|number: u64| number > epoch));
-    later.any(|name| loads.join(name).join(INGESTING).exists())
 }
 
 /// What is wrong with a file of a load; `None` where nothing is.

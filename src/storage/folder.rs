@@ -249,6 +249,15 @@ pub(super) fn names_in(folder: &Path) -> Vec<String> {
     names.filter_map(|name| name.into_string().ok()).collect()
 }
 
+/// Whether a bulk load of a state later than `epoch` may have been ingested in part, as far as its
+/// files tell. Where the database holds no intent, that is lost.
+pub(super) fn may_be_ingested(bank: &Path, epoch: u64) -> bool {
+    let loads = bank.join("loads");
+    let later = names_in(&loads).into_iter();
+    let mut later = later.filter(|name| name.parse().is_ok_and(|number: u64| number > epoch));
+    later.any(|name| loads.join(name).join(INGESTING).exists())
+}
+
 /// Removes the sorted files of a bulk load, and the links of them that RocksDB was given.
 pub(super) fn clear_load(place: &Path) -> Result<(), StoreError> {
     for file in names_in(place) {

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::thread::{self, ScopedJoinHandle};
 
-use super::backup::content_of;
 use super::changes::{Ordered, TableChange};
+use super::content::content_of;
 use super::error::StoreError;
 use super::keep::Keeper;
 use super::records::LoadFile;

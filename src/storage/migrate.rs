@@ -9,8 +9,9 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::backup::{Source, are_apart, copy, mode, set_mode, sources};
+use super::backup::{Source, are_apart, mode, set_mode, sources};
 use super::bank::{Writer, next};
+use super::content::copy;
 use super::create::make_at;
 use super::error::StoreError;
 use super::folder::{begin_copy, end_copy, marker_format, write_marker};

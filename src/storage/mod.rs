@@ -25,6 +25,7 @@ mod checksums;
 mod codec;
 mod commit;
 mod compact;
+mod content;
 mod create;
 mod error;
 pub mod evidence;

@@ -23,8 +23,7 @@ use std::path::{Path, PathBuf};
 use super::acknowledged::{Acknowledged, sum, summed};
 use super::error::StoreError;
 use super::folder::{
-    ACKNOWLEDGED, WRITER_LOCK, is_folder, lock_file, marker_format, names_in, open_regular,
-    read_text, replace_file, sync_folder,
+    is_folder, lock_file, names_in, open_regular, read_text, replace_file, sync_folder,
 };
 use super::format::{ACKNOWLEDGING, FORMAT};
 use super::lineage::StateId;

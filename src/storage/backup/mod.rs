@@ -14,7 +14,6 @@
 //! has a name in `files` is whole, and a backup that was killed leaves nothing but files that no
 //! list names, which the next one uses or removes.
 
-mod content;
 mod list;
 mod places;
 mod restore;
@@ -23,7 +22,6 @@ mod sources;
 mod take;
 mod verdict;
 
-pub(super) use content::{content_of, copy};
 pub use list::BackupSummary;
 pub(super) use places::are_apart;
 pub use restore::{RestoreReport, restore};

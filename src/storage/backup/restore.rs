@@ -7,12 +7,12 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::content::{Content, copy};
 use super::list::{BackupSummary, List, Listed, STATE};
 use super::places::are_apart;
 use super::shelf::{Found, Shelf, set_mode};
 use super::verdict::{fault_of, faults};
 use crate::storage::backup_error::BackupError;
+use crate::storage::content::{Content, copy};
 use crate::storage::create::make_at;
 use crate::storage::error::StoreError;
 use crate::storage::folder::{end_copy, sync_folder, write_marker};

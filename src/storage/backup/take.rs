@@ -9,13 +9,13 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::content::{content_of, copy};
 use super::list::{BackupSummary, List, Listed};
 use super::places::are_apart;
 use super::shelf::{Found, Shelf};
 use super::sources::{Source, mode, sources};
 use super::verdict::{DamagedBackup, Faults, fault_of, faults};
 use crate::storage::backup_error::BackupError;
+use crate::storage::content::{content_of, copy};
 use crate::storage::error::StoreError;
 use crate::storage::folder::marker_format;
 use crate::storage::free_room::has_room;

@@ -6,9 +6,9 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::content::{Content, content_of};
 use super::list::{BackupSummary, List};
 use super::shelf::{Found, Shelf};
+use crate::storage::content::{Content, content_of};
 use crate::storage::error::StoreError;
 use crate::watch::Watch;
 

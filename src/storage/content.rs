@@ -5,8 +5,8 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use crate::storage::error::StoreError;
-use crate::storage::folder::open_regular;
+use super::error::StoreError;
+use super::folder::open_regular;
 use crate::watch::Watch;
 
 /// How many bytes are read at a time.
@@ -14,9 +14,9 @@ const PIECE: usize = 1 << 20;
 
 /// The bytes of a file, by their hash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::storage) struct Content {
-    pub(in crate::storage) hash: blake3::Hash,
-    pub(in crate::storage) bytes: u64,
+pub(super) struct Content {
+    pub(super) hash: blake3::Hash,
+    pub(super) bytes: u64,
 }
 
 /// Reads a file to its end; `each` gets its pieces.
@@ -46,10 +46,7 @@ fn each_piece(
 }
 
 /// What a file holds. Each byte counts as progress.
-pub(in crate::storage) fn content_of(
-    path: &Path,
-    watch: &dyn Watch,
-) -> Result<Content, StoreError> {
+pub(super) fn content_of(path: &Path, watch: &dyn Watch) -> Result<Content, StoreError> {
     let mut file = open_regular(path).map_err(StoreError::io("read", path))?;
     each_piece(path, &mut file, watch, |piece| {
         watch.advance(piece.len() as u64);
@@ -60,7 +57,7 @@ pub(in crate::storage) fn content_of(
 /// Copies a file to a place where none is, with these permissions, and returns what was read: it is
 /// hashed on its way, synced, read back from the disk, and compared. Each byte that is written
 /// counts as progress. What is half written when this fails is removed.
-pub(in crate::storage) fn copy(
+pub(super) fn copy(
     from: &Path,
     to: &Path,
     mode: u32,
