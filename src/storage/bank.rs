@@ -17,6 +17,7 @@
 //! takes a damaged end of its own files for their regular end, and removes files that the older
 //! state does not name.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -126,11 +127,6 @@ pub(super) fn next(epoch: u64) -> Result<u64, StoreError> {
     epoch.checked_add(1).ok_or(StoreError::Full("commit"))
 }
 
-/// Says that a table of the live state differs from the published one.
-fn unlike(table: &str) -> String {
-    format!("{table} is not what the published state has under this name")
-}
-
 /// The one writer of a bank.
 pub struct Writer {
     pub(super) store: Store,
@@ -237,7 +233,7 @@ impl Writer {
         let epoch = self.counters()?.epoch;
         let in_files = if let Some(in_files) = published_in_files(path, epoch, self.state_id()?) {
             if let Some(table) = table_unlike_published(path, Compared::Stat)? {
-                self.is_whole(&unlike(&table), watch)?;
+                self.is_whole_beside(&table, watch)?;
             }
             remove_unread(path, epoch);
             in_files
@@ -282,6 +278,19 @@ impl Writer {
         self.commit(changes, self.counters()?)
     }
 
+    /// Fails where the live state is damaged, of which this table is not what the published state has
+    /// under its name.
+    ///
+    /// Cost: a scan of every table, unless the checksums of that file tell.
+    fn is_whole_beside(&self, table: &str, watch: &dyn Watch) -> Result<(), StoreError> {
+        let rocks = &self.store.rocks;
+        rocks.compare_checksums(&HashSet::from([table]), watch)?;
+        self.is_whole(
+            &format!("{table} is not what the published state has under this name"),
+            watch,
+        )
+    }
+
     /// Fails where the live state must not replace the published one: where it is damaged, as far as
     /// the published state gives reason to look. A published state that cannot be read is no witness,
     /// so the live one is walked before it becomes the only one.
@@ -294,7 +303,7 @@ impl Writer {
             }
         }
         if let Some(table) = table_unlike_published(&self.bank, Compared::Bytes)? {
-            return self.is_whole(&unlike(&table), watch);
+            return self.is_whole_beside(&table, watch);
         }
         // Of the tables that only the live state has there is no other witness than their checksums.
         let new = tables_not_published(&self.bank);

@@ -2,8 +2,9 @@
 //! and the live database, which are the same files in any bank. The new bank has an identity of its
 //! own.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::bank::{acknowledge, write_meta};
@@ -69,6 +70,11 @@ pub(super) fn surround(place: &Path, epoch: u64, format: u32) -> Result<Reader, 
 /// one, which has the identity of the bank that it came from.
 fn become_another_bank(place: &Path, epoch: u64, format: u32) -> Result<(), StoreError> {
     let live = place.join("live");
+    let state = place.join("published").join(epoch.to_string());
+    // Files that are written anew have the permissions of the copied ones.
+    let current = state.join("CURRENT");
+    let mode = fs::metadata(&current).map_err(StoreError::io("look at", &current))?;
+    let mode = mode.permissions().mode() & 0o7777;
     let store = Store {
         rocks: Rocks::open_writer(&live, ALL, Merging::Never, format < FORMAT)?,
     };
@@ -76,7 +82,23 @@ fn become_another_bank(place: &Path, epoch: u64, format: u32) -> Result<(), Stor
     write_meta(&store, &[(MetaKey::Lineage, lineage)], None)?;
     acknowledge(place, &store, false)?;
     let in_files = publish(place, &store, epoch)?;
-    acknowledge(place, &store, in_files)
+    acknowledge(place, &store, in_files)?;
+    drop(store);
+    for folder in [live, state] {
+        set_modes(&folder, mode).map_err(StoreError::io("set the permissions in", &folder))?;
+    }
+    Ok(())
+}
+
+/// Gives all files but tables, which came with theirs, these permissions.
+fn set_modes(folder: &Path, mode: u32) -> io::Result<()> {
+    for name in names_in(folder) {
+        let path = folder.join(name);
+        if path.extension().is_none_or(|end| end != "sst") {
+            fs::set_permissions(&path, Permissions::from_mode(mode))?;
+        }
+    }
+    Ok(())
 }
 
 /// Links table files, which never change and can belong to both states; copies all others.

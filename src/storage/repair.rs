@@ -23,6 +23,8 @@ use super::folder::{
     write_marker,
 };
 use super::from_state::link_or_copy;
+use super::live::known_epoch;
+use super::manifest::structure_fault;
 use super::options::Merging;
 use super::published::{Pointer, is_read};
 use super::reader::Reader;
@@ -197,8 +199,8 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         return Ok(report);
     }
     if !live {
+        report.abandoned_load = has_load(bank, known_epoch(bank, said.as_ref()));
         report.lost = said.and_then(|said| lost(&said, &now));
-        report.abandoned_load = has_load(bank);
         restore_live(bank, &mut aside)?;
         report.mended.push(Mended::Live);
     } else if !published {
@@ -322,11 +324,15 @@ fn acknowledge_live(bank: &Path) -> Result<(), StoreError> {
     acknowledge(bank, &open_live(bank)?, false)
 }
 
-/// Whether the live database was in a bulk load: its intent says so, or files of a load are there.
-fn has_load(bank: &Path) -> bool {
+/// Whether the live database was in a bulk load: its intent says so, or there is the folder of a load of
+/// a state later than the last `known` one.
+fn has_load(bank: &Path, known: u64) -> bool {
     let loads = names_in(&bank.join("loads"));
     let has_intent = || open_live(bank)?.has(&META, &MetaKey::Intent);
-    loads.iter().any(|name| name.parse::<u64>().is_ok()) || has_intent().unwrap_or(false)
+    let is_later = |name: &String| name.parse().is_ok_and(|number: u64| number > known);
+    loads.iter().any(is_later)
+        // RocksDB would wait for ever on a pipe in the place of a file.
+        || structure_fault(&bank.join("live")).is_ok() && has_intent().unwrap_or(false)
 }
 
 /// Whether a database with an unfinished bulk load can be opened for writing and the load be finished;
