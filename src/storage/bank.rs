@@ -235,6 +235,7 @@ impl Writer {
             if let Some(table) = table_unlike_published(path, Compared::Stat)? {
                 self.is_whole_beside(&table, watch)?;
             }
+            self.verify_new_tables(watch)?;
             remove_unread(path, epoch);
             in_files
         } else {
@@ -305,7 +306,12 @@ impl Writer {
         if let Some(table) = table_unlike_published(&self.bank, Compared::Bytes)? {
             return self.is_whole_beside(&table, watch);
         }
-        // Of the tables that only the live state has there is no other witness than their checksums.
+        self.verify_new_tables(watch)
+    }
+
+    /// Reads the tables that only the live state has, as after a merge of files: their checksums are
+    /// the only witness of them.
+    fn verify_new_tables(&self, watch: &dyn Watch) -> Result<(), StoreError> {
         let new = tables_not_published(&self.bank);
         let new = new.iter().map(String::as_str);
         self.store.rocks.compare_checksums(&new.collect(), watch)

@@ -276,6 +276,9 @@ fn walk(bank: &Path, store: &Store, watch: &dyn Watch) -> Result<StateCheck, Sto
     let is_unfinished = unfinished.is_some();
     let walk = if let Some(unfinished) = unfinished {
         unfinished.verified(bank, watch)?;
+        // What every writer reads, wherever it is stored.
+        store.format()?;
+        store.settings()?;
         store.rocks.compare_all_checksums(watch)?;
         CheckReport::default()
     } else {

@@ -130,7 +130,7 @@ fn a_killed_backup_leaves_the_earlier_ones() {
 /// A backup is of one state, whatever a writer does meanwhile.
 #[test]
 fn a_backup_beside_a_writer_is_one_of_its_states() {
-    let days = 4;
+    let days = 8;
     let place = with_crawl(days);
     place.run(&["init", "same"]).done();
     let mut states: Vec<Seen> = vec![seen(&place.path("same"))];
