@@ -70,7 +70,7 @@ fn text(report: &RepairReport) -> String {
         text.push_str(match mended {
             Mended::Marker => "the marker file SEEDBANK was written anew\n",
             Mended::Acknowledgement => "ACKNOWLEDGED was written anew\n",
-            Mended::Locks => "what was in the place of locks was moved away\n",
+            Mended::Locks => "lock files that were not regular files were moved away\n",
             Mended::LivePointer => "live/CURRENT was written anew\n",
             Mended::Live => "the live state was made anew from the published one\n",
             Mended::Published => "the live state was published anew\n",
