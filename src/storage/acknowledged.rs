@@ -3,7 +3,7 @@
 //! ```text
 //! BANK/ACKNOWLEDGED   two slots of 512 bytes, each one line of text filled up with spaces:
 //!   serial 17 epoch 12 batch 9 refresh 3 in log bank ID state ID published 11
-//!     log 122 2048 HASH TABLES MANIFEST-000123 48211 HASH SUM
+//!     log 120 122 2048 HASH MANIFEST-000123 48211 HASH SUM
 //! ```
 //!
 //! It names the state by its number and its identity, the published state of that moment, and what a
@@ -260,7 +260,7 @@ mod tests {
             state: u128::MAX,
         };
         let max = u64::MAX.to_string();
-        let log = format!("{max} {max} {0} {0}", "f".repeat(32));
+        let log = format!("{max} {max} {max} {}", "f".repeat(32));
         let mut words = log.split(' ');
         Acknowledged {
             epoch,

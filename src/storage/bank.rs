@@ -56,18 +56,14 @@ pub(super) fn acknowledge(bank: &Path, store: &Store, in_files: bool) -> Result<
     let live = bank.join("live");
     let counters = store.counters()?;
     let pointer = Pointer::read(bank).ok();
-    // The log of a published state has all that this state needs, and never a file that RocksDB is
-    // about to remove.
-    let published = pointer
-        .as_ref()
-        .filter(|pointer| pointer.epoch == counters.epoch && pointer.fault(bank).is_ok());
-    let logged = published.map_or_else(|| live.clone(), |pointer| pointer.place(bank));
     let id = store.state_id()?;
     // Builds of formats that have no identities do not know the mark of a log either.
     let log = if in_files || id.is_none() {
         Ok(None)
     } else {
-        LogMark::of(&logged)
+        // The number is read first: where tables are written meanwhile, the mark covers files that
+        // are no longer needed, which the number of that time tells.
+        LogMark::new(&live, store.rocks.first_log()?)
     };
     let said = Acknowledged {
         epoch: counters.epoch,
@@ -76,7 +72,7 @@ pub(super) fn acknowledge(bank: &Path, store: &Store, in_files: bool) -> Result<
         in_files,
         id,
         published: pointer.map_or(0, |pointer| pointer.epoch),
-        log: log.map_err(StoreError::io("read the log of", &logged))?,
+        log: log.map_err(StoreError::io("read the log of", &live))?,
         manifest: Manifest::of(&live)?,
     };
     said.write(bank)

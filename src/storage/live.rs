@@ -4,11 +4,11 @@
 //! opened for writing, its MANIFEST, its log and its identity are compared with those that were
 //! acknowledged.
 
-use std::io;
 use std::path::Path;
 
 use super::acknowledged::Acknowledged;
 use super::error::StoreError;
+use super::logs::MissingLog;
 use super::manifest::{Begins, structure_fault};
 use super::published::Pointer;
 use super::records::Meta;
@@ -47,13 +47,16 @@ pub(super) fn verify_live(
 pub(super) enum LogEvidence {
     /// It has, or the state does not need it.
     Whole,
-    /// That cannot be told from outside: a log that is missing may have been written to files of
-    /// tables. A walk over the tables finds what is missing.
+    /// Some of the log was written to files of tables, and it is not known whether all that is missing
+    /// is there. A walk over the tables has to decide.
     Unknown,
 }
 
 /// How the live database's MANIFEST begins, and what is known of its log; an error where it is not
 /// the acknowledged database or a later state of it, or is damaged.
+///
+/// Cost: its MANIFEST and its log are read; where some of the acknowledged log is missing, the
+/// database is opened for reading as well.
 pub(super) fn live_fault(
     bank: &Path,
     said: Option<&Acknowledged>,
@@ -63,52 +66,46 @@ pub(super) fn live_fault(
         Some(said) => said.manifest.fault(&live, false),
         None => structure_fault(&live).map(|()| Begins::Later),
     };
-    let log = |begins| match said {
-        Some(said) => log_fault(bank, said).map(|log| (begins, log)),
-        // Nothing was acknowledged that could be missing.
-        None => Ok((begins, LogEvidence::Whole)),
-    };
-    begins.and_then(log).map_err(|what| StoreError::State {
-        state: "live",
-        what,
-    })
+    let begins = begins.map_err(fault)?;
+    let log = said.map_or(Ok(LogEvidence::Whole), |said| log_evidence(&live, said));
+    Ok((begins, log?))
 }
 
-/// Looks for the acknowledged log in the live database; an error says that it lost some of it. RocksDB
-/// takes a log that is missing between others for one that was written to files of tables, which
-/// changes the MANIFEST and the set of table files.
-fn log_fault(bank: &Path, said: &Acknowledged) -> Result<LogEvidence, String> {
-    const LOST: &str = "its log is not the acknowledged one";
+/// The error of a live state with this fault.
+fn fault(what: String) -> StoreError {
+    StoreError::State {
+        state: "live",
+        what,
+    }
+}
+
+/// Looks for the acknowledged log in the live database; an error says that it lost some of it.
+///
+/// RocksDB takes a log that is missing between others for one that was written to files of tables.
+/// What was written to them, the MANIFEST records: the number of the first file of the log that the
+/// database needs. Nothing but that number tells a removed log from a lost one.
+fn log_evidence(live: &Path, said: &Acknowledged) -> Result<LogEvidence, StoreError> {
     if said.in_files {
         return Ok(LogEvidence::Whole);
     }
-    let live = bank.join("live");
-    let told = |e: io::Error| format!("its log: {e}");
-    let is_unchanged = said.manifest.fault(&live, true).is_ok();
-    // The published state has the log too, unless the acknowledged state was never published. In
-    // that case it has the beginning of the log, provided that no table was written since.
-    if let Ok(pointer) = Pointer::read(bank)
-        && is_unchanged
-        && pointer.is_expected(said).is_ok()
-        && (pointer.epoch == said.epoch
-            || pointer.epoch < said.epoch && pointer.has_same_tables(bank))
-        && pointer.fault(bank).is_ok()
-        && !pointer.has_same_log(bank).map_err(told)?
-    {
-        return Err(LOST.to_owned());
-    }
     let Some(log) = &said.log else {
-        return Ok(LogEvidence::Unknown);
+        // Banks without identities have no marks either; elsewhere nothing was in the log.
+        return Ok(match said.id {
+            Some(_) => LogEvidence::Whole,
+            None => LogEvidence::Unknown,
+        });
     };
-    if log.is_in(&live).map_err(told)? {
+    if log
+        .is_in(live)
+        .map_err(|e| fault(format!("its log: {e}")))?
+    {
         return Ok(LogEvidence::Whole);
     }
-    // Before a state is published, RocksDB may still have had a log that it was about to remove.
-    let is_exact = said.published == said.epoch;
-    if is_exact && (is_unchanged || log.has_same_tables(&live)) {
-        return Err(LOST.to_owned());
+    match log.missing(Store::read(live)?.rocks.first_log()?) {
+        MissingLog::InTables => Ok(LogEvidence::Whole),
+        MissingLog::Unknown => Ok(LogEvidence::Unknown),
+        MissingLog::Lost => Err(fault("its log is not the acknowledged one".to_owned())),
     }
-    Ok(LogEvidence::Unknown)
 }
 
 /// Opens for reading the live database, which nobody writes to; it must be the acknowledged state or
@@ -136,19 +133,15 @@ pub(super) fn follows(live: &Store, said: &Acknowledged) -> Result<(), StoreErro
     let Some(expected) = said.id else {
         return Ok(());
     };
-    let fault = |what: String| {
-        Err(StoreError::State {
-            state: "live",
-            what,
-        })
-    };
     let epoch = live.counters()?.epoch;
     let found = live.need(&META, &MetaKey::Lineage)?;
     let Meta::Lineage(found) = found else {
-        return fault("its record of identities is another record".to_owned());
+        return Err(fault(
+            "its record of identities is another record".to_owned(),
+        ));
     };
     if found.bank != expected.bank {
-        return fault("it belongs to another bank".to_owned());
+        return Err(fault("it belongs to another bank".to_owned()));
     }
     let ancestor = if epoch == said.epoch {
         found.state
@@ -158,8 +151,8 @@ pub(super) fn follows(live: &Store, said: &Acknowledged) -> Result<(), StoreErro
     if ancestor == expected.state && epoch.saturating_sub(said.epoch) <= 1 {
         return Ok(());
     }
-    fault(format!(
+    Err(fault(format!(
         "it is a state {epoch} that does not follow the acknowledged state {}; it comes from another copy of the bank",
         said.epoch
-    ))
+    )))
 }

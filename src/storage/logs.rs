@@ -111,25 +111,26 @@ pub(super) fn begins(database: &Path, other: &Path) -> io::Result<bool> {
 /// The log of a database at one moment, by which a log that later lost something is recognised.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LogMark {
+    /// The number of the first file that the database still needed. RocksDB removes the files before
+    /// it in a thread of its own, so their presence says nothing.
+    first: u64,
     /// The number of the last file that had anything in it.
     last: u64,
     /// The size of that file in bytes.
     bytes: u64,
-    /// 128 bits of the hash of the names, lengths and bytes of all files.
+    /// 128 bits of the hash of the names, lengths and bytes of the files from the first to the last.
     hash: u128,
-    /// 128 bits of the hash of the names of the database's table files.
-    tables: u128,
 }
 
 impl fmt::Display for LogMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
+            first,
             last,
             bytes,
             hash,
-            tables,
         } = self;
-        write!(f, "log {last} {bytes} {hash:032x} {tables:032x}")
+        write!(f, "log {first} {last} {bytes} {hash:032x}")
     }
 }
 
@@ -145,51 +146,97 @@ impl LogMark {
     /// Parses what stands behind `log` in the text that `Display` writes.
     pub(super) fn parse<'a>(mut words: impl FnMut() -> Option<&'a str>) -> Option<Self> {
         Some(Self {
+            first: words()?.parse().ok()?,
             last: words()?.parse().ok()?,
             bytes: words()?.parse().ok()?,
             hash: u128::from_str_radix(words()?, 16).ok()?,
-            tables: u128::from_str_radix(words()?, 16).ok()?,
         })
     }
 
-    /// The log of a database as it is now; `None` where nothing is in it.
+    /// The log of a database as it is now, from the file with the number `first`, which is the first
+    /// that the database needs; `None` where nothing is in it.
     ///
     /// Cost: reads the log.
-    pub(super) fn of(database: &Path) -> io::Result<Option<Self>> {
+    pub(super) fn new(database: &Path, first: u64) -> io::Result<Option<Self>> {
         let mut last = None;
         for name in logs_in(database) {
-            if let Some(bytes) = length_of(&database.join(&name))?
+            if let Some(number) = number(&name).filter(|number| *number >= first)
+                && let Some(bytes) = length_of(&database.join(&name))?
                 && bytes > 0
             {
-                last = number(&name).map(|number| (number, bytes));
+                last = Some((number, bytes));
             }
         }
         let Some((last, bytes)) = last else {
             return Ok(None);
         };
-        let hash = hash_until(database, last, bytes)?.map_or(0, half);
-        let tables = tables_of(database);
-        Ok(Some(Self {
+        let mut mark = Self {
+            first,
             last,
             bytes,
-            hash,
-            tables,
-        }))
+            hash: 0,
+        };
+        mark.hash = mark.hash_in(database)?.map_or(0, half);
+        Ok(Some(mark))
     }
 
     /// Whether the log of a database has everything that this one had, perhaps with more behind it.
     ///
     /// Cost: reads the log.
     pub(super) fn is_in(&self, database: &Path) -> io::Result<bool> {
-        let hash = hash_until(database, self.last, self.bytes)?;
+        let hash = self.hash_in(database)?;
         Ok(hash.is_some_and(|hash| half(hash) == self.hash))
     }
 
-    /// Whether a database has the table files that it had then, so that nothing of its log was
-    /// written to files since.
-    pub(super) fn has_same_tables(&self, database: &Path) -> bool {
-        tables_of(database) == self.tables
+    /// What a log in which something of this one is missing says about the database, which needs the
+    /// files of its log from the number `first` on.
+    pub(super) fn missing(&self, first: u64) -> MissingLog {
+        if first <= self.first {
+            MissingLog::Lost
+        } else if first > self.last {
+            MissingLog::InTables
+        } else {
+            MissingLog::Unknown
+        }
     }
+
+    /// The hash of the names, lengths and bytes of a database's log from the first file to the end of
+    /// the mark; `None` where the log is shorter.
+    fn hash_in(&self, database: &Path) -> io::Result<Option<blake3::Hash>> {
+        let mut hasher = blake3::Hasher::new();
+        let mut has_last = false;
+        for name in logs_in(database) {
+            let path = database.join(&name);
+            let Some(number) = number(&name).filter(|at| (self.first..=self.last).contains(at))
+            else {
+                continue;
+            };
+            let Some(mut length) = length_of(&path)? else {
+                continue;
+            };
+            if number == self.last {
+                has_last = length >= self.bytes;
+                length = self.bytes;
+            }
+            if length > 0 {
+                hasher.update(name.as_bytes());
+                hasher.update(&length.to_be_bytes());
+                hasher.update_reader(open_regular(&path)?.take(length))?;
+            }
+        }
+        Ok(has_last.then(|| hasher.finalize()))
+    }
+}
+
+/// Where the part of a log is that is missing from its files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum MissingLog {
+    /// It is lost: the database needs all files that the mark covers.
+    Lost,
+    /// It is in files of tables: the database needs none of the files that the mark covers.
+    InTables,
+    /// Some files were written to tables, and the mark cannot tell whether only those are missing.
+    Unknown,
 }
 
 /// The number in the name of a file of a log.
@@ -205,41 +252,6 @@ fn length_of(path: &Path) -> io::Result<Option<u64>> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),
     }
-}
-
-/// A hash of the names of a database's table files.
-fn tables_of(database: &Path) -> u128 {
-    let mut names = names_in(database);
-    names.retain(|name| Path::new(name).extension().is_some_and(|end| end == "sst"));
-    names.sort_unstable();
-    half(blake3::hash(names.join("\n").as_bytes()))
-}
-
-/// The hash of the names, lengths and bytes of a log up to byte `bytes` of the file with the number
-/// `last`; `None` where it is shorter.
-fn hash_until(database: &Path, last: u64, bytes: u64) -> io::Result<Option<blake3::Hash>> {
-    let mut hasher = blake3::Hasher::new();
-    let mut has_last = false;
-    for name in logs_in(database) {
-        let path = database.join(&name);
-        let Some(length) = length_of(&path)? else {
-            continue;
-        };
-        let length = match number(&name) {
-            Some(number) if number == last => {
-                has_last = length >= bytes;
-                bytes
-            }
-            Some(number) if number < last => length,
-            _ => continue,
-        };
-        if length > 0 {
-            hasher.update(name.as_bytes());
-            hasher.update(&length.to_be_bytes());
-            hasher.update_reader(open_regular(&path)?.take(length))?;
-        }
-    }
-    Ok(has_last.then(|| hasher.finalize()))
 }
 
 /// The hash of the names, lengths and bytes of a database's log; `None` where nothing is in it.

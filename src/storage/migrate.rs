@@ -61,10 +61,15 @@ fn report(from: u32, begun: Instant) -> MigrateReport {
 /// folder that does not exist or is empty: whole or not at all.
 ///
 /// On the same file system table files are not copied: they never change, and get another name.
+///
+/// Cost: reads all tables of the state once, to compare their checksums. Damage is an error, and nothing
+/// is made.
 pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateReport, StoreError> {
     let begun = Instant::now();
     let reader = Reader::open(bank)?;
     are_apart(bank, new)?;
+    // A table is linked or copied without its blocks being read: damage to one would be in both banks.
+    reader.rocks.compare_all_checksums(watch)?;
     let (epoch, from) = (reader.epoch(), reader.format()?);
     let sources = sources(bank, epoch, reader.counters()?.batch)?;
     let mode = mode(&fs::metadata(bank).map_err(StoreError::io("look at", bank))?);

@@ -165,18 +165,6 @@ impl Pointer {
         }
     }
 
-    /// Whether the live database, in `bank/live`, has the files of tables that this state has and no
-    /// others, so that nothing of its log was written to files since.
-    pub(super) fn has_same_tables(&self, bank: &Path) -> bool {
-        let tables = |folder: &Path| {
-            let mut names = names_in(folder);
-            names.retain(|name| Path::new(name).extension().is_some_and(|end| end == "sst"));
-            names.sort_unstable();
-            names
-        };
-        tables(&bank.join("live")) == tables(&folder_of(bank).join(self.epoch.to_string()))
-    }
-
     /// Whether the log of the live database, in `bank/live`, is the one that this state was published
     /// with, so that all of it was synced.
     pub(super) fn is_synced(&self, bank: &Path) -> bool {

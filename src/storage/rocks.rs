@@ -308,6 +308,16 @@ impl Rocks {
         Ok(false)
     }
 
+    /// The number of the first file of the log that is needed: RocksDB replays this one and those
+    /// after it, and removes those before it, whose changes are all in files of tables.
+    pub(super) fn first_log(&self) -> Result<u64, StoreError> {
+        let number = self
+            .db
+            .property_int_value("rocksdb.min-log-number-to-keep")
+            .map_err(StoreError::rocks("reading the number of the first log"))?;
+        Ok(number.unwrap_or(0))
+    }
+
     /// What a table takes on disk.
     pub(super) fn size(&self, table: &'static str) -> Result<TableSize, StoreError> {
         let Some(handle) = self.readable(table)? else {

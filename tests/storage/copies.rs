@@ -123,6 +123,26 @@ fn restored_and_migrated_banks_are_other_banks() {
 }
 
 /// `cp -al` makes a copy whose files are those of the bank.
+/// Tables are linked into the new bank, so a damaged block would be in both.
+#[test]
+fn a_damaged_table_is_not_migrated() {
+    let place = Place::with_seeds();
+    place.merge();
+    let state = published(&place);
+    let tables = names(&state)
+        .into_iter()
+        .filter(|name| name.ends_with(".sst"));
+    let size = |name: &String| fs::metadata(state.join(name)).unwrap().len();
+    let largest = state.join(tables.max_by_key(size).unwrap());
+    let mut bytes = fs::read(&largest).unwrap();
+    bytes[10] ^= 1;
+    fs::write(&largest, bytes).unwrap();
+    let before = contents(&place.path("bank"));
+    place.run(&["migrate", "bank", "--to", "new"]).fails(4);
+    assert!(!place.path("new").exists());
+    assert_eq!(changes(&before, &place.path("bank")), NO_FILES);
+}
+
 #[test]
 fn a_copy_of_hard_links_and_its_bank_are_written_apart() {
     let place = Place::with_seeds();

@@ -89,3 +89,32 @@ fn a_log_that_lost_its_middle_is_noticed_behind_an_unpublished_batch() {
         .done();
     verdicts(&place, 0);
 }
+
+/// A repair that acknowledged the live state and failed to publish it, and then a log that lost its
+/// content: the next writer must not publish what is left. The published state is no witness here.
+#[test]
+fn a_log_that_lost_its_middle_is_noticed_behind_an_interrupted_repair() {
+    let place = place();
+    place.merge();
+    let mut middle = PathBuf::new();
+    for n in 1..=3 {
+        let url = format!("http://later{n}.example/");
+        place.write("small.jsonl", record(&url, &["http://t.example/"]));
+        place.run(&["ingest", "bank", "small.jsonl"]).done();
+        if n == 2 {
+            middle = log(&place.path("bank/live"));
+        }
+    }
+    let state = published(&place);
+    fs::write(state.with_file_name("CURRENT"), "").unwrap();
+    fs::remove_dir_all(&state).unwrap();
+    // A file where the state is to be published makes `repair` fail after it acknowledged.
+    fs::write(&state, "").unwrap();
+    place.run(&["repair", "bank"]).fails(1);
+    fs::remove_file(&state).unwrap();
+    fs::write(&middle, "").unwrap();
+    assert_eq!(place.run(&["check", "bank"]).status, Some(4));
+    place.run(&["ingest", "bank", "day3.jsonl"]).fails(4);
+    let repaired = place.run(&["repair", "bank"]);
+    assert_eq!(repaired.status, Some(4), "{repaired:?}");
+}
