@@ -25,6 +25,7 @@ pub fn time(at: u64) -> String {
 }
 
 /// Days of a month, from 1 to 12, of the Gregorian calendar.
+#[must_use]
 pub const fn month_days(year: u64, month: u64) -> u64 {
     match month {
         4 | 6 | 9 | 11 => 30,

@@ -18,6 +18,7 @@ pub struct PageSetBytes {
 
 impl PageSetBytes {
     /// Whether there is no page.
+    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.open.is_none()
     }

@@ -15,6 +15,7 @@ use crate::rank::TIED;
 /// is the BLAKE3 hash of the rng seed (8 bytes, little-endian) followed by the site's name. Pages
 /// in URL order are shuffled from the front (Fisher and Yates), each place taking the page
 /// `below(n)` places further on among the `n` that are left.
+#[must_use]
 pub fn random(name: &str, rng_seed: u64, pages: u32, wanted: usize) -> Vec<u32> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&rng_seed.to_le_bytes());
@@ -56,6 +57,7 @@ pub(super) fn by_out_degree(graph: &SiteGraph) -> Vec<u32> {
 
 /// The pages by score. Each place goes to the smallest URL among the pages left whose score is
 /// within a relative 1e-9 of the best one left.
+#[must_use]
 pub fn by_score(scores: &[f64], wanted: usize) -> Vec<u32> {
     let mut sorted: Vec<(f64, u32)> = scores.iter().copied().zip(0..).collect();
     sorted.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));

@@ -22,6 +22,7 @@ impl Default for Csr {
 
 impl Csr {
     /// No lists yet, with room for this many.
+    #[must_use]
     pub fn with_capacity(lists: usize, entries: usize) -> Self {
         let mut offsets = Vec::with_capacity(lists + 1);
         offsets.push(0);
@@ -101,6 +102,7 @@ impl Csr {
     }
 
     /// For every number below `columns`, the lists that have it, ascending; two passes.
+    #[must_use]
     pub fn transpose(&self, columns: usize) -> Self {
         let mut offsets = vec![0_usize; columns + 1];
         for &entry in &self.entries {

@@ -7,6 +7,7 @@ pub const NONE: u32 = u32::MAX;
 ///
 /// [`Rows::push`](super::Rows::push) and [`Rows::graph`](super::Rows::graph) refuse inputs for
 /// which one could be larger.
+#[must_use]
 pub fn number(index: usize) -> u32 {
     debug_assert!(
         u32::try_from(index).is_ok(),

@@ -10,6 +10,7 @@ pub struct Sets {
 
 impl Sets {
     /// Each of so many numbers alone.
+    #[must_use]
     pub fn new(count: usize) -> Self {
         Self {
             above: (0..number(count)).collect(),

@@ -92,26 +92,31 @@ impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
 
 impl Column {
     /// A column of whole numbers.
+    #[must_use]
     pub const fn whole(name: &'static str) -> Self {
         Self::of(name, Kind::Whole)
     }
 
     /// A column of real numbers.
+    #[must_use]
     pub const fn real(name: &'static str) -> Self {
         Self::of(name, Kind::Real)
     }
 
     /// A column of true and false.
+    #[must_use]
     pub const fn flag(name: &'static str) -> Self {
         Self::of(name, Kind::Flag)
     }
 
     /// A column of texts of which few are equal.
+    #[must_use]
     pub const fn text(name: &'static str) -> Self {
         Self::of(name, Kind::Text)
     }
 
     /// A column of texts of which many are equal.
+    #[must_use]
     pub const fn name(name: &'static str) -> Self {
         Self::of(name, Kind::Name)
     }

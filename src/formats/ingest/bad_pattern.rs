@@ -50,6 +50,7 @@ pub enum BadPattern {
 
 impl BadPattern {
     /// Whether the line makes sense and is too much, by itself or with those before it.
+    #[must_use]
     pub const fn is_too_large(&self) -> bool {
         matches!(
             self,

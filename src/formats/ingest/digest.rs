@@ -21,6 +21,7 @@ pub(super) fn digest_hash(text: &str) -> [u8; 16] {
 }
 
 /// The text of which [`digest_hash`] gives this hash.
+#[must_use]
 pub fn digest_of(hash: [u8; 16]) -> String {
     hash.iter().fold(PREFIX.to_owned(), |mut text, byte| {
         // Writing to a String cannot fail.

@@ -346,6 +346,7 @@ pub fn put_url(site: &str, local: &str, mode: SiteMode, out: &mut String) {
 
 /// The length of a URL up to the character after its host, which is `/` or `:`: what all URLs of
 /// the host share, and no other's begins with.
+#[must_use]
 pub fn end_of_host(url: &str) -> usize {
     let from = url.find("://").map_or(0, |at| at + 3);
     // An address in brackets contains colons.
@@ -368,6 +369,7 @@ fn domain<'a>(url: &Url, host: &'a str) -> &'a str {
 }
 
 /// The registrable domain of a normalised host; the host itself where it has none.
+#[must_use]
 pub fn registrable(host: &str) -> &str {
     if host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok() {
         return host;

@@ -159,6 +159,7 @@ impl Patterns {
     }
 
     /// Whether a line names a page.
+    #[must_use]
     pub fn has(&self, site: &str, url: &str) -> bool {
         self.find_place(site, url).is_some()
     }

@@ -16,6 +16,7 @@ use super::source::Source;
 pub const SITE_FIELDS: [&str; 4] = ["site", "quality", "spam", "quota"];
 
 /// The source of a list of sites.
+#[must_use]
 pub fn source(input: &Input) -> Box<dyn Source> {
     Box::new(Lines::new(input.clone(), SiteList))
 }
