@@ -128,24 +128,24 @@ report-skipped:
 	else echo "nothing was skipped"; fi
 
 check-format:
-	$(CARGO) fmt --check
+	$(CARGO) fmt --all --check
 	$(CARGO) fmt --check --manifest-path tests/fuzz/Cargo.toml
 
 lint: deps
-	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	@if $(CARGO) fetch -q --locked --manifest-path tests/fuzz/Cargo.toml; then \
 	  CARGO_TARGET_DIR=$(abspath $(TARGET)) $(CARGO) clippy --locked --manifest-path tests/fuzz/Cargo.toml -- -D warnings; \
 	else $(SKIP) "the fuzzer's lints: what it needs cannot be fetched"; fi
 
 docs: deps
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items --features internals
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items
 
 unit: deps deps-browser
 	@command -v cargo-nextest >/dev/null || $(CARGO) install --locked cargo-nextest
-	SEEDBANK_SKIPPED="$(SKIPPED)" $(CARGO) nextest run --locked
+	SEEDBANK_SKIPPED="$(SKIPPED)" $(CARGO) nextest run --locked --workspace
 
 doctests: deps
-	$(CARGO) test --locked --doc
+	$(CARGO) test --locked --workspace --doc
 
 # What dependencies may be (.cargo/deny.toml). Advisories come from a database on the network; where it
 # cannot be had, a copy from before will do, which is said.
@@ -188,7 +188,7 @@ test-long: deps
 	LONG_POLICIES=$(LONG_POLICIES) $(CARGO) test --locked --test refresh -- policies::random_histories --nocapture
 	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --test cli -- daily:: --nocapture
 	LONG_CROWDS=$(LONG_CROWDS) $(CARGO) test --locked --test cli -- serve_crowds:: --nocapture
-	LONG_WITHIN=$(LONG_WITHIN) $(CARGO) test --locked --lib -- cores::within_tests --nocapture
+	LONG_WITHIN=$(LONG_WITHIN) $(CARGO) test --locked --package seedbank-algorithms --lib -- cores::within_tests --nocapture
 
 # Guided by coverage, on the stable compiler: libFuzzer comes with a crate and is built with g++.
 # Nothing that the package compiled is compiled again, RocksDB above all. Findings are in

@@ -35,12 +35,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use power::{MOST, power};
-use seedbank::cores::{CoreParams, Hits, Selection, select};
 use seedbank::engine::{PlanOptions, RefreshReport};
-use seedbank::graph::{HubGraph, Remaining, WeakComponents};
-use seedbank::rank::{Converged, Next, Ranker};
 use seedbank::synth::SynthOptions;
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::{CoreParams, Hits, Selection, select};
+use seedbank_algorithms::graph::{HubGraph, Remaining, WeakComponents};
+use seedbank_algorithms::rank::{Converged, Next, Ranker};
 use webs::{Communities, Place};
 
 /// How many passes over the links classic makes for a core.

@@ -13,9 +13,9 @@ mod sites;
 
 use std::time::Instant;
 
-use seedbank::cover::{CoverParams, Covered, Method, Site, SiteGraph, select_all};
-use seedbank::page::SiteId;
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cover::{CoverParams, Covered, Method, Site, SiteGraph, select_all};
+use seedbank_algorithms::page::SiteId;
 use sites::{Kind, plain_visits, synthetic};
 
 const SEATS: u32 = 10;

@@ -33,10 +33,10 @@ use std::time::Instant;
 use load::{Took, folder_bytes, run};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use seedbank::page::{PageId, SiteId};
-use seedbank::storage::{Reader, tables};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_store::{Reader, tables};
 
 const LOOKUPS: usize = 20_000;
 

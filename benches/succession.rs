@@ -12,15 +12,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use seedbank::cores::Pick;
 use seedbank::engine::{
     Bank, Cause, Change, DiffRequest, EngineError, IngestRequest, PlanOptions, RefreshRequest,
     SeedChange, Which,
 };
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::storage::{Reader, tables};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::Pick;
+use seedbank_store::{Reader, tables};
 
 fn argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|a| a != name).nth(1)

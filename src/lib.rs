@@ -61,60 +61,19 @@
 //! [scrapy]: crate::guide::scrapy
 #![doc = include_str!("guide/map.md")]
 #![forbid(unsafe_code)]
-#![cfg_attr(
-    not(feature = "internals"),
-    allow(
-        dead_code,
-        unreachable_pub,
-        unused_imports,
-        reason = "what only tests and benches use is public in rooms that are not"
-    )
-)]
 
-pub mod clock;
 pub mod engine;
 pub mod guide;
-pub mod ingest;
 pub mod report;
 pub mod serve;
-pub mod shown;
-pub mod synth;
 pub mod told;
-pub mod watch;
 
-// Rooms that callers do not need: the engine re-exports those of their types that appear in
-// requests and answers. The package's own tests and benches use them directly.
-mod columns;
-#[cfg(not(feature = "internals"))]
-mod cores;
-#[cfg(not(feature = "internals"))]
-mod cover;
-#[cfg(not(feature = "internals"))]
-mod evaluate;
-#[cfg(not(feature = "internals"))]
-mod graph;
 mod html;
-#[cfg(not(feature = "internals"))]
-mod page;
-#[cfg(not(feature = "internals"))]
-mod rank;
-#[cfg(not(feature = "internals"))]
-mod storage;
 
-#[cfg(feature = "internals")]
-pub mod cores;
-#[cfg(feature = "internals")]
-pub mod cover;
-#[cfg(feature = "internals")]
-pub mod evaluate;
-#[cfg(feature = "internals")]
-pub mod graph;
-#[cfg(feature = "internals")]
-pub mod page;
-#[cfg(feature = "internals")]
-pub mod rank;
-#[cfg(feature = "internals")]
-pub mod storage;
+#[doc(inline)]
+pub use seedbank_algorithms::watch;
+#[doc(inline)]
+pub use seedbank_formats::{clock, ingest, shown, synth};
 
 /// Compiles the README's Rust block.
 #[cfg(doctest)]

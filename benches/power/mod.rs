@@ -1,7 +1,7 @@
 //! Plain power iteration on a region, counted in link visits.
 #![allow(unreachable_pub, reason = "a module of a bench")]
 
-use seedbank::rank::{Principal, Region};
+use seedbank_algorithms::rank::{Principal, Region};
 
 /// How many steps power iteration may take before it is given up.
 pub const MOST: u32 = 20_000;

@@ -3,8 +3,10 @@
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
-use seedbank::cover::{CoverParams, PUniq, PageFacts, Site, SiteGraph, Weights, page_value, plain};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cover::{
+    CoverParams, PUniq, PageFacts, Site, SiteGraph, Weights, page_value, plain,
+};
 
 /// The largest site, in pages, on which full recomputation is run.
 const RUN_UP_TO: u32 = 2_000;

@@ -9,16 +9,16 @@ use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use seedbank::cores::Hits;
 use seedbank::engine::{Bank, IngestReport, IngestRequest, PlanOptions, RefreshReport};
 use seedbank::engine::{RefreshRequest, Which};
-use seedbank::graph::{HubGraph, Rows};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::page::PageId;
-use seedbank::storage::records::PageState;
-use seedbank::storage::{Reader, tables};
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::Hits;
+use seedbank_algorithms::graph::{HubGraph, Rows};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::records::PageState;
+use seedbank_store::{Reader, tables};
 
 /// A bank that is removed together with its folder.
 pub struct Place {

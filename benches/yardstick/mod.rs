@@ -4,7 +4,7 @@
 #![allow(unreachable_pub, reason = "a module of a bench")]
 
 use rayon::prelude::*;
-use seedbank::graph::{HubGraph, Remaining};
+use seedbank_algorithms::graph::{HubGraph, Remaining};
 
 /// Passes over fewer entries are done by one thread.
 const PARALLEL: usize = 1 << 15;

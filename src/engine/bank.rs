@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::EngineError;
-use crate::ingest::{Naming, SUFFIX_LIST, SiteMode, UrlRules};
-use crate::storage::records::Settings;
-use crate::storage::{self, Reader, StoreError};
+use seedbank_formats::ingest::{Naming, SUFFIX_LIST, SiteMode, UrlRules};
+use seedbank_store::records::Settings;
+use seedbank_store::{self, Reader, StoreError};
 
 /// A bank: one database directory.
 ///
@@ -54,7 +54,7 @@ impl Bank {
             url_rules: name_of(&UrlRules::NAMES, naming.urls),
             suffix_list: SUFFIX_LIST.to_owned(),
         };
-        storage::create(path, &settings)?;
+        seedbank_store::create(path, &settings)?;
         Ok(Self::at(path))
     }
 
@@ -185,7 +185,7 @@ fn named<T: Copy>(names: &[(T, &'static str)], name: &str) -> Result<T, StoreErr
     found
         .map(|(what, _)| *what)
         .ok_or_else(|| StoreError::Damaged {
-            table: storage::tables::META.name,
+            table: seedbank_store::tables::META.name,
             key: "Settings".to_owned(),
             what: format!("this build knows nothing of {name:?}"),
         })

@@ -80,15 +80,17 @@ pub use scores::{PageScore, ScoresReport, ScoresRequest};
 pub use upkeep::{RestoreRequest, backups, restore, restore_without};
 
 // Parts of requests and answers that a room below declares.
-pub use crate::cores::{Density, Growth, Hits, Pick, Slack};
-pub use crate::cover::web::{ValueBy, WebChoice};
-pub use crate::cover::{BadParams as BadCover, Covered, Method as CoverMethod, Share, Value};
-pub use crate::evaluate::Estimate;
-pub use crate::ingest::{BadPattern, MEDIA};
-pub use crate::page::AliasBy;
-pub use crate::storage::records::{BatchId, BatchKind, CoverStop, PageState, RefreshId};
-pub use crate::storage::tables::FORMAT;
-pub use crate::storage::{
+pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
+pub use seedbank_algorithms::cover::web::{ValueBy, WebChoice};
+pub use seedbank_algorithms::cover::{
+    BadParams as BadCover, Covered, Method as CoverMethod, Share, Value,
+};
+pub use seedbank_algorithms::evaluate::Estimate;
+pub use seedbank_algorithms::page::AliasBy;
+pub use seedbank_formats::ingest::{BadPattern, MEDIA};
+pub use seedbank_store::records::{BatchId, BatchKind, CoverStop, PageState, RefreshId};
+pub use seedbank_store::tables::FORMAT;
+pub use seedbank_store::{
     BackupError, BackupReport, BackupRequest, BackupSummary, BackupView, Backups, BankCheck,
     CompactReport, DamagedBackup, Holds, Lost, Mended, MigrateReport, RepairReport, RestoreReport,
     StateCheck, StoreError, StoreHint, Verdict,

@@ -6,10 +6,10 @@ use super::bank::Bank;
 use super::clock::now;
 use super::error::EngineError;
 use super::ingest::{ForgetReport, ForgetRequest};
-use crate::storage::{
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::{
     self, BackupReport, BackupRequest, Backups, CompactReport, MigrateReport, RestoreReport, Writer,
 };
-use crate::watch::Watch;
 
 impl Bank {
     /// Backs up the published state into a folder of backups, which is made where it is missing.
@@ -44,7 +44,13 @@ impl Bank {
         request: &BackupRequest,
         watch: &dyn Watch,
     ) -> Result<BackupReport, EngineError> {
-        Ok(storage::backup(self.path(), folder, request, now(), watch)?)
+        Ok(seedbank_store::backup(
+            self.path(),
+            folder,
+            request,
+            now(),
+            watch,
+        )?)
     }
 
     /// Merges the files of the bank, so that overwritten entries no longer take room. Most of that
@@ -86,7 +92,7 @@ impl Bank {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn migrate(&self, wait: bool, watch: &dyn Watch) -> Result<MigrateReport, EngineError> {
-        Ok(storage::migrate(self.path(), wait, watch)?)
+        Ok(seedbank_store::migrate(self.path(), wait, watch)?)
     }
 
     /// Makes a bank of this build's format of the published state, in a folder that does not exist or
@@ -95,7 +101,7 @@ impl Bank {
     /// Cost: on the same file system links to the table files, which never change; on another one
     /// they are copied, and compared as a backup's are.
     pub fn migrate_to(&self, new: &Path, watch: &dyn Watch) -> Result<MigrateReport, EngineError> {
-        Ok(storage::migrate_to(self.path(), new, watch)?)
+        Ok(seedbank_store::migrate_to(self.path(), new, watch)?)
     }
 }
 
@@ -114,7 +120,7 @@ impl Bank {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups, EngineError> {
-    Ok(storage::backups(folder, verify, watch)?)
+    Ok(seedbank_store::backups(folder, verify, watch)?)
 }
 
 /// What is to be restored.
@@ -140,8 +146,8 @@ pub fn restore_without(
     barring: &Bank,
     watch: &dyn Watch,
 ) -> Result<(RestoreReport, Option<ForgetReport>), EngineError> {
-    storage::make_beside(bank, |place| {
-        let report = storage::restore(folder, place, request.backup, watch)?;
+    seedbank_store::make_beside(bank, |place| {
+        let report = seedbank_store::restore(folder, place, request.backup, watch)?;
         let forget = ForgetRequest::default();
         let forgotten = Bank::at(place).forget_as(barring, &forget, watch)?;
         Ok((report, forgotten))
@@ -164,5 +170,10 @@ pub fn restore(
     request: &RestoreRequest,
     watch: &dyn Watch,
 ) -> Result<RestoreReport, EngineError> {
-    Ok(storage::restore(folder, bank, request.backup, watch)?)
+    Ok(seedbank_store::restore(
+        folder,
+        bank,
+        request.backup,
+        watch,
+    )?)
 }

@@ -3,12 +3,12 @@
 
 use super::EngineError;
 use super::error::no_whole;
-use crate::graph::{Csr, NONE, WholeGraph, number};
-use crate::page::{PageId, SiteId};
-use crate::rank::pagerank;
-use crate::storage::records::PageRecord;
-use crate::storage::{Store, StoreError, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::graph::{Csr, NONE, WholeGraph, number};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::rank::pagerank;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::PageRecord;
+use seedbank_store::{Store, StoreError, tables};
 
 /// Whether a page takes part, by the name of its site.
 pub(super) type TakesPart<'a> = &'a dyn Fn(&str, &PageRecord) -> bool;
@@ -246,10 +246,10 @@ mod tests {
 
     use super::*;
     use crate::engine::{Bank, IngestRequest};
-    use crate::ingest::{Input, SiteMode, UrlRules};
-    use crate::storage::Reader;
-    use crate::synth::{SynthOptions, day_text};
-    use crate::watch::Unwatched;
+    use seedbank_algorithms::watch::Unwatched;
+    use seedbank_formats::ingest::{Input, SiteMode, UrlRules};
+    use seedbank_formats::synth::{SynthOptions, day_text};
+    use seedbank_store::Reader;
 
     /// PageRank by URL, computed from the records alone: every live page with all its links.
     fn judge(records: &BTreeMap<String, serde_json::Value>) -> BTreeMap<String, f64> {

@@ -7,9 +7,9 @@ use std::fmt::{self, Write};
 
 use askama::filters::Escaper;
 
-use crate::clock::time;
 use crate::engine::Estimate;
-use crate::shown::{is_steering, thousands};
+use seedbank_formats::clock::time;
+use seedbank_formats::shown::{is_steering, thousands};
 
 /// Appends; writing to a String cannot fail.
 pub(crate) fn put(out: &mut String, text: fmt::Arguments<'_>) {
@@ -129,14 +129,21 @@ pub(crate) fn tick(number: f64) -> String {
     }
 }
 
-impl Estimate {
+/// A mean with its standard error, as a chart and a sentence have it.
+pub(crate) trait WithError {
     /// Its standard error; not a number, which charts do not draw, where there is none.
-    pub(crate) fn error(self) -> f64 {
+    fn error(self) -> f64;
+
+    /// With its standard error, both with the digits that the error leaves.
+    fn with_error(self) -> String;
+}
+
+impl WithError for Estimate {
+    fn error(self) -> f64 {
         self.standard_error.unwrap_or(f64::NAN)
     }
 
-    /// With its standard error, both with the digits that the error leaves.
-    pub(crate) fn with_error(self) -> String {
+    fn with_error(self) -> String {
         let Some(error) = self.standard_error else {
             return self.mean.short();
         };

@@ -6,7 +6,7 @@ use crate::engine::{CoverMethod, CoverageCurve, CoverageEvaluation, CoveragePoin
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::{Frame, LOOKS, Point, Series, lines};
 use crate::html::figure::Figure;
-use crate::html::text::{Count, Measure, optional};
+use crate::html::text::{Count, Measure, WithError, optional};
 
 /// Where curves are told in numbers; a column for every point would be wider than the page.
 const IN_TABLE: [u32; 4] = [1, 2, 3, 5];

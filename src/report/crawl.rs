@@ -4,7 +4,7 @@
 use crate::engine::{CrawlDepth, CrawlEvaluation, Estimate};
 use crate::html::chart::{Frame, Point, Series, lines};
 use crate::html::figure::Figure;
-use crate::html::text::{Count, Measure, optional, put};
+use crate::html::text::{Count, Measure, WithError, optional, put};
 
 /// All of the web, in per cent.
 const WHOLE: f64 = 100.0;

@@ -6,7 +6,7 @@ use crate::engine::{BudgetEvaluation, DistancesEvaluation, Estimate, Method};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;
-use crate::html::text::{Count, Measure};
+use crate::html::text::{Count, Measure, WithError};
 
 /// What is gathered per page fetched.
 pub(super) fn by_fetches(report: &Report) -> Vec<Figure> {

@@ -4,7 +4,7 @@ use crate::engine::{ComparedList, Comparison, Estimate, GatheredView, ListKind};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
 use crate::html::figure::Figure;
-use crate::html::text::{Count, Measure, optional};
+use crate::html::text::{Count, Measure, WithError, optional};
 
 /// What a list is judged by: with pages held out, where any were.
 pub(super) fn basis(list: &ComparedList) -> &GatheredView {

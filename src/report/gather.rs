@@ -8,8 +8,8 @@ use crate::engine::{
     Bank, Change, CoreView, DiffRequest, EngineError, RefreshView, ScoredUrl, SeedDiff, Turnover,
     Which,
 };
-use crate::ingest::{self, Naming};
-use crate::watch::Watch;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, Naming};
 
 /// How many of a core's best authorities are told.
 const BEST: usize = 10;

@@ -9,7 +9,7 @@ use crate::engine::{
     Bank, Beside, BudgetRequest, CoverageRequest, CrawlRequest, DistancesRequest, EngineError,
     PlanError, PlanOptions, RefreshView, SeedList,
 };
-use crate::watch::Watch;
+use seedbank_algorithms::watch::Watch;
 
 /// More cores than the map of distances shows are not measured.
 const CORES: u32 = 40;

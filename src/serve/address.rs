@@ -163,7 +163,7 @@ pub(super) fn linked(text: &str, named: &Named) -> String {
             if url.is_empty() || !here.fits() {
                 html.push_str(&escape(url));
             } else {
-                let shown = crate::shown::readable(url);
+                let shown = seedbank_formats::shown::readable(url);
                 // Writing to a String cannot fail.
                 let _ = write!(
                     html,

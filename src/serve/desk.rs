@@ -17,7 +17,7 @@ use super::kept::{Awaited, Found, Key};
 use super::shelf::Shelf;
 use super::turnovers::Turnovers;
 use crate::engine::Bank;
-use crate::watch::Watch;
+use seedbank_algorithms::watch::Watch;
 
 /// How long an answer may take, waiting for its turn included.
 pub(super) const TIME: Duration = Duration::from_secs(10);

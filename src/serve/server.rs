@@ -19,7 +19,7 @@ use super::pages;
 use super::seats::Seats;
 use super::token::Token;
 use crate::engine::{Bank, EngineError};
-use crate::watch::Watch;
+use seedbank_algorithms::watch::Watch;
 
 /// Connections that the system holds until they are accepted.
 const BACKLOG: u32 = 1024;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::engine::{Bank, EngineError, Turnover};
-use crate::watch::Watch;
+use seedbank_algorithms::watch::Watch;
 
 /// Changes of one state that were found, by the earlier and the later refresh.
 #[derive(Default)]

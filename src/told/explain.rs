@@ -7,7 +7,7 @@ use crate::engine::{
     PolicySays, Role, RowSums, ScoredUrl, SeedByPolicy, SiteExplanation, SiteInPlan, SiteSeed,
     SiteWhy, Uncovered, Why,
 };
-use crate::shown::{are, counted};
+use seedbank_formats::shown::{are, counted};
 
 use super::lines::Lines;
 use super::sentence::sentence;

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::engine::{Quotas, SiteQuota};
-use crate::ingest::registrable;
+use seedbank_formats::ingest::registrable;
 
 /// A domain's limits.
 #[derive(Default)]

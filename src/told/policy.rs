@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::engine::{HeldBy, PinFault, PolicyView, Short, Shortage, Stars};
-use crate::shown::{counted, plain};
+use seedbank_formats::shown::{counted, plain};
 
 /// The flag that holds a page back.
 pub(crate) const fn flag(by: HeldBy) -> &'static str {

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::columns::{Column, Table};
 use crate::engine::PageScore;
-use crate::shown::quoted;
+use seedbank_formats::columns::{Column, Table};
+use seedbank_formats::shown::quoted;
 
 /// How scores are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

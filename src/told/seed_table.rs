@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::columns::{Cell, Column, Table};
 use crate::engine::{ByPolicy, Evidence, Seed};
+use seedbank_formats::columns::{Cell, Column, Table};
 
 const COLUMNS: &[Column] = &[
     Column::whole("rank"),

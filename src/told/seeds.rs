@@ -10,7 +10,7 @@ use super::crawlers::{
 };
 use super::seed_table;
 use crate::engine::Seed;
-use crate::shown::{counted, quoted};
+use seedbank_formats::shown::{counted, quoted};
 
 /// How a seed list is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

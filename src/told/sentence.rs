@@ -8,7 +8,7 @@ use crate::engine::{
     LeftOut, Method, NearCore, NotTaken, PolicySays, Role, RowSums, SiteSeed, Uncovered, Unreached,
     WebSeed, Why,
 };
-use crate::shown::counted;
+use seedbank_formats::shown::counted;
 
 use super::policy::{fault, flag};
 

@@ -1,7 +1,7 @@
 //! Answers of `explain` for people, of plans over the whole web; and what those of sites share.
 
 use crate::engine::{Parts, SiteSeed, Unreached, WebOfSite, WebParts, WebSeed, WebTerms};
-use crate::shown::counted;
+use seedbank_formats::shown::counted;
 
 use super::lines::Lines;
 

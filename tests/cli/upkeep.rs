@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::schemas::fits;
 use crate::support::command::{Place, names, record, wait};
 use crate::support::folders::{NO_FILES, changes, contents};
-use seedbank::storage::tables::ALL;
+use seedbank_store::tables::ALL;
 
 /// A bank of several batches, of which some files are not merged.
 fn with_batches() -> Place {

@@ -6,9 +6,9 @@ use std::cell::Cell;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use seedbank::cores::{CoreParams, Growth, Rule, select};
-use seedbank::graph::Rows;
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::{CoreParams, Growth, Rule, select};
+use seedbank_algorithms::graph::Rows;
 
 const PAGES: usize = 14;
 type Links = [[bool; PAGES]; PAGES];

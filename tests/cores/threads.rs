@@ -1,9 +1,9 @@
 //! Cores and scores are the same to the bit with any number of threads.
 
 use rand::{RngExt, SeedableRng};
-use seedbank::cores::{CoreParams, Hits, Selection, select};
-use seedbank::graph::{HubGraph, Rows};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::{CoreParams, Hits, Selection, select};
+use seedbank_algorithms::graph::{HubGraph, Rows};
 
 /// Large enough for every pass to be cut into several pieces, with two planted dense places.
 fn graph() -> HubGraph {

@@ -12,12 +12,12 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use seedbank::cover::{
+use seedbank::watch::Unwatched;
+use seedbank_algorithms::cover::{
     Choice, CoverParams, Former, Method, PUniq, PageFacts, Score, Site, SiteCover, SiteGraph,
     Trail, page_value, plain, select_following,
 };
-use seedbank::page::SiteId;
-use seedbank::watch::Unwatched;
+use seedbank_algorithms::page::SiteId;
 
 /// A page of a web that outlives days: whether it is there, what it is worth, where it links to.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use seedbank::cover::{CoverParams, Covered, Method, SiteGraph};
+use seedbank_algorithms::cover::{CoverParams, Covered, Method, SiteGraph};
 
 const FAR: u32 = u32::MAX;
 

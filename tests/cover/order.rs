@@ -8,9 +8,9 @@
 
 use crate::support::shared;
 use crate::support::sites::{LoadedSite, load};
-use seedbank::cover::{CoverParams, Method, Pick, Site, SiteCover, select_all};
-use seedbank::page::SiteId;
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cover::{CoverParams, Method, Pick, Site, SiteCover, select_all};
+use seedbank_algorithms::page::SiteId;
 
 const STREAMS: u64 = 20;
 

@@ -13,12 +13,12 @@ use std::collections::BTreeSet;
 
 use crate::judge::{Judge, distances};
 use proptest::prelude::*;
-use seedbank::cover::{
+use seedbank::watch::{Interrupted, Unwatched, Watch};
+use seedbank_algorithms::cover::{
     CoverError, CoverParams, Covered, Method, Pick, Score, Site, SiteCover, SiteGraph, Stop, plain,
     select, select_all,
 };
-use seedbank::page::SiteId;
-use seedbank::watch::{Interrupted, Unwatched, Watch};
+use seedbank_algorithms::page::SiteId;
 
 /// Few different values make ties common; zeros and negative ones are among them.
 fn value() -> impl Strategy<Value = i64> {

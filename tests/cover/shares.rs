@@ -3,7 +3,7 @@
 //! from the wrong sites.
 
 use proptest::prelude::*;
-use seedbank::cover::{share_out, shares_within};
+use seedbank_algorithms::cover::{share_out, shares_within};
 
 /// The definition, by brute force: of all sets of sites at their bounds, the one that fits the level
 /// which it leaves to the others; these then get one page at a time by largest remainder.

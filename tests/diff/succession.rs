@@ -9,12 +9,12 @@ use crate::support;
 use crate::support::banks::TestBank;
 use crate::support::days::{Day, Life, Printed, friendlinks, host, options};
 use crate::support::model::assert_clean;
-use seedbank::cores::Pick;
 use seedbank::engine::{
     Bank, Cause, Change, DiffRequest, PlanOptions, RefreshRequest, Seed, SuccessorView,
 };
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::Pick;
 
 /// The inter-site targets of a page.
 fn row<'a>(day: &'a Day, url: &str) -> BTreeSet<&'a str> {
@@ -354,9 +354,9 @@ fn the_past_is_kept_for_the_refreshes_that_are() {
 
 /// How many former pages each batch has.
 fn former(bank: &Bank) -> BTreeMap<u32, u32> {
-    let reader = seedbank::storage::Reader::open(bank.path()).unwrap();
+    let reader = seedbank_store::Reader::open(bank.path()).unwrap();
     let mut former = BTreeMap::new();
-    let pages = &seedbank::storage::tables::FORMER_PAGES;
+    let pages = &seedbank_store::tables::FORMER_PAGES;
     for entry in reader.scan(pages).unwrap() {
         *former.entry(entry.unwrap().0.0).or_default() += 1;
     }

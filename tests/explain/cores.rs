@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use crate::support::banks::TestBank;
 use crate::support::graphs::{Page, Web};
 use crate::support::shared;
-use seedbank::cores::{Growth, Hits};
 use seedbank::engine::{
     CoreView, EngineError, Explanation, LeftOut, NotTaken, Pages, PlaceView, PlanOptions, Role,
     RowSums, Which, Why,
 };
+use seedbank_algorithms::cores::{Growth, Hits};
 
 /// The links between pages of different hosts, by number.
 struct Links {

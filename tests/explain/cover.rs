@@ -12,10 +12,10 @@ use crate::support::graphs::Web;
 use crate::support::shared;
 use crate::support::sites;
 use crate::support::sites::{Loaded, LoadedSite};
-use seedbank::cover::{Covered, SiteGraph};
 use seedbank::engine::{
     CoverMethod, Evidence, Explainer, LeftOut, Method, PlanOptions, Seed, SiteWhy, Which, Why,
 };
+use seedbank_algorithms::cover::{Covered, SiteGraph};
 
 /// The distances of pages, up to `hops`, over the pages that are alive.
 fn search(graph: &SiteGraph, from: u32, hops: u32, alive: &[bool]) -> BTreeMap<u32, u32> {

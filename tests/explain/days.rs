@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 
 use crate::support;
 use crate::support::model::{assert_clean, request};
-use seedbank::cores::Pick;
 use seedbank::engine::{
     Bank, CoverMethod, EngineError, Method, PlanOptions, RefreshRequest, Which,
 };
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::Pick;
 use serde_json::Value;
 
 const DAYS: u32 = 6;

@@ -11,9 +11,9 @@ use seedbank::engine::{
     Bank, EngineError, Failure, ForgetRequest, Found, FoundPage, RequestError, SearchLimits,
 };
 use seedbank::ingest::{self, Naming};
-use seedbank::storage::records::PageState;
-use seedbank::storage::{Reader, tables};
 use seedbank::watch::{Unwatched, Watch};
+use seedbank_store::records::PageState;
+use seedbank_store::{Reader, tables};
 
 const ALL: SearchLimits = SearchLimits {
     sites: usize::MAX,

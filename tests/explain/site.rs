@@ -11,10 +11,10 @@ use seedbank::engine::{
     PageView, PlanOptions, RefreshRequest, RepeatedDigest, SiteFacts, SiteLimits, Value, Which,
 };
 use seedbank::ingest;
-use seedbank::page::PageId;
-use seedbank::storage::records::{PageRecord, PageState};
-use seedbank::storage::{Reader, tables};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::page::PageId;
+use seedbank_store::records::{PageRecord, PageState};
+use seedbank_store::{Reader, tables};
 
 const LIMITS: SiteLimits = SiteLimits {
     sites: 2,

@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use crate::support;
 use crate::support::graphs::Web;
 use crate::support::model::{assert_clean, pages_of, totals_of};
-use seedbank::cores::{Growth, Hits};
 use seedbank::engine::{
     Bank, CoreView, EngineError, Format, IngestRequest, Pages, PlanOptions, RefreshRequest, Seed,
     Which,
 };
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::storage::records::PageState;
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::{Growth, Hits};
+use seedbank_store::records::PageState;
 use serde_json::Value;
 
 /// The kinds of golden results, as plans.

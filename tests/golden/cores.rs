@@ -6,8 +6,8 @@
 
 use crate::support;
 use crate::support::graphs::Web;
-use seedbank::cores::{Core, CoreParams, Growth, Hits, Rule, Selection, select};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::{Core, CoreParams, Growth, Hits, Rule, Selection, select};
 use serde_json::Value;
 
 fn density(percent: &str, growth: Growth) -> Rule {

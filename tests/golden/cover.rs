@@ -3,9 +3,9 @@
 
 use crate::support::sites::{Loaded, LoadedSite, load};
 use crate::support::{golden, shared};
-use seedbank::cover::{CoverParams, Covered, Method, Pick, Site, select_all, share_out};
-use seedbank::page::SiteId;
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cover::{CoverParams, Covered, Method, Pick, Site, select_all, share_out};
+use seedbank_algorithms::page::SiteId;
 use serde_json::Value;
 
 /// The parameters that a key of the golden file stands for.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
 use crate::support::{golden, shared};
-use seedbank::cover::{Covered, Share};
 use seedbank::engine::{CoverMethod, Evidence, Method, PlanOptions, Seed};
+use seedbank_algorithms::cover::{Covered, Share};
 use serde_json::Value;
 
 /// The plan that a key of the golden file stands for.

@@ -15,13 +15,13 @@ use crate::support::banks::TestBank;
 use crate::support::histories::{PLENTY, exported, for_each_history, made_of, parts};
 use crate::support::model::{assert_clean, digests_of, ingest, pages_of, totals_of};
 use crate::support::over_web::over_web;
-use seedbank::cores::{Growth, Hits};
 use seedbank::engine::{
     Bank, CoverMethod, EngineError, ExportReport, Method, PageState, PageView, PlanOptions,
     RefreshRequest, Which,
 };
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::{Growth, Hits};
 use serde_json::Value;
 
 /// All pages by URL; of gone ones without attributes, which their records cannot say.

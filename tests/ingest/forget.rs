@@ -15,8 +15,8 @@ use crate::support::banks::TestBank;
 use crate::support::histories::{PLENTY, exported, for_each_history};
 use crate::support::model::{assert_clean, ingest, pages_of, request};
 use seedbank::engine::{Bank, EngineError, ForgetRequest, List, NoUndo, PlanOptions};
-use seedbank::storage::{raw_entries, tables};
 use seedbank::watch::Unwatched;
+use seedbank_store::{raw_entries, tables};
 use serde_json::{Value, json};
 
 fn forget(bank: &Bank, what: &[String], bar: bool) -> Result<u64, EngineError> {

@@ -19,13 +19,13 @@ use crate::support::model::{
 use crate::support::records::{Batch, Record, batch, cuts, distinct, record, site_line};
 use proptest::prelude::*;
 use proptest::sample::Index;
-use seedbank::cores::{Growth, Hits};
 use seedbank::engine::{
     Bank, CoreView, EngineError, IngestRequest, PlanOptions, RefreshRequest, Seed, Which,
 };
 use seedbank::ingest::{SiteMode, UrlRules};
-use seedbank::storage::{Reader, tables};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::{Growth, Hits};
+use seedbank_store::{Reader, tables};
 use tempfile::TempDir;
 
 const PLENTY: usize = 512 << 20;

@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use seedbank::cores::{
+use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::{
     Core, CoreParams, Growth, KnownComponent, KnownCore, Ledger, NearClasses, NearPage, Nearness,
     OneEach, Rule, Selection, select_again,
 };
-use seedbank::graph::{Fingerprint, HubGraph, Rows, WeakComponents};
-use seedbank::page::PageId;
-use seedbank::watch::Unwatched;
+use seedbank_algorithms::graph::{Fingerprint, HubGraph, Rows, WeakComponents};
+use seedbank_algorithms::page::PageId;
 
 /// A web: for each page, by id, the ids of the pages that it links to. Ids are in URL order.
 #[derive(Clone, Debug, Default)]

@@ -20,9 +20,9 @@ use seedbank::engine::{
     Bank, CoverMethod, EngineError, Method, PlanOptions, RefreshRequest, Seed, Value as Amount,
     Which,
 };
-use seedbank::storage::records::RefreshId;
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::Unwatched;
+use seedbank_store::records::RefreshId;
 use serde_json::{Value, json};
 
 /// Crawled pages by URL, with their records.

@@ -15,10 +15,10 @@ use std::sync::Mutex;
 use crate::support::banks::TestBank;
 use crate::support::refreshes::came_to_the_same;
 use seedbank::engine::{Hint, PlanOptions, Reason, RefreshRequest};
-use seedbank::storage::records::RefreshId;
-use seedbank::storage::{Reader, raw_entries, raw_write, tables};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::{Unwatched, Watch};
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Reader, raw_entries, raw_write, tables};
 
 fn seeds(count: u32) -> PlanOptions {
     PlanOptions {
@@ -182,14 +182,14 @@ fn other_parameters() {
     assert_eq!((report.view.steps_reused, report.view.cold), (0, true));
     // The number of seeds and the pick are no business of the cores.
     let stable = PlanOptions {
-        pick: Some(seedbank::cores::Pick::Stable),
+        pick: Some(seedbank_algorithms::cores::Pick::Stable),
         seeds: Some(3),
         ..other
     };
     let report = bank.refresh("again", &stable, false);
     assert_eq!((report.view.steps_reused, report.view.cold), (3, false));
     let classic = PlanOptions {
-        hits: Some(seedbank::cores::Hits::Classic),
+        hits: Some(seedbank_algorithms::cores::Hits::Classic),
         ..stable
     };
     let report = bank.refresh("again", &classic, false);

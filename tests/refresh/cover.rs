@@ -12,13 +12,13 @@ use std::fmt::Write;
 use crate::support::banks::TestBank;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use seedbank::cover::Share;
 use seedbank::engine::{CoverMethod, Method, PlanOptions, RefreshReport, RefreshRequest};
-use seedbank::storage::Reader;
-use seedbank::storage::records::{CoverRecord, RefreshId};
-use seedbank::storage::tables;
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cover::Share;
+use seedbank_store::Reader;
+use seedbank_store::records::{CoverRecord, RefreshId};
+use seedbank_store::tables;
 use serde_json::json;
 
 pub fn by(method: CoverMethod) -> PlanOptions {

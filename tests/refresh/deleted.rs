@@ -12,9 +12,9 @@ use crate::support::refreshes::came_to_the_same;
 use seedbank::engine::{
     CoverMethod, DiffRequest, EngineError, Growth, Hits, Method, PlanOptions, Which,
 };
-use seedbank::storage::{Key, Reader, Table, Value as TableValue, tables};
 use seedbank::synth::{SynthOptions, Web};
 use seedbank::watch::Unwatched;
+use seedbank_store::{Key, Reader, Table, Value as TableValue, tables};
 
 const DAYS: u32 = 3;
 

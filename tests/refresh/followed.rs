@@ -13,11 +13,11 @@ use crate::support::banks::TestBank;
 use seedbank::engine::{
     CoverMethod, EngineError, ForgetRequest, PlanOptions, RefreshReport, RefreshRequest,
 };
-use seedbank::page::SiteId;
-use seedbank::storage::records::RefreshId;
-use seedbank::storage::{Reader, raw_entries, raw_write, tables};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::page::SiteId;
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Reader, raw_entries, raw_write, tables};
 
 fn crawl(pages: u64, sites: u32, daily: f64) -> SynthOptions {
     SynthOptions {

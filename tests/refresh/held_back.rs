@@ -8,9 +8,9 @@ use seedbank::engine::{
     ByPolicy, HeldBy, Limit, List, PinFault, PlanOptions, PolicySays, RefreshRequest, Seed, Short,
     Which,
 };
-use seedbank::storage::Reader;
-use seedbank::storage::tables;
 use seedbank::watch::Unwatched;
+use seedbank_store::Reader;
+use seedbank_store::tables;
 use serde_json::json;
 
 /// Hubs on one site, `hubs` of them for each of some groups, each with three authorities elsewhere;

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
 use seedbank::engine::{CoverMethod, Limit, Method, PlanOptions, RefreshRequest, Scope, Which};
-use seedbank::storage::{Reader, tables};
 use seedbank::watch::Unwatched;
+use seedbank_store::{Reader, tables};
 use serde_json::json;
 
 /// A page of each of so many sites, with links to two others of it.

@@ -1,8 +1,8 @@
 //! Plans through a bank: their parameters are kept, changed, and refused where they make no sense.
 
-use seedbank::cover::Value;
 use seedbank::engine::{CoverMethod, EngineError, Failure, Method, PlanOptions, RefreshRequest};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cover::Value;
 
 use super::cover::{by, two_hundred_sites};
 use crate::support::banks::TestBank;

@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::support::banks::TestBank;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use seedbank::cover::Share;
 use seedbank::engine::{
     ByPolicy, CoverMethod, Limit, List, Method, PlanOptions, RefreshRequest, Scope, Seed, Value,
 };
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cover::Share;
 use serde_json::json;
 
 /// A page: its domain, its host there, its number.
@@ -67,7 +67,7 @@ fn line(event: &Event) -> String {
 fn options() -> impl Strategy<Value = PlanOptions> {
     let method = prop_oneof![
         4 => Just(PlanOptions::default()),
-        1 => Just(PlanOptions { pick: Some(seedbank::cores::Pick::Stable), ..PlanOptions::default() }),
+        1 => Just(PlanOptions { pick: Some(seedbank_algorithms::cores::Pick::Stable), ..PlanOptions::default() }),
         4 => (0..CoverMethod::ALL.len(), 0..3_usize).prop_map(|(method, seats)| PlanOptions {
             method: Some(Method::Cover(CoverMethod::ALL[method])),
             per_site: (seats == 0).then_some(2),

@@ -20,9 +20,9 @@ use crate::support::banks::TestBank;
 use crate::support::refreshes::came_to_the_same;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use seedbank::cores::{Growth, Pick};
 use seedbank::engine::{Pages, PlanOptions, RefreshRequest};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::{Growth, Pick};
 
 /// A page of the web: its community, whether it is a hub or an authority, and its number there.
 type Page = (u8, bool, u8);

@@ -3,9 +3,9 @@
 
 use crate::support::banks::TestBank;
 use crate::support::refreshes::came_to_the_same;
-use seedbank::cores::{Hits, Pick};
 use seedbank::engine::{PlanOptions, RefreshReport, StepsView, Which};
 use seedbank::synth::{SynthOptions, day_text};
+use seedbank_algorithms::cores::{Hits, Pick};
 
 fn crawl() -> SynthOptions {
     SynthOptions {

@@ -6,9 +6,9 @@ use std::fmt::Write;
 use crate::support::banks::TestBank;
 use crate::support::days::friendlinks;
 use crate::support::{gunzip, shared};
-use seedbank::cores::{Hits, Pick};
 use seedbank::engine::{CoreView, PlanOptions, RefreshReport, StepsView, Which};
 use seedbank::synth::{SynthOptions, day_text};
+use seedbank_algorithms::cores::{Hits, Pick};
 
 fn within(percent: &str) -> PlanOptions {
     PlanOptions {
@@ -177,7 +177,7 @@ fn the_same_history_gives_the_same() {
 /// Kept steps are those of the plan's last refresh alone, and go with it.
 #[test]
 fn only_the_last_refresh_keeps_steps() {
-    use seedbank::storage::{Reader, tables};
+    use seedbank_store::{Reader, tables};
     let bank = TestBank::new();
     bank.delta(&day_text(&crawl(7), 0).unwrap());
     let kept = |bank: &TestBank| -> Vec<u32> {

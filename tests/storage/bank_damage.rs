@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::support::command::{Place, names, record};
-use seedbank::storage::Writer;
 use seedbank::watch::Unwatched;
+use seedbank_store::Writer;
 use serde_json::Value;
 
 /// A bank with three batches, the last two small, and two refreshes.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use seedbank::engine::Bank;
 use seedbank::ingest::{SiteMode, UrlRules};
-use seedbank::storage::{Mended, Verdict};
 use seedbank::watch::Unwatched;
+use seedbank_store::{Mended, Verdict};
 
 fn is_sound(bank: &Bank) {
     let check = bank.check(&Unwatched).unwrap();

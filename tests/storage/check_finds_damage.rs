@@ -16,10 +16,10 @@ use seedbank::engine::{
     Bank, CoverMethod, EngineError, ForgetRequest, Method, PlanOptions, RefreshRequest, Which,
 };
 use seedbank::ingest::{SiteMode, UrlRules};
-use seedbank::storage::records::{Counters, Meta};
-use seedbank::storage::tables::MetaKey;
-use seedbank::storage::{Key, RawEntry, Value, Verdict, Writer, raw_entries, raw_write, tables};
 use seedbank::watch::Unwatched;
+use seedbank_store::records::{Counters, Meta};
+use seedbank_store::tables::MetaKey;
+use seedbank_store::{Key, RawEntry, Value, Verdict, Writer, raw_entries, raw_write, tables};
 use tempfile::TempDir;
 
 fn record(page: usize, round: usize) -> Record {

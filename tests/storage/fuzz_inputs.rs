@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::targets::TARGETS;
-use seedbank::storage::tables::ALL;
+use seedbank_store::tables::ALL;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

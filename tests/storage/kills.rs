@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use seedbank::engine::{Bank, CounterView, EngineError, PageView};
-use seedbank::storage::{Verdict, Writer};
 use seedbank::watch::Unwatched;
+use seedbank_store::{Verdict, Writer};
 
 use crate::support::command::{Place, names};
 

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::storage::raw_entries;
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Unwatched;
+use seedbank_store::raw_entries;
 
 fn ingest(bank: &Bank, file: &Path, text: &str) {
     std::fs::write(file, text).unwrap();

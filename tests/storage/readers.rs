@@ -15,10 +15,10 @@ use seedbank::engine::{
     Bank, CounterView, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which,
 };
 use seedbank::ingest::Input;
-use seedbank::storage::records::PageState;
-use seedbank::storage::{Reader, Verdict, Writer};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
+use seedbank_store::records::PageState;
+use seedbank_store::{Reader, Verdict, Writer};
 
 const DAYS: u32 = 5;
 const SEEDS: u32 = 8;

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use seedbank::storage::Writer;
 use seedbank::watch::Unwatched;
+use seedbank_store::Writer;
 use serde_json::Value;
 
 /// A folder for one test; the command runs in it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use seedbank::graph::{HubGraph, Rows};
+use seedbank_algorithms::graph::{HubGraph, Rows};
 use serde_json::Value;
 
 use super::gunzip;

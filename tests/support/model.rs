@@ -8,9 +8,9 @@ use seedbank::engine::{
     AliasBy, AliasView, Bank, EngineError, IngestReport, IngestRequest, PageView, Value,
 };
 use seedbank::ingest::Input;
-use seedbank::storage::records::{PageState, SiteGiven};
-use seedbank::storage::{Reader, Verdict, tables};
 use seedbank::watch::Unwatched;
+use seedbank_store::records::{PageState, SiteGiven};
+use seedbank_store::{Reader, Verdict, tables};
 
 use super::records::{Batch, Record, SiteLine, site, url};
 use super::weights::{site_weight, weight};

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use seedbank::engine::{Bank, CoreView, EngineError, Evidence, Which};
-use seedbank::page::{PageId, SiteId};
-use seedbank::storage::evidence::{CoreEvidence, Member, Near, SidePlace, Standing, Standings};
-use seedbank::storage::ledger::CoreOrigin;
-use seedbank::storage::records::RefreshId;
-use seedbank::storage::{Reader, Store, tables};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_store::evidence::{CoreEvidence, Member, Near, SidePlace, Standing, Standings};
+use seedbank_store::ledger::CoreOrigin;
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Reader, Store, tables};
 
 type Blocks = BTreeMap<(SiteId, u32), Vec<(u32, Standing)>>;
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use seedbank::cover::{PUniq, PageFacts, SiteGraph, Weights, page_value};
+use seedbank_algorithms::cover::{PUniq, PageFacts, SiteGraph, Weights, page_value};
 
 use crate::support::gunzip;
 

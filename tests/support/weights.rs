@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use seedbank::engine::AliasBy;
 use seedbank::ingest::{Attribute, SiteAttributes, SiteMode, UncrawledOutlinks, UrlRules, parse};
-use seedbank::storage::pack;
+use seedbank_store::pack;
 
 use super::records::{Record, SiteLine, Uncrawled, url};
 

@@ -182,7 +182,7 @@ mod tests {
     use crate::cli::failure::CliError;
     use seedbank::engine::{EngineError, ExperimentError};
     use seedbank::ingest::UnknownFields;
-    use seedbank::storage::StoreError;
+    use seedbank_store::StoreError;
 
     #[test]
     fn some_hints_stand_beside_the_error_and_some_below() {

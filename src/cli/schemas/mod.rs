@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use seedbank::told::{ShownPlan, SummaryLine};
-use seedbank::{engine, report, storage};
+use seedbank::{engine, report};
 use serde_json::{Value, json};
 
 use super::{check, explain, log, synth};
@@ -224,7 +224,7 @@ const FILES: &[File] = &[
         "repair",
         "Seedbank repair",
         "What `seedbank repair --format json` prints.",
-        &[(None, of::<storage::RepairReport>)],
+        &[(None, of::<engine::RepairReport>)],
     ),
     file(
         "report",

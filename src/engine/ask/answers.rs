@@ -4,12 +4,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cover::Value;
 use crate::engine::plan::{Method, NAME_PATTERN, by_cores, by_cover};
 use crate::engine::refresh::RefreshView;
-use crate::ingest::URL_PATTERN;
-use crate::page::AliasBy;
-use crate::storage::records::{BatchCounts, BatchId, BatchKind, Counters, PageState, RefreshId};
+use seedbank_algorithms::cover::Value;
+use seedbank_algorithms::page::AliasBy;
+use seedbank_formats::ingest::URL_PATTERN;
+use seedbank_store::records::{BatchCounts, BatchId, BatchKind, Counters, PageState, RefreshId};
 
 /// Which refresh is meant: one by number, else a plan's last.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

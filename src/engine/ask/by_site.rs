@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::views::Views;
-use crate::ingest::{self, URL_PATTERN};
-use crate::page::{PageId, SiteId};
-use crate::storage::{Key, StoreError, tables};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_formats::ingest::{self, URL_PATTERN};
+use seedbank_store::{Key, StoreError, tables};
 
 /// Up to so many names are read and sorted; of more, those that come first are looked for in the
 /// order of the names.

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::answers::Which;
 use super::views::Views;
 use crate::engine::{Bank, EngineError};
-use crate::ingest::URL_PATTERN;
-use crate::page::{PageId, RowId};
-use crate::storage::records::{CoreRecord, PageRecord, RefreshId};
-use crate::storage::{StoreError, tables};
+use seedbank_algorithms::page::{PageId, RowId};
+use seedbank_formats::ingest::URL_PATTERN;
+use seedbank_store::records::{CoreRecord, PageRecord, RefreshId};
+use seedbank_store::{StoreError, tables};
 
 /// Of so many hubs and so many authorities, the first, it is told who links to whom.
 const LISTED: usize = 1_000;

@@ -8,7 +8,7 @@ use super::views::{Views, seed_view};
 use crate::engine::policy::pinned_urls;
 use crate::engine::refresh::{RefreshReport, RefreshRequest, Trial};
 use crate::engine::{Bank, EngineError};
-use crate::watch::Watch;
+use seedbank_algorithms::watch::Watch;
 
 /// What a refresh would select.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

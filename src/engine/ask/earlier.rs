@@ -4,7 +4,7 @@ use super::answers::{Seed, Which};
 use super::diff::refreshes_of;
 use super::views::Views;
 use crate::engine::{Bank, EngineError};
-use crate::storage::records::RefreshId;
+use seedbank_store::records::RefreshId;
 
 /// A list and the one of the same plan before it, both of one published state.
 #[derive(Clone, PartialEq, Debug)]

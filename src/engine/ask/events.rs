@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use crate::engine::PlanOptions;
     use crate::engine::ask::answers::BatchSummary;
-    use crate::storage::records::{BatchCounts, BatchKind};
+    use seedbank_store::records::{BatchCounts, BatchKind};
 
     fn batch(batch: u32, at: u64) -> BatchView {
         BatchView {

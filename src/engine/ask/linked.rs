@@ -14,10 +14,10 @@ use super::nearest;
 use super::page_facts::targets_by_site;
 use super::views::Views;
 use crate::engine::{Bank, EngineError};
-use crate::ingest::{self, URL_PATTERN};
-use crate::page::{PageId, SiteId};
-use crate::storage::records::PageState;
-use crate::storage::{StoreError, tables};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_formats::ingest::{self, URL_PATTERN};
+use seedbank_store::records::PageState;
+use seedbank_store::{StoreError, tables};
 
 /// Which way links go, seen from a page.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]

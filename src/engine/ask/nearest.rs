@@ -2,10 +2,10 @@
 
 use super::views::Views;
 use crate::engine::EngineError;
-use crate::ingest::{self, Location, UrlProblem};
-use crate::page::{PageId, SiteId};
-use crate::storage::records::{PageRecord, PageState};
-use crate::storage::{Key, StoreError, tables};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_formats::ingest::{self, Location, UrlProblem};
+use seedbank_store::records::{PageRecord, PageState};
+use seedbank_store::{Key, StoreError, tables};
 
 /// How many pages are proposed at most.
 const PROPOSED: usize = 5;

@@ -15,13 +15,13 @@ use super::by_site::{LinksBySite, by_site};
 use super::explain::{InPlan, in_plans};
 use super::nearest;
 use super::views::{Views, uncrawled_outlinks};
-use crate::cover::Value;
 use crate::engine::{Bank, EngineError};
-use crate::ingest::URL_PATTERN;
-use crate::page::{PageId, SiteId};
-use crate::storage::aliases::AliasIn;
-use crate::storage::records::{BatchId, PageRecord, PageState};
-use crate::storage::{Key, StoreError, tables};
+use seedbank_algorithms::cover::Value;
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_formats::ingest::URL_PATTERN;
+use seedbank_store::aliases::AliasIn;
+use seedbank_store::records::{BatchId, PageRecord, PageState};
+use seedbank_store::{Key, StoreError, tables};
 
 /// How much is told of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

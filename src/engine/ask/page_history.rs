@@ -11,11 +11,11 @@ use super::nearest;
 use super::views::Views;
 use crate::engine::plan::NAME_PATTERN;
 use crate::engine::{Bank, EngineError};
-use crate::ingest::URL_PATTERN;
-use crate::page::PageId;
-use crate::storage::records::{BatchId, PageState, RefreshId, RefreshRecord};
-use crate::storage::tables;
-use crate::watch::Watch;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::URL_PATTERN;
+use seedbank_store::records::{BatchId, PageState, RefreshId, RefreshRecord};
+use seedbank_store::tables;
 
 /// What `history` tells of one page.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

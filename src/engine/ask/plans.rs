@@ -9,8 +9,8 @@ use super::views::Views;
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions};
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError};
-use crate::storage::records::RefreshId;
-use crate::storage::tables;
+use seedbank_store::records::RefreshId;
+use seedbank_store::tables;
 
 /// The plans of a bank.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

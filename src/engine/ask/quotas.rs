@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::Which;
 use super::views::Views;
-use crate::cover::{
-    PUniq, Value, Weights, page_value, pagerank_weight, shares_within, value_weight,
-};
 use crate::engine::plan::{NAME_PATTERN, Plan, PlanOptions};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::whole::Whole;
 use crate::engine::{Bank, EngineError, RequestError};
-use crate::page::SiteId;
-use crate::storage::records::{BatchId, PageState, RefreshId, SiteRecord};
-use crate::storage::{Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::cover::{
+    PUniq, Value, Weights, page_value, pagerank_weight, shares_within, value_weight,
+};
+use seedbank_algorithms::page::SiteId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::{BatchId, PageState, RefreshId, SiteRecord};
+use seedbank_store::{Store, tables};
 
 /// By what pages are shared out over sites.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -224,7 +224,9 @@ fn plan_of(views: &Views, request: &QuotaRequest) -> Result<Option<OfPlan>, Engi
 fn worth(options: &PlanOptions) -> Result<Worth, EngineError> {
     let (weights, p_uniq) = match options.decide()? {
         Plan::Cover(choice) => (choice.weights, choice.p_uniq),
-        Plan::Web(choice) if choice.value_by == crate::cover::web::ValueBy::Weights => {
+        Plan::Web(choice)
+            if choice.value_by == seedbank_algorithms::cover::web::ValueBy::Weights =>
+        {
             (choice.weights, choice.p_uniq)
         }
         Plan::Cores(_) | Plan::Web(_) => return Err(RequestError::PlanWithoutValues.into()),

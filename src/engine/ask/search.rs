@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::nearest;
 use super::views::Views;
 use crate::engine::{Bank, EngineError, RequestError};
-use crate::ingest::{self, URL_PATTERN};
-use crate::page::{PageId, SiteId};
-use crate::storage::records::PageState;
-use crate::storage::{Key, StoreError, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, URL_PATTERN};
+use seedbank_store::records::PageState;
+use seedbank_store::{Key, StoreError, tables};
 
 /// How many names are looked at between two looks at the watch.
 const STEP: u64 = 4096;

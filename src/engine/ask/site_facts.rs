@@ -11,14 +11,14 @@ use super::by_site::most;
 use super::explain::{SiteInPlan, site_in_plans};
 use super::nearest;
 use super::views::Views;
-use crate::cover::Value;
 use crate::engine::{Bank, EngineError};
-use crate::ingest::{self, URL_PATTERN};
-use crate::page::{PageId, RowId, SiteId};
-use crate::storage::links::LinkKey;
-use crate::storage::records::{Hash128, PageRecord, PageState, SiteRecord};
-use crate::storage::{Key, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::cover::Value;
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, URL_PATTERN};
+use seedbank_store::links::LinkKey;
+use seedbank_store::records::{Hash128, PageRecord, PageState, SiteRecord};
+use seedbank_store::{Key, tables};
 
 /// How many pages or blocks of links are looked at between two looks at the watch.
 const STEP: usize = 1024;

@@ -11,10 +11,10 @@ use crate::engine::clock::now;
 use crate::engine::ingest::{list_of, readable};
 use crate::engine::plan::{NAME_PATTERN, PlanOptions};
 use crate::engine::{Bank, EngineError};
-use crate::ingest::{Naming, SiteMode, UrlRules};
-use crate::storage::records::{BatchId, BatchKind, PageState, PlanRecord, RefreshId};
-use crate::storage::tables;
-use crate::storage::{self, Holds, Store, TableInfo};
+use seedbank_formats::ingest::{Naming, SiteMode, UrlRules};
+use seedbank_store::records::{BatchId, BatchKind, PageState, PlanRecord, RefreshId};
+use seedbank_store::tables;
+use seedbank_store::{self, Holds, Store, TableInfo};
 
 /// What a bank holds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -201,7 +201,7 @@ impl Bank {
             let (plan, record) = entry?;
             plans.push(plan_view(&views, at, plan, &record)?);
         }
-        let size = |(table, size): (&TableInfo, storage::TableSize)| TableSize {
+        let size = |(table, size): (&TableInfo, seedbank_store::TableSize)| TableSize {
             table: table.name.to_owned(),
             holds: table.holds,
             bytes: size.bytes,
@@ -242,7 +242,7 @@ impl Bank {
                 .iter()
                 .all(|table| table.compacted || table.holds == Holds::Bank),
             groups: groups.into(),
-            folder_bytes: storage::room(self.path())?,
+            folder_bytes: seedbank_store::room(self.path())?,
             tables,
         })
     }

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::views::Views;
 use crate::engine::{Bank, EngineError};
-use crate::page::PageId;
-use crate::storage::records::RefreshId;
-use crate::watch::Watch;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::RefreshId;
 
 /// How many seeds a refresh shares with an earlier one, and how many it does not, as `diff` of the two
 /// counts them.

@@ -8,21 +8,21 @@ use super::answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, Evidence, History, PageView, Seed,
     SuccessorView, Which,
 };
-use crate::cover::Value;
 use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
 use crate::engine::policy::{List, pinned_urls};
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError, PlanError};
-use crate::ingest::{self, FORGOTTEN_URL, Naming};
-use crate::page::PageId;
-use crate::shown::last_part;
-use crate::storage::records::{
+use seedbank_algorithms::cover::Value;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, FORGOTTEN_URL, Naming};
+use seedbank_formats::shown::last_part;
+use seedbank_store::records::{
     BatchId, BatchRecord, CoreRecord, PageRecord, PageState, RefreshId, RefreshRecord,
     SeedEvidence, SeedRecord, Succession,
 };
-use crate::storage::tables::{self, VectorKey, VectorSide};
-use crate::storage::{self, BankCheck, Reader, RepairReport, StoreError, sides};
-use crate::watch::Watch;
+use seedbank_store::tables::{self, VectorKey, VectorSide};
+use seedbank_store::{self, BankCheck, Reader, RepairReport, StoreError, sides};
 
 /// The published state, with URLs.
 pub(crate) struct Views {
@@ -227,7 +227,7 @@ impl Bank {
     /// Walks every table of the live and of the published state against its mirrors, and changes
     /// nothing. It does not wait: while another process writes, the live state is not looked at.
     pub fn check(&self, watch: &dyn Watch) -> Result<BankCheck, EngineError> {
-        Ok(storage::check_bank(self.path(), watch)?)
+        Ok(seedbank_store::check_bank(self.path(), watch)?)
     }
 
     /// Mends what can be mended without loss: where one of the live and the published state is
@@ -236,7 +236,7 @@ impl Bank {
     ///
     /// With `wait` it waits for another writer to finish.
     pub fn repair(&self, wait: bool, watch: &dyn Watch) -> Result<RepairReport, EngineError> {
-        Ok(storage::repair(self.path(), wait, watch)?)
+        Ok(seedbank_store::repair(self.path(), wait, watch)?)
     }
 
     /// Hands every page that is known, crawled or gone to `each`, site by site.
@@ -393,7 +393,7 @@ pub(super) fn uncrawled_outlinks(
     }
     let mut uncrawled = u64::from(record.uncrawled_intra);
     if let Some(row) = record.row {
-        let row = crate::page::RowId::new(page.site(), row);
+        let row = seedbank_algorithms::page::RowId::new(page.site(), row);
         uncrawled += u64::from(views.reader.need(&tables::ROW_MEMBERS, &row)?.uncrawled);
     }
     Ok(uncrawled)

@@ -6,10 +6,10 @@
 
 use super::EngineError;
 use super::plan::PlanError;
-use crate::cover::SiteGraphError;
-use crate::graph::GraphError;
-use crate::page::PageId;
-use crate::storage::{StoreError, tables};
+use seedbank_algorithms::cover::SiteGraphError;
+use seedbank_algorithms::graph::GraphError;
+use seedbank_algorithms::page::PageId;
+use seedbank_store::{StoreError, tables};
 
 /// The rows of inter-site links make no graph; `pages` are the pages that its numbers stand for.
 pub(crate) fn no_rows(error: GraphError, pages: &[PageId]) -> EngineError {
@@ -65,8 +65,8 @@ pub(crate) fn no_web(error: SiteGraphError) -> EngineError {
 mod tests {
     use super::super::{Failure, Hint};
     use super::*;
-    use crate::page::SiteId;
-    use crate::storage::StoreHint;
+    use seedbank_algorithms::page::SiteId;
+    use seedbank_store::StoreHint;
 
     #[test]
     fn a_graph_that_is_none_is_never_wrong_usage() {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::ingest::{Position, Reject, RejectReason, SeenInput, UnknownFields};
-use crate::storage::StoreHint;
+use seedbank_formats::ingest::{Reject, RejectReason, SeenInput, UnknownFields};
+use seedbank_store::StoreHint;
 
 /// What a caller can do about an error. How to word it is up to the caller: a command line names
 /// its flags, a service its settings.
@@ -103,7 +103,7 @@ pub struct BadRecords {
     pub reasons: BTreeMap<RejectReason, u64>,
     /// The first of them; `None` where none is known.
     pub first: Option<Reject>,
-    /// The file that lists them, up to the first [`MOST_LISTED`](crate::ingest::MOST_LISTED);
+    /// The file that lists them, up to the first [`MOST_LISTED`](seedbank_formats::ingest::MOST_LISTED);
     /// `None` where none was written.
     pub file: Option<PathBuf>,
     /// What the input of the first of them is, by its first bytes, where that is another format;
@@ -121,15 +121,8 @@ impl fmt::Display for BadRecords {
             write!(f, "{comma}{reason} {count}")?;
         }
         if let Some(first) = &self.first {
-            let (kind, number) = match first.at {
-                Position::Line(number) => ("line", number),
-                Position::Record(number) => ("record", number),
-            };
-            write!(
-                f,
-                "; the first is {kind} {number} of {}: {}",
-                first.file, first.detail
-            )?;
+            let (at, file, detail) = (first.at, &first.file, &first.detail);
+            write!(f, "; the first is {at} of {file}: {detail}")?;
         }
         Ok(())
     }

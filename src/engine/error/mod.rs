@@ -16,11 +16,11 @@ pub use plan::{Family, PlanError};
 pub use request::{ExperimentError, RequestError};
 pub use undo::NoUndo;
 
-use crate::cores::CoresError;
-use crate::ingest::{InputError, UrlProblem};
-use crate::shown::{are, counted, shortened};
-use crate::storage::{BackupError, StoreError};
-use crate::watch::Interrupted;
+use seedbank_algorithms::cores::CoresError;
+use seedbank_algorithms::watch::Interrupted;
+use seedbank_formats::ingest::{InputError, UrlProblem};
+use seedbank_formats::shown::{are, counted, shortened};
+use seedbank_store::{BackupError, StoreError};
 
 /// An error of the engine; its text says what is wrong, [`EngineError::hint`] what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -414,9 +414,7 @@ const fn of_backup(error: &BackupError) -> Failure {
         | BackupError::Nested { .. }
         | BackupError::OtherBank(_)
         | BackupError::NoSuch { .. } => Failure::Usage,
-        BackupError::NoBackups(_)
-        | BackupError::Busy(_)
-        | BackupError::OtherLayout { .. }
-        | BackupError::Damaged { .. } => Failure::Unavailable,
+        // The folder is not what it should be: nothing there, busy, of another layout, or damaged.
+        _ => Failure::Unavailable,
     }
 }

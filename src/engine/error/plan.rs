@@ -1,9 +1,9 @@
 //! What makes a plan invalid.
 
-use crate::cores;
-use crate::cover::{self, SiteGraphError};
-use crate::ingest::BadPattern;
-use crate::shown::shortened;
+use seedbank_algorithms::cores;
+use seedbank_algorithms::cover::{self, SiteGraphError};
+use seedbank_formats::ingest::BadPattern;
+use seedbank_formats::shown::shortened;
 
 /// Why a plan cannot be run. The texts name parameters as a plan file does.
 #[derive(Debug, thiserror::Error)]

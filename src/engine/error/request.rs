@@ -1,6 +1,6 @@
 //! What makes a request invalid, apart from its plan.
 
-use crate::shown::{are, counted};
+use seedbank_formats::shown::{are, counted};
 
 /// Why a request makes no sense, whatever the bank holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! Why the last batch cannot be taken back.
 
-use crate::storage::records::BatchId;
+use seedbank_store::records::BatchId;
 
 /// Why the last batch cannot be taken back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

@@ -5,11 +5,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cover;
 use crate::engine::plan::NAME_PATTERN;
-use crate::evaluate::Estimate;
-use crate::ingest::URL_PATTERN;
-use crate::storage::records::{BatchId, RefreshId};
+use seedbank_algorithms::cover;
+use seedbank_algorithms::evaluate::Estimate;
+use seedbank_formats::ingest::URL_PATTERN;
+use seedbank_store::records::{BatchId, RefreshId};
 
 /// The state that was judged on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -6,8 +6,8 @@ use super::requests::BudgetRequest;
 use super::today::{Needed, Today};
 use crate::engine::ask::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError};
-use crate::evaluate::crawl::spend;
-use crate::watch::Watch;
+use seedbank_algorithms::evaluate::crawl::spend;
+use seedbank_algorithms::watch::Watch;
 
 /// See [`Bank::evaluate_budget`].
 pub(super) fn run(

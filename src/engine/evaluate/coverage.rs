@@ -5,15 +5,15 @@ use std::fmt::Write;
 use super::answers::{Claim, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageShare};
 use super::requests::CoverageRequest;
 use super::today::state;
-use crate::cover::{Choice, CoverParams, Method, select_chosen};
 use crate::engine::ask::views::Views;
 use crate::engine::policy::Rules;
 use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, in_groups};
 use crate::engine::{Bank, EngineError, ExperimentError, PlanError};
-use crate::evaluate::coverage::{Covered, Gain, covered, gain, mean};
-use crate::evaluate::draw;
-use crate::storage::Store;
-use crate::watch::Watch;
+use seedbank_algorithms::cover::{Choice, CoverParams, Method, select_chosen};
+use seedbank_algorithms::evaluate::coverage::{Covered, Gain, covered, gain, mean};
+use seedbank_algorithms::evaluate::draw;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::Store;
 
 /// A method with the depth of its weight.
 type Way = (Method, Option<u32>);

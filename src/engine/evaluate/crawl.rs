@@ -10,11 +10,11 @@ use super::requests::{Beside, CrawlRequest, SeedList};
 use super::today::{Needed, Today};
 use crate::engine::ask::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError, PlanOptions};
-use crate::evaluate::crawl::{crawl, reached};
-use crate::evaluate::{Estimate, Search, Tally, draw};
-use crate::page::PageId;
-use crate::rank::TIED;
-use crate::watch::{Interrupted, Watch};
+use seedbank_algorithms::evaluate::crawl::{crawl, reached};
+use seedbank_algorithms::evaluate::{Estimate, Search, Tally, draw};
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::rank::TIED;
+use seedbank_algorithms::watch::{Interrupted, Watch};
 
 /// See [`Bank::evaluate_crawl`].
 pub(super) fn run(

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::{Claim, ListView, StateView};
 use super::methods::Comparison;
-use crate::evaluate::Estimate;
-use crate::ingest::URL_PATTERN;
+use seedbank_algorithms::evaluate::Estimate;
+use seedbank_formats::ingest::URL_PATTERN;
 
 /// What `evaluate crawl` answers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

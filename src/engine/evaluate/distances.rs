@@ -7,10 +7,10 @@ use super::requests::DistancesRequest;
 use super::today::{Needed, Today};
 use crate::engine::ask::views::Views;
 use crate::engine::{Bank, EngineError, ExperimentError};
-use crate::evaluate::distances::{average, between};
-use crate::page::PageId;
-use crate::storage::tables;
-use crate::watch::Watch;
+use seedbank_algorithms::evaluate::distances::{average, between};
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::tables;
 
 /// See [`Bank::evaluate_distances`].
 pub(super) fn run(

@@ -9,11 +9,11 @@ use crate::engine::ask::views::Views;
 use crate::engine::history::past::Past;
 use crate::engine::history::succession::{OldSeed, Successors};
 use crate::engine::{Bank, EngineError, ExperimentError, Plan, PlanOptions, Which};
-use crate::ingest;
-use crate::page::PageId;
-use crate::storage::records::{PageRecord, PageState, SeedEvidence};
-use crate::storage::tables;
-use crate::watch::Watch;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest;
+use seedbank_store::records::{PageRecord, PageState, SeedEvidence};
+use seedbank_store::tables;
 
 /// Fails where there is no such refresh; called before the graph is loaded, which takes a while.
 pub(super) fn find(views: &Views, list: &SeedList) -> Result<(), EngineError> {

@@ -30,7 +30,7 @@ pub use requests::{
 };
 
 use super::{Bank, EngineError};
-use crate::watch::Watch;
+use seedbank_algorithms::watch::Watch;
 
 impl Bank {
     /// Crawls breadth first from seeds that were selected on this state or an earlier one, or from

@@ -1,9 +1,9 @@
 //! What the experiments can be asked.
 
-use crate::cover::Value;
 use crate::engine::Which;
 use crate::engine::plan::PlanOptions;
-use crate::storage::records::BatchId;
+use seedbank_algorithms::cover::Value;
+use seedbank_store::records::BatchId;
 
 /// Seeds to judge.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -157,7 +157,7 @@ pub struct CoverageRequest {
 
 impl Default for CoverageRequest {
     fn default() -> Self {
-        let weights = crate::cover::Weights::default();
+        let weights = seedbank_algorithms::cover::Weights::default();
         Self {
             per_site: 10,
             hops: 5,

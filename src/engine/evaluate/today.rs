@@ -2,17 +2,17 @@
 //! worth.
 
 use super::answers::StateView;
-use crate::cover::{PUniq, Weights, page_value};
 use crate::engine::EngineError;
 use crate::engine::ask::views::Views;
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::whole::{EVERY, Whole, WholeNumbers};
-use crate::evaluate::{PageWorth, Web};
-use crate::page::{PageId, SiteId};
-use crate::rank::pagerank;
-use crate::storage::records::{PageRecord, PageState};
-use crate::storage::{Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::cover::{PUniq, Weights, page_value};
+use seedbank_algorithms::evaluate::{PageWorth, Web};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::rank::pagerank;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::{PageRecord, PageState};
+use seedbank_store::{Store, tables};
 
 /// The state that seeds are judged on.
 pub(super) struct Today {

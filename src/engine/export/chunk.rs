@@ -10,12 +10,12 @@ use std::sync::Arc;
 use super::line::{Page, Urls, lost, record};
 use super::report::Counts;
 use crate::engine::EngineError;
-use crate::ingest::{self, MAX_LINE, SiteMode};
-use crate::page::{PageId, RowId, SiteId};
-use crate::storage::aliases::{AliasLinks, AliasRecord};
-use crate::storage::links::LinkKey;
-use crate::storage::records::PageState;
-use crate::storage::{LastBlock, Store, StoreError, tables};
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_formats::ingest::{self, MAX_LINE, SiteMode};
+use seedbank_store::aliases::{AliasLinks, AliasRecord};
+use seedbank_store::links::LinkKey;
+use seedbank_store::records::PageState;
+use seedbank_store::{LastBlock, Store, StoreError, tables};
 
 /// How much is held at a time.
 #[derive(Clone, Copy)]

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::report::{Counts, quality};
 use crate::engine::EngineError;
-use crate::ingest::{Record, digest_of};
-use crate::page::{AliasBy, PageId};
-use crate::storage::aliases::Alias;
-use crate::storage::records::{PageRecord, PageState};
+use seedbank_algorithms::page::{AliasBy, PageId};
+use seedbank_formats::ingest::{Record, digest_of};
+use seedbank_store::aliases::Alias;
+use seedbank_store::records::{PageRecord, PageState};
 
 /// A page of a chunk.
 pub(super) struct Page {

@@ -13,7 +13,7 @@
 //! | gone | `gone` |
 //!
 //! Links that count are made of those that were given and of where aliases lead
-//! ([`crate::storage::aliases`]), and the given ones are what is written, so that these too are what
+//! ([`seedbank_store::aliases`]), and the given ones are what is written, so that these too are what
 //! they were when an alias changes later. What pages have of their site is said of the site alone.
 
 mod chunk;
@@ -27,13 +27,13 @@ use rayon::prelude::*;
 
 use super::error::Exported;
 use super::{Bank, EngineError};
-use crate::page::SiteId;
-use crate::storage::records::{SiteGiven, SiteRecord};
-use crate::storage::tables;
-use crate::watch::Watch;
 use chunk::{Chunk, Limits, Of};
 use report::Counts;
 pub use report::ExportReport;
+use seedbank_algorithms::page::SiteId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::{SiteGiven, SiteRecord};
+use seedbank_store::tables;
 
 /// How many pages and links are worked on together; twice the links and four times the pages are
 /// worked on side by side.
@@ -44,7 +44,7 @@ const AT_A_TIME: Limits = Limits {
 
 impl Bank {
     /// Writes the published state as records, JSON Lines, from which
-    /// [`ingest`](Self::ingest) makes another bank of the same [`Naming`](crate::ingest::Naming)
+    /// [`ingest`](Self::ingest) makes another bank of the same [`Naming`](seedbank_formats::ingest::Naming)
     /// with the same pages, links, attributes and counts, as one snapshot; and to `sites`, where it is
     /// given, what records of sites gave, as the list of sites of the same batch. A refresh from
     /// scratch gives the same seeds in both.

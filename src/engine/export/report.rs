@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::EngineError;
-use crate::ingest::{MAX_QUALITY, Naming, SiteMode, UrlRules};
-use crate::storage::records::{BatchId, Counters, SiteGiven};
+use seedbank_formats::ingest::{MAX_QUALITY, Naming, SiteMode, UrlRules};
+use seedbank_store::records::{BatchId, Counters, SiteGiven};
 
 /// What an export wrote, and of which state.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub struct ExportReport {
     /// Gone pages of which the bank has attributes, and pages known again of which it has a digest:
     /// no record can say both.
     pub beside_gone: u64,
-    /// Records that are longer than an ingest reads ([`MAX_LINE`](crate::ingest::MAX_LINE)).
+    /// Records that are longer than an ingest reads ([`MAX_LINE`](seedbank_formats::ingest::MAX_LINE)).
     pub too_long: u64,
 }
 

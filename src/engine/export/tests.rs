@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::engine::IngestRequest;
-use crate::ingest::{Input, SiteMode, UrlRules};
-use crate::watch::Unwatched;
+use seedbank_algorithms::watch::Unwatched;
+use seedbank_formats::ingest::{Input, SiteMode, UrlRules};
 
 /// Pages of few sites with none to twelve links, within the site and beyond, and some that are gone
 /// or aliases. Ids are not in URL order, since later days name pages between those of earlier ones.

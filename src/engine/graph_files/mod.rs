@@ -27,13 +27,13 @@ mod urls;
 use std::path::Path;
 
 use super::{Bank, EngineError, RequestError};
-use crate::columns;
-use crate::storage::Store;
-use crate::watch::Watch;
 use failed::Failed;
 use numbers::Numbers;
 use pages::{AT_A_TIME, Limits, Pages};
 pub use request::{GraphFormat, GraphOf, GraphReport, GraphRequest};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::columns;
+use seedbank_store::Store;
 use sites::Sites;
 
 impl Bank {

@@ -1,10 +1,10 @@
 //! The numbers of pages: from 0, in the order of site names and of the URLs of each site.
 
 use crate::engine::EngineError;
-use crate::graph::NONE;
-use crate::page::{PageId, RowId, SiteId};
-use crate::storage::{Store, StoreError, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::graph::NONE;
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::{Store, StoreError, tables};
 
 /// From pages to numbers. Memory: 4 bytes for each page that the bank ever knew, and 8 for each site.
 pub(super) struct Numbers {
@@ -122,6 +122,6 @@ impl Numbers {
     /// How many nodes carry a row.
     pub(super) fn carriers(&self, row: RowId, pages: &roaring::RoaringBitmap) -> u32 {
         let carriers = pages.iter().map(|index| PageId::new(row.site(), index));
-        crate::graph::number(carriers.filter(|page| self.of(*page).is_some()).count())
+        seedbank_algorithms::graph::number(carriers.filter(|page| self.of(*page).is_some()).count())
     }
 }

@@ -15,12 +15,12 @@ use super::numbers::Numbers;
 use super::request::GraphReport;
 use super::urls::Urls;
 use crate::engine::EngineError;
-use crate::ingest::{self, SiteMode};
-use crate::page::{PageId, RowId, SiteId};
-use crate::storage::links::LinkKey;
-use crate::storage::records::{PageRecord, PageState, SiteRecord};
-use crate::storage::{LastBlock, Store, StoreError, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, SiteMode};
+use seedbank_store::links::LinkKey;
+use seedbank_store::records::{PageRecord, PageState, SiteRecord};
+use seedbank_store::{LastBlock, Store, StoreError, tables};
 
 /// How much is held at a time.
 #[derive(Clone, Copy)]

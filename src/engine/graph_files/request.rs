@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::storage::records::BatchId;
+use seedbank_store::records::BatchId;
 
 /// What the nodes of a graph are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

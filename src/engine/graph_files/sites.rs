@@ -7,10 +7,10 @@ use super::failed::Failed;
 use super::numbers::Numbers;
 use super::request::GraphReport;
 use crate::engine::EngineError;
-use crate::graph::NONE;
-use crate::page::SiteId;
-use crate::storage::{Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::graph::NONE;
+use seedbank_algorithms::page::SiteId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::{Store, tables};
 
 /// A site of the graph. Its number is its place.
 pub(super) struct Site {

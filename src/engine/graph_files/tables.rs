@@ -7,8 +7,8 @@ use super::files::{Plain, plain};
 use super::pages::{self, Node};
 use super::sites::{self, Site};
 use super::urls::Urls;
-use crate::columns::{Cell, Column, Table};
-use crate::page::MAX_QUALITY;
+use seedbank_algorithms::page::MAX_QUALITY;
+use seedbank_formats::columns::{Cell, Column, Table};
 
 /// The links between pages.
 const LINKS: &[Column] = &[Column::whole("from_id"), Column::whole("to_id")];

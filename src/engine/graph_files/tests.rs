@@ -6,8 +6,8 @@ use std::fs;
 
 use super::*;
 use crate::engine::IngestRequest;
-use crate::ingest::{Input, SiteMode, UrlRules};
-use crate::watch::Unwatched;
+use seedbank_algorithms::watch::Unwatched;
+use seedbank_formats::ingest::{Input, SiteMode, UrlRules};
 
 /// Pages of few sites with none to twelve links, within the site and beyond, some of them gone; ids are
 /// not in the order of URLs, since later days name pages between those of earlier ones.

@@ -3,9 +3,9 @@
 use std::io;
 
 use crate::engine::EngineError;
-use crate::ingest::{self, SiteMode};
-use crate::page::{PageId, SiteId};
-use crate::storage::{Store, StoreError, tables};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_formats::ingest::{self, SiteMode};
+use seedbank_store::{Store, StoreError, tables};
 
 /// URLs by the numbers of pages.
 #[derive(Default)]

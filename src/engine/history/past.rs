@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use crate::engine::plan::Pages;
 use crate::engine::{EngineError, Plan};
-use crate::page::{PageId, PageSet, RowId};
-use crate::storage::records::{BatchId, FormerPage, PageState, RefreshId};
-use crate::storage::tables::{self, BitmapKey};
-use crate::storage::{Changes, Store, StoreError};
+use seedbank_algorithms::page::{PageId, PageSet, RowId};
+use seedbank_store::records::{BatchId, FormerPage, PageState, RefreshId};
+use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::{Changes, Store, StoreError};
 
 /// What a page was to the crawler at some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -17,14 +17,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::past::{Past, TakesPart};
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan};
-use crate::ingest::{self, SiteMode};
-use crate::page::{PageId, RowId};
-use crate::rank::TIED;
-use crate::storage::links::LinkKey;
-use crate::storage::records::{PageState, RefreshId, SeedEvidence, Succession};
-use crate::storage::tables::{self, VectorKey, VectorSide};
-use crate::storage::{Store, StoreError};
-use crate::watch::Watch;
+use seedbank_algorithms::page::{PageId, RowId};
+use seedbank_algorithms::rank::TIED;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, SiteMode};
+use seedbank_store::links::LinkKey;
+use seedbank_store::records::{PageState, RefreshId, SeedEvidence, Succession};
+use seedbank_store::tables::{self, VectorKey, VectorSide};
+use seedbank_store::{Store, StoreError};
 
 /// Finds successors as the bank stands now.
 pub(crate) struct Successors<'a> {

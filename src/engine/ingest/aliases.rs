@@ -1,6 +1,6 @@
 //! Aliases: what a batch makes one or none, and the pages whose links that changes.
 //!
-//! The links in the bank are those that count ([`crate::storage::aliases`]). So where an alias
+//! The links in the bank are those that count ([`seedbank_store::aliases`]). So where an alias
 //! comes, goes or leads elsewhere, every page that links to it, or to an alias that leads there
 //! through it, gets its links anew from what its record once gave. That is worked out before the
 //! links pass, which then takes such pages along with those that have a record.
@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 
 use super::portions::Said;
 use crate::engine::EngineError;
-use crate::page::PageId;
-use crate::storage::aliases::{Alias, AliasIn, AliasLinks, AliasRecord, LONGEST_CHAIN, led_to};
-use crate::storage::links::LinkKey;
-use crate::storage::{Changes, Store, StoreError, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::aliases::{Alias, AliasIn, AliasLinks, AliasRecord, LONGEST_CHAIN, led_to};
+use seedbank_store::links::LinkKey;
+use seedbank_store::{Changes, Store, StoreError, tables};
 
 /// The alias that a page was, and the one that it is now.
 #[derive(Clone, Copy)]

@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::EngineError;
-use crate::ingest::Interner;
-use crate::storage::records::{Barred, Meta};
-use crate::storage::tables::{self, MetaKey};
-use crate::storage::{Changes, Hash128, Store, StoreError};
+use seedbank_formats::ingest::Interner;
+use seedbank_store::records::{Barred, Meta};
+use seedbank_store::tables::{self, MetaKey};
+use seedbank_store::{Changes, Hash128, Store, StoreError};
 
 /// What a batch named that is not to come back, and what was therefore left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

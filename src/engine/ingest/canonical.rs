@@ -12,9 +12,9 @@ use super::fields::{Bytes, Fields, group};
 use super::portions::{Gaps, Said, put_said, take_said};
 use super::weight::Weight;
 use crate::engine::EngineError;
-use crate::page::PageId;
-use crate::storage::{self, Sorted};
-use crate::watch::Watch;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::{self, Sorted};
 
 /// A canonical record, with the ids of its page and targets.
 pub(super) struct Canonical {
@@ -103,7 +103,7 @@ impl Winners {
         let mut listed = Vec::new();
         while let Some((key, mut value)) = self.parts.next_under(&of_page)? {
             order = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
-            let said = storage::unpack(take_said(&mut value)?)?;
+            let said = seedbank_store::unpack(take_said(&mut value)?)?;
             let of_piece = Gaps::new(value).map(PageId);
             match said {
                 Said::Record(claim) => {

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::EngineError;
-use crate::ingest::{Attribute, UncrawledOutlinks};
-use crate::page::AliasBy;
-use crate::storage::records::PageState;
-use crate::storage::{self, Hash128};
+use seedbank_algorithms::page::AliasBy;
+use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
+use seedbank_store::records::PageState;
+use seedbank_store::{self, Hash128};
 
 /// A canonical record without its URL and outlinks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl Claim {
     /// The bytes that stand for it in a batch's digest. Those of a record without quality are what
     /// they were before there were qualities, so that an old file is known again.
     pub(super) fn digested(&self) -> Result<Vec<u8>, EngineError> {
-        let mut bytes = storage::pack(&(
+        let mut bytes = seedbank_store::pack(&(
             self.links,
             self.crawled,
             self.gone,
@@ -58,7 +58,7 @@ impl Claim {
             self.alias,
         ))?;
         if !self.quality.is_absent() {
-            bytes.extend(storage::pack(&self.quality)?);
+            bytes.extend(seedbank_store::pack(&self.quality)?);
         }
         Ok(bytes)
     }

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 
 use crate::engine::EngineError;
-use crate::page::{PageId, RowId, SiteId};
-use crate::storage::Hash128;
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_store::Hash128;
 
 /// Reads fields from the front of an event's bytes.
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);

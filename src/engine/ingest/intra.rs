@@ -3,9 +3,9 @@
 use super::passes::{PageEvent, Passes, intra_event, page_event};
 use super::replaced::{Left, Replaced, change, write_blocks};
 use crate::engine::EngineError;
-use crate::page::PageId;
-use crate::storage::links::LinkKey;
-use crate::storage::{Store, tables};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::links::LinkKey;
+use seedbank_store::{Store, tables};
 
 /// The block of `intra` that the pass has reached, and blocks that it has left.
 #[derive(Default)]

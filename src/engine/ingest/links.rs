@@ -10,11 +10,11 @@ use super::loss::GivenLinks;
 use super::passes::{PageEvent, Passes, lead_event, member_event, page_event, target_event};
 use super::replaced::{change, only};
 use crate::engine::EngineError;
-use crate::page::{PageId, RowId};
-use crate::storage::aliases::{AliasLinks, AliasRecord};
-use crate::storage::records::{PageRecord, PageState};
-use crate::storage::{Hash128, Store, row_hash, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::{PageId, RowId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::aliases::{AliasLinks, AliasRecord};
+use seedbank_store::records::{PageRecord, PageState};
+use seedbank_store::{Hash128, Store, row_hash, tables};
 
 /// The row of a site with exactly these targets; `None` if the bank does not have it.
 fn find_row(

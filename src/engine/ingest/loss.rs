@@ -8,11 +8,11 @@
 use roaring::RoaringTreemap;
 
 use crate::engine::EngineError;
-use crate::ingest::within_limit;
-use crate::page::PageId;
-use crate::storage::records::PageState;
-use crate::storage::{Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::within_limit;
+use seedbank_store::records::PageState;
+use seedbank_store::{Store, tables};
 
 /// A loss of fewer pages is never too much.
 const FEWEST_PAGES: u64 = 100;

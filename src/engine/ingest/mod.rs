@@ -34,15 +34,6 @@ use std::time::Instant;
 
 use crate::engine::clock::now;
 use crate::engine::{Bank, EngineError};
-pub use crate::ingest::Format;
-use crate::ingest::{
-    Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, Source, read_pieces,
-    sites_source, within_limit,
-};
-use crate::storage::records::{BatchId, BatchKind, BatchRecord, Counters};
-use crate::storage::tables::{self, BitmapKey};
-use crate::storage::{Changes, StoreError, Writer};
-use crate::watch::Watch;
 pub use aliases::AliasCounts;
 use aliases::Aliases;
 pub use barred::BarredCounts;
@@ -57,6 +48,15 @@ pub(in crate::engine) use rejects::list_of;
 use rejects::{Listed, RejectList};
 pub use report::IngestReport;
 pub(in crate::engine) use report::readable;
+use seedbank_algorithms::watch::Watch;
+pub use seedbank_formats::ingest::Format;
+use seedbank_formats::ingest::{
+    Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, Source, read_pieces,
+    sites_source, within_limit,
+};
+use seedbank_store::records::{BatchId, BatchKind, BatchRecord, Counters};
+use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::{Changes, StoreError, Writer};
 pub use sites::SitesCounts;
 pub use undo::UndoReport;
 
@@ -166,7 +166,7 @@ impl Bank {
 
     /// Ingests a batch from sources of a caller's own, as [`ingest`](Self::ingest) does from
     /// files. The request's inputs, format and sites are not looked at; a list of sites is a source of
-    /// its own ([`Lines`](crate::ingest::Lines) of a [`SiteList`](crate::ingest::SiteList)). The batch
+    /// its own ([`Lines`](seedbank_formats::ingest::Lines) of a [`SiteList`](seedbank_formats::ingest::SiteList)). The batch
     /// has the first source's
     /// name unless the request names it.
     pub fn ingest_sources(

@@ -9,8 +9,8 @@ use super::portions::{Gaps, Gathered, Said, take_said};
 use super::sites::SiteClaims;
 use super::weight::Weight;
 use crate::engine::EngineError;
-use crate::storage::{self, Sorted};
-use crate::watch::Watch;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::{self, Sorted};
 
 /// What is left to be resolved.
 pub(super) struct Settled {
@@ -62,7 +62,7 @@ pub(super) fn settle(
             let said = take_said(&mut targets)?;
             // What lists say stays: it may be what the record that counts leaves open.
             let dropped = losers.contains(of_portion(number, about))
-                && matches!(storage::unpack(said)?, Said::Record(_));
+                && matches!(seedbank_store::unpack(said)?, Said::Record(_));
             if !dropped {
                 left.push(key, value)?;
             }

@@ -5,12 +5,12 @@ use super::claim::Claim;
 use super::fields::{Bytes, Fields, group};
 use super::passes::{PageEvent, PagesEvent, Passes, SiteDelta, read_page};
 use crate::engine::EngineError;
-use crate::ingest::{Attribute, UncrawledOutlinks};
-use crate::page::{PageId, SiteId};
-use crate::storage::links::{LinkKey, NEIGHBOURS};
-use crate::storage::records::{FormerPage, PageRecord, PageState, SiteGiven, SiteRecord};
-use crate::storage::{self, Hash128, Sorted, Store, StoreError, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
+use seedbank_store::links::{LinkKey, NEIGHBOURS};
+use seedbank_store::records::{FormerPage, PageRecord, PageState, SiteGiven, SiteRecord};
+use seedbank_store::{self, Hash128, Sorted, Store, StoreError, tables};
 
 /// Writes the pages' records, and hands on what changes for their sites.
 pub(super) fn pages_pass(
@@ -366,7 +366,7 @@ pub(super) fn sites_pass(
         let old = store.get(&tables::SITES, &site)?;
         let mut new = old.clone().unwrap_or_default();
         while let Some((_, value)) = deltas.next_under(&of_site)? {
-            add(site, &mut new, storage::unpack(value)?, passes)?;
+            add(site, &mut new, seedbank_store::unpack(value)?, passes)?;
         }
         let digests = |site: &SiteRecord| (site.with_digest, site.distinct_digests);
         if old

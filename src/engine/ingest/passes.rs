@@ -39,10 +39,10 @@ use super::loss::Loss;
 use super::portions::Gather;
 use super::sites::{SiteRecords, SitesCounts};
 use crate::engine::EngineError;
-use crate::page::{PageId, RowId, SiteId};
-use crate::storage::links::{LinkKey, NEIGHBOURS};
-use crate::storage::records::{BatchCounts, BatchId, Counters, PageState, SiteGiven};
-use crate::storage::{self, Changes, PageSetBytes, Sorted, Sorter};
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_store::links::{LinkKey, NEIGHBOURS};
+use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteGiven};
+use seedbank_store::{self, Changes, PageSetBytes, Sorted, Sorter};
 
 /// How many shares the budget is cut into. What is held at the same time comes to two thirds of
 /// them: the rest is for what the allocator cannot give back, and for reading ahead.
@@ -164,7 +164,7 @@ impl<'a> Passes<'a> {
     pub(super) fn site(&mut self, site: SiteId, delta: &SiteDelta) -> Result<(), EngineError> {
         Ok(self
             .sites
-            .push(&site.0.to_be_bytes(), &storage::pack(delta)?)?)
+            .push(&site.0.to_be_bytes(), &seedbank_store::pack(delta)?)?)
     }
 }
 
@@ -212,13 +212,13 @@ pub(super) fn page_event(
     let key = |order: u8| Bytes::default().u64(page.0).byte(order);
     match event {
         PageEvent::Born(local) => pages.push(&key(BORN), local.as_bytes()),
-        PageEvent::Claim(claim) => pages.push(&key(CLAIM), &storage::pack(claim)?),
+        PageEvent::Claim(claim) => pages.push(&key(CLAIM), &seedbank_store::pack(claim)?),
         PageEvent::State(state) => pages.push(&key(STATE), &[state_byte(Some(*state))]),
         PageEvent::Row(Some(row)) => pages.push(&key(ROW), &row.to_be_bytes()),
         PageEvent::Row(None) => pages.push(&key(ROW), &[]),
         PageEvent::Intra(by) => pages.push(&key(INTRA), &by.to_be_bytes()),
         PageEvent::Inter(by) => pages.push(&key(INTER), &by.to_be_bytes()),
-        PageEvent::Inherit(given) => pages.push(&key(INHERIT), &storage::pack(given)?),
+        PageEvent::Inherit(given) => pages.push(&key(INHERIT), &seedbank_store::pack(given)?),
     }?;
     Ok(())
 }
@@ -263,12 +263,12 @@ pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a
             });
         }
         BORN => PageEvent::Born(std::str::from_utf8(value).map_err(broken)?),
-        CLAIM => PageEvent::Claim(storage::unpack(value)?),
+        CLAIM => PageEvent::Claim(seedbank_store::unpack(value)?),
         STATE => PageEvent::State(read_state(fields.byte()?)?),
         ROW if value.is_empty() => PageEvent::Row(None),
         ROW => PageEvent::Row(Some(fields.u32()?)),
         INTRA => PageEvent::Intra(fields.i64()?),
-        INHERIT => PageEvent::Inherit(storage::unpack(value)?),
+        INHERIT => PageEvent::Inherit(seedbank_store::unpack(value)?),
         _ => PageEvent::Inter(fields.i64()?),
     }))
 }

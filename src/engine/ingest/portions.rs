@@ -17,8 +17,8 @@ use super::sites::{SiteClaims, SiteRecords};
 use super::urls::Urls;
 use super::weight::{Scales, Weight};
 use crate::engine::EngineError;
-use crate::ingest::{Event, Interner, PageAttributes, PageRecord, ReadPiece, UrlNumber};
-use crate::storage::{self, Sorted, Sorter, StoreError};
+use seedbank_formats::ingest::{Event, Interner, PageAttributes, PageRecord, ReadPiece, UrlNumber};
+use seedbank_store::{self, Sorted, Sorter, StoreError};
 
 /// Marks a URL that has a record, a link or a line of attributes of its own.
 pub(super) const HAS_RECORD: u8 = 1;
@@ -387,7 +387,7 @@ fn push_piece(
     targets: &[u32],
     bytes: &mut Vec<u8>,
 ) -> Result<(), EngineError> {
-    let packed = storage::pack(said)?;
+    let packed = seedbank_store::pack(said)?;
     bytes.clear();
     put_said(&packed, bytes)?;
     let mut last = 0;

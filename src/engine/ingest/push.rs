@@ -17,8 +17,8 @@ use std::thread::{self, JoinHandle};
 use super::{IngestReport, IngestRequest};
 use crate::engine::error::RequestError;
 use crate::engine::{Bank, EngineError};
-use crate::ingest::{Pieces, Portion, Portions, Progress, Pushed, Record, Source, Stop};
-use crate::watch::{Interrupted, Watch};
+use seedbank_algorithms::watch::{Interrupted, Watch};
+use seedbank_formats::ingest::{Pieces, Portion, Portions, Progress, Pushed, Record, Source, Stop};
 
 /// The name of a source of records, under which those that are refused are listed.
 const NAME: &str = "records";

@@ -3,7 +3,7 @@
 use super::rejects::Listed;
 use crate::engine::EngineError;
 use crate::engine::error::BadRecords;
-use crate::ingest::{Foreign, Format, ReadError, ReadSummary, SeenInput, Source};
+use seedbank_formats::ingest::{Foreign, Format, ReadError, ReadSummary, SeenInput, Source};
 
 /// What there is to say of the bad records of a batch that was read to its end, or until most were
 /// bad.

@@ -15,8 +15,8 @@ use std::io::{self, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::engine::EngineError;
-use crate::ingest::{Reject, RejectWriter};
-use crate::storage::records::BatchId;
+use seedbank_formats::ingest::{Reject, RejectWriter};
+use seedbank_store::records::BatchId;
 
 /// How many attempts at one batch may have files.
 const MOST_ATTEMPTS: u32 = 1_000;

@@ -5,8 +5,8 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::passes::{Passes, Places};
 use crate::engine::EngineError;
-use crate::storage::links::{Link, LinkBlock, LinkKey};
-use crate::storage::{Sorter, StoreError, Table, Value, encode};
+use seedbank_store::links::{Link, LinkBlock, LinkKey};
+use seedbank_store::{Sorter, StoreError, Table, Value, encode};
 
 /// How many blocks are worked out side by side; fewer where they are large.
 const SIDE_BY_SIDE: usize = 64;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::aliases::AliasCounts;
 use super::barred::BarredCounts;
 use super::sites::SitesCounts;
-use crate::ingest::ReadSummary;
-use crate::storage::records::{BatchCounts, BatchId, BatchKind};
+use seedbank_formats::ingest::ReadSummary;
+use seedbank_store::records::{BatchCounts, BatchId, BatchKind};
 
 /// What an ingest did.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -46,7 +46,7 @@ pub struct IngestReport {
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
     /// How many bad records are listed there: at most the first 100,000. All are counted.
-    #[schemars(range(max = crate::ingest::MOST_LISTED))]
+    #[schemars(range(max = seedbank_formats::ingest::MOST_LISTED))]
     pub rejects_listed: u64,
     /// How long it took, in seconds.
     #[schemars(range(min = 0))]

@@ -13,11 +13,11 @@ use super::passes::{PageEvent, Passes, page_event, target_event};
 use super::portions::{Gaps, HAS_RECORD, put_gap, put_said, take_said};
 use super::sites::SiteClaims;
 use crate::engine::EngineError;
-use crate::ingest::SiteAttributes;
-use crate::page::{PageId, SiteId};
-use crate::storage::records::{PageState, SiteGiven, SiteRecord};
-use crate::storage::{self, Sorted, Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::SiteAttributes;
+use seedbank_store::records::{PageState, SiteGiven, SiteRecord};
+use seedbank_store::{self, Sorted, Store, tables};
 
 /// The site whose URLs are being resolved.
 struct Current {
@@ -151,7 +151,9 @@ pub(super) fn place(
             }
             targets.sort_unstable();
             let first = targets.first().copied().map(PageId);
-            passes.aliases.claim(*page, &storage::unpack(said)?, first);
+            passes
+                .aliases
+                .claim(*page, &seedbank_store::unpack(said)?, first);
             let mut last = 0;
             for target in &targets {
                 put_gap(target - last, &mut bytes);
@@ -221,7 +223,7 @@ fn enter(store: &Store, name: &str, passes: &mut Passes<'_>) -> Result<Current, 
         let id = SiteId(passes.counters.next_site);
         passes.counters.next_site =
             id.0.checked_add(1)
-                .ok_or(storage::StoreError::Full("site"))?;
+                .ok_or(seedbank_store::StoreError::Full("site"))?;
         passes
             .changes
             .put(&tables::SITE_IDS, &name.to_owned(), &id)?;
@@ -261,7 +263,7 @@ fn page_of(
     let index = site.record.next_page;
     site.record.next_page = index
         .checked_add(1)
-        .ok_or(storage::StoreError::Full("page of a site"))?;
+        .ok_or(seedbank_store::StoreError::Full("page of a site"))?;
     let page = PageId::new(site.id, index);
     passes.changes.put(&tables::PAGE_IDS, &key, &index)?;
     page_event(&mut passes.pages, page, &PageEvent::Born(local))?;

@@ -5,10 +5,10 @@ use super::fields::Fields;
 use super::passes::{Passes, citers_event};
 use super::replaced::{Left, Replaced, write_blocks};
 use crate::engine::EngineError;
-use crate::page::PageId;
-use crate::storage::links::LinkKey;
-use crate::storage::{Sorted, Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::links::LinkKey;
+use seedbank_store::{Sorted, Store, tables};
 
 /// Writes the rows, and hands on what changes for their targets. No row is both made and deleted.
 pub(super) fn row_blocks_pass(

@@ -6,10 +6,10 @@ use roaring::RoaringBitmap;
 use super::fields::{Bytes, Fields, group};
 use super::passes::{PageEvent, Passes, SiteDelta, member_event, page_event};
 use crate::engine::EngineError;
-use crate::page::{PageId, RowId, SiteId};
-use crate::storage::records::{FormerRow, RowMembers};
-use crate::storage::{Sorted, Store, StoreError, Value, row_hash, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::{FormerRow, RowMembers};
+use seedbank_store::{Sorted, Store, StoreError, Value, row_hash, tables};
 
 /// Parts of a row in `row_counts`.
 const MEMBERS: u8 = 0;

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::fields::Bytes;
 use crate::engine::EngineError;
-use crate::ingest::SiteAttributes;
-use crate::storage::{self, Sorted, Sorter};
+use seedbank_formats::ingest::SiteAttributes;
+use seedbank_store::{self, Sorted, Sorter};
 
 /// What a batch said of sites.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -37,7 +37,7 @@ impl SiteRecords {
         self.count += 1;
         let mut key = key_of(&site.site);
         key.extend_from_slice(&Bytes::default().u64(self.count));
-        Ok(self.records.push(&key, &storage::pack(site)?)?)
+        Ok(self.records.push(&key, &seedbank_store::pack(site)?)?)
     }
 
     pub(super) fn finish(self) -> Result<SiteClaims, EngineError> {
@@ -106,7 +106,7 @@ impl SiteClaims {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
             hasher.update(&bytes);
         }
-        Ok(Some(storage::unpack(&bytes)?))
+        Ok(Some(seedbank_store::unpack(&bytes)?))
     }
 
     /// The digest of all that was said; `None` where nothing was, so that a batch of pages alone has

@@ -7,12 +7,12 @@ use super::passes::{
 };
 use super::rows::row_uncrawled_event;
 use crate::engine::EngineError;
-use crate::page::{PageId, RowId};
-use crate::storage::aliases::AliasIn;
-use crate::storage::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
-use crate::storage::records::PageState;
-use crate::storage::{Sorted, Store, Table, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::{PageId, RowId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::aliases::AliasIn;
+use seedbank_store::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
+use seedbank_store::records::PageState;
+use seedbank_store::{Sorted, Store, Table, tables};
 
 /// What a batch does to one page as a target.
 #[derive(Default)]

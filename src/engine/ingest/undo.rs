@@ -19,14 +19,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::clock::now;
 use crate::engine::{Bank, EngineError, NoUndo};
-use crate::page::{PageId, RowId, SiteId};
-use crate::storage::records::{
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::{
     BatchCounts, BatchId, BatchKind, BatchRecord, Counters, FormerPage, FormerRow, PageRecord,
     PageState, SiteGiven, SiteRecord, UndoRecord,
 };
-use crate::storage::tables::{self, BitmapKey};
-use crate::storage::{Changes, Key, StoreError, Value, Writer};
-use crate::watch::Watch;
+use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::{Changes, Key, StoreError, Value, Writer};
 
 /// A batch that was taken back.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSliceMut;
 
-use crate::ingest::{Interner, UrlNumber};
+use seedbank_formats::ingest::{Interner, UrlNumber};
 
 /// Stands for "no number".
 const NONE: u32 = u32::MAX;
@@ -139,7 +139,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ingest::Location;
+    use seedbank_formats::ingest::Location;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]

@@ -1,11 +1,11 @@
 //! From what was said of a plan to a plan with every parameter decided, or to what makes no sense.
 
 use super::{CorePlan, Method, Plan, PlanOptions, Scope};
-use crate::cores::{CoreParams, Density, Hits, Pick, Rule};
-use crate::cover::web::{WebChoice, WebParams};
-use crate::cover::{self, BadParams, Choice, CoverParams, Value};
 use crate::engine::policy::{Limit, List, Policy};
 use crate::engine::{Family, PlanError};
+use seedbank_algorithms::cores::{CoreParams, Density, Hits, Pick, Rule};
+use seedbank_algorithms::cover::web::{WebChoice, WebParams};
+use seedbank_algorithms::cover::{self, BadParams, Choice, CoverParams, Value};
 
 impl PlanOptions {
     /// Decides every parameter.

@@ -15,13 +15,13 @@ use serde::de::Error;
 use serde::{Deserialize, Serialize};
 
 use super::{EngineError, PlanError};
-use crate::cores::{CoreParams, Density, Growth, Hits, Pick, Slack};
-use crate::cover::web::{Setting, ValueBy, WebChoice};
-use crate::cover::{Choice, Covered, Seats, Share, Value};
 use crate::engine::policy::{Limit, List, Lists};
-use crate::storage::Hash128;
-use crate::storage::records::BatchId;
-use crate::watch::Watch;
+use seedbank_algorithms::cores::{CoreParams, Density, Growth, Hits, Pick, Slack};
+use seedbank_algorithms::cover::web::{Setting, ValueBy, WebChoice};
+use seedbank_algorithms::cover::{Choice, Covered, Seats, Share, Value};
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::Hash128;
+use seedbank_store::records::BatchId;
 
 pub use method::Method;
 pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};

@@ -1,8 +1,8 @@
 //! Whether a page may be a seed for its own sake.
 
 use super::held::HeldBy;
-use crate::ingest::{self, Patterns, SiteMode};
-use crate::storage::records::PageRecord;
+use seedbank_formats::ingest::{self, Patterns, SiteMode};
+use seedbank_store::records::PageRecord;
 
 /// What a page must be to be a seed.
 #[derive(Default)]

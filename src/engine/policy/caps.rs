@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use super::held::HeldBy;
 use super::params::Policy;
 use crate::engine::EngineError;
-use crate::ingest;
-use crate::page::SiteId;
-use crate::storage::{Store, tables};
+use seedbank_algorithms::page::SiteId;
+use seedbank_formats::ingest;
+use seedbank_store::{Store, tables};
 
 /// Seeds counted by site and by registrable domain.
 ///

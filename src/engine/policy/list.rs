@@ -11,10 +11,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::engine::{EngineError, PlanError};
-use crate::shown::last_part;
-use crate::storage::Hash128;
-use crate::storage::lists::ListText;
-use crate::watch::{Interrupted, Interruptible, Watch, is_interrupted};
+use seedbank_algorithms::watch::{Interrupted, Interruptible, Watch, is_interrupted};
+use seedbank_formats::shown::last_part;
+use seedbank_store::Hash128;
+use seedbank_store::lists::ListText;
 
 /// The most bytes of a list.
 const MOST_BYTES: u64 = 256 << 20;

@@ -1,6 +1,6 @@
 //! The policies of a plan, each decided.
 
-use crate::storage::Hash128;
+use seedbank_store::Hash128;
 
 /// The policies of a plan, each decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

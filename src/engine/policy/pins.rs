@@ -9,11 +9,11 @@ use super::candidates::Candidates;
 use super::held::HeldBy;
 use super::list::List;
 use crate::engine::{EngineError, PlanError};
-use crate::ingest::{self, BadPattern, Naming};
-use crate::page::PageId;
-use crate::storage::records::PageState;
-use crate::storage::{Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, BadPattern, Naming};
+use seedbank_store::records::PageState;
+use seedbank_store::{Store, tables};
 
 /// Pages that a plan pins, as the bank has them.
 #[derive(Debug, Default)]

@@ -7,10 +7,10 @@ use super::list::List;
 use super::params::Policy;
 use super::pins::Pins;
 use crate::engine::{EngineError, PlanError, naming};
-use crate::ingest::{self, Naming, Patterns, PatternsError};
-use crate::storage::lists::ListText;
-use crate::storage::{Changes, Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, Naming, Patterns, PatternsError};
+use seedbank_store::lists::ListText;
+use seedbank_store::{Changes, Store, tables};
 
 /// The lists that a plan names.
 #[derive(Clone, Copy, Debug, Default)]

@@ -19,8 +19,8 @@ use std::collections::{HashMap, HashSet};
 use super::caps::Caps;
 use super::held::HeldBy;
 use crate::engine::EngineError;
-use crate::page::PageId;
-use crate::storage::Store;
+use seedbank_algorithms::page::PageId;
+use seedbank_store::Store;
 
 /// What went in.
 pub(crate) struct Steady<'a> {

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Cost;
 use super::listing::ChangesView;
-use crate::cover::Value;
-use crate::cover::web::{Setting, Trial, Tuning, WebChoice};
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions, Tuned};
 use crate::engine::policy::{HeldBy, LeftOutPin};
 use crate::engine::{EngineError, PlanError};
-use crate::rank::{Origin, ProvenStep};
-use crate::storage::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
+use seedbank_algorithms::cover::Value;
+use seedbank_algorithms::cover::web::{Setting, Trial, Tuning, WebChoice};
+use seedbank_algorithms::rank::{Origin, ProvenStep};
+use seedbank_store::records::{BatchId, RefreshId, RefreshRecord, SeriesRecord};
 
 /// What a refresh did.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

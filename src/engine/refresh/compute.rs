@@ -8,14 +8,14 @@ use super::listing::{self, Listing};
 use super::outcome::{Outcome, count};
 use super::request::RefreshRequest;
 use super::web::{self, WebRun};
-use crate::cover::Choice;
-use crate::cover::web::WebChoice;
 use crate::engine::plan::{DEFAULT_PLAN, Plan, PlanOptions};
 use crate::engine::policy::{HeldBy, Policy, Rules};
 use crate::engine::{EngineError, PlanError};
-use crate::storage::records::RefreshId;
-use crate::storage::{Reader, Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::cover::Choice;
+use seedbank_algorithms::cover::web::WebChoice;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Reader, Store, tables};
 
 /// What a refresh came to, before anything is stored.
 pub(super) struct Computed {

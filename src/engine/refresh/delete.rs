@@ -9,9 +9,9 @@ use super::prune::{PickedBy, prune};
 use crate::engine::history::past;
 use crate::engine::plan::NAME_PATTERN;
 use crate::engine::{Bank, EngineError};
-use crate::storage::records::RefreshId;
-use crate::storage::{Changes, Writer, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Changes, Writer, tables};
 
 /// A plan that was deleted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

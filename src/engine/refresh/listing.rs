@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::EngineError;
 use crate::engine::policy::{Caps, Rules, Steady, steady};
-use crate::page::PageId;
-use crate::storage::records::{ListedSeed, RefreshId, SeedEvidence, SeedRecord};
-use crate::storage::{Changes, Store, tables};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::records::{ListedSeed, RefreshId, SeedEvidence, SeedRecord};
+use seedbank_store::{Changes, Store, tables};
 
 /// A list, and how it differs from the plan's last one.
 pub(super) struct Listing {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::engine::EngineError;
-use crate::storage::records::RefreshId;
-use crate::storage::{Changes, Hash128, Store, tables};
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Changes, Hash128, Store, tables};
 
 /// Deletes the lists that nothing names once the refreshes in `gone` are deleted, and the plan `of`
 /// names `now` and nothing else: the lists of the refresh that is being stored, or none where the plan

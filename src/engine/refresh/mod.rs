@@ -33,14 +33,14 @@ use std::time::Instant;
 use super::clock::now;
 use super::{Bank, EngineError};
 use crate::engine::history::past;
-use crate::storage::records::PlanRecord;
-use crate::storage::tables;
-use crate::storage::{Changes, Reader, Writer};
-use crate::watch::Watch;
 use compute::{Computed, run};
 use cores::standings;
 use listing::Listing;
 use outcome::Outcome;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::PlanRecord;
+use seedbank_store::tables;
+use seedbank_store::{Changes, Reader, Writer};
 
 impl Bank {
     /// Runs a plan on the published state and keeps what came out.
@@ -53,8 +53,8 @@ impl Bank {
     /// two of rows, then what [`cores::select`] costs in what changed; by cover one scan of sites,
     /// the pages and links of those that changed, then what [`cover::select_chosen`] costs on them.
     ///
-    /// [`cores::select`]: crate::cores::select
-    /// [`cover::select_chosen`]: crate::cover::select_chosen
+    /// [`cores::select`]: seedbank_algorithms::cores::select
+    /// [`cover::select_chosen`]: seedbank_algorithms::cover::select_chosen
     pub fn refresh(
         &self,
         request: &RefreshRequest,

@@ -8,9 +8,9 @@ use super::cover::CoverRun;
 use super::prune::PickedBy;
 use super::web::WebRun;
 use crate::engine::EngineError;
-use crate::page::PageId;
-use crate::storage::records::RefreshId;
-use crate::storage::{Changes, Store};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Changes, Store};
 
 /// What a family's run hands to the frame.
 pub(super) enum Outcome {

@@ -6,10 +6,10 @@ use super::cores::{evidence, kept};
 use super::cover::{self, kept as kept_sites, reach};
 use super::web;
 use crate::engine::EngineError;
-use crate::page::SiteId;
-use crate::storage::records::RefreshId;
-use crate::storage::tables::{self, BitmapKey};
-use crate::storage::{Changes, Store};
+use seedbank_algorithms::page::SiteId;
+use seedbank_store::records::RefreshId;
+use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::{Changes, Store};
 
 /// Which refresh picked the seeds of a refresh, in which others may have taken them over.
 #[derive(Default)]

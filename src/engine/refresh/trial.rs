@@ -8,9 +8,9 @@ use super::request::RefreshRequest;
 use super::{memory, prune};
 use crate::engine::EngineError;
 use crate::engine::clock::now;
-use crate::storage::records::SeedRecord;
-use crate::storage::{Changes, Reader, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::SeedRecord;
+use seedbank_store::{Changes, Reader, tables};
 
 /// What a refresh would have stored.
 pub(crate) struct Trial {

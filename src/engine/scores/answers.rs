@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::ingest::URL_PATTERN;
-use crate::storage::records::{BatchId, PageState, RefreshId};
+use seedbank_formats::ingest::URL_PATTERN;
+use seedbank_store::records::{BatchId, PageState, RefreshId};
 
 /// Which scores are asked for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use super::answers::PageScore;
 use crate::engine::ask::views::Views;
 use crate::engine::{EngineError, Plan, PlanOptions};
-use crate::page::{PageId, SiteId};
-use crate::storage::blocks::BLOCK;
-use crate::storage::evidence::{Member, Reach};
-use crate::storage::records::{RefreshId, RefreshRecord, SeedEvidence};
-use crate::storage::{Key, StoreError, tables};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_store::blocks::BLOCK;
+use seedbank_store::evidence::{Member, Reach};
+use seedbank_store::records::{RefreshId, RefreshRecord, SeedEvidence};
+use seedbank_store::{Key, StoreError, tables};
 
 /// A refresh that is told of.
 pub(super) struct ByPlan {

@@ -9,16 +9,16 @@ use super::ask::views::Views;
 use super::plan::DEFAULT_PLAN;
 use super::whole::Whole;
 use super::{Bank, EngineError, Which};
-use crate::evaluate::harmonic;
-use crate::evaluate::harmonic::MOST_SOURCES;
-use crate::graph::{Csr, WholeGraph, number};
-use crate::ingest;
-use crate::page::PageId;
-use crate::rank::pagerank;
-use crate::storage::records::{PageRecord, RefreshId, RefreshRecord};
-use crate::storage::tables;
-use crate::watch::Watch;
 use by_plan::ByPlan;
+use seedbank_algorithms::evaluate::harmonic;
+use seedbank_algorithms::evaluate::harmonic::MOST_SOURCES;
+use seedbank_algorithms::graph::{Csr, WholeGraph, number};
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::rank::pagerank;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest;
+use seedbank_store::records::{PageRecord, RefreshId, RefreshRecord};
+use seedbank_store::tables;
 
 impl Bank {
     /// Hands every crawled and known page to `each` with its degrees and centralities, and with what the
@@ -121,7 +121,7 @@ fn refresh(
 /// The live pages of a site in the order of their URLs, as [`Whole`] numbers them.
 fn live(
     views: &Views,
-    site: crate::page::SiteId,
+    site: seedbank_algorithms::page::SiteId,
 ) -> Result<Vec<(PageId, PageRecord)>, EngineError> {
     let mut live = Vec::new();
     for entry in views
@@ -140,11 +140,11 @@ fn live(
 /// Measures of all pages, by number.
 struct Measured {
     /// Sites by name, each with the numbers of its pages.
-    sites: Vec<(crate::page::SiteId, std::ops::Range<u32>)>,
+    sites: Vec<(seedbank_algorithms::page::SiteId, std::ops::Range<u32>)>,
     in_degree: Vec<u32>,
     out_degree: Vec<u32>,
     pagerank: Vec<f64>,
-    harmonic: crate::evaluate::Harmonic,
+    harmonic: seedbank_algorithms::evaluate::Harmonic,
 }
 
 impl Measured {

@@ -3,7 +3,6 @@
 use askama::Template;
 
 use super::frame::Frame;
-use crate::clock::time;
 use crate::engine::{BatchView, Event, RefreshView};
 use crate::html::text::{Count, Measure};
 use crate::serve::address::Address;
@@ -12,6 +11,7 @@ use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters};
 use crate::told::{how, kind_name};
+use seedbank_formats::clock::time;
 
 /// Events on one page.
 const ROWS: usize = 100;

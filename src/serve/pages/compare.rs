@@ -19,7 +19,7 @@ use crate::serve::asked::{Asked, Nothing, which};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters};
-use crate::shown::readable;
+use seedbank_formats::shown::readable;
 
 /// The most URLs of a list: what takes a second or two.
 const MOST: usize = 2000;

@@ -10,8 +10,8 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters, needed};
-use crate::shown::readable;
 use crate::told::because;
+use seedbank_formats::shown::readable;
 
 pub(super) struct About {
     url: String,

@@ -3,7 +3,6 @@
 use askama::Template;
 
 use super::frame::Frame;
-use crate::clock::time;
 use crate::engine::{
     AliasBy, GivenOf, InPlan, LinksBySite, PageFacts, PageHistory, PageLimits, PolicySays, Seen,
     Why,
@@ -14,8 +13,9 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters, needed};
-use crate::shown::readable;
 use crate::told::{sentence, state_name};
+use seedbank_formats::clock::time;
+use seedbank_formats::shown::readable;
 
 pub(super) struct About {
     url: String,

@@ -3,7 +3,6 @@
 use askama::Template;
 
 use super::frame::Frame;
-use crate::clock::time;
 use crate::engine::{PlanDetail, RefreshView, Turnover};
 use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
@@ -12,6 +11,7 @@ use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters, needed};
 use crate::told::ShownPlan;
+use seedbank_formats::clock::time;
 
 /// Refreshes on one page.
 const ROWS: usize = 100;

@@ -4,7 +4,6 @@ use askama::Template;
 use std::cmp::Ordering;
 
 use super::frame::Frame;
-use crate::clock::time;
 use crate::engine::{ByPolicy, Evidence, RefreshView, Seed};
 use crate::html::text::{Count, Measure};
 use crate::serve::address::{self, Address};
@@ -13,8 +12,9 @@ use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters};
-use crate::shown::readable;
 use crate::told::SeedFormat;
+use seedbank_formats::clock::time;
+use seedbank_formats::shown::readable;
 
 /// Seeds on one page.
 const ROWS: usize = 200;

@@ -4,7 +4,6 @@ use askama::Template;
 use std::collections::BTreeMap;
 
 use super::frame::Frame;
-use crate::clock::time;
 use crate::engine::{BatchView, History, RefreshView, Status, Turnover};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame as ChartFrame;
@@ -14,8 +13,9 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::Nothing;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::shown::age;
 use crate::told::{how, kind_name};
+use seedbank_formats::clock::time;
+use seedbank_formats::shown::age;
 
 /// How many refreshes of a plan, and how many batches, are told of.
 const LAST: usize = 12;

@@ -1,8 +1,8 @@
 //! Sets of pages: bytes are rejected, or are a set that counts, orders and combines as a set does.
 
-use seedbank::page::PageSet;
-use seedbank::storage::Value;
-use seedbank::storage::records::RowMembers;
+use seedbank_algorithms::page::PageSet;
+use seedbank_store::Value;
+use seedbank_store::records::RowMembers;
 
 use super::kind;
 use super::tables::{comes_back, written};

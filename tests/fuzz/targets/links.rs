@@ -1,9 +1,9 @@
 //! Blocks of links: bytes are rejected, or are a block that comes back; lists that are set come
 //! back.
 
-use seedbank::page::{PageId, SiteId};
-use seedbank::storage::Value;
-use seedbank::storage::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_store::Value;
+use seedbank_store::links::{Link, LinkBlock, LinkKey, NEIGHBOURS};
 
 use super::cursor::Cursor;
 use super::kind;

@@ -4,10 +4,10 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use seedbank::clock::time;
-use seedbank::cores::Density;
-use seedbank::cover;
 use seedbank::engine::UrlList;
 use seedbank::ingest::parse_timestamp;
+use seedbank_algorithms::cores::Density;
+use seedbank_algorithms::cover;
 
 use super::{kind, texts};
 

@@ -1,6 +1,6 @@
 //! Sorting on disk: what comes out of the runs is what a stable sort gives.
 
-use seedbank::storage::Sorter;
+use seedbank_store::Sorter;
 
 use super::cursor::Cursor;
 

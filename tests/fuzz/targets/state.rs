@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use seedbank::engine::Bank;
-use seedbank::storage::raw_state;
+use seedbank_store::raw_state;
 
 use super::{kind, texts};
 

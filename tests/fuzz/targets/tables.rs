@@ -6,17 +6,17 @@ use std::fs;
 
 use seedbank::engine::{Bank, CoverMethod, IngestRequest, Method, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::page::{PageId, SiteId};
-use seedbank::storage::evidence::ReachKey;
-use seedbank::storage::kept_sites::{KeptBlock, KeptHead, KeptMark, KeptPage};
-use seedbank::storage::kept_steps::KeptRecord;
-use seedbank::storage::lists::ListText;
-use seedbank::storage::records::{
+use seedbank::watch::Unwatched;
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_store::evidence::ReachKey;
+use seedbank_store::kept_sites::{KeptBlock, KeptHead, KeptMark, KeptPage};
+use seedbank_store::kept_steps::KeptRecord;
+use seedbank_store::lists::ListText;
+use seedbank_store::records::{
     Barred, Counters, Intent, Lineage, ListedSeed, LoadFile, Meta, OldIntent, OldIntentFiles,
 };
-use seedbank::storage::tables::{self, ALL, MetaKey};
-use seedbank::storage::{Key, Table, Value, raw_entries};
-use seedbank::watch::Unwatched;
+use seedbank_store::tables::{self, ALL, MetaKey};
+use seedbank_store::{Key, Table, Value, raw_entries};
 
 use super::cursor::Cursor;
 

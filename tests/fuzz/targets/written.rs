@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use seedbank::page::{PageId, PageSet, SiteId};
-use seedbank::storage::Value;
-use seedbank::storage::blocks::{BLOCK, PageBlock};
-use seedbank::storage::evidence::{Covered, Links, Margin, Near, Reach, Standing, Standings};
-use seedbank::storage::ledger::CoreOrigin;
-use seedbank::storage::records::FormerRow;
+use seedbank_algorithms::page::{PageId, PageSet, SiteId};
+use seedbank_store::Value;
+use seedbank_store::blocks::{BLOCK, PageBlock};
+use seedbank_store::evidence::{Covered, Links, Margin, Near, Reach, Standing, Standings};
+use seedbank_store::ledger::CoreOrigin;
+use seedbank_store::records::FormerRow;
 
 use super::cursor::Cursor;
 use super::kind;

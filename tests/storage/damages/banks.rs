@@ -8,9 +8,9 @@ use seedbank::engine::{
     Bank, CoverMethod, EngineError, IngestRequest, Method, PlanOptions, RefreshRequest, Which,
 };
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::storage::{Reader, Writer};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
+use seedbank_store::{Reader, Writer};
 
 use crate::support::asking::{self, Answers, FIRST, ask};
 use crate::support::folders::copy;

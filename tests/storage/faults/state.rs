@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use seedbank::storage::records::{BatchRecord, RefreshRecord};
-use seedbank::storage::{Key, Reader, StoreError, Table, Value, tables};
+use seedbank_store::records::{BatchRecord, RefreshRecord};
+use seedbank_store::{Key, Reader, StoreError, Table, Value, tables};
 
 /// A whole state; two runs of a command leave equal ones.
 #[derive(Clone, PartialEq, Eq, Debug)]

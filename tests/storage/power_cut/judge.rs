@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use seedbank::storage::{Key, Reader, StoreError, Table, Value, tables};
+use seedbank_store::{Key, Reader, StoreError, Table, Value, tables};
 
 use super::disk::{self, Listing, materialise};
 use crate::support::command::clean;

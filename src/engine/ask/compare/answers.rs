@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::engine::ask::answers::Which;
 use crate::engine::ask::explain::{Asked, PageToday, PolicySays, Why};
-use crate::ingest::URL_PATTERN;
-use crate::storage::records::BatchId;
+use seedbank_formats::ingest::URL_PATTERN;
+use seedbank_store::records::BatchId;
 
 /// What a list of start pages is compared with, and how far the crawls go.
 #[derive(Clone, PartialEq, Eq, Debug)]

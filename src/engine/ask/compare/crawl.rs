@@ -1,6 +1,6 @@
 //! The breadth-first crawl by pages fetched, read from the store page by page.
 //!
-//! It is the crawl of [`spend`](crate::evaluate::crawl::spend), which `evaluate_budget` counts on the whole
+//! It is the crawl of [`spend`](seedbank_algorithms::evaluate::crawl::spend), which `evaluate_budget` counts on the whole
 //! graph in memory: the starts in the order of their list, then depth by depth, each in the order of
 //! URLs; pages that are not known or crawled are no pages, and links to them lead nowhere. What comes
 //! first is fetched first, so the first N pages of one crawl are those of a crawl of N fetches, and
@@ -12,12 +12,12 @@ use std::collections::BTreeSet;
 use super::answers::CrawlFound;
 use crate::engine::EngineError;
 use crate::engine::ask::views::Views;
-use crate::ingest;
-use crate::page::{PageId, PageSet, RowId, SiteId};
-use crate::storage::links::{Link, LinkBlock, LinkKey};
-use crate::storage::records::{PageRecord, PageState};
-use crate::storage::{Store, StoreError, Table, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest;
+use seedbank_store::links::{Link, LinkBlock, LinkKey};
+use seedbank_store::records::{PageRecord, PageState};
+use seedbank_store::{Store, StoreError, Table, tables};
 
 /// After so many pages the watch is asked whether to go on.
 const STEP: usize = 1 << 9;

@@ -19,12 +19,12 @@ use super::explain::{CoreNumbers, Explainer, Why};
 use super::nearest;
 use crate::engine::plan::Plan;
 use crate::engine::{Bank, EngineError, ExperimentError, RequestError};
-use crate::ingest;
-use crate::page::PageId;
-use crate::storage::records::{PageRecord, PageState, RefreshId};
-use crate::storage::tables;
-use crate::watch::Watch;
 use crawl::{LivePage, crawl};
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest;
+use seedbank_store::records::{PageRecord, PageState, RefreshId};
+use seedbank_store::tables;
 
 impl Bank {
     /// Compares a list of start pages with the list of a refresh: is it alive, is it covered, and what do

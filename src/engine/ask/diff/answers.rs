@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::ask::answers::SuccessorView;
 use crate::engine::plan::NAME_PATTERN;
-use crate::ingest::{URL_PATTERN, counts_by};
-use crate::storage::records::{BatchId, RefreshId};
+use seedbank_formats::ingest::{URL_PATTERN, counts_by};
+use seedbank_store::records::{BatchId, RefreshId};
 
 /// Which seed lists are compared.
 ///

@@ -11,9 +11,9 @@ use crate::engine::ask::views::Views;
 use crate::engine::history::past::{Past, Standing};
 use crate::engine::plan::Plan;
 use crate::engine::policy::{Caps, HeldBy};
-use crate::page::{PageId, PageSet, SiteId};
-use crate::storage::records::{BatchId, CoreRecord, PageState, SeedEvidence};
-use crate::storage::tables::{self, BitmapKey};
+use seedbank_algorithms::page::{PageId, PageSet, SiteId};
+use seedbank_store::records::{BatchId, CoreRecord, PageState, SeedEvidence};
+use seedbank_store::tables::{self, BitmapKey};
 
 /// Two lists, and what lies between them.
 pub(in crate::engine) struct Pair<'a> {

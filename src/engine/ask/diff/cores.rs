@@ -7,10 +7,10 @@ use super::causes::{Because, Pair, seed_of};
 use super::side::KeptRefresh;
 use crate::engine::EngineError;
 use crate::engine::history::past::{Standing, TakesPart, Timeline};
-use crate::page::PageId;
-use crate::rank::TIED;
-use crate::storage::records::{BatchId, CoreRecord, SeedEvidence};
-use crate::storage::tables;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::rank::TIED;
+use seedbank_store::records::{BatchId, CoreRecord, SeedEvidence};
+use seedbank_store::tables;
 
 /// The links of a core: how many there are, how many are lost.
 struct Links {

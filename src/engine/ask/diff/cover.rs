@@ -5,9 +5,9 @@ use super::causes::{Because, Pair};
 use super::side::KeptRefresh;
 use crate::engine::EngineError;
 use crate::engine::plan::Plan;
-use crate::page::PageId;
-use crate::storage::records::{CoverRecord, CoverStop, SeedEvidence};
-use crate::storage::tables::{self, BitmapKey};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::records::{CoverRecord, CoverStop, SeedEvidence};
+use seedbank_store::tables::{self, BitmapKey};
 
 impl Pair<'_> {
     pub(super) fn absent_from_cover(

@@ -26,10 +26,10 @@ use super::views::{Views, successor_view};
 use crate::engine::history::succession::{OldSeed, Successors};
 use crate::engine::plan::DEFAULT_PLAN;
 use crate::engine::{Bank, EngineError, RequestError, Which};
-use crate::page::PageId;
-use crate::storage::records::{RefreshId, RefreshRecord, SeedEvidence};
-use crate::storage::tables;
-use crate::watch::Watch;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::{RefreshId, RefreshRecord, SeedEvidence};
+use seedbank_store::tables;
 
 /// A kept refresh.
 type Found = (RefreshId, RefreshRecord);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::Cause;
-use crate::page::PageId;
+use seedbank_algorithms::page::PageId;
 
 /// For each page in both lists, what a change of its rank is due to.
 ///

@@ -9,11 +9,11 @@ use crate::engine::ask::views::Views;
 use crate::engine::history::past::TakesPart;
 use crate::engine::plan::Plan;
 use crate::engine::policy::Rules;
-use crate::ingest;
-use crate::page::PageId;
-use crate::storage::records::{RefreshId, RefreshRecord, SeedRecord};
-use crate::storage::tables;
-use crate::watch::Unwatched;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Unwatched;
+use seedbank_formats::ingest;
+use seedbank_store::records::{RefreshId, RefreshRecord, SeedRecord};
+use seedbank_store::tables;
 
 /// A seed list.
 pub(in crate::engine) struct Side {

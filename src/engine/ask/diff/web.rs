@@ -3,13 +3,13 @@
 use super::answers::Cause;
 use super::causes::{Because, Pair};
 use super::side::KeptRefresh;
-use crate::cover::web::WebChoice;
 use crate::engine::EngineError;
-use crate::page::PageId;
-use crate::storage::blocks::place;
-use crate::storage::evidence::ReachKey;
-use crate::storage::records::SeedEvidence;
-use crate::storage::tables;
+use seedbank_algorithms::cover::web::WebChoice;
+use seedbank_algorithms::page::PageId;
+use seedbank_store::blocks::place;
+use seedbank_store::evidence::ReachKey;
+use seedbank_store::records::SeedEvidence;
+use seedbank_store::tables;
 
 impl Pair<'_> {
     pub(super) fn absent_from_web(

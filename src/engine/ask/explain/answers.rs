@@ -8,8 +8,8 @@ use super::cover_answers::{CoverSeed, SiteSeed, Uncovered, Unreached, WebSeed};
 use super::says::PolicySays;
 use crate::engine::ask::answers::AliasView;
 use crate::engine::plan::{Method, NAME_PATTERN, by_cores, by_cover};
-use crate::ingest::URL_PATTERN;
-use crate::storage::records::{BatchId, PageState, RefreshId};
+use seedbank_formats::ingest::URL_PATTERN;
+use seedbank_store::records::{BatchId, PageState, RefreshId};
 
 /// Why a page is a seed of a refresh, or why not.
 ///

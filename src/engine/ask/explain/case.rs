@@ -7,10 +7,10 @@ use crate::engine::ask::views::Views;
 use crate::engine::plan::{Method, Pages, Plan, Tuned};
 use crate::engine::policy::{Policy, Rules};
 use crate::engine::{Bank, EngineError, Which};
-use crate::page::PageId;
-use crate::storage::records::{PageRecord, PageState, RefreshId, RefreshRecord};
-use crate::storage::{StoreError, tables};
-use crate::watch::Unwatched;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Unwatched;
+use seedbank_store::records::{PageRecord, PageState, RefreshId, RefreshRecord};
+use seedbank_store::{StoreError, tables};
 
 /// How many batches are read back, at most, to learn what a page was.
 const LOOKED_BACK: usize = 10;

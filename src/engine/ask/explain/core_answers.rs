@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::ask::answers::{is_true, yes};
-use crate::ingest::URL_PATTERN;
-use crate::storage::records::RefreshId;
+use seedbank_formats::ingest::URL_PATTERN;
+use seedbank_store::records::RefreshId;
 
 /// A core in numbers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -5,16 +5,16 @@ use super::case::Case;
 use super::core_answers::{
     CoreMember, CoreNumbers, CoreSeed, NearCore, NotTaken, PlaceView, Role, RowSums, ScoredUrl,
 };
-use crate::cores::{Growth, Rule};
 use crate::engine::EngineError;
 use crate::engine::ask::views::bound;
 use crate::engine::plan::{CorePlan, Plan};
-use crate::page::PageId;
-use crate::storage::blocks::place;
-use crate::storage::evidence::{CoreEvidence, Links, Near, SidePlace, Standing, StandingKey};
-use crate::storage::ledger::{CoreOrigin, OriginKey};
-use crate::storage::records::PageRecord;
-use crate::storage::{StoreError, tables};
+use seedbank_algorithms::cores::{Growth, Rule};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::blocks::place;
+use seedbank_store::evidence::{CoreEvidence, Links, Near, SidePlace, Standing, StandingKey};
+use seedbank_store::ledger::{CoreOrigin, OriginKey};
+use seedbank_store::records::PageRecord;
+use seedbank_store::{StoreError, tables};
 
 pub(super) fn why(
     case: &Case,

@@ -4,11 +4,11 @@ use super::answers::{LeftOut, Why};
 use super::case::Case;
 use super::cover_answers::{CoverSeed, Parts, SiteSeed, Uncovered};
 use crate::engine::EngineError;
-use crate::page::PageId;
-use crate::storage::blocks::place;
-use crate::storage::evidence::{Reach, ReachKey};
-use crate::storage::records::{CoverEvidence, CoverRecord, HopEvidence, PageRecord, SeedEvidence};
-use crate::storage::{StoreError, tables};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::blocks::place;
+use seedbank_store::evidence::{Reach, ReachKey};
+use seedbank_store::records::{CoverEvidence, CoverRecord, HopEvidence, PageRecord, SeedEvidence};
+use seedbank_store::{StoreError, tables};
 
 pub(super) fn why(case: &Case, page: PageId, record: &PageRecord) -> Result<Why, EngineError> {
     let store = &case.views.reader;

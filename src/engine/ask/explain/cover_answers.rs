@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::core_answers::ScoredUrl;
 use crate::engine::plan::Tuned;
-use crate::ingest::URL_PATTERN;
-use crate::storage::records::{CoverStop, RefreshId};
+use seedbank_formats::ingest::URL_PATTERN;
+use seedbank_store::records::{CoverStop, RefreshId};
 
 /// Value and what makes it up.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]

@@ -43,10 +43,10 @@ use super::nearest;
 use super::views::Views;
 use crate::engine::plan::Plan;
 use crate::engine::{Bank, EngineError, Which};
-use crate::page::PageId;
-use crate::storage::records::PageRecord;
-use crate::storage::tables;
 use case::Case;
+use seedbank_algorithms::page::PageId;
+use seedbank_store::records::PageRecord;
+use seedbank_store::tables;
 
 /// A refresh that can be asked about many pages, all in one published state.
 ///

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use crate::page::PageId;
-use crate::storage::records::RefreshId;
-use crate::storage::{Store, StoreError, tables};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Store, StoreError, tables};
 
 /// Where a page stands on the list, and in what the method came to.
 #[derive(Clone, Copy, Debug)]

@@ -6,11 +6,11 @@ use super::case::Case;
 use super::says::{PolicySays, SeedByPolicy};
 use crate::engine::EngineError;
 use crate::engine::policy::{Caps, HeldBy, LeftOutPin};
-use crate::ingest;
-use crate::page::{PageId, SiteId};
-use crate::storage::evidence::CoreEvidence;
-use crate::storage::records::{PageRecord, SeedEvidence};
-use crate::storage::tables;
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_formats::ingest;
+use seedbank_store::evidence::CoreEvidence;
+use seedbank_store::records::{PageRecord, SeedEvidence};
+use seedbank_store::tables;
 
 /// What the policies say of a page; `None` without policies, or where they have nothing to say.
 ///

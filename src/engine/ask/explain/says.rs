@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::policy::{HeldBy, PinFault};
-use crate::ingest::URL_PATTERN;
-use crate::storage::records::RefreshId;
+use seedbank_formats::ingest::URL_PATTERN;
+use seedbank_store::records::RefreshId;
 
 /// What the policies of a plan say of a page; the first of these that holds.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

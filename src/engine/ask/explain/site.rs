@@ -15,12 +15,12 @@ use crate::engine::ask::nearest;
 use crate::engine::ask::views::Views;
 use crate::engine::plan::{Plan, by_cores, by_cover};
 use crate::engine::{Bank, EngineError, Which};
-use crate::ingest::URL_PATTERN;
-use crate::page::{PageId, SiteId};
-use crate::storage::blocks::BLOCK;
-use crate::storage::evidence::{Links, Standings};
-use crate::storage::records::{CoverRecord, CoverStop, RefreshId, SiteRecord};
-use crate::storage::{Key, tables};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_formats::ingest::URL_PATTERN;
+use seedbank_store::blocks::BLOCK;
+use seedbank_store::evidence::{Links, Standings};
+use seedbank_store::records::{CoverRecord, CoverStop, RefreshId, SiteRecord};
+use seedbank_store::{Key, tables};
 
 /// How many uncovered pages are named.
 const NAMED: usize = 10;

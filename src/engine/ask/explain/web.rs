@@ -3,15 +3,15 @@
 use super::answers::{LeftOut, Why};
 use super::case::Case;
 use super::cover_answers::{Parts, SiteSeed, Unreached, WebParts, WebSeed, WebTerms};
-use crate::cover::web::WebChoice;
 use crate::engine::EngineError;
-use crate::page::{PageId, SiteId};
-use crate::storage::blocks::{BLOCK, place};
-use crate::storage::evidence::{Reach, ReachKey};
-use crate::storage::records::{
+use seedbank_algorithms::cover::web::WebChoice;
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_store::blocks::{BLOCK, place};
+use seedbank_store::evidence::{Reach, ReachKey};
+use seedbank_store::records::{
     HopEvidence, PageRecord, PageState, RefreshId, SeedEvidence, SeedRecord, WebEvidence, WebHop,
 };
-use crate::storage::{Key, StoreError, tables};
+use seedbank_store::{Key, StoreError, tables};
 
 pub(super) fn why(
     case: &Case,

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::evaluate::answers::{Claim, StateView};
 use crate::engine::plan::PlanOptions;
-use crate::evaluate::Estimate;
-use crate::storage::records::BatchId;
+use seedbank_algorithms::evaluate::Estimate;
+use seedbank_store::records::BatchId;
 
 /// What `evaluate methods` answers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -10,18 +10,18 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use super::answers::Baseline;
 use super::held::{HeldSite, HeldWeb, Worth};
-use crate::cores::{self, CoresError};
-use crate::cover::web::{self, WebChoice};
-use crate::cover::{
+use crate::engine::plan::{CorePlan, PlanOptions};
+use crate::engine::{EngineError, Plan, PlanError};
+use seedbank_algorithms::cores::{self, CoresError};
+use seedbank_algorithms::cover::web::{self, WebChoice};
+use seedbank_algorithms::cover::{
     Choice, Seats, Share, Site, by_score, pagerank_weight, random, select_chosen, share_out,
     value_weight,
 };
-use crate::engine::plan::{CorePlan, PlanOptions};
-use crate::engine::{EngineError, Plan, PlanError};
-use crate::evaluate::harmonic;
-use crate::evaluate::harmonic::MOST_SOURCES;
-use crate::graph::number;
-use crate::watch::Watch;
+use seedbank_algorithms::evaluate::harmonic;
+use seedbank_algorithms::evaluate::harmonic::MOST_SOURCES;
+use seedbank_algorithms::graph::number;
+use seedbank_algorithms::watch::Watch;
 
 /// The seeds of a plan, best first, by the numbers of `held`.
 pub(super) fn by_plan(

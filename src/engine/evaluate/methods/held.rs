@@ -5,15 +5,15 @@
 //! Everything that methods look at follows from what is left: values, `P_uniq`, PageRank.
 
 use super::known::{KnownWeb, facts};
-use crate::cover::web::{ValueBy, WebGraph};
-use crate::cover::{PUniq, PageFacts, SiteGraph, Value, Weights, page_value};
 use crate::engine::EngineError;
 use crate::engine::error::{no_rows, no_site, no_web, no_whole};
 use crate::engine::plan::{CorePlan, Pages};
 use crate::engine::refresh::web::load::values_of;
-use crate::graph::{Csr, HubGraph, NONE, Rows, WholeGraph};
-use crate::rank::pagerank;
-use crate::watch::Watch;
+use seedbank_algorithms::cover::web::{ValueBy, WebGraph};
+use seedbank_algorithms::cover::{PUniq, PageFacts, SiteGraph, Value, Weights, page_value};
+use seedbank_algorithms::graph::{Csr, HubGraph, NONE, Rows, WholeGraph};
+use seedbank_algorithms::rank::pagerank;
+use seedbank_algorithms::watch::Watch;
 
 /// What pages are worth: the parameters of a plan that values follow from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,7 +86,7 @@ impl<'a> HeldWeb<'a> {
             let of = &web.of[page as usize];
             let targets = successors.list(number).iter();
             let counted = targets.filter(|&&target| !crawled[target as usize]).count();
-            let mut facts = facts(of, crate::graph::number(counted));
+            let mut facts = facts(of, seedbank_algorithms::graph::number(counted));
             if crawled[number as usize] {
                 digests[of.site as usize].extend(of.digest);
             } else if held[page as usize] {
@@ -143,7 +143,7 @@ impl<'a> HeldWeb<'a> {
 
     /// The pages that can be seeds of plans over the web: crawled, with links, no spam; ascending.
     pub(super) fn candidates(&self) -> Vec<u32> {
-        (0..crate::graph::number(self.pages.len()))
+        (0..seedbank_algorithms::graph::number(self.pages.len()))
             .filter(|&page| self.may_be_seed(page) && !self.successors.list(page).is_empty())
             .collect()
     }
@@ -179,7 +179,7 @@ impl<'a> HeldWeb<'a> {
 
     /// The web for plans over it.
     pub(super) fn web_graph(&self, worth: &Worth) -> Result<WebGraph, EngineError> {
-        let may_be_seed: Vec<bool> = (0..crate::graph::number(self.pages.len()))
+        let may_be_seed: Vec<bool> = (0..seedbank_algorithms::graph::number(self.pages.len()))
             .map(|page| self.may_be_seed(page))
             .collect();
         let predecessors = self.predecessors.clone();
@@ -197,7 +197,7 @@ impl<'a> HeldWeb<'a> {
         for page in (0..).take(self.pages.len()) {
             if self.crawled[page as usize] {
                 let of_site = &mut pages[self.site_of(page) as usize];
-                places[page as usize] = crate::graph::number(of_site.len());
+                places[page as usize] = seedbank_algorithms::graph::number(of_site.len());
                 of_site.push(page);
             }
         }
@@ -234,7 +234,9 @@ impl<'a> HeldWeb<'a> {
                 && (plan.pages == Pages::All || self.crawled[page as usize])
         };
         let mut rows = Rows::new();
-        for page in (0..crate::graph::number(self.pages.len())).filter(|&page| takes_part(page)) {
+        for page in (0..seedbank_algorithms::graph::number(self.pages.len()))
+            .filter(|&page| takes_part(page))
+        {
             let targets = self.successors.list(page).iter().copied();
             let targets: Vec<u32> = targets
                 .filter(|&target| self.site_of(target) != self.site_of(page) && takes_part(target))

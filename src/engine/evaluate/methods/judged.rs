@@ -8,8 +8,8 @@ use super::contenders::{Chosen, Contender};
 use super::held::{HeldWeb, Worth};
 use super::known::KnownWeb;
 use crate::engine::EngineError;
-use crate::evaluate::{Estimate, Fetches, Gathered, Judge, Within};
-use crate::watch::{Quiet, Watch};
+use seedbank_algorithms::evaluate::{Estimate, Fetches, Gathered, Judge, Within};
+use seedbank_algorithms::watch::{Quiet, Watch};
 
 /// The numbers of seeds and fetches to compare at, each ascending.
 #[derive(Clone, Debug)]

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use crate::cover::PageFacts;
 use crate::engine::EngineError;
 use crate::engine::history::past::Past;
 use crate::engine::refresh::web::url_order::InUrlOrder;
 use crate::engine::whole::EVERY;
-use crate::graph::Csr;
-use crate::ingest::{self, SiteMode};
-use crate::page::{PageId, SiteId};
-use crate::storage::Store;
-use crate::storage::records::{BatchId, PageState};
-use crate::watch::Watch;
+use seedbank_algorithms::cover::PageFacts;
+use seedbank_algorithms::graph::Csr;
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, SiteMode};
+use seedbank_store::Store;
+use seedbank_store::records::{BatchId, PageState};
 
 /// All crawled and known pages, numbered in URL order, with what the values of pages follow from.
 ///
@@ -61,9 +61,9 @@ impl KnownWeb {
         let mut sites: Vec<KnownSite> = Vec::new();
         let web = InUrlOrder::load(store, &EVERY, watch, |id, record, pages| {
             let mut digests = HashMap::new();
-            let site = crate::graph::number(sites.len());
+            let site = seedbank_algorithms::graph::number(sites.len());
             for (_, page) in pages {
-                let next = crate::graph::number(digests.len());
+                let next = seedbank_algorithms::graph::number(digests.len());
                 let url = ingest::url(&record.name, &page.local, mode);
                 of.push(KnownPage {
                     site,
@@ -75,7 +75,7 @@ impl KnownWeb {
                     digest: page
                         .digest
                         .map(|digest| *digests.entry(digest).or_insert(next)),
-                    length: crate::graph::number(url.len()),
+                    length: seedbank_algorithms::graph::number(url.len()),
                 });
             }
             sites.push(KnownSite {
@@ -99,7 +99,7 @@ impl KnownWeb {
 
     /// How many pages there are.
     pub(super) fn pages(&self) -> u32 {
-        crate::graph::number(self.of.len())
+        seedbank_algorithms::graph::number(self.of.len())
     }
 
     /// The numbers of live pages.

@@ -37,15 +37,15 @@ use crate::engine::ask::views::Views;
 use crate::engine::history::past::known_since;
 use crate::engine::plan::PlanOptions;
 use crate::engine::{Bank, EngineError, ExperimentError};
-use crate::evaluate::{Estimate, draw};
-use crate::page::PageId;
-use crate::storage::Store;
-use crate::storage::records::BatchId;
-use crate::storage::tables;
-use crate::watch::Watch;
 use contenders::{Chosen, Contender, value_of, worth};
 use judged::{Bench, Figures, Grid, Observed, by_fetches};
 use known::KnownWeb;
+use seedbank_algorithms::evaluate::{Estimate, draw};
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::Store;
+use seedbank_store::records::BatchId;
+use seedbank_store::tables;
 
 /// One of how many crawled pages is held out.
 const HELD_OUT: u32 = 10;
@@ -139,7 +139,7 @@ pub(super) fn judge_one(
     let asked = Asked {
         contenders: Vec::new(),
         value,
-        seeds: vec![crate::graph::number(single.pages.len())],
+        seeds: vec![seedbank_algorithms::graph::number(single.pages.len())],
         budgets: single.budgets.to_vec(),
         draws: if single.plan.is_some() {
             single.draws
@@ -233,7 +233,7 @@ fn compare_on(
     tell("choose and crawl");
     let known = bench.observe(&[], asked.rng_seed, watch)?;
     let crawled = web.crawled();
-    let count = crate::graph::number(crawled.len());
+    let count = seedbank_algorithms::graph::number(crawled.len());
     let held_out = (count / HELD_OUT).max(1) as usize;
     let mut draws = Vec::new();
     for at in 0..asked.draws {

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::*;
-use crate::cover::Share;
 use crate::engine::{IngestRequest, Method, RefreshRequest, Scope, ValueBy, Which};
-use crate::ingest::{Input, Naming};
-use crate::storage::Reader;
-use crate::synth::{SynthOptions, day_text};
-use crate::watch::Unwatched;
 use held::HeldWeb;
+use seedbank_algorithms::cover::Share;
+use seedbank_algorithms::watch::Unwatched;
+use seedbank_formats::ingest::{Input, Naming};
+use seedbank_formats::synth::{SynthOptions, day_text};
+use seedbank_store::Reader;
 
 fn bank(folder: &Path, name: &str, text: &str) -> Bank {
     let file = folder.join(format!("{name}.jsonl"));

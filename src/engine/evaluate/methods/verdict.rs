@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use super::answers::{ComparedList, GatheredView, ListKind, Recommended};
 use crate::engine::evaluate::answers::Claim;
-use crate::evaluate::Estimate;
-use crate::shown::{counted, thousands};
+use seedbank_algorithms::evaluate::Estimate;
+use seedbank_formats::shown::{counted, thousands};
 
 /// How many losses are named.
 const NAMED: usize = 4;

@@ -7,13 +7,13 @@ use roaring::RoaringTreemap;
 
 use crate::engine::EngineError;
 use crate::engine::ingest::barred::{Bars, Secret};
-use crate::ingest::{self, Location, Naming, Record, SiteMode};
-use crate::page::{PageId, SiteId};
-use crate::storage::aliases::{AliasIn, AliasRecord};
-use crate::storage::kept_sites::UNREAD;
-use crate::storage::records::{Barred, PageState};
-use crate::storage::{Changes, Hash128, Store, StoreError, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, Location, Naming, Record, SiteMode};
+use seedbank_store::aliases::{AliasIn, AliasRecord};
+use seedbank_store::kept_sites::UNREAD;
+use seedbank_store::records::{Barred, PageState};
+use seedbank_store::{Changes, Hash128, Store, StoreError, tables};
 
 /// Names of pages and sites, normalised.
 #[derive(Default)]

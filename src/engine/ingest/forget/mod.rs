@@ -29,11 +29,11 @@ use super::passes::{Passes, SiteDelta};
 use super::rejects::RejectList;
 use super::{IngestReport, IngestRequest, Inputs, finished, read, work_in, writable_naming};
 use crate::engine::{Bank, EngineError};
-use crate::ingest::{Format, Portions, Pushed};
-use crate::storage::records::{Barred, BatchId, BatchKind};
-use crate::storage::{StoreError, Writer, tables};
-use crate::watch::Watch;
 use found::{Found, Names};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{Format, Portions, Pushed};
+use seedbank_store::records::{Barred, BatchId, BatchKind};
+use seedbank_store::{StoreError, Writer, tables};
 use traces::{Traces, are_in_rejects, of_lists, of_rejects};
 
 /// What is to be forgotten, and how.
@@ -138,7 +138,7 @@ impl Bank {
         request: &ForgetRequest,
         watch: &dyn Watch,
     ) -> Result<Option<ForgetReport>, EngineError> {
-        let theirs = crate::storage::Reader::open(other.path())?;
+        let theirs = seedbank_store::Reader::open(other.path())?;
         let (Some(secret), Some(bars)) = (Secret::of(&theirs)?, Bars::of(&theirs)?) else {
             return Ok(None);
         };

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use super::found::Names;
 use crate::engine::EngineError;
-use crate::ingest::{self, Naming};
-use crate::storage::lists::ListText;
-use crate::storage::{Changes, Hash128, Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, Naming};
+use seedbank_store::lists::ListText;
+use seedbank_store::{Changes, Hash128, Store, tables};
 
 /// What stands for a name in a text that is kept.
 const FORGOTTEN: &str = "forgotten.invalid";
@@ -370,7 +370,7 @@ fn of_file(path: &Path, traces: &Traces<'_>, watch: &dyn Watch) -> Result<u64, E
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::{SiteMode, UrlRules};
+    use seedbank_formats::ingest::{SiteMode, UrlRules};
 
     fn has(text: &str, what: &str, sites: SiteMode) -> bool {
         let naming = sites.with(UrlRules::Rfc3986);

@@ -22,19 +22,19 @@ use super::neighbourhood::Neighbourhood;
 use super::seeds::Held;
 use super::select::select;
 use super::standings::ChangedStandings;
-use crate::cores::{KnownComponent, Ledger, Selection};
 use crate::engine::EngineError;
 use crate::engine::history::past::Past;
 use crate::engine::plan::CorePlan;
 use crate::engine::policy;
-use crate::graph::{Fingerprint, WeakComponents, number};
-use crate::page::{PageId, PageSet, RowId, SiteId};
-use crate::rank::Reads;
-use crate::storage::blocks::{PageBlock, place};
-use crate::storage::evidence::{Links, Standing, StandingKey, Standings};
-use crate::storage::ledger::ComponentRecord;
-use crate::storage::{Store, StoreError, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::cores::{KnownComponent, Ledger, Selection};
+use seedbank_algorithms::graph::{Fingerprint, WeakComponents, number};
+use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
+use seedbank_algorithms::rank::Reads;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::blocks::{PageBlock, place};
+use seedbank_store::evidence::{Links, Standing, StandingKey, Standings};
+use seedbank_store::ledger::ComponentRecord;
+use seedbank_store::{Store, StoreError, tables};
 
 /// If more than one page in this many has to be loaded by key, one scan of all costs less.
 const SHARE: u64 = 2;

@@ -11,14 +11,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::load::Hubs;
-use crate::cores::Selection;
 use crate::engine::EngineError;
 use crate::engine::history::past::{Past, Timeline};
-use crate::graph::{NONE, WeakComponents};
-use crate::page::{PageId, SiteId};
-use crate::storage::links::LinkKey;
-use crate::storage::records::{BatchId, RefreshId};
-use crate::storage::{Store, tables};
+use seedbank_algorithms::cores::Selection;
+use seedbank_algorithms::graph::{NONE, WeakComponents};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_store::links::LinkKey;
+use seedbank_store::records::{BatchId, RefreshId};
+use seedbank_store::{Store, tables};
 
 /// How many pairs of batch and site are named for a component.
 const NAMED: usize = 20;

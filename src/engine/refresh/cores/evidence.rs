@@ -1,19 +1,19 @@
 //! What a refresh by cores keeps so that any page can be explained without reading links: the pages
 //! of its cores, the figures that cores are compared by, and the standing of every page on
-//! inter-site links. The layout is in [`storage::evidence`](crate::storage::evidence).
+//! inter-site links. The layout is in [`seedbank_store::evidence`](seedbank_store::evidence).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::Hubs;
 use super::standings::{ChangedStandings, NewStandings, OfSeries, Written};
-use crate::cores::{Core, Rule, Selection};
 use crate::engine::EngineError;
-use crate::graph::WeakComponents;
-use crate::page::{PageId, SiteId};
-use crate::rank::TIED;
-use crate::storage::evidence::{CoreEvidence, Member, SidePlace};
-use crate::storage::records::RefreshId;
-use crate::storage::{Changes, Store, StoreError, tables};
+use seedbank_algorithms::cores::{Core, Rule, Selection};
+use seedbank_algorithms::graph::WeakComponents;
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::rank::TIED;
+use seedbank_store::evidence::{CoreEvidence, Member, SidePlace};
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Changes, Store, StoreError, tables};
 
 /// How many authorities of a core are named where its seed is explained.
 const NAMED: usize = 3;

@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::kept::{Earlier, names};
 use super::load::Hubs;
 use super::standings::OfSeries;
-use crate::cores::{FoundComponent, NearPage, Selection};
 use crate::engine::EngineError;
-use crate::graph::{Role, WeakComponents};
-use crate::page::PageId;
-use crate::storage::ledger::{
+use seedbank_algorithms::cores::{FoundComponent, NearPage, Selection};
+use seedbank_algorithms::graph::{Role, WeakComponents};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::ledger::{
     Ahead, ComponentCore, ComponentRecord, CoreOrigin, NearRecord, NearRecords, OrderKey, OriginKey,
 };
-use crate::storage::records::RefreshId;
-use crate::storage::{Changes, Key, Store, StoreError, Table, Value, tables};
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Changes, Key, Store, StoreError, Table, Value, tables};
 
 /// What was found in one component.
 struct Finding {

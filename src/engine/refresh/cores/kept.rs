@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::load::Hubs;
-use crate::cores::{Core, Hits, KnownComponent, KnownCore, Ledger, NearPage};
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan, PlanOptions};
-use crate::graph::{Role, WeakComponents};
-use crate::page::PageId;
-use crate::storage::ledger::{ComponentCore, ComponentRecord, CoreOrigin, OriginKey};
-use crate::storage::records::{BatchId, CoreRecord, RefreshId};
-use crate::storage::tables::{self, VectorKey, VectorSide};
-use crate::storage::{Changes, Store, StoreError, sides};
+use seedbank_algorithms::cores::{Core, Hits, KnownComponent, KnownCore, Ledger, NearPage};
+use seedbank_algorithms::graph::{Role, WeakComponents};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::ledger::{ComponentCore, ComponentRecord, CoreOrigin, OriginKey};
+use seedbank_store::records::{BatchId, CoreRecord, RefreshId};
+use seedbank_store::tables::{self, VectorKey, VectorSide};
+use seedbank_store::{Changes, Store, StoreError, sides};
 
 /// The earlier refresh that is taken over from.
 #[derive(Clone, Copy, Debug)]

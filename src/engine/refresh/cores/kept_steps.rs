@@ -3,12 +3,12 @@
 use super::load::Hubs;
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, Plan, PlanOptions};
-use crate::graph::{Csr, NONE};
-use crate::page::PageId;
-use crate::rank::{KeptStep, KeptSteps, ProvenStep};
-use crate::storage::kept_steps::KeptRecord;
-use crate::storage::records::RefreshId;
-use crate::storage::{Changes, Store, StoreError, tables};
+use seedbank_algorithms::graph::{Csr, NONE};
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::rank::{KeptStep, KeptSteps, ProvenStep};
+use seedbank_store::kept_steps::KeptRecord;
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Changes, Store, StoreError, tables};
 
 /// The steps that a refresh kept, with groups in numbers of the present graph; none where the plan is exact,
 /// or was another one then.

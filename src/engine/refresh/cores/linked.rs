@@ -8,9 +8,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::engine::EngineError;
-use crate::page::PageId;
-use crate::storage::{Store, StoreError, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::{Store, StoreError, tables};
 
 /// A set of pages, with room for every page that a bank has given an id to.
 pub(crate) struct LinkedPages {

@@ -24,13 +24,13 @@ use super::linked::LinkedPages;
 use crate::engine::error::no_rows;
 use crate::engine::plan::{CorePlan, Pages};
 use crate::engine::{EngineError, naming};
-use crate::graph::{HubGraph, Rows};
-use crate::ingest::{self, Patterns, SiteMode};
-use crate::page::{PageId, SiteId};
-use crate::storage::evidence::Links;
-use crate::storage::records::{PageRecord, PageState};
-use crate::storage::{Store, StoreError, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::graph::{HubGraph, Rows};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, Patterns, SiteMode};
+use seedbank_store::evidence::Links;
+use seedbank_store::records::{PageRecord, PageState};
+use seedbank_store::{Store, StoreError, tables};
 
 /// The most pages of a site that are put in URL order in memory; where there are more, all URLs of
 /// the site are read in their order.

@@ -3,10 +3,10 @@
 use super::*;
 use crate::engine::plan::{Plan, PlanOptions};
 use crate::engine::{Bank, IngestRequest};
-use crate::ingest::Input;
-use crate::ingest::UrlRules;
-use crate::storage::Reader;
-use crate::watch::Unwatched;
+use seedbank_algorithms::watch::Unwatched;
+use seedbank_formats::ingest::Input;
+use seedbank_formats::ingest::UrlRules;
+use seedbank_store::Reader;
 
 /// In URL order although their hosts, ports and schemes are mixed; all are on inter-site links,
 /// whatever counts as a site.
@@ -92,13 +92,17 @@ fn pages_are_numbered_in_url_order() {
 fn threads_make_no_difference() {
     let folder = tempfile::tempdir().unwrap();
     let bank = bank(folder.path(), SiteMode::Host);
-    let crawl = crate::synth::SynthOptions {
+    let crawl = seedbank_formats::synth::SynthOptions {
         days: 1,
-        ..crate::synth::SynthOptions::new(3000)
+        ..seedbank_formats::synth::SynthOptions::new(3000)
     };
     for day in 0..2 {
         let path = folder.path().join(format!("{day}.jsonl"));
-        std::fs::write(&path, crate::synth::day_text(&crawl, day).unwrap()).unwrap();
+        std::fs::write(
+            &path,
+            seedbank_formats::synth::day_text(&crawl, day).unwrap(),
+        )
+        .unwrap();
         let request = IngestRequest {
             inputs: vec![Input::named(path)],
             ..IngestRequest::default()

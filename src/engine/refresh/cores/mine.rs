@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::load::Hubs;
-use crate::cores::{Core, KnownComponent, KnownCore, Ledger, NearPage, Selection};
-use crate::graph::Fingerprint;
-use crate::page::PageId;
+use seedbank_algorithms::cores::{Core, KnownComponent, KnownCore, Ledger, NearPage, Selection};
+use seedbank_algorithms::graph::Fingerprint;
+use seedbank_algorithms::page::PageId;
 
 /// What an attempt found in components of its graph, in that graph's numbers.
 #[derive(Default)]

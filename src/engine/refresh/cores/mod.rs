@@ -18,24 +18,24 @@ pub(crate) mod unchanged;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cores::{Ledger, Pick, Selection};
 use crate::engine::EngineError;
 use crate::engine::history::succession;
 use crate::engine::plan::CorePlan;
 use crate::engine::policy::Rules;
-use crate::graph::number;
-use crate::page::{PageId, PageSet};
-use crate::rank::Reads;
-use crate::storage::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
-use crate::storage::tables::{self, BitmapKey, VectorKey, VectorSide};
-use crate::storage::{Changes, Store, sides};
-use crate::watch::Watch;
 use changed::{Attempt, ChangedSelection};
 use cost::Cost;
 use evidence::CoresEvidence;
 use findings::Findings;
 use kept::{ComponentCounts, Earlier};
 use load::Hubs;
+use seedbank_algorithms::cores::{Ledger, Pick, Selection};
+use seedbank_algorithms::graph::number;
+use seedbank_algorithms::page::{PageId, PageSet};
+use seedbank_algorithms::rank::Reads;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
+use seedbank_store::tables::{self, BitmapKey, VectorKey, VectorSide};
+use seedbank_store::{Changes, Store, sides};
 use seeds::Held;
 use select::select;
 use standings::{OfSeries, Written};
@@ -71,7 +71,7 @@ pub(crate) struct CoresRun {
 /// plan says so.
 ///
 /// Cost: the pages and rows of components that changed, by key, or, where that is too much, one
-/// scan of pages and two of rows; then what [`select`](crate::cores::select) costs in components
+/// scan of pages and two of rows; then what [`select`](seedbank_algorithms::cores::select) costs in components
 /// that changed.
 pub(crate) fn run(
     store: &Store,

@@ -13,11 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::{Hubs, Rules};
 use crate::engine::EngineError;
-use crate::ingest;
-use crate::page::{PageId, RowId, SiteId};
-use crate::storage::evidence::Links;
-use crate::storage::links::{Link, LinkBlock, LinkKey};
-use crate::storage::{Store, StoreError, Table, tables};
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_formats::ingest;
+use seedbank_store::evidence::Links;
+use seedbank_store::links::{Link, LinkBlock, LinkKey};
+use seedbank_store::{Store, StoreError, Table, tables};
 
 /// What is known of a page that was looked at.
 struct Seen {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::load::Hubs;
-use crate::cores::{Core, HubChoice, SeedRules};
 use crate::engine::EngineError;
 use crate::engine::policy::{Caps, HeldBy, Rules};
-use crate::page::PageId;
-use crate::storage::{Store, tables};
+use seedbank_algorithms::cores::{Core, HubChoice, SeedRules};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::{Store, tables};
 
 /// How many seeds each policy held back.
 pub(crate) type Held = BTreeMap<HeldBy, u64>;

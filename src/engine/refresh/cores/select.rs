@@ -2,13 +2,13 @@
 
 use super::load::Hubs;
 use super::seeds::{CoreSeeds, Held};
-use crate::cores::{self, CoresError, Ledger, Selection};
 use crate::engine::plan::CorePlan;
 use crate::engine::policy::Rules;
 use crate::engine::{EngineError, PlanError};
-use crate::page::PageId;
-use crate::storage::Store;
-use crate::watch::Watch;
+use seedbank_algorithms::cores::{self, CoresError, Ledger, Selection};
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::Store;
 
 /// The cores and seeds of the loaded graph. `previous` are the seeds of the previous refresh, best
 /// first, and the ledger is what is known of components that did not change. Tells too what policies

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::kept;
 use super::load::Hubs;
-use crate::cores::{Nearness, RowSums, Selection, row_sums};
 use crate::engine::EngineError;
-use crate::graph::WeakComponents;
-use crate::page::{PageId, PageSet, SiteId};
-use crate::storage::blocks::{PageBlock, place};
-use crate::storage::evidence::{Links, Near, Standing, StandingKey, Standings};
-use crate::storage::ledger::CoreOrigin;
-use crate::storage::records::{RefreshId, RefreshRecord, SeriesRecord};
-use crate::storage::tables::{self, BitmapKey};
-use crate::storage::{Changes, Store, StoreError};
+use seedbank_algorithms::cores::{Nearness, RowSums, Selection, row_sums};
+use seedbank_algorithms::graph::WeakComponents;
+use seedbank_algorithms::page::{PageId, PageSet, SiteId};
+use seedbank_store::blocks::{PageBlock, place};
+use seedbank_store::evidence::{Links, Near, Standing, StandingKey, Standings};
+use seedbank_store::ledger::CoreOrigin;
+use seedbank_store::records::{RefreshId, RefreshRecord, SeriesRecord};
+use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::{Changes, Store, StoreError};
 
 /// A site and a block of its page indexes.
 type BlockPlace = (SiteId, u32);

@@ -8,12 +8,12 @@
 use crate::engine::EngineError;
 use crate::engine::history::past::{self, Past};
 use crate::engine::plan::CorePlan;
-use crate::page::PageId;
-use crate::storage::ledger::OriginKey;
-use crate::storage::records::{RefreshId, RefreshRecord, SeriesRecord};
-use crate::storage::tables::{self, BitmapKey, VectorKey};
-use crate::storage::{Changes, Key, Store, StoreError, Table, Value};
-use crate::watch::Watch;
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::ledger::OriginKey;
+use seedbank_store::records::{RefreshId, RefreshRecord, SeriesRecord};
+use seedbank_store::tables::{self, BitmapKey, VectorKey};
+use seedbank_store::{Changes, Key, Store, StoreError, Table, Value};
 
 use super::standings::Written;
 

@@ -4,9 +4,9 @@
 use roaring::RoaringBitmap;
 
 use super::sites::LoadedSite;
-use crate::cover::{HopGain, Pick, Score, Scored, Weights};
-use crate::page::PageId;
-use crate::storage::records::{CoverEvidence, HopEvidence};
+use seedbank_algorithms::cover::{HopGain, Pick, Score, Scored, Weights};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::records::{CoverEvidence, HopEvidence};
 
 /// A pick, with the pages that it is the first to cover.
 pub(crate) struct Picked {

@@ -8,18 +8,18 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::sites::LoadedSite;
-use crate::cover::{
-    Choice, Covered, Former, Mark, Method, PUniq, Score, SiteCover, SiteGraph, Trail,
-};
 use crate::engine::EngineError;
 use crate::engine::error::no_site;
-use crate::graph::NONE;
-use crate::page::SiteId;
-use crate::storage::blocks::{BLOCK, place};
-use crate::storage::evidence::ReachKey;
-use crate::storage::kept_sites::{KeptBlock, KeptHead, KeptMark, KeptPage, UNREAD};
-use crate::storage::records::RefreshId;
-use crate::storage::{Changes, Key, Store, StoreError, tables};
+use seedbank_algorithms::cover::{
+    Choice, Covered, Former, Mark, Method, PUniq, Score, SiteCover, SiteGraph, Trail,
+};
+use seedbank_algorithms::graph::NONE;
+use seedbank_algorithms::page::SiteId;
+use seedbank_store::blocks::{BLOCK, place};
+use seedbank_store::evidence::ReachKey;
+use seedbank_store::kept_sites::{KeptBlock, KeptHead, KeptMark, KeptPage, UNREAD};
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Changes, Key, Store, StoreError, tables};
 
 /// Smaller sites are selected on anew, which costs less than comparing them.
 const LEAST: u32 = 256;

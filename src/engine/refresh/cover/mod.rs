@@ -13,7 +13,7 @@
 //! on another do not), the highest first, ties by site name. Within a site that is the order of the
 //! picks. Both lists, of seeds taken over and of new ones, have this order, so they are merged.
 //!
-//! [`SiteRecord::cover_changed`]: crate::storage::records::SiteRecord::cover_changed
+//! [`SiteRecord::cover_changed`]: seedbank_store::records::SiteRecord::cover_changed
 
 pub(crate) mod evidence;
 pub(crate) mod kept;
@@ -27,19 +27,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roaring::RoaringBitmap;
 
-use crate::cover::Choice;
 use crate::engine::policy::Rules;
 use crate::engine::{EngineError, PlanError};
-use crate::page::{PageId, PageSet, SiteId};
-use crate::storage::records::{
-    BatchId, CoverEvidence, CoverRecord, RefreshId, SeedEvidence, SeedRecord,
-};
-use crate::storage::tables::{self, BitmapKey, CoveredKey};
-use crate::storage::{Changes, Store};
-use crate::watch::Watch;
 use evidence::Picked;
 use reach::put_reach;
 use seats::seats;
+use seedbank_algorithms::cover::Choice;
+use seedbank_algorithms::page::{PageId, PageSet, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::{
+    BatchId, CoverEvidence, CoverRecord, RefreshId, SeedEvidence, SeedRecord,
+};
+use seedbank_store::tables::{self, BitmapKey, CoveredKey};
+use seedbank_store::{Changes, Store};
 use select::{Kept, select};
 use sites::cover_sites;
 

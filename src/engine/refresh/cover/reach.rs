@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 
 use super::evidence::{Picked, gain};
 use super::sites::LoadedSite;
-use crate::cover::{Choice, SiteCover, rest};
 use crate::engine::EngineError;
-use crate::page::SiteId;
-use crate::storage::blocks::{PageBlock, place};
-use crate::storage::evidence::{Covered, Reach, ReachKey};
-use crate::storage::records::RefreshId;
-use crate::storage::{Changes, Key, Store, StoreError, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::cover::{Choice, SiteCover, rest};
+use seedbank_algorithms::page::SiteId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::blocks::{PageBlock, place};
+use seedbank_store::evidence::{Covered, Reach, ReachKey};
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Changes, Key, Store, StoreError, tables};
 
 /// The pages that no pick covers, with their scores.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Uncovered {
 }
 
 impl Uncovered {
-    /// Cost: see [`rest`](mod@crate::cover::rest).
+    /// Cost: see [`rest`](mod@seedbank_algorithms::cover::rest).
     pub(crate) fn of(
         site: &LoadedSite<'_>,
         cover: &SiteCover,

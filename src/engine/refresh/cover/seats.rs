@@ -8,15 +8,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::sites::{CoverSite, in_groups};
-use crate::cover::{Choice, Seats, Share, pagerank_weight, share_out, shares_within, value_weight};
 use crate::engine::EngineError;
 use crate::engine::policy::Rules;
 use crate::engine::whole::Whole;
-use crate::ingest;
-use crate::page::SiteId;
-use crate::storage::records::{CoverRecord, PageState};
-use crate::storage::{Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::cover::{
+    Choice, Seats, Share, pagerank_weight, share_out, shares_within, value_weight,
+};
+use seedbank_algorithms::page::SiteId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest;
+use seedbank_store::records::{CoverRecord, PageState};
+use seedbank_store::{Store, tables};
 
 /// Seats, in the order of the sites.
 pub(crate) struct Assigned {

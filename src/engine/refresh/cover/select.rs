@@ -9,13 +9,13 @@ use super::kept::{self, KeptSite};
 use super::reach::Uncovered;
 use super::seats::Assigned;
 use super::sites::{CoverSite, LoadedSite, in_groups};
-use crate::cover::{Choice, Former, Seats, SiteCover, Stop, select_following};
 use crate::engine::EngineError;
 use crate::engine::policy::Rules;
-use crate::page::SiteId;
-use crate::storage::Store;
-use crate::storage::records::{CoverRecord, CoverStop, RefreshId};
-use crate::watch::Watch;
+use seedbank_algorithms::cover::{Choice, Former, Seats, SiteCover, Stop, select_following};
+use seedbank_algorithms::page::SiteId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::Store;
+use seedbank_store::records::{CoverRecord, CoverStop, RefreshId};
 
 /// What a site has taken over, or has newly.
 pub(super) enum Kept {

@@ -9,14 +9,14 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use crate::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, Weights, page_value};
 use crate::engine::EngineError;
 use crate::engine::error::no_site;
 use crate::engine::policy::Rules;
-use crate::page::{PageId, SiteId};
-use crate::storage::records::{BatchId, PageRecord, PageState};
-use crate::storage::{Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, Weights, page_value};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::{BatchId, PageRecord, PageState};
+use seedbank_store::{Store, tables};
 
 /// Small sites are added to a group until together they have this many crawled pages.
 const GROUP_PAGES: u64 = 1 << 18;

@@ -2,18 +2,18 @@
 //! from: with page ids instead of numbers, and with what makes up its gain.
 
 use super::load::LoadedWeb;
-use crate::cover::HopGain;
-use crate::cover::web::{Selected, ValueBy, WebChoice, WebPick};
 use crate::engine::EngineError;
 use crate::engine::refresh::cover::evidence::gain;
-use crate::page::{PageId, PageSet};
-use crate::storage::blocks::{PageBlock, place};
-use crate::storage::evidence::{Covered, Margin, Reach, ReachKey};
-use crate::storage::records::{
+use seedbank_algorithms::cover::HopGain;
+use seedbank_algorithms::cover::web::{Selected, ValueBy, WebChoice, WebPick};
+use seedbank_algorithms::page::{PageId, PageSet};
+use seedbank_store::blocks::{PageBlock, place};
+use seedbank_store::evidence::{Covered, Margin, Reach, ReachKey};
+use seedbank_store::records::{
     HopEvidence, RefreshId, SeedEvidence, SeedRecord, WebEvidence, WebHop,
 };
-use crate::storage::tables::{self, BitmapKey, ReachedKey};
-use crate::storage::{Changes, Store, StoreError};
+use seedbank_store::tables::{self, BitmapKey, ReachedKey};
+use seedbank_store::{Changes, Store, StoreError};
 
 /// A pick, with the pages that it is the first to reach.
 pub(super) struct Picked {

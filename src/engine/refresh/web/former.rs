@@ -13,16 +13,16 @@ use std::collections::BTreeSet;
 use super::load::LoadedWeb;
 use super::numbers::{Earlier, Numbers};
 use super::then::Then;
-use crate::cover::web::{Changes, Former, FormerPick, ValueBy, WebChoice};
 use crate::engine::EngineError;
 use crate::engine::policy::Rules;
-use crate::graph::NONE;
-use crate::page::{PageId, SiteId};
-use crate::storage::blocks::BLOCK;
-use crate::storage::records::{BatchId, PageState, SeedEvidence, SeedRecord};
-use crate::storage::tables::{self, BitmapKey};
-use crate::storage::{Key, Store, StoreError};
-use crate::watch::Watch;
+use seedbank_algorithms::cover::web::{Changes, Former, FormerPick, ValueBy, WebChoice};
+use seedbank_algorithms::graph::NONE;
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::blocks::BLOCK;
+use seedbank_store::records::{BatchId, PageState, SeedEvidence, SeedRecord};
+use seedbank_store::tables::{self, BitmapKey};
+use seedbank_store::{Key, Store, StoreError};
 
 /// What the earlier refresh kept; `None` where its kind of plan cannot be followed.
 ///

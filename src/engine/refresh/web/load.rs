@@ -6,18 +6,18 @@
 use std::collections::HashMap;
 
 use super::url_order::InUrlOrder;
-use crate::cover::web::{Cap, ValueBy, WebChoice, WebGraph};
-use crate::cover::{Method, PUniq, PageFacts, page_value};
 use crate::engine::EngineError;
 use crate::engine::error::no_web;
 use crate::engine::policy::{Policy, Rules};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
-use crate::ingest;
-use crate::page::PageId;
-use crate::rank::pagerank;
-use crate::storage::Store;
-use crate::storage::records::{PageRecord, PageState};
-use crate::watch::Watch;
+use seedbank_algorithms::cover::web::{Cap, ValueBy, WebChoice, WebGraph};
+use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value};
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::rank::pagerank;
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest;
+use seedbank_store::Store;
+use seedbank_store::records::{PageRecord, PageState};
 
 /// The web in memory; pages are numbered in URL order.
 pub(super) struct LoadedWeb {

@@ -16,19 +16,21 @@ mod numbers;
 mod then;
 pub(crate) mod url_order;
 
-use crate::cover::Stop;
-use crate::cover::web::{Followed, Selected, Setting, Tuning, WebChoice, select, select_after};
 use crate::engine::policy::Rules;
 use crate::engine::refresh::answers::Short;
 use crate::engine::{EngineError, PlanError};
-use crate::page::PageId;
-use crate::storage::records::{RefreshId, SeedEvidence, SeedRecord};
-use crate::storage::{Changes, Store, tables};
-use crate::watch::Watch;
 use evidence::{Fates, Picked, kept, put_fates, put_pick};
 use former::former;
 use load::LoadedWeb;
 pub(crate) use numbers::Earlier;
+use seedbank_algorithms::cover::Stop;
+use seedbank_algorithms::cover::web::{
+    Followed, Selected, Setting, Tuning, WebChoice, select, select_after,
+};
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::records::{RefreshId, SeedEvidence, SeedRecord};
+use seedbank_store::{Changes, Store, tables};
 
 /// The seeds of a plan over the web, on their way to the store. Memory: what the seeds reach, a few
 /// bits per page, and some 50 bytes for each page that they reach and for each candidate.

@@ -1,7 +1,7 @@
 //! An earlier refresh of a plan over the web, and the numbers of pages in today's web.
 
-use crate::page::PageId;
-use crate::storage::records::{BatchId, RefreshId};
+use seedbank_algorithms::page::PageId;
+use seedbank_store::records::{BatchId, RefreshId};
 
 /// From page ids to numbers.
 pub(super) struct Numbers(Vec<(PageId, u32)>);

@@ -9,16 +9,16 @@ use roaring::RoaringTreemap;
 
 use super::load::{LoadedWeb, may_be_seed, value_of};
 use super::numbers::{Earlier, Numbers};
-use crate::cover::web::{Changes, WebChoice};
 use crate::engine::EngineError;
 use crate::engine::ingest::undo::typed;
 use crate::engine::policy::Rules;
 use crate::engine::refresh::cover::sites::facts;
-use crate::page::{PageId, RowId, SiteId};
-use crate::storage::links::{LinkBlock, LinkKey, NEIGHBOURS};
-use crate::storage::records::{PageRecord, RowMembers, SiteRecord};
-use crate::storage::{Store, StoreError, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::cover::web::{Changes, WebChoice};
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::links::{LinkBlock, LinkKey, NEIGHBOURS};
+use seedbank_store::records::{PageRecord, RowMembers, SiteRecord};
+use seedbank_store::{Store, StoreError, tables};
 
 /// The most entries that a batch may have overwritten for each page of the web.
 const ENTRIES: u64 = 2;

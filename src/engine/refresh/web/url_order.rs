@@ -12,12 +12,12 @@ use rayon::prelude::*;
 
 use crate::engine::whole::{TakesPart, Whole};
 use crate::engine::{EngineError, naming};
-use crate::graph::{Csr, WholeGraph};
-use crate::ingest;
-use crate::page::{PageId, SiteId};
-use crate::storage::records::{PageRecord, SiteRecord};
-use crate::storage::{Store, tables};
-use crate::watch::Watch;
+use seedbank_algorithms::graph::{Csr, WholeGraph};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest;
+use seedbank_store::records::{PageRecord, SiteRecord};
+use seedbank_store::{Store, tables};
 
 /// All pages and links, and the order of the pages by URL.
 pub(crate) struct InUrlOrder {

@@ -1,0 +1,125 @@
+//! Lists of numbers, one after the other in one array.
+
+use super::number::number;
+
+/// Lists of `u32`, numbered from 0, stored as offsets and entries (compressed sparse rows).
+///
+/// Memory: 4 bytes per entry and 8 bytes per list, whatever the lengths of the lists.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Csr {
+    offsets: Vec<usize>,
+    entries: Vec<u32>,
+}
+
+impl Default for Csr {
+    fn default() -> Self {
+        Self {
+            offsets: vec![0],
+            entries: Vec::new(),
+        }
+    }
+}
+
+impl Csr {
+    /// No lists yet, with room for this many.
+    #[must_use]
+    pub fn with_capacity(lists: usize, entries: usize) -> Self {
+        let mut offsets = Vec::with_capacity(lists + 1);
+        offsets.push(0);
+        Self {
+            offsets,
+            entries: Vec::with_capacity(entries),
+        }
+    }
+
+    /// Appends one list.
+    pub fn push(&mut self, list: impl IntoIterator<Item = u32>) {
+        self.entries.extend(list);
+        self.offsets.push(self.entries.len());
+    }
+
+    /// Appends all lists of another.
+    pub(crate) fn append(&mut self, other: &Self) {
+        let before = self.entries.len();
+        self.entries.extend_from_slice(&other.entries);
+        let ends = other.offsets.iter().skip(1);
+        self.offsets.extend(ends.map(|end| before + end));
+    }
+
+    /// The entries that were appended since the last [`Csr::close`] or [`Csr::push`].
+    pub(crate) fn open(&mut self) -> &mut [u32] {
+        let from = self.offsets.last().copied().unwrap_or(0);
+        &mut self.entries[from..]
+    }
+
+    /// Appends entries to the list that is still open.
+    pub(crate) fn extend(&mut self, entries: &[u32]) {
+        self.entries.extend_from_slice(entries);
+    }
+
+    /// Appends what an iterator gives to the list that is still open.
+    pub(crate) fn extend_with(&mut self, entries: impl Iterator<Item = u32>) {
+        self.entries.extend(entries);
+    }
+
+    /// Ends the open list.
+    pub(crate) fn close(&mut self) {
+        self.offsets.push(self.entries.len());
+    }
+
+    /// One list.
+    #[must_use]
+    pub fn list(&self, index: u32) -> &[u32] {
+        let index = index as usize;
+        &self.entries[self.offsets[index]..self.offsets[index + 1]]
+    }
+
+    /// The number of lists.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no list.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All entries, list after list.
+    #[must_use]
+    pub fn entries(&self) -> &[u32] {
+        &self.entries
+    }
+
+    /// The length of the longest list.
+    pub(crate) fn longest(&self) -> usize {
+        self.offsets
+            .windows(2)
+            .map(|w| w[1] - w[0])
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// For every number below `columns`, the lists that have it, ascending; two passes.
+    #[must_use]
+    pub fn transpose(&self, columns: usize) -> Self {
+        let mut offsets = vec![0_usize; columns + 1];
+        for &entry in &self.entries {
+            offsets[entry as usize + 1] += 1;
+        }
+        for column in 0..columns {
+            offsets[column + 1] += offsets[column];
+        }
+        let mut next = offsets.clone();
+        let mut entries = vec![0_u32; self.entries.len()];
+        for list in 0..number(self.len()) {
+            for &entry in self.list(list) {
+                let place = &mut next[entry as usize];
+                entries[*place] = list;
+                *place += 1;
+            }
+        }
+        Self { offsets, entries }
+    }
+}

@@ -1,0 +1,166 @@
+//! Formats of lines that are more than records: comments, headers that say what the lines after them
+//! are, lines that say two things, lines that say nothing of a page.
+
+use std::sync::{Arc, OnceLock};
+
+use super::blocks::{Block, Blocks, MAX_LINE, line_too_long, lines};
+use super::interner::UrlNumber;
+use super::open::{Input, Opened, SeenInput};
+use super::progress::Progress;
+use super::reading::Reading;
+use super::record::Event;
+use super::reject::{Fault, Position, RejectReason};
+use super::source::{Piece, Pieces, Source, Sources, Stop};
+use super::summary::PassedOver;
+use seedbank_algorithms::watch::Watch;
+
+/// What a line says.
+#[derive(Debug)]
+pub(super) enum Entry {
+    /// This.
+    One(Event<UrlNumber>),
+    /// Both of these, each of which counts as a record.
+    Two(Event<UrlNumber>, Event<UrlNumber>),
+    /// Nothing of a page.
+    None(PassedOver),
+}
+
+/// A format of lines.
+pub(super) trait EntryFormat: Send + Sync {
+    /// What lines say of those after them.
+    type Context: Clone + Default + Send;
+
+    /// Takes notice of what a line says of those after it. It is asked of every line, in order; the
+    /// line may be anything.
+    fn notice(&self, _line: &[u8], _context: &mut Self::Context) {}
+
+    /// Reads one line that is not blank, as [`LineFormat`](super::LineFormat) does.
+    fn read(
+        &self,
+        line: &str,
+        context: &Self::Context,
+        reading: &mut Reading,
+    ) -> Result<Entry, Fault>;
+}
+
+/// An input of such lines, plain or compressed. Blank lines are skipped.
+#[derive(Clone, Debug)]
+pub(super) struct Entries<F> {
+    input: Input,
+    format: F,
+    /// What it is by its first bytes, once they are read.
+    seen: Arc<OnceLock<SeenInput>>,
+}
+
+/// A source for each input of one format.
+pub(super) fn each<F: EntryFormat + Copy + 'static>(inputs: &[Input], format: F) -> Sources {
+    let source = |input: &Input| {
+        Box::new(Entries {
+            input: input.clone(),
+            format,
+            seen: Arc::default(),
+        }) as Box<dyn Source>
+    };
+    inputs.iter().map(source).collect()
+}
+
+impl<F: EntryFormat + Copy + 'static> Source for Entries<F> {
+    fn name(&self) -> String {
+        self.input.to_string()
+    }
+
+    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
+        Ok(self.input.length()?)
+    }
+
+    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
+        let input = self.input.open(progress)?;
+        Ok(pieces(input, self.format, Arc::clone(&self.seen), progress))
+    }
+
+    fn seen(&self) -> Option<SeenInput> {
+        self.seen.get().cloned()
+    }
+}
+
+/// The pieces of an open input; what it is by its first bytes is left in `seen`.
+pub(super) fn pieces<'a, F: EntryFormat + Copy + 'a>(
+    input: Opened,
+    format: F,
+    seen: Arc<OnceLock<SeenInput>>,
+    progress: &Progress<'a>,
+) -> Pieces<'a> {
+    let mut context = F::Context::default();
+    let blocks = Blocks::new(input, progress.clone(), Some(seen));
+    Box::new(blocks.map(move |block| {
+        let block = block?;
+        let before = context.clone();
+        for line in lines(&block.text) {
+            format.notice(line, &mut context);
+        }
+        Ok(piece(block, format, before))
+    }))
+}
+
+fn piece<'a, F: EntryFormat + 'a>(block: Block, format: F, context: F::Context) -> Piece<'a>
+where
+    F::Context: 'a,
+{
+    let skipped = block.overlong.as_ref().map_or(0, |line| line.bytes);
+    Piece {
+        bytes: block.text.len() as u64 + skipped,
+        records: block.lines,
+        memory: block.text.len(),
+        read: Box::new(move |reading| read(&block, &format, context, reading)),
+    }
+}
+
+fn read<F: EntryFormat>(block: &Block, format: &F, mut context: F::Context, reading: &mut Reading) {
+    let mut number = block.first_line;
+    for line in lines(&block.text) {
+        if line.trim_ascii().is_empty() {
+            reading.summary.blank_lines += 1;
+        } else {
+            let said = read_line(format, line, &context, reading);
+            add(reading, Position::Line(number), said, line);
+        }
+        format.notice(line, &mut context);
+        number += 1;
+    }
+    if let Some(overlong) = &block.overlong {
+        let fault = line_too_long(overlong.bytes);
+        reading.add(Position::Line(number), Err(fault), &overlong.head);
+    }
+}
+
+fn read_line<F: EntryFormat>(
+    format: &F,
+    line: &[u8],
+    context: &F::Context,
+    reading: &mut Reading,
+) -> Result<Entry, Fault> {
+    if line.len() > MAX_LINE {
+        return Err(line_too_long(line.len() as u64));
+    }
+    let line = utf_8(line)?;
+    format.read(line, context, reading)
+}
+
+/// A record as text.
+pub(super) fn utf_8(text: &[u8]) -> Result<&str, Fault> {
+    std::str::from_utf8(text)
+        .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))
+}
+
+/// Adds what a record at a position says.
+pub(super) fn add(reading: &mut Reading, at: Position, said: Result<Entry, Fault>, text: &[u8]) {
+    match said {
+        Ok(Entry::One(event)) => reading.add(at, Ok(event), text),
+        Ok(Entry::Two(first, second)) => {
+            reading.add(at, Ok(first), text);
+            reading.add(at, Ok(second), text);
+        }
+        Ok(Entry::None(reason)) => reading.pass_over(reason),
+        Err(fault) => reading.add(at, Err(fault), text),
+    }
+}

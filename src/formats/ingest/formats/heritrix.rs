@@ -1,0 +1,154 @@
+//! The log of a crawl by Heritrix, `crawl.log`: a line for each URL that it tried.
+//!
+//! ```text
+//! 2026-11-19T04:00:01.123Z   200       1299 http://a.example/x LL http://a.example/ text/html #014 20261119040000574+225 sha1:YIUO... - -
+//! time                    status size       URL                path via             type      thread  start+duration     digest source annotations
+//! ```
+//!
+//! The log has no links of pages. It says by which page each URL was found: a tree, in which of all
+//! links to a page there is the one that was followed. So pages and links are two formats of the same
+//! file. [`Pages`] says of no page which links it has, and leaves those that the bank knows from
+//! elsewhere; [`ViaLinks`] gives the tree, which takes the place of the links that a page had.
+
+use crate::ingest::crawl_log::LogLine;
+use crate::ingest::entries::{Entry, EntryFormat, each};
+use crate::ingest::fetch::{Answer, Fetch, as_crawled, counted};
+use crate::ingest::interner::UrlNumber;
+use crate::ingest::location::foreign_scheme;
+use crate::ingest::open::Input;
+use crate::ingest::reading::Reading;
+use crate::ingest::record::{Event, PageAttributes, PageRecord};
+use crate::ingest::reject::{Fault, RejectReason};
+use crate::ingest::source::Sources;
+use crate::ingest::summary::PassedOver;
+use crate::ingest::timestamp::parse_timestamp;
+use seedbank_algorithms::page::AliasBy;
+
+/// The sources for logs, for what they say of pages.
+pub(super) fn pages(inputs: &[Input]) -> Sources {
+    each(inputs, Pages)
+}
+
+/// The sources for logs, for the links that were followed.
+pub(super) fn links(inputs: &[Input]) -> Sources {
+    each(inputs, ViaLinks)
+}
+
+/// A log, for what it says of pages.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pages;
+
+impl EntryFormat for Pages {
+    type Context = ();
+
+    fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
+        let line = log_line(line)?;
+        if line.is_prerequisite() {
+            return Ok(Entry::None(PassedOver::Prerequisite));
+        }
+        if foreign_scheme(line.url).is_some() {
+            return Ok(Entry::None(PassedOver::NoPage));
+        }
+        let time = line.time();
+        // What it led to has a line of its own, and names the page that led to it.
+        let led = counted(reading, |reading| led(&line, &time, reading))?;
+        let page = page(&line, &time, reading)?;
+        Ok(match (led, page) {
+            (Some(led), Entry::One(page)) => Entry::Two(led, page),
+            (Some(led), _) => Entry::One(led),
+            (None, page) => page,
+        })
+    }
+}
+
+fn log_line(line: &str) -> Result<LogLine<'_>, Fault> {
+    LogLine::of(line).ok_or_else(|| {
+        Fault::new(
+            RejectReason::Columns,
+            "not a line of crawl.log: time, status, size, URL, path, via, type, #thread, start, digest, ...",
+        )
+    })
+}
+
+/// The page that led to the URL of a line, as an alias of it.
+fn led(
+    line: &LogLine<'_>,
+    time: &str,
+    reading: &mut Reading,
+) -> Result<Option<Event<UrlNumber>>, Fault> {
+    let Some(via) = line
+        .via
+        .filter(|via| line.step() == Some('R') && foreign_scheme(via).is_none())
+    else {
+        return Ok(None);
+    };
+    let to = reading.page(line.url)?;
+    let via = reading.page(via)?;
+    if via == to {
+        return Ok(None);
+    }
+    let mut record = PageRecord::new(via);
+    record.alias = Some((to, AliasBy::Redirect));
+    let time = parse_timestamp(time);
+    record.fetched = time.ok().map(|time| reading.time(time));
+    Ok(Some(Event::Record(record)))
+}
+
+/// What a line says of its own page.
+fn page(line: &LogLine<'_>, time: &str, reading: &mut Reading) -> Result<Entry, Fault> {
+    // Statuses of servers have three digits; all others are the crawler's own.
+    let status = u16::try_from(line.status)
+        .ok()
+        .filter(|status| (100..600).contains(status));
+    let Some(status) = status else {
+        return Ok(Entry::None(PassedOver::NoStatus));
+    };
+    let Some(answer) = Answer::of(status) else {
+        return Ok(Entry::None(PassedOver::OtherStatus));
+    };
+    let fetch = Fetch {
+        url: line.url,
+        answer,
+        time: Some(time),
+        time_field: "the time",
+        digest: line.digest,
+        location: None,
+    };
+    counted(reading, |reading| {
+        Ok(match fetch.record(reading)? {
+            Ok(mut record) => {
+                if answer == Answer::Crawled {
+                    as_crawled(&mut record);
+                }
+                Entry::One(Event::Record(record))
+            }
+            Err(reason) => Entry::None(reason),
+        })
+    })
+}
+
+/// A log, for the links that were followed: those of pages to pages, and nothing else.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ViaLinks;
+
+impl EntryFormat for ViaLinks {
+    type Context = ();
+
+    fn read(&self, line: &str, (): &(), reading: &mut Reading) -> Result<Entry, Fault> {
+        let line = log_line(line)?;
+        let is_page = |url: &str| foreign_scheme(url).is_none();
+        let via = line.via.filter(|via| is_page(via) && is_page(line.url));
+        let Some(via) = via.filter(|_| line.step() == Some('L')) else {
+            return Ok(Entry::None(PassedOver::NoLink));
+        };
+        let from = reading.page(via)?;
+        Ok(Entry::One(match reading.target(from, line.url) {
+            Some(to) => Event::Outlink { from, to },
+            None => Event::Page(PageAttributes::named(from)),
+        }))
+    }
+}
+
+#[cfg(test)]
+#[path = "heritrix_tests.rs"]
+mod tests;

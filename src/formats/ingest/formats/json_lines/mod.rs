@@ -1,0 +1,161 @@
+//! JSON Lines: one record per line (`schema/record.schema.json`).
+//!
+//! A line is parsed in two steps: first its structure, where every field stays text ([`fields`]);
+//! then the fields that matter. So with `gone: true` the others really are ignored, a number such
+//! as 1e400 gets a reason of its own, and an outlink that cannot be decoded (a lone surrogate)
+//! costs the outlink and not the record ([`outlinks`](mod@outlinks)).
+
+mod fields;
+mod outlinks;
+mod strings;
+
+use crate::ingest::digest::digest_hash;
+use crate::ingest::interner::UrlNumber;
+use crate::ingest::lines::{LineFormat, each};
+use crate::ingest::number::quality;
+use crate::ingest::open::Input;
+use crate::ingest::reading::Reading;
+use crate::ingest::record::{
+    Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, UncrawledOutlinks,
+};
+use crate::ingest::reject::{Fault, RejectReason};
+use crate::ingest::source::Sources;
+use crate::ingest::timestamp::{Timestamp, parse_timestamp, timestamp_of_number};
+pub(super) use fields::Fields;
+use fields::wrong_type;
+pub(crate) use fields::{parse_structure, truth};
+use outlinks::outlinks;
+use seedbank_algorithms::page::AliasBy;
+pub(super) use strings::decode;
+
+/// The fields of a record.
+pub const RECORD_FIELDS: [&str; 11] = [
+    "url",
+    "outlinks",
+    "spam",
+    "clicks",
+    "uncrawled_outlinks",
+    "quality",
+    "digest",
+    "fetched",
+    "redirect",
+    "canonical",
+    "gone",
+];
+
+/// The sources for files of JSON Lines.
+pub(super) fn sources(inputs: &[Input]) -> Sources {
+    each(inputs, JsonLines)
+}
+
+/// JSON Lines.
+///
+/// Where the format leaves a choice:
+///
+/// * an unknown field is ignored and counted by name; null is absent, except for
+///   `uncrawled_outlinks`, where it means that the bank counts, and `quality`, which it takes away;
+/// * a field given twice, known or not, rejects the record; objects inside ignored values are
+///   not looked at;
+/// * with `gone: true` only `url` is read, and `fetched` where it is a time, to find the
+///   latest of several records: the other fields may hold any JSON;
+/// * an outlink is a string, or an object with a string as `url` or else `href`, of which nothing
+///   else is looked at; one that is not a URL is dropped and counted, and any other element rejects
+///   the record;
+/// * a `redirect` or `canonical` is a string as `url` is; one that is no page's URL is dropped and
+///   counted with the outlinks, and one that is the page itself is none;
+/// * an empty `digest` is a digest like any other, and one that is the hash of a digest, as an export
+///   writes it, is taken as that hash.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JsonLines;
+
+impl LineFormat for JsonLines {
+    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
+        let fields = parse_structure(line, &RECORD_FIELDS)?;
+        for name in &fields.unknown {
+            reading.summary.unknown_fields.count(name);
+        }
+        fields.check()?;
+        let url = fields
+            .text("url")?
+            .ok_or_else(|| Fault::new(RejectReason::MissingUrl, "a record must have a url"))?;
+        let url = reading.page(&url)?;
+        let mut record = PageRecord::new(url);
+        if fields.truth("gone")? == Some(true) {
+            record.gone = true;
+            // It says which of several records is the latest, and cannot reject this one.
+            let fetched = fields.fetched().ok().flatten();
+            record.fetched = fetched.map(|time| reading.time(time));
+            return Ok(Event::Record(record));
+        }
+        record.spam = fields.truth("spam")?;
+        record.clicks = fields.count("clicks", MAX_CLICKS)?;
+        record.uncrawled_outlinks = fields.uncrawled_outlinks()?;
+        record.quality = fields.attribute("quality", quality)?;
+        record.digest = fields.text("digest")?.map(|digest| digest_hash(&digest));
+        let fetched = fields.fetched()?;
+        let leads = [
+            (fields.text("redirect")?, AliasBy::Redirect),
+            (fields.text("canonical")?, AliasBy::Canonical),
+        ];
+        // Last, so that nothing is counted for a record that is rejected.
+        record.outlinks = fields.outlinks(url, reading)?;
+        for (to, by) in leads {
+            let to = to.and_then(|to| reading.lead(url, &to));
+            if record.alias.is_none() {
+                record.alias = to.map(|to| (to, by));
+            }
+        }
+        if record.alias.is_some() {
+            record.outlinks = None;
+        }
+        record.fetched = fetched.map(|time| reading.time(time));
+        Ok(Event::Record(record))
+    }
+}
+
+/// Fields that only records of pages have.
+impl Fields<'_, { RECORD_FIELDS.len() }> {
+    fn uncrawled_outlinks(&self) -> Result<UncrawledOutlinks, Fault> {
+        let name = "uncrawled_outlinks";
+        if self.given(name) == Some("null") {
+            return Ok(UncrawledOutlinks::Counted);
+        }
+        let count = self.count(name, u64::from(MAX_UNCRAWLED_OUTLINKS))?;
+        Ok(match count.map(u32::try_from) {
+            Some(Ok(count)) => UncrawledOutlinks::Given(count),
+            _ => UncrawledOutlinks::Absent,
+        })
+    }
+
+    /// A time, as text or as a number.
+    fn fetched(&self) -> Result<Option<Timestamp>, Fault> {
+        let name = "fetched";
+        let time = match self.raw(name) {
+            None => return Ok(None),
+            Some(raw) if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+                timestamp_of_number(raw)
+            }
+            Some(raw) if raw.starts_with('"') => match self.text(name)? {
+                Some(text) => parse_timestamp(&text),
+                None => return Ok(None),
+            },
+            Some(_) => return Err(wrong_type(name, "a time, as a string or a number")),
+        };
+        time.map(Some).map_err(Fault::timestamp)
+    }
+
+    fn outlinks(
+        &self,
+        page: UrlNumber,
+        reading: &mut Reading,
+    ) -> Result<Option<Vec<UrlNumber>>, Fault> {
+        match self.raw("outlinks") {
+            None => Ok(None),
+            Some(raw) if raw.starts_with('[') => outlinks(raw, page, reading).map(Some),
+            Some(_) => Err(wrong_type("outlinks", "a list of URLs")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

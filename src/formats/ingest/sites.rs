@@ -1,0 +1,219 @@
+//! Attributes of sites: a list with a site a line, as JSON or tab-separated.
+
+use super::formats::json_lines::{parse_structure, truth};
+use super::formats::tsv::{columns, flag};
+use super::interner::UrlNumber;
+use super::lines::{LineFormat, Lines};
+use super::location::{MAX_URL, Naming, SiteMode, parse};
+use super::number::{quality, whole_number};
+use super::open::Input;
+use super::reading::Reading;
+use super::record::{Attribute, Event, SiteAttributes};
+use super::reject::{Fault, RejectReason};
+use super::source::Source;
+
+/// The fields of a record of a site.
+pub const SITE_FIELDS: [&str; 4] = ["site", "quality", "spam", "quota"];
+
+/// The source of a list of sites.
+#[must_use]
+pub fn source(input: &Input) -> Box<dyn Source> {
+    Box::new(Lines::new(input.clone(), SiteList))
+}
+
+/// A site a line: a JSON object (`schema/site.schema.json`), or
+/// `site<TAB>quality<TAB>spam<TAB>quota`. Lines of both kinds may stand in one list, since no site's
+/// name begins with a brace.
+///
+/// A field that is absent, or empty in TSV, is left as it was; null, which TSV cannot say, takes it
+/// away. `spam` is 0 or 1 in TSV. Unknown fields, and fields given twice, are taken as those of
+/// [`JsonLines`](super::JsonLines) are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SiteList;
+
+impl LineFormat for SiteList {
+    fn read(&self, line: &str, reading: &mut Reading) -> Result<Event<UrlNumber>, Fault> {
+        let site = if line.trim_start().starts_with('{') {
+            object(line, reading)
+        } else {
+            tabbed(line, reading.naming)
+        };
+        site.map(Event::Site)
+    }
+}
+
+fn object(line: &str, reading: &mut Reading) -> Result<SiteAttributes, Fault> {
+    let fields = parse_structure(line, &SITE_FIELDS)?;
+    for name in &fields.unknown {
+        reading.summary.unknown_fields.count(name);
+    }
+    fields.check()?;
+    let name = fields.text("site")?.ok_or_else(|| {
+        Fault::new(
+            RejectReason::MissingSite,
+            "a record of a site must have a site",
+        )
+    })?;
+    let mut site = SiteAttributes::new(site_name(&name, reading.naming)?);
+    site.quality = fields.attribute("quality", quality)?;
+    site.spam = fields.attribute("spam", truth)?;
+    site.quota = fields.attribute("quota", quota)?;
+    Ok(site)
+}
+
+fn tabbed(line: &str, naming: Naming) -> Result<SiteAttributes, Fault> {
+    let [name, of_quality, spam, of_quota] = columns(line)?;
+    let mut site = SiteAttributes::new(site_name(name, naming)?);
+    site.quality = given(of_quality, |text| quality(text, "quality"))?;
+    site.spam = flag(spam, "spam")?.map_or(Attribute::Absent, Attribute::Given);
+    site.quota = given(of_quota, |text| quota(text, "quota"))?;
+    Ok(site)
+}
+
+fn given<T>(
+    text: &str,
+    read: impl FnOnce(&str) -> Result<T, Fault>,
+) -> Result<Attribute<T>, Fault> {
+    if text.is_empty() {
+        return Ok(Attribute::Absent);
+    }
+    read(text).map(Attribute::Given)
+}
+
+fn quota(text: &str, field: &str) -> Result<u32, Fault> {
+    let pages = whole_number(text, field, u32::MAX.into())?;
+    Ok(u32::try_from(pages).unwrap_or(u32::MAX))
+}
+
+/// The name of a site as a bank of this naming has it: in lower case and punycode, without a
+/// leading `www.` where the bank leaves that out.
+fn site_name(text: &str, naming: Naming) -> Result<String, Fault> {
+    let name = text.trim_matches(|c: char| c <= ' ');
+    let fault = |why: String| Err(Fault::new(RejectReason::InvalidSite, why));
+    // The colons of an address in brackets are its own.
+    let outside = name
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+        .map_or(name, |(_, rest)| rest);
+    if outside.contains(['/', '\\', ':', '?', '#', '@']) {
+        return fault(
+            "site: a site is named by its host alone, without scheme, port and path: example.org"
+                .to_owned(),
+        );
+    }
+    if name.is_empty() || name.len() > MAX_URL || name.contains(char::is_whitespace) {
+        return fault("site: must be the name of a host, such as example.org".to_owned());
+    }
+    let url = format!("http://{name}/");
+    let site = match parse(&url, naming) {
+        Ok(location) => location.site,
+        Err(problem) => return fault(format!("site: no name of a host: {problem}")),
+    };
+    if naming.sites == SiteMode::Domain {
+        let host = parse(&url, SiteMode::Host.with(naming.urls)).map(|location| location.site);
+        if host.as_ref() != Ok(&site) {
+            return fault(format!(
+                "site: the sites of this bank are registrable domains, and this is a host of {site}"
+            ));
+        }
+    }
+    Ok(site)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::interner::Interner;
+    use super::super::location::UrlRules;
+    use super::*;
+
+    fn read(line: &str, mode: SiteMode) -> Result<SiteAttributes, RejectReason> {
+        let mut reading = Reading::new(mode.with(UrlRules::Rfc3986), Interner::default());
+        match SiteList.read(line, &mut reading) {
+            Ok(Event::Site(site)) => Ok(site),
+            Ok(other) => panic!("{other:?}"),
+            Err(fault) => Err(fault.reason),
+        }
+    }
+
+    fn name(line: &str, mode: SiteMode) -> Result<String, RejectReason> {
+        read(&format!("{line}\t\t\t"), mode).map(|site| site.site)
+    }
+
+    #[test]
+    fn a_site_is_named_as_the_bank_names_it() {
+        use SiteMode::{BareHost, Domain, Host};
+        for (text, mode, site) in [
+            ("WWW.Example.org.", BareHost, "example.org"),
+            ("www.example.org", Host, "www.example.org"),
+            ("bücher.example", Host, "xn--bcher-kva.example"),
+            ("example.co.uk", Domain, "example.co.uk"),
+            ("[2001:DB8::1]", BareHost, "[2001:db8::1]"),
+            ("localhost", Domain, "localhost"),
+        ] {
+            assert_eq!(name(text, mode).as_deref(), Ok(site), "{text}");
+        }
+        for text in [
+            "http://example.org/",
+            "example.org/",
+            "example.org:80",
+            "u@example.org",
+            "",
+            "a b",
+            "[::1",
+            "[::1]:80",
+            "example.org?",
+            "exa%mple.org",
+        ] {
+            let why = name(text, BareHost);
+            assert_eq!(why, Err(RejectReason::InvalidSite), "{text}");
+        }
+        assert_eq!(
+            name("a.example.co.uk", Domain),
+            Err(RejectReason::InvalidSite)
+        );
+    }
+
+    #[test]
+    fn both_kinds_of_lines_say_the_same() {
+        let read = |line| read(line, SiteMode::BareHost);
+        let mut site = SiteAttributes::new("a.example".to_owned());
+        assert_eq!(read("a.example\t\t\t"), Ok(site.clone()));
+        assert_eq!(read(r#"{"site":"a.example"}"#), Ok(site.clone()));
+        site.quality = Attribute::Given(8_000);
+        site.spam = Attribute::Given(false);
+        site.quota = Attribute::Given(500);
+        assert_eq!(read("a.example\t0.8\t0\t500"), Ok(site.clone()));
+        let line = r#" {"site":"www.a.example","quality":0.8,"spam":false,"quota":500}"#;
+        assert_eq!(read(line), Ok(site.clone()));
+        site.quality = Attribute::TakenAway;
+        site.spam = Attribute::TakenAway;
+        site.quota = Attribute::TakenAway;
+        let line = r#"{"site":"a.example","quality":null,"spam":null,"quota":null}"#;
+        assert_eq!(read(line), Ok(site));
+    }
+
+    #[test]
+    fn bad_lines() {
+        for (line, reason) in [
+            ("a.example", RejectReason::Columns),
+            ("a.example\t\t", RejectReason::Columns),
+            ("a.example\t2\t\t", RejectReason::NumberTooLarge),
+            ("a.example\t-1\t\t", RejectReason::NegativeNumber),
+            ("a.example\tNaN\t\t", RejectReason::WrongType),
+            ("a.example\t\ttrue\t", RejectReason::WrongType),
+            ("a.example\t\t\t1.5", RejectReason::FractionalNumber),
+            ("a.example\t\t\t4294967296", RejectReason::NumberTooLarge),
+            (r#"{"quality":1}"#, RejectReason::MissingSite),
+            (r#"{"site":null}"#, RejectReason::MissingSite),
+            (r#"{"site":7}"#, RejectReason::WrongType),
+            (r#"{"site":"a.example","spam":1}"#, RejectReason::WrongType),
+            (
+                r#"{"site":"a.example","site":"a.example"}"#,
+                RejectReason::DuplicateField,
+            ),
+            (r#"{"site":"a.example""#, RejectReason::InvalidJson),
+        ] {
+            assert_eq!(read(line, SiteMode::BareHost), Err(reason), "{line}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Intra-site links against their transpose, and counts against links.
+
+use std::collections::BTreeMap;
+
+use super::{SiteCounts, Walk, mix};
+use crate::error::StoreError;
+use crate::links::LinkKey;
+use crate::tables;
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
+
+/// A hash of a link from a block of pages to a page of the same site.
+fn intra_mix(from: LinkKey, target: u32) -> u64 {
+    mix(
+        RowId::new(from.site, from.block).0,
+        PageId::new(from.site, target).0,
+    )
+}
+
+impl Walk<'_> {
+    pub(super) fn intra(&mut self) -> Result<(), StoreError> {
+        self.walk(&tables::INTRA, |walk, key, block| {
+            for (place, targets) in block.lists() {
+                walk.intra_of_page(PageId::new(key.site, key.index(place)), targets);
+            }
+            let distinct = block.distinct();
+            let of_site = |target: &u32| PageId::new(key.site, *target).0;
+            walk.linked.extend(distinct.iter().map(of_site));
+            let site = walk.site(key.site);
+            for target in distinct {
+                site.intra = site.intra.wrapping_add(intra_mix(key, target));
+            }
+            Ok(())
+        })?;
+        self.walk(&tables::INTRA_IN, |walk, key, block| {
+            let site = walk.site(key.site);
+            for (place, blocks) in block.lists() {
+                for &of_sources in blocks {
+                    let from = LinkKey {
+                        site: key.site,
+                        block: of_sources,
+                    };
+                    site.intra = site.intra.wrapping_sub(intra_mix(from, key.index(place)));
+                }
+            }
+            Ok(())
+        })?;
+        for site in self.unequal(|site| site.intra) {
+            self.intra_of(site)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn unequal(&self, sum: impl Fn(&SiteCounts) -> u64) -> Vec<SiteId> {
+        self.sites
+            .iter()
+            .filter(|(_, counts)| sum(counts) != 0)
+            .map(|(site, _)| *site)
+            .collect()
+    }
+
+    /// Reports the links of a site on which `intra` and `intra_in` disagree.
+    fn intra_of(&mut self, site: SiteId) -> Result<(), StoreError> {
+        let prefix = site.0.to_be_bytes();
+        for entry in self.store.scan_under(&tables::INTRA, &prefix)? {
+            let Ok((key, block)) = entry else { continue };
+            for target in block.distinct() {
+                let target = PageId::new(site, target);
+                let (back, place) = LinkKey::of_page(target);
+                let listed = self.store.links(&tables::INTRA_IN, back);
+                if listed.is_ok_and(|listed| !listed.at(place).contains(&key.block)) {
+                    self.report.find(
+                        "intra_in",
+                        target,
+                        format!("block {} of intra links to it and is missing", key.block),
+                    );
+                }
+            }
+        }
+        for entry in self.store.scan_under(&tables::INTRA_IN, &prefix)? {
+            let Ok((key, block)) = entry else { continue };
+            for (place, blocks) in block.lists() {
+                let target = key.index(place);
+                for &block in blocks {
+                    let links = self.store.links(&tables::INTRA, LinkKey { site, block });
+                    if links.is_ok_and(|links| links.places_of(target).next().is_none()) {
+                        self.report.find(
+                            "intra",
+                            PageId::new(site, target),
+                            format!("no page of block {block} links to it, as intra_in says"),
+                        );
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the targets of a page on their own.
+    fn intra_of_page(&mut self, page: PageId, targets: &[u32]) {
+        if !self.live.contains(page.0) {
+            self.report
+                .find("intra", page, "a page that is gone or not there has links");
+        }
+        if targets.binary_search(&page.index()).is_ok() {
+            self.report.find("intra", page, "it links to itself");
+        }
+        self.site(page.site()).seen.intra_links += targets.len() as u64;
+    }
+
+    /// Compares the counts of known intra-site targets with the links.
+    pub(super) fn uncrawled(&mut self) -> Result<(), StoreError> {
+        let mut site = None;
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+        self.walk(&tables::PAGES, |walk, page, record| {
+            if site != Some(page.site()) {
+                site = Some(page.site());
+                counts = walk.known_targets(page.site())?;
+            }
+            let counted = counts.get(&page.index()).copied().unwrap_or(0);
+            if counted != record.uncrawled_intra {
+                walk.report.find(
+                    "pages",
+                    page,
+                    format!(
+                        "{counted} of its intra-site targets are known, the record says {}",
+                        record.uncrawled_intra
+                    ),
+                );
+            }
+            Ok(())
+        })
+    }
+
+    fn known_targets(&self, site: SiteId) -> Result<BTreeMap<u32, u32>, StoreError> {
+        let mut counts = BTreeMap::new();
+        let of_site = self.sites.get(&site);
+        if of_site.is_none_or(|site| site.seen.known == 0) {
+            return Ok(counts);
+        }
+        for entry in self.store.intra_of(site)? {
+            let Ok((page, targets)) = entry else { continue };
+            let known = targets
+                .iter()
+                .filter(|&&target| self.known.contains(PageId::new(site, target).0))
+                .count();
+            if known > 0 {
+                counts.insert(page.index(), u32::try_from(known).unwrap_or(u32::MAX));
+            }
+        }
+        Ok(counts)
+    }
+}

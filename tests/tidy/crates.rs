@@ -1,0 +1,45 @@
+//! What Cargo does not enforce between the crates of the workspace.
+
+use std::fs;
+use std::path::Path;
+
+use super::{fail_on, root, sources};
+
+/// The modules of the algorithms that the store and the formats need: ids of pages and progress.
+const SHARED: [&str; 2] = ["::page", "::watch"];
+
+#[test]
+fn the_store_and_the_formats_see_no_algorithm() {
+    let mut wrong = Vec::new();
+    for folder in ["src/store", "src/formats"] {
+        for (path, text) in sources(folder) {
+            for (number, line) in (1..).zip(text.lines()) {
+                // Several in braces are not looked into, and wrong.
+                let mut after = line.split("seedbank_algorithms").skip(1);
+                if after.any(|after| !SHARED.iter().any(|word| after.starts_with(word))) {
+                    wrong.push(format!("{}:{number}: {}", path.display(), line.trim()));
+                }
+            }
+        }
+    }
+    fail_on("the store or a format uses an algorithm", &wrong);
+}
+
+/// Reasons stand where versions do: the packages take their dependencies from there.
+#[test]
+fn every_package_takes_its_dependencies_from_the_workspace() {
+    let mut wrong = Vec::new();
+    for folder in ["", "src/algorithms", "src/formats", "src/store"] {
+        let path = Path::new(folder).join("Cargo.toml");
+        let manifest = fs::read_to_string(root().join(&path)).unwrap();
+        let mut inside = false;
+        for line in manifest.lines() {
+            if line.starts_with('[') {
+                inside = ["[dependencies]", "[dev-dependencies]"].contains(&line);
+            } else if inside && line.contains('=') && !line.contains("workspace = true") {
+                wrong.push(format!("{}: {line}", path.display()));
+            }
+        }
+    }
+    fail_on("a version outside the workspace's list", &wrong);
+}
