@@ -29,7 +29,7 @@ use super::folder::{
     ACKNOWLEDGED, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, end_copy, lock_file,
     make_folders, marker_format, may_be_ingested, write_marker,
 };
-use super::format::{ACKNOWLEDGING, WITH_KEPT_SITES};
+use super::format::{ACKNOWLEDGING, WITH_KEPT_STEPS};
 use super::live::{LogEvidence, follows, known_epoch, verify_live};
 use super::lock::take_lock;
 use super::logs::{self, LogMark};
@@ -179,7 +179,7 @@ impl Writer {
         if !Pointer::read(path).is_ok_and(|pointer| pointer.is_synced(path)) {
             logs::sync(&path.join("live")).map_err(StoreError::io("sync", path.join("live")))?;
         }
-        let lacks = format < WITH_KEPT_SITES;
+        let lacks = format < WITH_KEPT_STEPS;
         let writer = Self {
             store: Store {
                 rocks: Rocks::open_writer(&path.join("live"), ALL, merging, lacks)?,

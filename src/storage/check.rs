@@ -28,7 +28,6 @@ mod covers;
 mod evidence;
 mod former;
 mod inherited;
-mod kept_sites;
 mod kept_steps;
 mod ledger;
 mod links;

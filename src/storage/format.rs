@@ -23,9 +23,6 @@ pub(super) const WITH_UNDO: u32 = 8;
 /// The first format that keeps what proves the steps of a refresh within a bound.
 pub(super) const WITH_KEPT_STEPS: u32 = 9;
 
-/// The first format that keeps what a refresh by coverage found out of changed sites.
-pub(super) const WITH_KEPT_SITES: u32 = 10;
-
 /// The first format whose banks and states have identities, and whose intents name the size and the
 /// hash of every file of a bulk load.
 pub(super) const WITH_LINEAGE: u32 = 11;

@@ -41,7 +41,6 @@ mod given;
 mod hint;
 mod intent;
 mod keep;
-pub mod kept_sites;
 pub mod kept_steps;
 mod last_block;
 pub mod ledger;

@@ -7,8 +7,6 @@ use std::fs;
 use seedbank::engine::{Bank, CoverMethod, IngestRequest, Method, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::page::{PageId, SiteId};
-use seedbank::storage::evidence::ReachKey;
-use seedbank::storage::kept_sites::{KeptBlock, KeptHead, KeptMark, KeptPage};
 use seedbank::storage::kept_steps::KeptRecord;
 use seedbank::storage::lists::ListText;
 use seedbank::storage::records::{
@@ -51,7 +49,7 @@ pub(super) fn run(data: &[u8]) {
         SITES SITE_IDS PAGES PAGE_IDS INTRA INTRA_IN ROWS ROW_HASHES ROW_MEMBERS CITERS DIGESTS
         BATCHES FORMER_PAGES FORMER_ROWS PLANS REFRESHES CORES VECTORS COMPONENTS COMPONENT_ORDER
         NEAR_CORES CORE_ORIGINS COVERS BITMAPS SEEDS MEMBERS CORE_EVIDENCE STANDINGS REACH META
-        ALIASES ALIAS_IN LISTED LISTS UNDO BARRED SEED_PAGES KEPT_STEPS KEPT_SITES);
+        ALIASES ALIAS_IN LISTED LISTS UNDO BARRED SEED_PAGES KEPT_STEPS);
 }
 
 fn entry<K: Key, V: Value>(table: &Table<K, V>, key: &[u8], value: &[u8]) {
@@ -139,14 +137,6 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             };
             seeds.push(input(number, &(4_u32, 1_u32).bytes(), &written(&kept)));
         }
-        if table.name == tables::KEPT_SITES.name {
-            let key = ReachKey {
-                refresh: 4,
-                site: SiteId(1),
-                block: 0,
-            };
-            seeds.push(input(number, &key.bytes(), &written(&kept_site())));
-        }
         if table.name == tables::BARRED.name {
             let barred = Barred {
                 site: true,
@@ -214,25 +204,3 @@ const SECOND: &str = r#"
 {"url": "http://f.example/", "outlinks": ["http://c.example/", "http://d.example/", "http://g.example/"]}
 {"url": "http://g.example/", "redirect": "http://h.example/"}
 "#;
-
-fn kept_site() -> KeptBlock {
-    let mark = KeptMark {
-        round: 0,
-        weight: -1_000_000,
-        positive: 2_000_000,
-    };
-    let page = KeptPage {
-        value: 1_000_000,
-        covered: Some(0),
-        links: vec![0, 70],
-        marks: vec![mark],
-    };
-    KeptBlock {
-        head: KeptHead {
-            pages: 1,
-            p_uniq: (1, 1),
-            weights: vec![2_000_000],
-        },
-        pages: vec![(3, page)],
-    }
-}

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use seedbank::page::{PageId, PageSet, SiteId};
 use seedbank::storage::Value;
 use seedbank::storage::blocks::{BLOCK, PageBlock};
-use seedbank::storage::evidence::{Covered, Links, Margin, Near, Reach, Standing, Standings};
+use seedbank::storage::evidence::{Covered, Links, Near, Reach, Standing, Standings};
 use seedbank::storage::ledger::CoreOrigin;
 use seedbank::storage::records::FormerRow;
 
@@ -103,7 +103,6 @@ fn reach(from: &mut Cursor<'_>) -> Reach {
         }),
         score: from.maybe(Cursor::score),
         exact: from.byte() % 2 == 1,
-        margin: from.maybe(|from| Margin::of(i64::from(from.small()))),
     }
 }
 

@@ -10,7 +10,6 @@ use crate::engine::ingest::barred::{Bars, Secret};
 use crate::ingest::{self, Location, Naming, Record, SiteMode};
 use crate::page::{PageId, SiteId};
 use crate::storage::aliases::{AliasIn, AliasRecord};
-use crate::storage::kept_sites::UNREAD;
 use crate::storage::records::{Barred, PageState};
 use crate::storage::{Changes, Hash128, Store, StoreError, tables};
 use crate::watch::Watch;
@@ -246,23 +245,6 @@ impl Found {
                 .push(Record::new(url(page)?).outlinks(urls?));
         }
         Ok(without)
-    }
-
-    /// Deletes what refreshes keep of the sites to follow them: links of the pages are there.
-    pub(super) fn delete_kept(
-        &self,
-        store: &Store,
-        changes: &mut Changes,
-    ) -> Result<(), StoreError> {
-        let pages = self.locations.keys().map(|page| page.site());
-        let sites: BTreeSet<SiteId> = pages.chain(self.sites.keys().copied()).collect();
-        for entry in store.scan(&UNREAD)? {
-            let (key, _) = entry?;
-            if sites.contains(&key.site) {
-                changes.delete(&UNREAD, &key)?;
-            }
-        }
-        Ok(())
     }
 
     /// Deletes the ways from names to ids.
