@@ -130,8 +130,6 @@ struct Walk<'a> {
     former: BTreeMap<u32, RoaringTreemap>,
     /// What it takes to take the last batch back; `None` where it cannot be.
     undo: Option<UndoRecord>,
-    /// Whether the bank is of a format that does not look up the lists that a page is on.
-    lacks_way_back: bool,
 }
 
 fn hash(parts: &[&[u8]]) -> u64 {
@@ -176,7 +174,6 @@ impl Store {
             given: None,
             former: BTreeMap::new(),
             undo: None,
-            lacks_way_back: self.lacks_way_back().unwrap_or(false),
         };
         let counters = walk.meta()?;
         walk.pages(counters.batch)?;

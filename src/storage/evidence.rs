@@ -20,7 +20,7 @@ use super::blocks::{Fact, PageBlock};
 use super::codec::{self, Malformed};
 use super::ledger::CoreOrigin;
 use super::records::RefreshId;
-use super::table::{Key, Value, record_values, widened_values};
+use super::table::{Key, Value, record_values};
 use crate::page::{PageId, SiteId};
 
 /// A page of a core.
@@ -393,50 +393,4 @@ impl Value for Standings {
     }
 }
 
-record_values!(Member);
-widened_values!(CoreEvidence, once OlderCoreEvidence;);
-
-/// A [`CoreEvidence`] when every core gave a seed.
-#[derive(Serialize, Deserialize)]
-struct OlderCoreEvidence {
-    sigma: f64,
-    edges: u64,
-    hubs: u32,
-    authorities: u32,
-    authority_sites: u32,
-    seed: PageId,
-    seed_place: SidePlace,
-    since: RefreshId,
-    leads_to: u32,
-    leads_to_sites: u32,
-    first: Vec<PageId>,
-    runner_up: Option<(PageId, f64)>,
-    weakest_hub: (PageId, f64),
-    weakest_authority: (PageId, f64),
-    hub_needs: u64,
-    authority_needs: u64,
-}
-
-impl From<OlderCoreEvidence> for CoreEvidence {
-    fn from(older: OlderCoreEvidence) -> Self {
-        Self {
-            sigma: older.sigma,
-            edges: older.edges,
-            hubs: older.hubs,
-            authorities: older.authorities,
-            authority_sites: older.authority_sites,
-            seed: older.seed,
-            gives_seed: true,
-            seed_place: older.seed_place,
-            since: older.since,
-            leads_to: older.leads_to,
-            leads_to_sites: older.leads_to_sites,
-            first: older.first,
-            runner_up: older.runner_up,
-            weakest_hub: older.weakest_hub,
-            weakest_authority: older.weakest_authority,
-            hub_needs: older.hub_needs,
-            authority_needs: older.authority_needs,
-        }
-    }
-}
+record_values!(Member, CoreEvidence);

@@ -133,9 +133,7 @@ pub(super) fn live_is_damaged(bank: &Path, said: &Acknowledged) -> bool {
 /// Fails where this is not the acknowledged state of the bank or the one after it, which a
 /// process that died may have stored without acknowledging it.
 pub(super) fn follows(live: &Store, said: &Acknowledged) -> Result<(), StoreError> {
-    let Some(expected) = said.id else {
-        return Ok(());
-    };
+    let expected = said.id;
     let fault = |what: String| {
         Err(StoreError::State {
             state: "live",

@@ -15,6 +15,7 @@ use super::content::copy;
 use super::create::make_at;
 use super::error::StoreError;
 use super::folder::{begin_copy, end_copy, marker_format, write_marker};
+use super::format::older_from;
 use super::free_room::has_room;
 use super::from_state::{begin, surround};
 use super::options::Merging;
@@ -63,7 +64,7 @@ fn report(from: u32, begun: Instant) -> MigrateReport {
 /// On the same file system table files are not copied: they never change, and get another name.
 pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateReport, StoreError> {
     let begun = Instant::now();
-    let reader = Reader::open(bank)?;
+    let reader = Reader::open_to_migrate(bank)?;
     are_apart(bank, new)?;
     let (epoch, from) = (reader.epoch(), reader.format()?);
     let sources = sources(bank, epoch, reader.counters()?.batch)?;
@@ -77,8 +78,9 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
             set_mode(place, mode | 0o700)?;
         }
         if from != FORMAT {
-            // It is brought to this build's format by one commit.
-            begin_copy(place, next(epoch)?)?;
+            // It is brought to this build's format by one commit for each step.
+            let mut older = older_from(from).unwrap_or_default().iter();
+            begin_copy(place, older.try_fold(epoch, |epoch, _| next(epoch))?)?;
         }
         let device = |path| fs::metadata(path).map(|found| found.dev()).ok();
         let links = device(bank) == device(place);
@@ -120,3 +122,7 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
     })?;
     Ok(report(from, begun))
 }
+
+#[cfg(test)]
+#[path = "migrate_tests.rs"]
+pub(super) mod tests;

@@ -6,8 +6,7 @@ use std::fmt::Write;
 use super::aliases::{AliasIn, AliasRecord};
 use super::blocks::PageBlock;
 use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
-pub use super::format::{FORMAT, OLDEST_FORMAT};
-use super::format::{WITH_ALIASES, WITH_KEPT_STEPS, WITH_LISTS, WITH_UNDO};
+pub use super::format::FORMAT;
 use super::kept_steps::KeptRecord;
 use super::ledger::{ComponentRecord, NearRecords, OrderKey, OriginKey};
 use super::links::{LinkBlock, LinkKey};
@@ -156,15 +155,6 @@ tables! {
     KEPT_STEPS = "kept_steps": (u32, u32) => KeptRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: at rank 0 the pages that the steps name, gap-coded, and the group of each; else groups with scores on a grid, codes u8, and with weights on a grid, codes u16";
 }
-
-/// The tables of banks of older formats, the newest first: the first format that has more than
-/// these, and these.
-pub(super) const OF_OLDER: [(u32, &[TableInfo]); 4] = [
-    (WITH_KEPT_STEPS, ALL.split_at(ALL.len() - 1).0),
-    (WITH_UNDO, ALL.split_at(ALL.len() - 4).0),
-    (WITH_LISTS, ALL.split_at(ALL.len() - 6).0),
-    (WITH_ALIASES, ALL.split_at(ALL.len() - 8).0),
-];
 
 /// Keys of `meta`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -16,9 +16,9 @@ use crate::storage::content::{Content, copy};
 use crate::storage::create::make_at;
 use crate::storage::error::StoreError;
 use crate::storage::folder::{end_copy, sync_folder, write_marker};
+use crate::storage::format::older_from;
 use crate::storage::free_room::has_room;
 use crate::storage::from_state::{begin, surround};
-use crate::storage::tables::FORMAT;
 use crate::watch::Watch;
 
 /// What was restored.
@@ -91,11 +91,9 @@ fn chosen<'a>(
         None => lists.last(),
     };
     match (found, number) {
-        (Some((_, Ok(list))), _) if list.made.format > FORMAT => Err(StoreError::OtherFormat {
-            path: path(),
-            found: list.made.format,
-            known: FORMAT,
-        }),
+        (Some((_, Ok(list))), _) if older_from(list.made.format).is_none() => {
+            Err(StoreError::other_format(path(), list.made.format))
+        }
         (Some((_, Ok(list))), _) => Ok(list),
         (Some((number, Err(what))), _) => Err(damaged(*number, what.clone(), None)),
         (None, Some(number)) if !lists.is_empty() => Err(BackupError::NoSuch {

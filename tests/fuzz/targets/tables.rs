@@ -9,9 +9,7 @@ use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::page::{PageId, SiteId};
 use seedbank::storage::kept_steps::KeptRecord;
 use seedbank::storage::lists::ListText;
-use seedbank::storage::records::{
-    Barred, Counters, Intent, Lineage, ListedSeed, LoadFile, Meta, OldIntent, OldIntentFiles,
-};
+use seedbank::storage::records::{Barred, Counters, Intent, Lineage, ListedSeed, LoadFile, Meta};
 use seedbank::storage::tables::{self, ALL, MetaKey};
 use seedbank::storage::{Key, Table, Value, raw_entries};
 use seedbank::watch::Unwatched;
@@ -116,9 +114,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             }
         }
         if table.name == tables::META.name {
-            for intent in [intent(), old_intent()] {
-                seeds.push(input(number, &MetaKey::Intent.bytes(), &written(&intent)));
-            }
+            seeds.push(input(number, &MetaKey::Intent.bytes(), &written(&intent())));
         }
         if table.name == tables::LISTED.name {
             let listed = ListedSeed {
@@ -174,17 +170,6 @@ fn intent() -> Meta {
             state: 3,
             previous: 2,
         },
-    })
-}
-
-fn old_intent() -> Meta {
-    Meta::OldIntent(OldIntent {
-        folder: "3".to_owned(),
-        tables: vec![OldIntentFiles {
-            table: "rows".to_owned(),
-            files: vec!["rows-000000.sst".to_owned()],
-        }],
-        counters: Counters::default(),
     })
 }
 
