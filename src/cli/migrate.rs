@@ -15,8 +15,9 @@ Examples:
   seedbank migrate bank                in place; exit status 0 also where there is nothing to do
   seedbank migrate bank --to newbank   the old bank stays, for an older version of seedbank to read
 
-Any command that writes does the first of them at its beginning. A bank of a newer format is refused
-with its version, by every command.";
+Any command that writes does the first of them at its beginning. The first format is 1, so there is
+nothing to migrate yet. A bank of a newer format, or of a development version before 0.1, is refused by
+every command.";
 
 /// Bring a bank that an earlier version wrote to the format of this one
 ///

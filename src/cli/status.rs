@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::{Bank, FORMAT, Holds, LastBatch, ListToday, PlanView, Status, TableSize};
+use seedbank::engine::{Bank, Holds, LastBatch, ListToday, PlanView, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::shown::{counted, plain};
 
@@ -72,12 +72,6 @@ fn text(status: &Status, with_sizes: bool) -> String {
         "format {}; a site is {site} (public suffix list {}); URLs by {urls}",
         status.format, status.suffix_list
     );
-    if status.format < FORMAT {
-        let _ = writeln!(
-            text,
-            "this version writes format {FORMAT}, and the next command that writes brings the bank to it; `seedbank migrate` does only that"
-        );
-    }
     let _ = writeln!(
         text,
         "batches {}, refreshes {}\nsites {}\npages {} crawled, {} known, {} gone; {} spam",

@@ -235,7 +235,7 @@ impl From<EngineError> for Fault {
                 "The bank was removed or moved while this server ran. It answers again once a bank is there.",
             ),
             EngineError::Store(StoreError::OtherFormat { .. }) => Some(
-                "Another version of the program brought the bank to another format. Stop this server, and start the version that the bank belongs to.",
+                "The bank has a format that this version of the program does not read. Migrate the bank, or start the version that it belongs to.",
             ),
             EngineError::Store(e) if e.is_damage() => Some(
                 "Check the bank on the command line, which says what is damaged and how it is mended.",

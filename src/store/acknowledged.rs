@@ -47,12 +47,11 @@ pub(super) struct Acknowledged {
     /// Whether all of it is in files that the MANIFEST names; if `false`, some of it may be in the
     /// log alone.
     pub(super) in_files: bool,
-    /// The identity of the state; `None` in a bank of a format before 11.
-    pub(super) id: Option<StateId>,
+    /// The identity of the state.
+    pub(super) id: StateId,
     /// The epoch of the state that was published then; 0 where none was known to be.
     pub(super) published: u64,
-    /// The log that holds what is in no file; `None` where nothing is in it, or in a bank of a format
-    /// before 11.
+    /// The log that holds what is in no file; `None` where nothing is in it.
     pub(super) log: Option<LogMark>,
     /// The live database's MANIFEST at that time.
     pub(super) manifest: Manifest,
@@ -86,11 +85,8 @@ impl fmt::Display for Acknowledged {
         let place = if *in_files { "files" } else { "log" };
         write!(
             f,
-            "epoch {epoch} batch {batch} refresh {refresh} in {place} "
+            "epoch {epoch} batch {batch} refresh {refresh} in {place} {id} published {published} "
         )?;
-        if let Some(id) = id {
-            write!(f, "{id} published {published} ")?;
-        }
         if let Some(log) = log {
             write!(f, "{log} ")?;
         }
@@ -120,12 +116,10 @@ impl FromStr for Acknowledged {
             Some("log") => false,
             _ => return Err(()),
         };
-        let (mut id, mut published) = (None, 0);
-        if let Some(bank) = named("bank") {
-            let state = named("state").ok_or(())?;
-            id = Some(StateId::parse(bank, state).ok_or(())?);
-            published = number(named("published"))?;
-        }
+        let bank = named("bank").ok_or(())?;
+        let state = named("state").ok_or(())?;
+        let id = StateId::parse(bank, state).ok_or(())?;
+        let published = number(named("published"))?;
         let mut log = None;
         if words.next_if_eq(&"log").is_some() {
             log = Some(LogMark::parse(|| words.next()).ok_or(())?);
@@ -176,8 +170,7 @@ fn damaged(what: &str) -> StoreError {
 }
 
 impl Acknowledged {
-    /// The last state that the bank acknowledged; `None` where the file is missing, as in banks of
-    /// older formats.
+    /// The last state that the bank acknowledged; `None` where the file is missing.
     pub(super) fn read(bank: &Path) -> Result<Option<Self>, StoreError> {
         let path = bank.join(ACKNOWLEDGED);
         let bytes = match read_small(&path) {
@@ -252,7 +245,7 @@ impl Acknowledged {
 mod tests {
     use super::*;
 
-    /// The longest text that there can be, but for banks of older formats (epoch 3).
+    /// The longest text that there can be; in epoch 3 without a log.
     fn said(epoch: u64) -> Acknowledged {
         let hash = blake3::hash(b"x").to_hex();
         let id = StateId {
@@ -267,8 +260,8 @@ mod tests {
             batch: u32::MAX,
             refresh: u32::MAX,
             in_files: epoch.is_multiple_of(2),
-            id: (epoch != 3).then_some(id),
-            published: if epoch == 3 { 0 } else { u64::MAX },
+            id,
+            published: u64::MAX,
             log: LogMark::parse(|| words.next()).filter(|_| epoch != 3),
             manifest: format!("MANIFEST-{max} {max} {hash}").parse().unwrap(),
         }

@@ -23,13 +23,14 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use super::acknowledged::Acknowledged;
+use super::bulk_load::verify;
 use super::changes::Changes;
 use super::error::StoreError;
 use super::folder::{
     ACKNOWLEDGED, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, end_copy, lock_file,
     make_folders, marker_format, may_be_ingested, write_marker,
 };
-use super::format::{ACKNOWLEDGING, WITH_KEPT_SITES};
+use super::format::{FORMAT, older_from};
 use super::live::{LogEvidence, follows, known_epoch, verify_live};
 use super::lock::take_lock;
 use super::logs::{self, LogMark};
@@ -42,9 +43,10 @@ use super::published::{
 };
 use super::records::Meta;
 use super::rocks::Rocks;
+use super::steps::run_step;
 use super::store::Store;
 use super::table::{Key, Value};
-use super::tables::{ALL, FORMAT, META, MetaKey, UNDO};
+use super::tables::{ALL, META, MetaKey, UNDO};
 use seedbank_algorithms::watch::{Unwatched, Watch};
 
 /// How many bytes a bank of an older format takes to bring up, besides the store's own, before it
@@ -57,8 +59,7 @@ pub(super) fn acknowledge(bank: &Path, store: &Store, in_files: bool) -> Result<
     let counters = store.counters()?;
     let pointer = Pointer::read(bank).ok();
     let id = store.state_id()?;
-    // Builds of formats that have no identities do not know the mark of a log either.
-    let log = if in_files || id.is_none() {
+    let log = if in_files {
         Ok(None)
     } else {
         // The number is read first: where tables are written meanwhile, the mark covers files that
@@ -160,22 +161,19 @@ impl Writer {
         for folder in FOLDERS {
             make_folders(&path.join(folder)).map_err(StoreError::io("make", path.join(folder)))?;
         }
-        let said = Acknowledged::read(path)?;
-        if said.is_none() && format >= ACKNOWLEDGING {
-            return Err(StoreError::State {
-                state: ACKNOWLEDGED,
-                what: "it is missing".to_owned(),
-            });
-        }
-        let log = verify_live(path, said.as_ref())?;
-        if let (Some(said), Ok(pointer)) = (&said, Pointer::read(path)) {
-            pointer.is_expected(said)?;
+        let said = Acknowledged::read(path)?.ok_or_else(|| StoreError::State {
+            state: ACKNOWLEDGED,
+            what: "it is missing".to_owned(),
+        })?;
+        let log = verify_live(path, Some(&said))?;
+        if let Ok(pointer) = Pointer::read(path) {
+            pointer.is_expected(&said)?;
         }
         // What a killed process wrote to the log may be in memory alone, and is about to be relied on.
         if !Pointer::read(path).is_ok_and(|pointer| pointer.is_synced(path)) {
             logs::sync(&path.join("live")).map_err(StoreError::io("sync", path.join("live")))?;
         }
-        let lacks = format < WITH_KEPT_SITES;
+        let lacks = format != FORMAT;
         let writer = Self {
             store: Store {
                 rocks: Rocks::open_writer(&path.join("live"), ALL, merging, lacks)?,
@@ -183,13 +181,10 @@ impl Writer {
             bank: path.to_path_buf(),
             _lock: lock,
         };
-        let known = known_epoch(path, said.as_ref());
-        writer.is_not_older(known)?;
-        if let Some(said) = &said {
-            follows(&writer, said)?;
-        }
+        writer.is_not_older(known_epoch(path, Some(&said)))?;
+        follows(&writer, &said)?;
         writer.finish(log, watch)?;
-        if format < FORMAT {
+        if format != FORMAT {
             write_marker(path, FORMAT)?;
         }
         end_copy(path);
@@ -203,15 +198,11 @@ impl Writer {
     fn finish(&self, log: LogEvidence, watch: &dyn Watch) -> Result<(), StoreError> {
         let path = &self.bank;
         let format = self.format()?;
-        if format > FORMAT {
-            return Err(StoreError::OtherFormat {
-                path: path.clone(),
-                found: format,
-                known: FORMAT,
-            });
+        if older_from(format).is_none() {
+            return Err(StoreError::other_format(path, format));
         }
-        if let Some(unfinished) = self.unfinished_load()? {
-            let intent = unfinished.verified(path, watch)?;
+        if let Some(intent) = self.unfinished_load()? {
+            verify(&intent, path, watch)?;
             tracing::info!("finishing a bulk load that was interrupted");
             self.finish_load(&intent)?;
         } else if may_be_ingested(path, self.counters()?.epoch) {
@@ -220,12 +211,7 @@ impl Writer {
         if log == LogEvidence::Unknown {
             self.is_whole("its log is not the acknowledged one", watch)?;
         }
-        // A load may have brought it.
-        let format = self.format()?;
-        if format < FORMAT {
-            tracing::info!("upgrading the bank from format {format} to {FORMAT}");
-            self.bring_up(watch)?;
-        }
+        self.migrate(watch)?;
         let epoch = self.counters()?.epoch;
         let in_files = if let Some(in_files) = published_in_files(path, epoch, self.state_id()?) {
             if let Some(table) = table_unlike_published(path, Compared::Stat)? {
@@ -261,18 +247,21 @@ impl Writer {
         }
     }
 
-    /// Brings a bank of an older format to that of this build, in one commit: what tables are kept of
-    /// that older builds did not have, and the format.
-    ///
-    /// Cost: one scan of all lists of seeds.
-    fn bring_up(&self, watch: &dyn Watch) -> Result<(), StoreError> {
-        self.may_be_published(watch)?;
-        // A process that died may have left the state unacknowledged.
-        acknowledge(&self.bank, &self.store, false)?;
-        let mut changes = Changes::new(&self.spill_folder(), UPGRADE_MEMORY);
-        changes.put_ways_back(&self.store)?;
-        changes.put(&META, &MetaKey::Format, &Meta::Format(FORMAT))?;
-        self.commit(changes, self.counters()?)
+    /// Brings a bank of an older format to that of this build, in one commit for each step.
+    fn migrate(&self, watch: &dyn Watch) -> Result<(), StoreError> {
+        // The load that was just finished may have been a step.
+        for older in older_from(self.format()?).unwrap_or_default() {
+            let (from, to) = (older.number, older.next);
+            tracing::info!("upgrading the bank from format {from} to {to}");
+            self.may_be_published(watch)?;
+            // A process that died may have left the state unacknowledged.
+            acknowledge(&self.bank, &self.store, false)?;
+            let mut changes = Changes::new(&self.spill_folder(), UPGRADE_MEMORY);
+            run_step(from, &self.store, &mut changes)?;
+            changes.put(&META, &MetaKey::Format, &Meta::Format(to))?;
+            self.commit(changes, self.counters()?)?;
+        }
+        Ok(())
     }
 
     /// Fails where the live state is damaged, of which this table is not what the published state has

@@ -128,7 +128,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::evidence::{Covered, Links, Margin, Near, Reach, Standing};
+    use crate::evidence::{Covered, Links, Near, Reach, Standing};
     use crate::ledger::CoreOrigin;
     use seedbank_algorithms::page::PageId;
 
@@ -162,17 +162,13 @@ mod tests {
     fn reach() -> impl Strategy<Value = Reach> {
         let covered = (1_u32..9, 0_u32..6).prop_map(|(pick, hop)| Covered { pick, hop });
         let score = prop::option::of((any::<i32>().prop_map(f64::from), any::<bool>()));
-        let margin = prop::option::of(any::<i64>());
         let pick = prop::option::of(1_u32..9);
-        (pick, prop::option::of(covered), score, margin).prop_map(
-            |(pick, covered, score, margin)| Reach {
-                pick,
-                covered,
-                score: score.map(|score| score.0),
-                exact: score.is_none_or(|score| score.1),
-                margin: margin.map(Margin::of),
-            },
-        )
+        (pick, prop::option::of(covered), score).prop_map(|(pick, covered, score)| Reach {
+            pick,
+            covered,
+            score: score.map(|score| score.0),
+            exact: score.is_none_or(|score| score.1),
+        })
     }
 
     fn comes_back<T: Fact + Clone + PartialEq + std::fmt::Debug>(facts: BTreeMap<u32, T>) {

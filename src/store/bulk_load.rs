@@ -36,21 +36,12 @@ use seedbank_algorithms::watch::Watch;
 /// The sorted file, in a load's folder, with the record of what takes the last batch back.
 const UNDO_FILE: &str = "meta-undo.sst";
 
-/// What a database says of a bulk load that was not finished.
-pub(super) enum Unfinished {
-    /// The files are complete, and the intent says which they are.
-    Load(Intent),
-    /// A build before format 11 began it. Its intent does not say what its files have to contain.
-    OfOldFormat,
-}
-
 impl Store {
     /// The bulk load that was begun and not finished; `None` where there is none.
-    pub(super) fn unfinished_load(&self) -> Result<Option<Unfinished>, StoreError> {
+    pub(super) fn unfinished_load(&self) -> Result<Option<Intent>, StoreError> {
         match self.get(&META, &MetaKey::Intent)? {
             None => Ok(None),
-            Some(Meta::Intent(intent)) => Ok(Some(Unfinished::Load(intent))),
-            Some(Meta::OldIntent(_)) => Ok(Some(Unfinished::OfOldFormat)),
+            Some(Meta::Intent(intent)) => Ok(Some(intent)),
             Some(_) => Err(StoreError::Damaged {
                 table: META.name,
                 key: "Intent".to_owned(),
@@ -60,29 +51,23 @@ impl Store {
     }
 }
 
-impl Unfinished {
-    /// Compares all files of the load with the intent, and fails where one is missing or differs.
-    ///
-    /// Cost: reads all files.
-    pub(super) fn verified(self, bank: &Path, watch: &dyn Watch) -> Result<Intent, StoreError> {
-        let unfinishable = |what: String| StoreError::State {
-            state: "live",
-            what: format!("an interrupted bulk load cannot be finished: {what}"),
-        };
-        let Self::Load(intent) = self else {
-            let what = "an earlier version of Seedbank began it, which recorded no checksums";
-            return Err(unfinishable(what.to_owned()));
-        };
-        let bytes = intent.files.iter().map(|file| file.bytes).sum();
-        watch.stage("verify an interrupted bulk load", Some(bytes));
-        for file in &intent.files {
-            if let Some(what) = file_fault(bank, &intent.folder, file, watch)? {
-                let name = format!("loads/{}/{}", intent.folder, file.name);
-                return Err(unfinishable(format!("{name} {what}")));
-            }
+/// Compares all files of an interrupted load with its intent, and fails where one is missing or
+/// differs.
+///
+/// Cost: reads all files.
+pub(super) fn verify(intent: &Intent, bank: &Path, watch: &dyn Watch) -> Result<(), StoreError> {
+    let bytes = intent.files.iter().map(|file| file.bytes).sum();
+    watch.stage("verify an interrupted bulk load", Some(bytes));
+    for file in &intent.files {
+        if let Some(what) = file_fault(bank, &intent.folder, file, watch)? {
+            let name = format!("loads/{}/{}", intent.folder, file.name);
+            return Err(StoreError::State {
+                state: "live",
+                what: format!("an interrupted bulk load cannot be finished: {name} {what}"),
+            });
         }
-        Ok(intent)
     }
+    Ok(())
 }
 
 /// What is wrong with a file of a load; `None` where nothing is.

@@ -124,23 +124,3 @@ fn a_load_that_lost_a_file_is_never_published() {
         }
     }
 }
-
-/// Earlier formats recorded no checksums, so their loads cannot be verified.
-#[test]
-fn a_load_of_an_earlier_format_is_refused() {
-    let place = TestBank::new();
-    let writer = place.writer();
-    let old = crate::records::OldIntent {
-        folder: "2".to_owned(),
-        tables: Vec::new(),
-        counters: writer.counters().unwrap(),
-    };
-    let value = Meta::OldIntent(old);
-    write_meta(&writer.store, &[(MetaKey::Intent, value)], None).unwrap();
-    drop(writer);
-    let refused = Writer::open(&place.path(), false, &Unwatched)
-        .err()
-        .unwrap();
-    assert!(refused.to_string().contains("earlier version"), "{refused}");
-    place.reads(&place.before);
-}

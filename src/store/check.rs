@@ -28,7 +28,6 @@ mod covers;
 mod evidence;
 mod former;
 mod inherited;
-mod kept_sites;
 mod kept_steps;
 mod ledger;
 mod links;
@@ -131,8 +130,6 @@ struct Walk<'a> {
     former: BTreeMap<u32, RoaringTreemap>,
     /// What it takes to take the last batch back; `None` where it cannot be.
     undo: Option<UndoRecord>,
-    /// Whether the bank is of a format that does not look up the lists that a page is on.
-    lacks_way_back: bool,
 }
 
 fn hash(parts: &[&[u8]]) -> u64 {
@@ -177,7 +174,6 @@ impl Store {
             given: None,
             former: BTreeMap::new(),
             undo: None,
-            lacks_way_back: self.lacks_way_back().unwrap_or(false),
         };
         let counters = walk.meta()?;
         walk.pages(counters.batch)?;

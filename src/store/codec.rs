@@ -17,11 +17,8 @@ use serde::de::DeserializeOwned;
 
 use seedbank_algorithms::page::PageSet;
 
-/// The version byte of a record whose fields never changed.
+/// The version byte of a record.
 const RECORD_VERSION: u8 = 1;
-
-/// The version byte of a record that has fields which [`RECORD_VERSION`] lacked.
-const WIDENED_VERSION: u8 = 2;
 
 /// The largest record that is read back, in bytes.
 const RECORD_LIMIT: u64 = 1 << 30;
@@ -44,16 +41,7 @@ fn options() -> impl Options {
 
 /// Appends a record: the version byte and its bincode.
 pub(crate) fn put_record<T: Serialize>(record: &T, out: &mut Vec<u8>) -> Result<(), Malformed> {
-    put_version(RECORD_VERSION, record, out)
-}
-
-/// Appends a record that has more fields than formats before 7 gave it.
-pub(crate) fn put_widened<T: Serialize>(record: &T, out: &mut Vec<u8>) -> Result<(), Malformed> {
-    put_version(WIDENED_VERSION, record, out)
-}
-
-fn put_version<T: Serialize>(version: u8, record: &T, out: &mut Vec<u8>) -> Result<(), Malformed> {
-    out.push(version);
+    out.push(RECORD_VERSION);
     options()
         .serialize_into(out, record)
         .map_err(|e| Malformed(format!("record cannot be written: {e}")))
@@ -63,18 +51,6 @@ fn put_version<T: Serialize>(version: u8, record: &T, out: &mut Vec<u8>) -> Resu
 pub(crate) fn take_record<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malformed> {
     match bytes.split_first() {
         Some((&RECORD_VERSION, rest)) => take_fields(rest),
-        other => Err(unknown(other)),
-    }
-}
-
-/// Reads a record that [`put_widened`] wrote, or one of `F`, its former fields, that
-/// [`put_record`] did.
-pub(crate) fn take_widened<T: DeserializeOwned, F: DeserializeOwned + Into<T>>(
-    bytes: &[u8],
-) -> Result<T, Malformed> {
-    match bytes.split_first() {
-        Some((&WIDENED_VERSION, rest)) => take_fields(rest),
-        Some((&RECORD_VERSION, rest)) => take_fields::<F>(rest).map(F::into),
         other => Err(unknown(other)),
     }
 }

@@ -95,10 +95,7 @@ impl Writer {
 
     /// The identities of the next state.
     pub(super) fn next_lineage(&self) -> Result<Lineage, StoreError> {
-        match self.lineage()? {
-            Some(lineage) => lineage.next(),
-            None => Lineage::new_bank(),
-        }
+        self.lineage()?.next()
     }
 
     /// Writes a small set of changes as one.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::backup_error::BackupError;
-use super::format::OLDEST_FORMAT;
+use super::format::{FORMAT, LAST_UNRELEASED, older_from};
 use super::hint::StoreHint;
 use seedbank_algorithms::watch::Interrupted;
 
@@ -29,15 +29,15 @@ pub enum StoreError {
         /// What is wrong with it.
         what: String,
     },
-    /// A newer or a much older build wrote this bank.
-    #[error("{} has format version {found}, this build reads versions {OLDEST_FORMAT} to {known}", path.display())]
+    /// The bank has another format than this build reads and writes.
+    #[error("{}: expected bank format {expected}, found {found}", path.display())]
     OtherFormat {
         /// The bank's folder.
         path: PathBuf,
         /// The bank's format version.
         found: u32,
-        /// The newest version that this build knows.
-        known: u32,
+        /// The format version of this build.
+        expected: u32,
     },
     /// Another process (or another handle in this one) writes to the bank.
     #[error("{} is being written by another process", .0.display())]
@@ -117,7 +117,8 @@ impl StoreError {
         Some(match self {
             Self::Occupied(_) => StoreHint::OtherFolder,
             Self::NoBank(_) => StoreHint::CheckPathOrCreate,
-            Self::OtherFormat { found, known, .. } if found > known => StoreHint::NewerBuild,
+            Self::OtherFormat { found, .. } if older_from(*found).is_some() => StoreHint::Migrate,
+            Self::OtherFormat { found, .. } if *found > LAST_UNRELEASED => StoreHint::NewerBuild,
             Self::OtherFormat { .. } => StoreHint::NewBank,
             Self::Busy(_) => StoreHint::Wait,
             Self::State { .. } | Self::NoMarker(_) => StoreHint::Repair,
@@ -149,6 +150,15 @@ impl StoreError {
             Self::Rocks { source, .. } if is_space(source) => StoreHint::MakeRoomInStore,
             _ => return None,
         })
+    }
+
+    /// The bank has this format, which is not that of this build.
+    pub(crate) fn other_format(path: impl AsRef<Path>, found: u32) -> Self {
+        Self::OtherFormat {
+            path: path.as_ref().to_path_buf(),
+            found,
+            expected: FORMAT,
+        }
     }
 
     /// A thread that the bank started ended before its work was done.

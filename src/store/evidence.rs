@@ -20,7 +20,7 @@ use super::blocks::{Fact, PageBlock};
 use super::codec::{self, Malformed};
 use super::ledger::CoreOrigin;
 use super::records::RefreshId;
-use super::table::{Key, Value, record_values, widened_values};
+use super::table::{Key, Value, record_values};
 use seedbank_algorithms::page::{PageId, SiteId};
 
 /// A page of a core.
@@ -240,38 +240,6 @@ pub struct Reach {
     pub score: Option<f64>,
     /// Whether the score is exact; if `false`, it is an upper bound.
     pub exact: bool,
-    /// Over the web, of a candidate: how far it was from those that a pick lists. `None` where that is
-    /// not known.
-    pub margin: Option<Margin>,
-}
-
-/// How much a candidate fell short at least of the last one that a pick lists, whenever it could be
-/// picked and was not listed: a step of a quarter of an octave, rounded down.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Margin(u8);
-
-impl Margin {
-    /// The margin of so many millionths; at least 0.
-    #[must_use]
-    pub fn of(millionths: i64) -> Self {
-        let millionths = millionths.max(0).cast_unsigned();
-        let Some(octave) = millionths.checked_ilog2().filter(|octave| *octave >= 2) else {
-            return Self(u8::try_from(millionths).unwrap_or(u8::MAX));
-        };
-        let quarter = millionths >> (octave - 2) & 3;
-        let step = u64::from(4 * (octave - 1)) + quarter;
-        Self(u8::try_from(step).unwrap_or(u8::MAX))
-    }
-
-    /// The least number of millionths that are rounded to it.
-    #[must_use]
-    pub fn millionths(self) -> i64 {
-        let step = i64::from(self.0);
-        if step < 4 {
-            return step;
-        }
-        (4 + step % 4) << (step / 4 - 1)
-    }
 }
 
 /// Which pick covers a page first.
@@ -287,9 +255,6 @@ const PICKED: u8 = 1;
 const COVERED: u8 = 2;
 const SCORED: u8 = 4;
 const BOUNDED: u8 = 8;
-const MARGIN: u8 = 16;
-/// The largest step of a [`Margin`]: that of the largest number of 63 bits.
-const LAST_MARGIN: u8 = 247;
 
 impl Fact for Reach {
     fn put(&self, out: &mut Vec<u8>) {
@@ -298,8 +263,7 @@ impl Fact for Reach {
             flag(self.pick.is_some(), PICKED)
                 | flag(self.covered.is_some(), COVERED)
                 | flag(self.score.is_some(), SCORED)
-                | flag(!self.exact, BOUNDED)
-                | flag(self.margin.is_some(), MARGIN),
+                | flag(!self.exact, BOUNDED),
         );
         if let Some(pick) = self.pick {
             codec::put_varint(u64::from(pick), out);
@@ -311,14 +275,11 @@ impl Fact for Reach {
         if let Some(score) = self.score {
             out.extend_from_slice(&score.to_le_bytes());
         }
-        if let Some(margin) = self.margin {
-            out.push(margin.0);
-        }
     }
 
     fn take(bytes: &mut &[u8]) -> Result<Self, Malformed> {
         let tag = take_tag(bytes)?;
-        if tag > PICKED | COVERED | SCORED | BOUNDED | MARGIN {
+        if tag > PICKED | COVERED | SCORED | BOUNDED {
             return Err(Malformed("reach of no kind".to_owned()));
         }
         let mut reach = Self {
@@ -326,7 +287,6 @@ impl Fact for Reach {
             covered: None,
             score: None,
             exact: tag & BOUNDED == 0,
-            margin: None,
         };
         if tag & PICKED != 0 {
             reach.pick = Some(take_u32(bytes)?);
@@ -339,13 +299,6 @@ impl Fact for Reach {
         }
         if tag & SCORED != 0 {
             reach.score = Some(take_score(bytes)?);
-        }
-        if tag & MARGIN != 0 {
-            let margin = Some(Margin(take_tag(bytes)?));
-            reach.margin = margin.filter(|margin| margin.0 <= LAST_MARGIN);
-            if reach.margin.is_none() {
-                return Err(Malformed("margin is beyond the last".to_owned()));
-            }
         }
         Ok(reach)
     }
@@ -440,50 +393,4 @@ impl Value for Standings {
     }
 }
 
-record_values!(Member);
-widened_values!(CoreEvidence, once OlderCoreEvidence;);
-
-/// A [`CoreEvidence`] when every core gave a seed.
-#[derive(Serialize, Deserialize)]
-struct OlderCoreEvidence {
-    sigma: f64,
-    edges: u64,
-    hubs: u32,
-    authorities: u32,
-    authority_sites: u32,
-    seed: PageId,
-    seed_place: SidePlace,
-    since: RefreshId,
-    leads_to: u32,
-    leads_to_sites: u32,
-    first: Vec<PageId>,
-    runner_up: Option<(PageId, f64)>,
-    weakest_hub: (PageId, f64),
-    weakest_authority: (PageId, f64),
-    hub_needs: u64,
-    authority_needs: u64,
-}
-
-impl From<OlderCoreEvidence> for CoreEvidence {
-    fn from(older: OlderCoreEvidence) -> Self {
-        Self {
-            sigma: older.sigma,
-            edges: older.edges,
-            hubs: older.hubs,
-            authorities: older.authorities,
-            authority_sites: older.authority_sites,
-            seed: older.seed,
-            gives_seed: true,
-            seed_place: older.seed_place,
-            since: older.since,
-            leads_to: older.leads_to,
-            leads_to_sites: older.leads_to_sites,
-            first: older.first,
-            runner_up: older.runner_up,
-            weakest_hub: older.weakest_hub,
-            weakest_authority: older.weakest_authority,
-            hub_needs: older.hub_needs,
-            authority_needs: older.authority_needs,
-        }
-    }
-}
+record_values!(Member, CoreEvidence);

@@ -14,10 +14,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::acknowledged::Acknowledged;
+use super::bulk_load::verify;
 use super::check::CheckReport;
 use super::error::StoreError;
 use super::folder::{ACKNOWLEDGED, WRITER_LOCK, marker_format, names_in, open_regular};
-use super::format::ACKNOWLEDGING;
 use super::live::{live_fault, read_live};
 use super::logs;
 use super::reader::Reader;
@@ -138,21 +138,20 @@ fn try_lock(bank: &Path) -> (Option<File>, Lock) {
 ///
 /// Cost: one scan of every table, two where the states do not consist of the same files.
 pub fn check(bank: &Path, watch: &dyn Watch) -> Result<BankCheck, StoreError> {
-    let format = marker_format(bank)?;
+    marker_format(bank)?;
     let (_lock, lock) = try_lock(bank);
-    examine(bank, &lock, format, watch)
+    examine(bank, &lock, watch)
 }
 
 /// Examines a bank whose marker may be lost, whether or not the caller holds the writer's lock.
 pub(super) fn examine(
     bank: &Path,
     lock: &Lock,
-    format: u32,
     watch: &dyn Watch,
 ) -> Result<BankCheck, StoreError> {
     let published = Reader::of_published(bank);
     let epoch = published.as_ref().ok().map(Reader::epoch);
-    let (said, files) = acknowledgement(bank, format, epoch)?;
+    let (said, files) = acknowledgement(bank, epoch)?;
     let published = published.and_then(|reader| match &said {
         Some(said) => reader.is_expected(said).map(|()| reader),
         None => Ok(reader),
@@ -207,7 +206,6 @@ pub(super) fn obstacles(bank: &Path) -> Vec<String> {
 /// the file that says so.
 fn acknowledgement(
     bank: &Path,
-    format: u32,
     published: Option<u64>,
 ) -> Result<(Option<Acknowledged>, Vec<FileFinding>), StoreError> {
     let said = match Acknowledged::read(bank) {
@@ -222,11 +220,7 @@ fn acknowledgement(
             "it acknowledges state {epoch}, and state {published} is published"
         ))
     };
-    let what = if said.is_none() && format < ACKNOWLEDGING && !bank.join(ACKNOWLEDGED).exists() {
-        None
-    } else {
-        Acknowledged::fault(bank).or_else(older)
-    };
+    let what = Acknowledged::fault(bank).or_else(older);
     let files = what.map(|what| FileFinding {
         file: ACKNOWLEDGED.to_owned(),
         what,
@@ -274,8 +268,8 @@ fn walk(bank: &Path, store: &Store, watch: &dyn Watch) -> Result<StateCheck, Sto
     // An intent that is another record is for the walk to find.
     let unfinished = store.unfinished_load().ok().flatten();
     let is_unfinished = unfinished.is_some();
-    let walk = if let Some(unfinished) = unfinished {
-        unfinished.verified(bank, watch)?;
+    let walk = if let Some(intent) = unfinished {
+        verify(&intent, bank, watch)?;
         // What every writer reads, wherever it is stored.
         store.format()?;
         store.settings()?;

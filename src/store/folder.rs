@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::error::StoreError;
-use super::tables::{FORMAT, OLDEST_FORMAT};
+use super::format::older_from;
 
 /// The file that makes a folder a bank; it holds the format's number.
 pub(super) const MARKER: &str = "SEEDBANK";
@@ -89,7 +89,7 @@ fn has_state(bank: &Path) -> bool {
         .any(|file| bank.join(file).exists())
 }
 
-/// The format in a bank's marker; an error unless this build reads it.
+/// The format in a bank's marker; an error unless it is that of this build or can be migrated to it.
 pub(super) fn marker_format(bank: &Path) -> Result<u32, StoreError> {
     let marker = bank.join(MARKER);
     let lost = || {
@@ -108,14 +108,10 @@ pub(super) fn marker_format(bank: &Path) -> Result<u32, StoreError> {
     };
     let rest = text.strip_prefix(MARKER_TEXT).ok_or_else(lost)?;
     let found = rest.trim().parse().map_err(|_| lost())?;
-    if !(OLDEST_FORMAT..=FORMAT).contains(&found) {
-        return Err(StoreError::OtherFormat {
-            path: bank.to_path_buf(),
-            found,
-            known: FORMAT,
-        });
+    match older_from(found) {
+        Some(_) => Ok(found),
+        None => Err(StoreError::other_format(bank, found)),
     }
-    Ok(found)
 }
 
 /// Notes, durably, that a bank is being made in the folder; [`write_marker`] replaces the note at

@@ -1,31 +1,39 @@
-//! The format versions in which banks are written and read.
+//! The format version of banks, and the older formats that can be migrated to it.
 
-/// The format version of banks that this build writes.
-pub const FORMAT: u32 = 11;
+use super::table::TableInfo;
 
-/// The oldest format that this build reads and, when it writes, upgrades to its own: format 4 kept
-/// what it had acknowledged in its log alone.
-pub const OLDEST_FORMAT: u32 = 4;
+/// The format version of banks that this build reads and writes.
+pub const FORMAT: u32 = 1;
 
-/// The first format that keeps what it has acknowledged in a file of its own.
-pub(super) const ACKNOWLEDGING: u32 = 5;
+/// The last format of the builds before 0.1. This build reads none of them, and no later format
+/// takes one of their numbers, 2 to 11: the format after 1 is 12.
+pub(super) const LAST_UNRELEASED: u32 = 11;
 
-/// The first format with the tables of aliases.
-pub(super) const WITH_ALIASES: u32 = 6;
+/// An older format from which a [step](super::steps) leads to the next one.
+pub(super) struct OlderFormat {
+    /// The number of the format.
+    pub(super) number: u32,
+    /// The number of the next format.
+    pub(super) next: u32,
+    /// The tables of the format; the others of [`ALL`](super::tables::ALL) are made when the bank is
+    /// opened for writing.
+    pub(super) tables: &'static [TableInfo],
+}
 
-/// The first format with the lists of plans.
-pub(super) const WITH_LISTS: u32 = 7;
+/// The older formats, the oldest first. There are none yet, since format 1 is the first.
+#[cfg(not(test))]
+pub(super) const OLDER: &[OlderFormat] = &[];
 
-/// The first format that can take the last batch back, bar what was forgotten, and look up the
-/// lists that a page is on.
-pub(super) const WITH_UNDO: u32 = 8;
+/// The formats on the way from this one to [`FORMAT`], in order, without the last; `None` where this
+/// build cannot read the format.
+pub(super) fn older_from(format: u32) -> Option<&'static [OlderFormat]> {
+    if format == FORMAT {
+        return Some(&[]);
+    }
+    let first = OLDER.iter().position(|older| older.number == format)?;
+    OLDER.get(first..)
+}
 
-/// The first format that keeps what proves the steps of a refresh within a bound.
-pub(super) const WITH_KEPT_STEPS: u32 = 9;
-
-/// The first format that keeps what a refresh by coverage found out of changed sites.
-pub(super) const WITH_KEPT_SITES: u32 = 10;
-
-/// The first format whose banks and states have identities, and whose intents name the size and the
-/// hash of every file of a bulk load.
-pub(super) const WITH_LINEAGE: u32 = 11;
+/// A format 0 that exists in unit tests alone.
+#[cfg(test)]
+pub(super) const OLDER: &[OlderFormat] = &[super::migrate::tests::FORMAT_0];

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use super::bank::{acknowledge, write_meta};
 use super::error::StoreError;
 use super::folder::{FOLDERS, begin_copy, lock_file, names_in, sync_folder};
-use super::format::{ACKNOWLEDGING, FORMAT, WITH_LINEAGE};
+use super::format::FORMAT;
 use super::options::Merging;
-use super::published::{point_to, publish};
+use super::published::publish;
 use super::reader::Reader;
 use super::records::{Lineage, Meta};
 use super::rocks::Rocks;
@@ -46,15 +46,7 @@ pub(super) fn surround(place: &Path, epoch: u64, format: u32) -> Result<Reader, 
     }
     sync_folder(&live).map_err(StoreError::io("write to", &live))?;
     lock_file(&published.join(format!("{epoch}.lock")))?;
-    if format >= WITH_LINEAGE {
-        become_another_bank(place, epoch, format)?;
-    } else {
-        let in_files = point_to(place, epoch, format, None)?;
-        if format >= ACKNOWLEDGING {
-            let reader = Reader::of_published(place)?;
-            acknowledge(place, &reader, in_files)?;
-        }
-    }
+    become_another_bank(place, epoch, format)?;
     let reader = Reader::of_published(place)?;
     let found = reader.format()?;
     if found != format {
@@ -76,7 +68,7 @@ fn become_another_bank(place: &Path, epoch: u64, format: u32) -> Result<(), Stor
     let mode = fs::metadata(&current).map_err(StoreError::io("look at", &current))?;
     let mode = mode.permissions().mode() & 0o7777;
     let store = Store {
-        rocks: Rocks::open_writer(&live, ALL, Merging::Never, format < FORMAT)?,
+        rocks: Rocks::open_writer(&live, ALL, Merging::Never, format != FORMAT)?,
     };
     let lineage = Meta::Lineage(Lineage::new_bank()?);
     write_meta(&store, &[(MetaKey::Lineage, lineage)], None)?;

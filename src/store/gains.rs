@@ -72,9 +72,9 @@ pub struct WebEvidence {
     pub gain: Option<f64>,
     /// What it reaches that no earlier pick does, by hop from 0.
     pub hops: Vec<WebHop>,
-    /// The best pages after it at that moment, with their scores, best first; the next refresh
-    /// compares with them what changed.
-    pub next: Vec<(PageId, f64)>,
+    /// The second best page at that moment, with its score; `None` where there was none, and for a
+    /// pin.
+    pub runner_up: Option<(PageId, f64)>,
 }
 
 impl WebEvidence {

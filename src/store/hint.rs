@@ -10,8 +10,11 @@ pub enum StoreHint {
     CheckPathOrCreate,
     /// Open the bank with a newer build; it was not touched.
     NewerBuild,
-    /// Create a new bank and ingest a snapshot into it; the old one was not touched.
+    /// Create a new bank and ingest a snapshot into it: a build before the first release wrote this
+    /// one, which was not touched.
     NewBank,
+    /// Migrate the bank to the format of this build.
+    Migrate,
     /// Try again when the other writer has finished, or ask to wait for it.
     Wait,
     /// Repair the bank, which loses nothing where anything can be mended; a check tells which of

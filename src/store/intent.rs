@@ -5,27 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::lineage::Lineage;
 use super::records::Counters;
 
-/// A table's sorted files in an [`OldIntent`].
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct OldIntentFiles {
-    /// The table's name.
-    pub table: String,
-    /// File names inside the load's folder, in key order.
-    pub files: Vec<String>,
-}
-
-/// A bulk load that a build before format 11 began. It does not say what its files have to contain,
-/// so it cannot be finished safely; it is read and never written.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct OldIntent {
-    /// The folder of the files, inside the bank's folder for loads.
-    pub folder: String,
-    /// Table by table, in the order in which they are ingested.
-    pub tables: Vec<OldIntentFiles>,
-    /// The counters that are written when all files are in.
-    pub counters: Counters,
-}
-
 /// A sorted file of a bulk load.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct LoadFile {

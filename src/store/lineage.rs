@@ -96,12 +96,11 @@ impl Lineage {
 }
 
 impl Store {
-    /// The identities of the bank and its state; `None` in a bank of a format before 11.
-    pub(super) fn lineage(&self) -> Result<Option<Lineage>, StoreError> {
-        match self.get(&META, &MetaKey::Lineage)? {
-            None => Ok(None),
-            Some(Meta::Lineage(lineage)) => Ok(Some(lineage)),
-            Some(_) => Err(StoreError::Damaged {
+    /// The identities of the bank and its state.
+    pub(super) fn lineage(&self) -> Result<Lineage, StoreError> {
+        match self.need(&META, &MetaKey::Lineage)? {
+            Meta::Lineage(lineage) => Ok(lineage),
+            _ => Err(StoreError::Damaged {
                 table: META.name,
                 key: "Lineage".to_owned(),
                 what: "it is another record".to_owned(),
@@ -109,9 +108,9 @@ impl Store {
         }
     }
 
-    /// The identity of the state; `None` in a bank of a format before 11.
-    pub(super) fn state_id(&self) -> Result<Option<StateId>, StoreError> {
-        Ok(self.lineage()?.map(Lineage::id))
+    /// The identity of the state.
+    pub(super) fn state_id(&self) -> Result<StateId, StoreError> {
+        Ok(self.lineage()?.id())
     }
 }
 

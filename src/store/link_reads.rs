@@ -68,22 +68,6 @@ impl Store {
         })
     }
 
-    /// The pages that link to a page, whatever it is now.
-    pub fn linking(&self, page: PageId) -> Result<Vec<PageId>, StoreError> {
-        let (key, place) = LinkKey::of_page(page);
-        let inside = self.linking_inside(page)?.into_iter();
-        let mut linking: Vec<PageId> = inside
-            .map(|index| PageId::new(page.site(), index))
-            .collect();
-        let citers = self.links(&tables::CITERS, key)?;
-        for row in self.citing_rows(page, citers.at(place))? {
-            let members = self.need(&tables::ROW_MEMBERS, &row)?;
-            let pages = members.pages.iter();
-            linking.extend(pages.map(|index| PageId::new(row.site(), index)));
-        }
-        Ok(linking)
-    }
-
     /// The pages that link to any of these, whatever they are now.
     ///
     /// Cost: each block of links that has a link to one of them is read once, however many it has.

@@ -8,11 +8,8 @@
 //!
 //! All three are written and deleted here, so that the way back always is that of the list.
 
-use std::collections::BTreeSet;
-
 use super::changes::Changes;
 use super::error::StoreError;
-use super::format::WITH_UNDO;
 use super::records::{ListedSeed, RefreshId, RefreshRecord, SeedEvidence, SeedRecord};
 use super::store::Store;
 use super::table::Key;
@@ -71,12 +68,8 @@ impl Store {
 
     /// The kept refreshes that have a page on their list, in order, each with the page's rank.
     ///
-    /// Cost: one entry for each; in a bank of an older format, which a writer has not yet opened, one
-    /// scan of all lists.
+    /// Cost: one entry for each.
     pub fn lists_with(&self, page: PageId) -> Result<Vec<(RefreshId, u32)>, StoreError> {
-        if self.lacks_way_back()? {
-            return self.lists_searched(page);
-        }
         let entries = self.scan_under(&tables::SEED_PAGES, &page.bytes())?;
         entries
             .map(|entry| entry.map(|((_, refresh), rank)| (refresh, rank)))
@@ -85,50 +78,21 @@ impl Store {
 
     /// Which of some refreshes have each of some pages on their list, in the order of `refreshes`.
     ///
-    /// Cost: a lookup for each page and refresh; in a bank of an older format, which a writer has not
-    /// yet opened, one scan of the list of each refresh.
+    /// Cost: a lookup for each page and refresh.
     pub fn on_lists(
         &self,
         refreshes: &[RefreshId],
         pages: &[PageId],
     ) -> Result<Vec<Vec<RefreshId>>, StoreError> {
         let mut found = vec![Vec::new(); pages.len()];
-        let lacks_way_back = self.lacks_way_back()?;
         for &refresh in refreshes {
-            let list: Option<BTreeSet<PageId>> = match self.get(&tables::REFRESHES, &refresh)? {
-                Some(record) if lacks_way_back => {
-                    let list = self.pages_of_list(refresh, &record)?.into_iter();
-                    Some(list.map(|(_, page)| page).collect())
-                }
-                _ => None,
-            };
             for (page, on) in pages.iter().zip(&mut found) {
-                let is_on = match &list {
-                    Some(list) => list.contains(page),
-                    None => !lacks_way_back && self.has(&tables::SEED_PAGES, &(*page, refresh))?,
-                };
-                if is_on {
+                if self.has(&tables::SEED_PAGES, &(*page, refresh))? {
                     on.push(refresh);
                 }
             }
         }
         Ok(found)
-    }
-
-    fn lists_searched(&self, page: PageId) -> Result<Vec<(RefreshId, u32)>, StoreError> {
-        let mut found = Vec::new();
-        for entry in self.scan(&tables::REFRESHES)? {
-            let (refresh, record) = entry?;
-            let list = self.pages_of_list(refresh, &record)?;
-            let at = list.iter().find(|(_, on)| *on == page);
-            found.extend(at.map(|(rank, _)| (refresh, *rank)));
-        }
-        Ok(found)
-    }
-
-    /// Whether the bank is of a format without `seed_pages`.
-    pub(super) fn lacks_way_back(&self) -> Result<bool, StoreError> {
-        Ok(self.format()? < WITH_UNDO)
     }
 }
 
@@ -173,16 +137,5 @@ impl Changes {
         let prefix = refresh.to_be_bytes();
         self.delete_under(store, &tables::SEEDS, &prefix)?;
         self.delete_under(store, &tables::LISTED, &prefix)
-    }
-
-    /// Puts the way back from all lists. Cost: one scan of them.
-    pub(super) fn put_ways_back(&mut self, store: &Store) -> Result<(), StoreError> {
-        for entry in store.scan(&tables::REFRESHES)? {
-            let (refresh, record) = entry?;
-            for (rank, page) in store.pages_of_list(refresh, &record)? {
-                self.put(&tables::SEED_PAGES, &(page, refresh), &rank)?;
-            }
-        }
-        Ok(())
     }
 }

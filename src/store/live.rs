@@ -88,12 +88,9 @@ fn log_evidence(live: &Path, said: &Acknowledged) -> Result<LogEvidence, StoreEr
     if said.in_files {
         return Ok(LogEvidence::Whole);
     }
+    // Without a mark, nothing was in the log.
     let Some(log) = &said.log else {
-        // Banks without identities have no marks either; elsewhere nothing was in the log.
-        return Ok(match said.id {
-            Some(_) => LogEvidence::Whole,
-            None => LogEvidence::Unknown,
-        });
+        return Ok(LogEvidence::Whole);
     };
     if log
         .is_in(live)
@@ -130,9 +127,7 @@ pub(super) fn live_is_damaged(bank: &Path, said: &Acknowledged) -> bool {
 /// Fails where this is not the acknowledged state of the bank or the one after it, which a
 /// process that died may have stored without acknowledging it.
 pub(super) fn follows(live: &Store, said: &Acknowledged) -> Result<(), StoreError> {
-    let Some(expected) = said.id else {
-        return Ok(());
-    };
+    let expected = said.id;
     let epoch = live.counters()?.epoch;
     let found = live.need(&META, &MetaKey::Lineage)?;
     let Meta::Lineage(found) = found else {

@@ -2,19 +2,19 @@
 //! one: in place, or as a new bank beside it.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::backup::{Source, are_apart, mode, set_mode, sources};
+use super::backup::{are_apart, mode, set_mode, sources};
 use super::bank::{Writer, next};
 use super::content::copy;
 use super::create::make_at;
 use super::error::StoreError;
 use super::folder::{begin_copy, end_copy, marker_format, write_marker};
+use super::format::older_from;
 use super::free_room::has_room;
 use super::from_state::{begin, surround};
 use super::options::Merging;
@@ -60,15 +60,15 @@ fn report(from: u32, begun: Instant) -> MigrateReport {
 /// Makes a bank of this build's format of the published state of another, which stays as it is, in a
 /// folder that does not exist or is empty: whole or not at all.
 ///
-/// On the same file system table files are not copied: they never change, and get another name.
+/// The two banks share no file, so damage to a file of one is not damage to the other.
 ///
-/// Cost: reads all tables of the state once, to compare their checksums. Damage is an error, and nothing
-/// is made.
+/// Cost: reads all tables of the state once to compare their checksums, and copies its files. Damage is
+/// an error, and nothing is made.
 pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateReport, StoreError> {
     let begun = Instant::now();
-    let reader = Reader::open(bank)?;
+    let reader = Reader::open_to_migrate(bank)?;
     are_apart(bank, new)?;
-    // A table is linked or copied without its blocks being read: damage to one would be in both banks.
+    // Files are copied as they are, so damage to one would be in both banks.
     reader.rocks.compare_all_checksums(watch)?;
     let (epoch, from) = (reader.epoch(), reader.format()?);
     let sources = sources(bank, epoch, reader.counters()?.batch)?;
@@ -82,23 +82,16 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
             set_mode(place, mode | 0o700)?;
         }
         if from != FORMAT {
-            // It is brought to this build's format by one commit.
-            begin_copy(place, next(epoch)?)?;
+            // It is brought to this build's format by one commit for each step.
+            let mut older = older_from(from).unwrap_or_default().iter();
+            begin_copy(place, older.try_fold(epoch, |epoch, _| next(epoch))?)?;
         }
-        let device = |path| fs::metadata(path).map(|found| found.dev()).ok();
-        let links = device(bank) == device(place);
-        let is_copied = |source: &&Source| !links || source.table_file().is_none();
-        let copied = || sources.iter().filter(is_copied);
-        let bytes = copied().map(|source| source.bytes).sum();
-        has_room(place, copied().count() as u64, bytes)?;
+        let bytes = sources.iter().map(|source| source.bytes).sum();
+        has_room(place, sources.len() as u64, bytes)?;
         watch.stage("copy", Some(bytes));
         for source in &sources {
             watch.proceed()?;
             let to = source.place_in(place, &state);
-            let is_table = source.table_file().is_some();
-            if is_table && fs::hard_link(&source.path, &to).is_ok() {
-                continue;
-            }
             match copy(&source.path, &to, source.mode, watch) {
                 Err(e) if !source.has_gone(&e) => return Err(e),
                 _ => {}
@@ -125,3 +118,7 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
     })?;
     Ok(report(from, begun))
 }
+
+#[cfg(test)]
+#[path = "migrate_tests.rs"]
+pub(super) mod tests;

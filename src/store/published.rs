@@ -11,8 +11,7 @@
 //! A state is removed when a later one is current and nobody holds its lock. The pointer holds a
 //! fingerprint of the state's MANIFEST, and another of its log where it has one, so that a reader
 //! knows whether what it opened is what was published. It also holds the identities of the bank and of
-//! the state, so that a folder put back from a copy, or from another bank, is recognised. In format 4
-//! the pointer was the epoch alone, and before format 11 it had no identities.
+//! the state, so that a folder put back from a copy, or from another bank, is recognised.
 
 use std::fmt::Write;
 use std::fs;
@@ -25,10 +24,9 @@ use super::error::StoreError;
 use super::folder::{
     is_folder, lock_file, names_in, open_regular, read_text, replace_file, sync_folder,
 };
-use super::format::{ACKNOWLEDGING, FORMAT};
 use super::lineage::StateId;
 use super::logs;
-use super::manifest::{Manifest, structure_fault};
+use super::manifest::Manifest;
 use super::store::Store;
 
 /// What readers are pointed to.
@@ -36,12 +34,12 @@ use super::store::Store;
 pub(super) struct Pointer {
     /// The epoch of the state.
     pub(super) epoch: u64,
-    /// The state's MANIFEST; `None` in a bank of format 4.
-    manifest: Option<Manifest>,
+    /// The state's MANIFEST.
+    manifest: Manifest,
     /// The hash of the state's log; `None` where it has none.
     log: Option<blake3::Hash>,
-    /// The identity of the state; `None` in a bank of a format before 11.
-    id: Option<StateId>,
+    /// The identity of the state.
+    id: StateId,
 }
 
 /// The error of a published state that is not what it should be.
@@ -66,46 +64,29 @@ pub(super) fn folder_of(bank: &Path) -> PathBuf {
 impl Pointer {
     /// The pointer as a line of text.
     pub(super) fn line(&self) -> String {
-        let Some(manifest) = &self.manifest else {
-            return format!("{}\n", self.epoch);
-        };
-        let mut text = format!("{} {manifest}", self.epoch);
+        let mut text = format!("{} {}", self.epoch, self.manifest);
         if let Some(log) = &self.log {
             text.push_str(LOG);
             text.push_str(&log.to_hex());
         }
-        if let Some(id) = &self.id {
-            // Writing to a string cannot fail.
-            let _ = write!(text, " {id}");
-        }
+        // Writing to a string cannot fail.
+        let _ = write!(text, " {}", self.id);
         format!("{text} {}\n", sum(&text))
     }
 
     fn parse(text: &str) -> Option<Self> {
         let line = text.strip_suffix('\n')?;
-        if let Ok(epoch) = line.parse() {
-            return Some(Self {
-                epoch,
-                manifest: None,
-                log: None,
-                id: None,
-            });
-        }
         let (epoch, state) = summed(line)?.split_once(' ')?;
-        let (state, id) = match state.split_once(BANK) {
-            Some((state, id)) => {
-                let (bank, id) = id.split_once(" state ")?;
-                (state, Some(StateId::parse(bank, id)?))
-            }
-            None => (state, None),
-        };
+        let (state, id) = state.split_once(BANK)?;
+        let (bank, id) = id.split_once(" state ")?;
+        let id = StateId::parse(bank, id)?;
         let (manifest, log) = match state.split_once(LOG) {
             Some((manifest, log)) => (manifest, Some(blake3::Hash::from_hex(log).ok()?)),
             None => (state, None),
         };
         Some(Self {
             epoch: epoch.parse().ok()?,
-            manifest: Some(manifest.parse().ok()?),
+            manifest: manifest.parse().ok()?,
             log,
             id,
         })
@@ -132,14 +113,12 @@ impl Pointer {
     /// Fails where this is not the state that the bank published last, as far as it has acknowledged
     /// that: the folder was put back from a copy, or belongs to another bank.
     pub(super) fn is_expected(&self, said: &Acknowledged) -> Result<(), StoreError> {
-        if let (Some(found), Some(expected)) = (self.id, said.id) {
-            if found.bank != expected.bank {
-                return Err(damaged("it belongs to another bank"));
-            }
-            if self.epoch == said.epoch && found.state != expected.state {
-                let what = format!("it is a state {} from another copy of the bank", self.epoch);
-                return Err(damaged(what));
-            }
+        if self.id.bank != said.id.bank {
+            return Err(damaged("it belongs to another bank"));
+        }
+        if self.epoch == said.epoch && self.id.state != said.id.state {
+            let what = format!("it is a state {} from another copy of the bank", self.epoch);
+            return Err(damaged(what));
         }
         if self.epoch < said.published {
             let (found, expected) = (self.epoch, said.published);
@@ -153,10 +132,7 @@ impl Pointer {
     /// Fails with what is wrong with the files of the state, as far as its MANIFEST tells.
     pub(super) fn fault(&self, bank: &Path) -> Result<(), String> {
         let place = self.place(bank);
-        match &self.manifest {
-            Some(manifest) => manifest.fault(&place, true).map(drop)?,
-            None => return structure_fault(&place),
-        }
+        self.manifest.fault(&place, true)?;
         let log = logs::fingerprint(&place).map_err(|e| format!("its log: {e}"))?;
         if log == self.log {
             Ok(())
@@ -211,30 +187,20 @@ pub(super) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<bool, St
     let former = Pointer::read(bank).map(|pointer| folder.join(pointer.epoch.to_string()));
     logs::set_apart(&place, &bank.join("live"), former.ok().as_deref())
         .map_err(StoreError::io("write", &place))?;
-    let in_files = point_to(bank, epoch, FORMAT, store.state_id()?)?;
+    let in_files = point_to(bank, epoch, store.state_id()?)?;
     remove_unread(bank, epoch);
     Ok(in_files)
 }
 
-/// Points the readers of a bank of this format to a state whose files and lock are there. Returns
-/// whether all of it is in files of tables; otherwise some of it is in its log.
-pub(super) fn point_to(
-    bank: &Path,
-    epoch: u64,
-    format: u32,
-    id: Option<StateId>,
-) -> Result<bool, StoreError> {
+/// Points readers to a state whose files and lock are there. Returns whether all of it is in files of
+/// tables; otherwise some of it is in its log.
+fn point_to(bank: &Path, epoch: u64, id: StateId) -> Result<bool, StoreError> {
     let folder = folder_of(bank);
     let place = folder.join(epoch.to_string());
     let log = logs::fingerprint(&place).map_err(StoreError::io("read the log of", &place))?;
-    let manifest = if format >= ACKNOWLEDGING {
-        Some(Manifest::of(&place)?)
-    } else {
-        None
-    };
     let pointer = Pointer {
         epoch,
-        manifest,
+        manifest: Manifest::of(&place)?,
         log,
         id,
     };
@@ -345,11 +311,10 @@ pub(super) fn is_read(bank: &Path, epoch: u64) -> bool {
 /// Whether all of the state of this epoch and identity is in files of tables, and not in its log;
 /// `None` where readers do not find it: the pointer, the lock and the state's files, any of which a
 /// copy of a bank may lack.
-pub(super) fn published_in_files(bank: &Path, epoch: u64, id: Option<StateId>) -> Option<bool> {
+pub(super) fn published_in_files(bank: &Path, epoch: u64, id: StateId) -> Option<bool> {
     let lock = folder_of(bank).join(format!("{epoch}.lock"));
     let pointer = Pointer::read(bank).ok()?;
-    // A pointer of format 4 says less than one that this build writes.
-    let is_this = pointer.epoch == epoch && pointer.id == id && pointer.manifest.is_some();
+    let is_this = pointer.epoch == epoch && pointer.id == id;
     let is_there = is_this && lock.is_file() && pointer.fault(bank).is_ok();
     // The live database may have written its log to files since, as when the merging of files was
     // stopped: then its log is not to be compared with this one.
@@ -364,14 +329,10 @@ mod tests {
     fn a_pointer_is_read_back_and_every_flipped_bit_is_seen() {
         let hash = blake3::hash(b"x").to_hex();
         let id = StateId { bank: 1, state: 2 };
-        for (log, id) in [
-            (None, None),
-            (None, Some(id)),
-            (Some(blake3::hash(b"y")), Some(id)),
-        ] {
+        for log in [None, Some(blake3::hash(b"y"))] {
             let pointer = Pointer {
                 epoch: 12,
-                manifest: Some(format!("MANIFEST-000007 123 {hash}").parse().unwrap()),
+                manifest: format!("MANIFEST-000007 123 {hash}").parse().unwrap(),
                 log,
                 id,
             };
@@ -386,8 +347,6 @@ mod tests {
                 }
             }
         }
-        let old = Pointer::parse("12\n").unwrap();
-        assert_eq!((old.epoch, old.line()), (12, "12\n".to_owned()));
-        assert_eq!(Pointer::parse("12"), None);
+        assert_eq!(Pointer::parse("12\n"), None);
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::acknowledged::Acknowledged;
 use super::error::StoreError;
 use super::folder::{ACKNOWLEDGED, WRITER_LOCK, is_folder, marker_format, open_regular};
-use super::format::ACKNOWLEDGING;
+use super::format::FORMAT;
 use super::live::live_is_damaged;
 use super::published::{Pointer, damaged, folder_of};
 use super::store::Store;
@@ -36,10 +36,18 @@ impl Reader {
     /// Cost: besides opening the state, its MANIFEST is read once more.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let format = marker_format(path)?;
-        let reader = Self::of_published(path)?;
-        if format >= ACKNOWLEDGING {
-            reader.compare_with_acknowledged(path)?;
+        if format != FORMAT {
+            return Err(StoreError::other_format(path, format));
         }
+        Self::open_to_migrate(path)
+    }
+
+    /// [`Reader::open`] for a bank that may have an older format, whose records only a
+    /// [step](super::steps) may read.
+    pub(super) fn open_to_migrate(path: &Path) -> Result<Self, StoreError> {
+        marker_format(path)?;
+        let reader = Self::of_published(path)?;
+        reader.compare_with_acknowledged(path)?;
         Ok(reader)
     }
 

@@ -10,7 +10,7 @@ use seedbank_algorithms::page::PageId;
 pub use super::former::{FormerPage, FormerRow, Succession};
 pub use super::gains::{CoverEvidence, HopEvidence, WebEvidence, WebHop};
 pub use super::given::SiteGiven;
-pub use super::intent::{Intent, LoadFile, OldIntent, OldIntentFiles};
+pub use super::intent::{Intent, LoadFile};
 pub use super::lineage::Lineage;
 pub use super::seeds::{ListedSeed, SeedEvidence, SeedRecord};
 pub use super::table::Hash128;
@@ -31,25 +31,6 @@ pub struct Settings {
     pub url_rules: String,
     /// The version of the public suffix list by which sites were told apart.
     pub suffix_list: String,
-}
-
-/// [`Settings`] as formats before 6 kept them: URLs are normalised by `whatwg`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct FormerSettings {
-    /// What counts as a site: `host` or `domain`.
-    pub site_mode: String,
-    /// The version of the public suffix list by which sites were told apart.
-    pub suffix_list: String,
-}
-
-impl From<FormerSettings> for Settings {
-    fn from(former: FormerSettings) -> Self {
-        Self {
-            site_mode: former.site_mode,
-            url_rules: "whatwg".to_owned(),
-            suffix_list: former.suffix_list,
-        }
-    }
 }
 
 /// Totals over the bank, and the last number of each kind that was given out.
@@ -86,12 +67,8 @@ pub struct Counters {
 pub enum Meta {
     /// The format version of the bank.
     Format(u32),
-    /// What was chosen when the bank was created, before format 6.
-    FormerSettings(FormerSettings),
     /// Totals and last numbers.
     Counters(Counters),
-    /// An unfinished bulk load of a format before 11.
-    OldIntent(OldIntent),
     /// What was chosen when the bank was created.
     Settings(Settings),
     /// What it takes to take the last batch back.
@@ -471,4 +448,13 @@ impl Value for RowMembers {
     }
 }
 
-record_values!(Meta, BatchRecord);
+record_values!(
+    Meta,
+    SiteRecord,
+    PageRecord,
+    BatchRecord,
+    PlanRecord,
+    RefreshRecord,
+    CoreRecord,
+    CoverRecord,
+);

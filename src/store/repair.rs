@@ -22,6 +22,7 @@ use super::folder::{
     ACKNOWLEDGED, DAMAGED, FOLDERS, MARKER, is_folder, marker_format, names_in, sync_folder,
     write_marker,
 };
+use super::format::older_from;
 use super::from_state::link_or_copy;
 use super::live::known_epoch;
 use super::manifest::structure_fault;
@@ -30,7 +31,7 @@ use super::published::{Pointer, is_read};
 use super::reader::Reader;
 use super::records::{BatchId, RefreshId};
 use super::store::Store;
-use super::tables::{FORMAT, META, MetaKey, OLDEST_FORMAT};
+use super::tables::{FORMAT, META, MetaKey};
 use seedbank_algorithms::watch::Watch;
 
 /// Something that a repair made anew.
@@ -142,15 +143,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         aside.take(entry)?;
     }
     let lock = writer_lock(bank, wait, watch)?;
-    // Without a marker, the database tells the format.
-    let examined = || {
-        examine(
-            bank,
-            &Lock::Held,
-            *marker.as_ref().unwrap_or(&FORMAT),
-            watch,
-        )
-    };
+    let examined = || examine(bank, &Lock::Held, watch);
     let found = examined()?;
     watch.proceed()?;
     let said = Acknowledged::read(bank).ok().flatten();
@@ -178,9 +171,10 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         live = false;
     }
     let is_marked = marker.is_ok();
+    // Without a marker, the database tells the format.
     let format = match (marker, format_of(bank, live, published)?) {
         (Ok(format), _) => format,
-        (Err(_), Some(format)) if (OLDEST_FORMAT..=FORMAT).contains(&format) => format,
+        (Err(_), Some(format)) if older_from(format).is_some() => format,
         (Err(e), _) => return Err(e),
     };
     let mut report = RepairReport {

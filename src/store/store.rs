@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::error::StoreError;
+use super::format::OLDER;
 use super::records::{Counters, Meta, Settings, UndoRecord};
 use super::rocks::{Rocks, Scan, TableSize};
 use super::table::{Key, Table, TableInfo, Value};
@@ -40,11 +41,11 @@ impl Store {
         if whole.is_ok() {
             return whole;
         }
-        for (since, tables) in tables::OF_OLDER {
-            if let Ok(rocks) = Rocks::open_reader(place, tables) {
-                let older = Self { rocks };
-                if older.format().is_ok_and(|format| format < since) {
-                    return Ok(older);
+        for older in OLDER {
+            if let Ok(rocks) = Rocks::open_reader(place, older.tables) {
+                let store = Self { rocks };
+                if store.format().is_ok_and(|format| format == older.number) {
+                    return Ok(store);
                 }
             }
         }
@@ -154,7 +155,6 @@ impl Store {
     pub fn settings(&self) -> Result<Settings, StoreError> {
         match self.meta(MetaKey::Settings)? {
             Meta::Settings(settings) => Ok(settings),
-            Meta::FormerSettings(former) => Ok(former.into()),
             _ => Err(unreadable(
                 "meta",
                 "Settings".to_owned(),

@@ -134,22 +134,7 @@ macro_rules! record_values {
     )+};
 }
 
-/// Makes records that formats before 7 kept with fewer fields the values of tables: they are
-/// written whole, and one of the former type is read as what it becomes.
-macro_rules! widened_values {
-    ($($type:ty, once $former:ty);+ $(;)?) => {$(
-        impl $crate::table::Value for $type {
-            fn encode(&self, out: &mut Vec<u8>) -> Result<(), $crate::Malformed> {
-                $crate::codec::put_widened(self, out)
-            }
-            fn decode(bytes: &[u8]) -> Result<Self, $crate::Malformed> {
-                $crate::codec::take_widened::<$type, $former>(bytes)
-            }
-        }
-    )+};
-}
-
-pub(super) use {record_values, widened_values};
+pub(super) use record_values;
 
 fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     bytes.try_into().ok()

@@ -6,9 +6,7 @@ use std::fmt::Write;
 use super::aliases::{AliasIn, AliasRecord};
 use super::blocks::PageBlock;
 use super::evidence::{CoreEvidence, Member, Reach, ReachKey, StandingKey, Standings};
-pub use super::format::{FORMAT, OLDEST_FORMAT};
-use super::format::{WITH_ALIASES, WITH_KEPT_SITES, WITH_KEPT_STEPS, WITH_LISTS, WITH_UNDO};
-use super::kept_sites::KeptBlock;
+pub use super::format::FORMAT;
 use super::kept_steps::KeptRecord;
 use super::ledger::{ComponentRecord, NearRecords, OrderKey, OriginKey};
 use super::links::{LinkBlock, LinkKey};
@@ -156,20 +154,7 @@ tables! {
     /// What the last refresh of a plan by cores within a bound kept of its steps, for the next one.
     KEPT_STEPS = "kept_steps": (u32, u32) => KeptRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: at rank 0 the pages that the steps name, gap-coded, and the group of each; else groups with scores on a grid, codes u8, and with weights on a grid, codes u16";
-    /// What the last refresh of a plan by coverage of sites kept of a site that it selected on, for the next one: the site as it was, and bounds of weights.
-    KEPT_SITES = "kept_sites": ReachKey => KeptBlock, Scan, Refreshes,
-        key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "128-bit hash of the rest; pages of the site, P_uniq, weights of the picks; by page with gaps: value, first pick that covers it, links with gaps, and by round bounds of weight and positive value";
 }
-
-/// The tables of banks of older formats, the newest first: the first format that has more than
-/// these, and these.
-pub(super) const OF_OLDER: [(u32, &[TableInfo]); 5] = [
-    (WITH_KEPT_SITES, ALL.split_at(ALL.len() - 1).0),
-    (WITH_KEPT_STEPS, ALL.split_at(ALL.len() - 2).0),
-    (WITH_UNDO, ALL.split_at(ALL.len() - 5).0),
-    (WITH_LISTS, ALL.split_at(ALL.len() - 7).0),
-    (WITH_ALIASES, ALL.split_at(ALL.len() - 9).0),
-];
 
 /// Keys of `meta`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -246,15 +246,24 @@ fn a_bank_of_another_format_is_4_and_left_alone() {
         &["migrate", "bank", "--to", "new"],
     ] {
         let error = place.run(args).fails(4);
-        let versions = format!("format version 99, this build reads versions 4 to {FORMAT}");
+        let versions = format!("expected bank format {FORMAT}, found 99");
         assert!(error.contains(&versions), "{args:?}: {error}");
         assert!(error.contains("hint: use a newer seedbank"), "{error}");
     }
-    place.write("bank/SEEDBANK", "seedbank bank, format 1\n");
-    let error = place.run(&["status", "bank"]).fails(4);
-    let versions = format!("format version 1, this build reads versions 4 to {FORMAT}");
-    assert!(error.contains(&versions), "{error}");
-    assert!(error.contains("hint: make a new bank"), "{error}");
+    for found in [0, 4, 10, 11] {
+        place.write("bank/SEEDBANK", format!("seedbank bank, format {found}\n"));
+        for args in [
+            &["status", "bank"][..],
+            &["refresh", "bank"],
+            &["migrate", "bank"],
+        ] {
+            let error = place.run(args).fails(4);
+            let versions = format!("expected bank format {FORMAT}, found {found}");
+            assert!(error.contains(&versions), "{error}");
+            let hint = "hint: a development version before 0.1 wrote this bank; make a new bank";
+            assert!(error.contains(hint), "{error}");
+        }
+    }
     place.write("bank/SEEDBANK", "seedbank bank, format 99\n");
     assert_eq!(changes(&before, &place.path("")), NO_FILES);
 }

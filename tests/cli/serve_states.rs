@@ -6,8 +6,6 @@
 
 use std::collections::BTreeSet;
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
@@ -237,34 +235,18 @@ fn a_bank_that_goes_is_told_and_another_one_in_its_place_is_answered() {
 }
 
 #[test]
-fn a_bank_of_an_earlier_format_is_served_and_may_be_migrated_meanwhile() {
-    let place = Place::new();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let packed = root.join("tests/fixtures/format-7/refreshes.tar.gz");
-    let status = Command::new("tar")
-        .arg("-xzf")
-        .arg(packed)
-        .arg("-C")
-        .arg(place.path(""))
-        .status();
-    assert!(status.is_ok_and(|status| status.success()));
-    std::fs::rename(place.path("refreshes"), place.path("bank")).unwrap();
+fn a_bank_of_another_format_is_told() {
+    let place = Place::with_seeds();
     let served = Served::start(&place, &["bank"]);
-    let paths = ["/seeds?format=jsonl", "/batches?format=json"];
-    let answers = || paths.map(|path| served.get(path).done());
-    let format = || number(&served.get("/?format=json").json(), "format");
-    let before = answers();
-    assert_eq!(format(), 7);
-    place.run(&["migrate", "bank"]).done();
-    assert_eq!(format(), u64::from(seedbank::engine::FORMAT));
-    assert_eq!(answers(), before);
-    // A format that this build does not know is told.
+    let before = served.get("/seeds?format=jsonl").done();
     place.write("bank/SEEDBANK", "seedbank bank, format 99\n");
     let answer = served.get("/");
     assert_eq!(answer.status, 503);
     let text = answer.text();
-    assert!(text.contains("format version 99"), "{text}");
-    assert!(text.contains("Another version of the program"), "{text}");
+    assert!(text.contains("found 99"), "{text}");
+    assert!(text.contains("this version of the program"), "{text}");
+    place.write("bank/SEEDBANK", "seedbank bank, format 1\n");
+    assert_eq!(served.get("/seeds?format=jsonl").done(), before);
     served.stop();
 }
 

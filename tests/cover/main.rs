@@ -10,7 +10,6 @@
     reason = "what is shared here is reachable by nobody outside"
 )]
 
-mod follow;
 mod judge;
 mod order;
 mod properties;

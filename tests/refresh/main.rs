@@ -15,8 +15,6 @@ mod aliases;
 mod cores;
 mod cover;
 mod deleted;
-mod follow;
-mod followed;
 mod held_back;
 mod lists_with;
 mod long;

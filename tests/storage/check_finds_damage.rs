@@ -139,7 +139,6 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "component_order" => &["component_order"],
         "near_cores" => &["near_cores"],
         "kept_steps" => &["kept_steps"],
-        "kept_sites" => &["kept_sites"],
         "core_origins" => &["core_origins", "components"],
         "covers" => &["covers", "seeds", "bitmaps", "refreshes"],
         "bitmaps" => &["bitmaps", "batches", "refreshes", "covers", "former_pages"],

@@ -3,14 +3,14 @@
 //!
 //! Bug classes: a list of a backup whose files are not all there, files that no list names and nobody
 //! removes, a bank that is restored in part and opens, a state that is lost while its files are merged,
-//! a bank between two formats that neither build reads.
+//! a part of a new bank that passes for one.
 
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use seedbank::engine::{Bank, FORMAT, Failure, backups};
+use seedbank::engine::{Bank, Failure, backups};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::{Unwatched, Watch};
 
@@ -346,25 +346,19 @@ fn a_compact_that_is_stopped_leaves_the_state() {
 }
 
 #[test]
-fn a_killed_migrate_leaves_a_bank_of_one_format() {
+fn a_killed_migrate_leaves_a_new_bank_or_none() {
     let quota = quota(10);
-    let (place, _) = unpacked(5, "refreshes");
+    let (place, _) = unpacked(1, "refreshes");
     let bank = place.path("bank");
-    copy(&bank, &place.path("before"));
     let expected = seen(&bank);
     let seeds = place.run(&["seeds", "bank"]).done();
-    let ways = [
-        &["migrate", "bank"][..],
-        &["migrate", "bank", "--to", "new"],
-    ];
-    let mut all: Vec<Moments<'_>> = ways.iter().map(|args| timed(&place, args)).collect();
+    let args = ["migrate", "bank", "--to", "new"];
+    let mut moments = timed(&place, &args);
     let (mut kills, mut undone) = (0, 0);
-    for round in 0..4 * quota {
+    for _ in 0..4 * quota {
         if kills >= quota && undone > 0 {
             break;
         }
-        let (args, moments) = (ways[round % 2], &mut all[round % 2]);
-        put_back(&place.path("before"), &bank);
         let _ = fs::remove_dir_all(place.path("new"));
         let moment = moments.next();
         let ask = || {
@@ -373,27 +367,20 @@ fn a_killed_migrate_leaves_a_bank_of_one_format() {
                 expected.counters
             );
         };
-        if beside(ask, || kill(&place, args, 0, moment)).is_none() {
+        if beside(ask, || kill(&place, &args, 0, moment)).is_none() {
             moments.came_late(moment);
             continue;
         }
         kills += 1;
-        let result = if round % 2 == 0 { "bank" } else { "new" };
-        let marker = |name: &str| fs::read_to_string(place.path(name).join("SEEDBANK"));
-        let done = format!("seedbank bank, format {FORMAT}\n");
-        if marker(result).ok() != Some(done.clone()) {
+        if !place.path("new/SEEDBANK").exists() {
             undone += 1;
-            place.run(args).done();
+            place.run(&args).done();
         }
-        assert_eq!(marker(result).unwrap(), done);
-        if result == "new" {
-            assert_eq!(marker("bank").unwrap(), "seedbank bank, format 5\n");
-            assert!(seen(&bank) == expected);
-        }
-        assert!(seen(&place.path(result)) == expected);
-        assert_eq!(place.run(&["seeds", result]).done(), seeds);
-        check(&place.path(result));
-        place.run(&["refresh", result]).done();
+        assert!(seen(&bank) == expected);
+        assert!(seen(&place.path("new")) == expected);
+        assert_eq!(place.run(&["seeds", "new"]).done(), seeds);
+        check(&place.path("new"));
+        place.run(&["refresh", "new"]).done();
     }
     eprintln!("migrate: {kills} kills, {undone} before it was done");
     assert!(kills >= quota && undone > 0);

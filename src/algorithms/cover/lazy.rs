@@ -25,10 +25,8 @@ use std::collections::BinaryHeap;
 
 use super::bounds;
 use super::components::Components;
-use super::followed::Followed;
-use super::former::Former;
 use super::graph::SiteGraph;
-use super::known::{Known, Trail};
+use super::known::Known;
 use super::lead::{Best, Key, Lead, Round, Sieve, key};
 use super::weigh::Searches;
 use crate::graph::lanes::LANES;
@@ -43,9 +41,6 @@ const FIRST_BATCH: usize = 16;
 const FEW: usize = LANES;
 /// A page belongs to the menu if at least one page in this many links to it.
 const MENU_SHARE: usize = 8;
-/// Within more hops much of a site reaches so much of it that what changed anywhere makes bounds of an
-/// earlier selection weak.
-const NEAR: u32 = 3;
 /// So few contenders are not worth a ball bound.
 const SEVERAL: usize = 4 * LANES;
 
@@ -55,10 +50,6 @@ pub(super) struct Lazy<'a> {
     graph: &'a SiteGraph,
     depth: u32,
     bounds: Known,
-    /// An earlier selection that is followed once searches from the best pages decide nothing.
-    former: Option<&'a Former>,
-    /// What an earlier selection found out, where it is followed.
-    followed: Option<Followed<'a>>,
     /// The exact weights, from when they are kept.
     exact: Option<Vec<i64>>,
     /// The value that pages lost and that `exact` does not account for yet.
@@ -70,47 +61,23 @@ pub(super) struct Lazy<'a> {
 }
 
 impl<'a> Lazy<'a> {
-    pub(super) fn new(
-        graph: &'a SiteGraph,
-        depth: u32,
-        former: Option<&'a Former>,
-        round: Round<'_>,
-    ) -> Self {
+    pub(super) fn new(graph: &'a SiteGraph, depth: u32, round: Round<'_>) -> Self {
         let residual = round.residual;
         let mut lazy = Self {
             graph,
             depth,
             bounds: Known::new(graph.pages(), residual.positive),
-            former,
-            followed: None,
             exact: None,
             lost: Vec::new(),
             menu: menu(graph),
             searches: Searches::new(graph, depth),
             visits: 0,
         };
-        if residual.nonzero <= LANES {
-            // The first pick searches backward, which costs less than comparing.
-            lazy.former = None;
-            return lazy;
+        // Of so few pages with a value the first pick searches backward, and needs no bounds.
+        if residual.nonzero > LANES {
+            lazy.open(round);
         }
-        if let Some(former) = former
-            && (depth <= NEAR || !former.covers_all_at_once())
-            && lazy.follow(former)
-        {
-            return lazy;
-        }
-        lazy.open(round);
         lazy
-    }
-
-    /// Compares the site with what it was; whether an earlier selection can be followed.
-    fn follow(&mut self, former: &'a Former) -> bool {
-        let (followed, visits) = Followed::new(former, self.graph, self.depth);
-        self.visits += visits;
-        self.followed = followed;
-        self.former = None;
-        self.followed.is_some()
     }
 
     /// Bounds to begin with where nothing is known.
@@ -135,14 +102,6 @@ impl<'a> Lazy<'a> {
         if round.zones.is_none() {
             self.bounds.forget_weights();
         }
-        let best = self.find(candidates, round)?;
-        if round.zones.is_some() {
-            self.bounds.note(round.number);
-        }
-        Ok(best)
-    }
-
-    fn find(&mut self, candidates: &[u32], round: Round<'_>) -> Result<Option<Best>, Interrupted> {
         if !round.wanted(round.residual.positive) {
             return Ok(None);
         }
@@ -157,19 +116,12 @@ impl<'a> Lazy<'a> {
             return Ok(self.exactly(candidates, round));
         }
         let mut batch = FIRST_BATCH;
-        if self.lower(round) {
-            batch = 1;
-        }
         let keys = candidates.iter().map(|&page| key(&self.bounds, page));
         let mut queue: BinaryHeap<Key> = keys.filter(|key| round.wanted(key.0)).collect();
         let mut known = Lead::default();
         let mut sieve = Sieve::default();
         let started = self.visits;
         let mut patience = u64::from(self.depth.max(1)) * pass(self.graph);
-        if self.followed.is_some() && self.depth <= NEAR {
-            // What is known is mostly better than what bounds would say.
-            patience *= 4;
-        }
         loop {
             round.watch.proceed()?;
             let mut sources = Vec::new();
@@ -193,15 +145,6 @@ impl<'a> Lazy<'a> {
                 }
             }
             batch = (4 * batch).min(LARGEST_BATCH);
-            if batch > LARGEST_BATCH / 16
-                && !queue.is_empty()
-                && let Some(former) = self.former
-                && self.follow(former)
-            {
-                self.lower(round);
-                let left = queue.into_iter().map(|left| key(&self.bounds, left.1.0));
-                queue = left.collect();
-            }
             if self.visits - started > patience && queue.len() > FEW {
                 let Some(rest) = self.sift(queue, known, &mut sieve, round) else {
                     return Ok(self.exactly(candidates, round));
@@ -213,15 +156,6 @@ impl<'a> Lazy<'a> {
             }
         }
         Ok(known.best(sieve.open(&queue)))
-    }
-
-    /// Lowers the bounds to what an earlier selection says of this round; whether one is followed.
-    fn lower(&mut self, round: Round<'_>) -> bool {
-        let Some(followed) = &mut self.followed else {
-            return false;
-        };
-        self.visits += followed.lower(&mut self.bounds, &self.searches, round);
-        true
     }
 
     /// The best of the candidates by searching backward.
@@ -312,11 +246,6 @@ impl<'a> Lazy<'a> {
         if self.exact.is_some() {
             self.lost.extend(lost.iter().filter(|page| page.1 != 0));
         }
-    }
-
-    /// What was found out, for the next selection.
-    pub(super) fn into_trail(self) -> Trail {
-        self.bounds.into_trail()
     }
 
     /// Brings the exact weights up to date.

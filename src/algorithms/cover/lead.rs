@@ -12,10 +12,6 @@ use crate::watch::Watch;
 #[derive(Clone, Copy)]
 pub(super) struct Round<'a> {
     pub(super) residual: &'a Residual,
-    /// The values of the site's pages.
-    pub(super) values: &'a [i64],
-    /// How many picks were made before.
-    pub(super) number: u32,
     /// `Some` while pages are zeroed, `None` while they are removed.
     pub(super) zones: Option<Zones<'a>>,
     /// Whether only positive weights are wanted.
@@ -124,8 +120,6 @@ mod tests {
         let residual = Residual::new(&graph);
         let round = Round {
             residual: &residual,
-            values: graph.values(),
-            number: 0,
             zones: None,
             positive_only: true,
             watch: &Unwatched,

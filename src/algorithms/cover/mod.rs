@@ -15,8 +15,7 @@
 //! | [`graph`], [`pick`] | what goes in, what comes out |
 //! | [`share`] | a total of seeds over the sites |
 //! | `run`, `places` | the picks of a site by each method, and where each looks |
-//! | `lazy`, `lead`, `bounds`, [`known`] | the best weight without searching from most pages |
-//! | [`former`], `followed`, `drift` | an earlier selection on a site that has changed since, followed |
+//! | `lazy`, `lead`, `bounds`, `known` | the best weight without searching from most pages |
 //! | `weigh`, `reach` | weights by search, 256 at a time (`graph::lanes`), and what picks cover |
 //! | `components`, `pagerank`, `baselines` | orders and places that methods pick by |
 //! | [`rest`](mod@rest) | the scores of the pages that no pick covers |
@@ -31,12 +30,9 @@
 mod baselines;
 mod bounds;
 mod components;
-mod drift;
 pub mod error;
-mod followed;
-pub mod former;
 pub mod graph;
-pub mod known;
+mod known;
 mod lazy;
 mod lead;
 pub mod limits;
@@ -60,9 +56,7 @@ use rayon::prelude::*;
 
 pub use baselines::{below, by_score, random};
 pub use error::{BadParams, CoverError};
-pub use former::Former;
 pub use graph::{Site, SiteGraph, SiteGraphError};
-pub use known::{Mark, Trail};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};
 pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
 pub use rest::{Rest, rest};
@@ -82,7 +76,7 @@ pub fn select(
     params: &CoverParams,
     watch: &dyn Watch,
 ) -> Result<SiteCover, CoverError> {
-    Ok(run::run(site, seats, &params.choose()?, None, watch)?.0)
+    Ok(run::run(site, seats, &params.choose()?, watch)?)
 }
 
 /// Picks on many sites in parallel, each with its seats; results in the order of `sites`.
@@ -102,24 +96,6 @@ pub fn select_chosen(
     choice: &Choice,
     watch: &dyn Watch,
 ) -> Result<Vec<SiteCover>, Interrupted> {
-    let sites: Vec<_> = sites
-        .iter()
-        .map(|&(site, seats)| (site, seats, None))
-        .collect();
-    let found = select_following(&sites, choice, watch)?;
-    Ok(found.into_iter().map(|(cover, _)| cover).collect())
-}
-
-/// [`select_chosen`], where an earlier selection on a site may be followed; also hands back what is
-/// found out of weights, for the next selection.
-///
-/// The picks are those of a selection from scratch; a runner-up may be known where that does not
-/// know it, and the other way round.
-pub fn select_following(
-    sites: &[(Site<'_>, u32, Option<&Former>)],
-    choice: &Choice,
-    watch: &dyn Watch,
-) -> Result<Vec<(SiteCover, Option<Trail>)>, Interrupted> {
     let mut order: Vec<usize> = (0..sites.len()).collect();
     order.sort_by_key(|&at| {
         let graph = sites[at].0.graph;
@@ -129,8 +105,8 @@ pub fn select_following(
         .into_par_iter()
         .with_max_len(1)
         .map(|at| {
-            let (site, seats, former) = sites[at];
-            let cover = run::run(site, seats, choice, former, watch)?;
+            let (site, seats) = sites[at];
+            let cover = run::run(site, seats, choice, watch)?;
             watch.advance(1);
             Ok((at, cover))
         })

@@ -162,7 +162,7 @@ mod tests {
             name: "a.example",
             graph,
         };
-        let cover = run::run(site, seats, &choice, None, &Unwatched).unwrap().0;
+        let cover = run::run(site, seats, &choice, &Unwatched).unwrap();
         let found = rest(graph, &cover, &choice, &Unwatched).unwrap();
         let mut all: Vec<u32> = found.pages.iter().map(|scored| scored.page).collect();
         let covers = cover.picks.iter().flat_map(Pick::covered);

@@ -5,9 +5,7 @@ use std::collections::{BinaryHeap, HashSet};
 
 use super::baselines;
 use super::bounds::Zones;
-use super::former::Former;
 use super::graph::{Site, SiteGraph};
-use super::known::Trail;
 use super::lazy::Lazy;
 use super::lead::{Best, Round};
 use super::pagerank::pagerank;
@@ -23,13 +21,10 @@ pub(super) fn run(
     site: Site<'_>,
     seats: u32,
     choice: &Choice,
-    former: Option<&Former>,
     watch: &dyn Watch,
-) -> Result<(SiteCover, Option<Trail>), Interrupted> {
+) -> Result<SiteCover, Interrupted> {
     let mut run = Run {
         graph: site.graph,
-        former,
-        trail: None,
         seats: seats as usize,
         hops: choice.hops,
         coverage: Coverage::new(site.graph.pages()),
@@ -72,21 +67,16 @@ pub(super) fn run(
             run.by_weight(choice)?
         }
     };
-    let cover = SiteCover {
+    Ok(SiteCover {
         site: site.id,
         picks: run.picks,
         stop,
         page_visits: run.visits,
-    };
-    Ok((cover, run.trail))
+    })
 }
 
 struct Run<'a> {
     graph: &'a SiteGraph,
-    /// An earlier selection that is followed.
-    former: Option<&'a Former>,
-    /// What is found out of weights.
-    trail: Option<Trail>,
     seats: usize,
     hops: u32,
     coverage: Coverage,
@@ -231,7 +221,7 @@ impl Run<'_> {
     }
 
     fn by_weight(&mut self, choice: &Choice) -> Result<Stop, Interrupted> {
-        let (graph, former) = (self.graph, self.former);
+        let graph = self.graph;
         let removing = choice.covered == Covered::Remove;
         let mut residual = Residual::new(graph);
         let mut search = Search::new(graph.pages());
@@ -249,27 +239,26 @@ impl Run<'_> {
         let mut places = Places::new(graph, choice.method, &residual, &unpicked);
         self.visits += places.visits;
         let mut lazy: Option<Lazy<'_>> = None;
-        let stop = loop {
+        loop {
             if !self.picks.is_empty() {
                 if !removing && residual.nonzero == 0 {
-                    break Stop::NoValueLeft;
+                    return Ok(Stop::NoValueLeft);
                 }
                 if removing && residual.pages_left == 0 {
-                    break Stop::NoPageLeft;
+                    return Ok(Stop::NoPageLeft);
                 }
             }
             let candidates = places.candidates(graph, &residual, &unpicked);
             self.visits += std::mem::take(&mut places.visits);
             if candidates.is_empty() {
-                break Stop::NoPageLeft;
+                return Ok(Stop::NoPageLeft);
             }
             if self.complete() {
-                break Stop::Complete;
+                return Ok(Stop::Complete);
             }
             let watch = self.watch;
-            let number = self.picks.len();
-            let round = round((graph, &residual, number), &self.coverage, choice, watch);
-            let lazy = lazy.get_or_insert_with(|| Lazy::new(graph, choice.depth, former, round));
+            let round = round(&residual, &self.coverage, choice, watch);
+            let lazy = lazy.get_or_insert_with(|| Lazy::new(graph, choice.depth, round));
             let best = lazy.best(&candidates, round)?;
             self.visits += std::mem::take(&mut lazy.visits);
             let Some(Best {
@@ -278,7 +267,7 @@ impl Run<'_> {
                 runner_up,
             }) = best
             else {
-                break Stop::NotPositive;
+                return Ok(Stop::NotPositive);
             };
             let scored = |(page, weight)| Scored {
                 page,
@@ -297,22 +286,18 @@ impl Run<'_> {
                 places.zeroed(page, &lost);
                 lazy.zeroed(&lost);
             }
-        };
-        self.trail = lazy.map(Lazy::into_trail);
-        Ok(stop)
+        }
     }
 }
 
 fn round<'a>(
-    (graph, residual, number): (&'a SiteGraph, &'a Residual, usize),
+    residual: &'a Residual,
     coverage: &'a Coverage,
     choice: &Choice,
     watch: &'a dyn Watch,
 ) -> Round<'a> {
     Round {
         residual,
-        values: graph.values(),
-        number: u32::try_from(number).unwrap_or(u32::MAX),
         zones: (choice.covered == Covered::Zero).then_some(Zones {
             near: &coverage.near,
             hops: choice.hops,

@@ -162,38 +162,6 @@ impl PUniq {
     }
 }
 
-impl PUniq {
-    /// Numerator and denominator.
-    #[must_use]
-    pub const fn parts(self) -> (u64, u64) {
-        (self.numerator, self.denominator)
-    }
-
-    /// A ratio by its [parts](Self::parts); 1 where these are none.
-    #[must_use]
-    pub const fn of_parts((numerator, denominator): (u64, u64)) -> Self {
-        if denominator == 0 || numerator > denominator {
-            return Self {
-                numerator: 1,
-                denominator: 1,
-            };
-        }
-        Self {
-            numerator,
-            denominator,
-        }
-    }
-
-    /// The ratio of this one to another, as a fraction.
-    pub(super) const fn over(self, other: Self) -> (u128, u128) {
-        let (own, its) = (self.numerator as u128, other.numerator as u128);
-        (
-            own * other.denominator as u128,
-            its * self.denominator as u128,
-        )
-    }
-}
-
 /// The weight settings, by kind of page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weights {

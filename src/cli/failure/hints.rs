@@ -118,7 +118,10 @@ const fn of_store(hint: StoreHint) -> Option<&'static str> {
         StoreHint::OtherFolder => "name a folder that does not exist yet or is empty",
         StoreHint::CheckPathOrCreate => "check the path, or make a bank there with `seedbank init`",
         StoreHint::NewerBuild => "use a newer seedbank; the bank was not touched",
-        StoreHint::NewBank => "make a new bank and ingest a snapshot; the old bank was not touched",
+        StoreHint::NewBank => {
+            "a development version before 0.1 wrote this bank; make a new bank and ingest a snapshot; the old bank was not touched"
+        }
+        StoreHint::Migrate => "run `seedbank migrate BANK`, or any command that writes",
         StoreHint::Wait => "try again when it has finished, or add --wait",
         StoreHint::Repair => {
             "`seedbank repair` mends what can be mended without loss; `seedbank check` tells what is good"

@@ -279,7 +279,7 @@ fn key_of<K: Key>(table: &'static str, key: &[u8]) -> Result<K, EngineError> {
 }
 
 /// An entry of a table that a batch overwrote: its key and its former value.
-pub(in crate::engine) fn typed<K: Key, V: Value>(
+fn typed<K: Key, V: Value>(
     table: &'static str,
     key: &[u8],
     former: Option<&[u8]>,

@@ -42,7 +42,7 @@ impl Outcome {
             Self::Cores(run) => run.put(store, changes, (plan, refresh)).map(Some),
             Self::SameCores(same) => same.put(store, changes, refresh).map(Some),
             Self::Cover(run) => {
-                run.put(store, changes, (plan, refresh))?;
+                run.put(store, changes, refresh)?;
                 Ok(None)
             }
             Self::Web(run) => {

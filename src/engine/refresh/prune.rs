@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::cores::{evidence, kept};
-use super::cover::{self, kept as kept_sites, reach};
+use super::cover::{self, reach};
 use super::web;
 use crate::engine::EngineError;
 use seedbank_algorithms::page::SiteId;
@@ -75,7 +75,6 @@ pub(super) fn prune(
                 let sets = BitmapKey::covered_prefix(record.since, site);
                 changes.delete_under(store, &tables::BITMAPS, &sets)?;
                 reach::delete_site(store, changes, (record.since, site))?;
-                kept_sites::delete_site(store, changes, (record.since, site))?;
             }
         }
     }

@@ -16,9 +16,9 @@ use crate::content::{Content, copy};
 use crate::create::make_at;
 use crate::error::StoreError;
 use crate::folder::{end_copy, sync_folder, write_marker};
+use crate::format::older_from;
 use crate::free_room::has_room;
 use crate::from_state::{begin, surround};
-use crate::tables::FORMAT;
 use seedbank_algorithms::watch::Watch;
 
 /// What was restored.
@@ -91,11 +91,9 @@ fn chosen<'a>(
         None => lists.last(),
     };
     match (found, number) {
-        (Some((_, Ok(list))), _) if list.made.format > FORMAT => Err(StoreError::OtherFormat {
-            path: path(),
-            found: list.made.format,
-            known: FORMAT,
-        }),
+        (Some((_, Ok(list))), _) if older_from(list.made.format).is_none() => {
+            Err(StoreError::other_format(path(), list.made.format))
+        }
         (Some((_, Ok(list))), _) => Ok(list),
         (Some((number, Err(what))), _) => Err(damaged(*number, what.clone(), None)),
         (None, Some(number)) if !lists.is_empty() => Err(BackupError::NoSuch {

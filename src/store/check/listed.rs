@@ -40,9 +40,6 @@ impl Walk<'_> {
 
     /// Finds where `seed_pages` does not say that a page has this rank on the list of this refresh.
     pub(super) fn has_way_back(&mut self, page: PageId, (refresh, rank): (u32, u32)) {
-        if self.lacks_way_back {
-            return;
-        }
         let found = self.store.get(&tables::SEED_PAGES, &(page, refresh));
         // What cannot be read is found where the table is walked.
         if found.is_ok_and(|found| found != Some(rank)) {

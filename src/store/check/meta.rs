@@ -2,32 +2,29 @@
 
 use super::Walk;
 use crate::error::StoreError;
-use crate::format::WITH_LINEAGE;
+use crate::format::{FORMAT, older_from};
 use crate::records::{Counters, Meta};
-use crate::tables::{FORMAT, META, MetaKey};
+use crate::tables::{META, MetaKey};
 
 impl Walk<'_> {
     /// Returns the counters; all zeros where they are lost.
     pub(super) fn meta(&mut self) -> Result<Counters, StoreError> {
         let mut counters = None;
         let mut settings = false;
-        let mut format = None;
+        let mut format = false;
         let mut lineage = false;
         self.walk(&META, |walk, key, record| {
             match (key, record) {
                 (MetaKey::Format, Meta::Format(found)) => {
-                    format = Some(found);
-                    if found > FORMAT {
-                        walk.report.find(
-                            "meta",
-                            "Format",
-                            format!("it is {found}, above {FORMAT}"),
-                        );
+                    format = true;
+                    if older_from(found).is_none() {
+                        let what = format!("expected {FORMAT}, found {found}");
+                        walk.report.find("meta", "Format", what);
                     }
                 }
-                (MetaKey::Settings, Meta::Settings(_) | Meta::FormerSettings(_)) => settings = true,
+                (MetaKey::Settings, Meta::Settings(_)) => settings = true,
                 (MetaKey::Counters, Meta::Counters(found)) => counters = Some(found),
-                (MetaKey::Intent, Meta::Intent(_) | Meta::OldIntent(_)) => {
+                (MetaKey::Intent, Meta::Intent(_)) => {
                     walk.report
                         .find("meta", "Intent", "a bulk load is unfinished");
                 }
@@ -41,14 +38,10 @@ impl Walk<'_> {
             Ok(())
         })?;
         let there = [
-            ("Format", format.is_some()),
+            ("Format", format),
             ("Settings", settings),
             ("Counters", counters.is_some()),
-            // Earlier formats have none.
-            (
-                "Lineage",
-                lineage || format.is_some_and(|format| format < WITH_LINEAGE),
-            ),
+            ("Lineage", lineage),
         ];
         for (name, there) in there {
             if !there {

@@ -39,7 +39,6 @@ impl Walk<'_> {
         let picks = self.covers(&refreshes, &mut seeds)?;
         self.cores(&refreshes, &seeds)?;
         self.kept_steps(&refreshes)?;
-        self.kept_sites(&refreshes)?;
         self.seed_pages(&refreshes)?;
         self.ledger(&refreshes)?;
         self.evidence(&refreshes, &seeds.over_web.picked_by())?;

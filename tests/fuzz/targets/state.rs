@@ -84,9 +84,10 @@ fn slot(text: &[u8]) -> Vec<u8> {
 
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let hash = blake3::hash(b"").to_hex();
+    let id = format!("bank {:032x} state {:032x}", 7, 8);
     let said = |serial: u8, place: &str| {
         format!(
-            "serial {serial} epoch 12 batch 9 refresh 3 in {place} MANIFEST-000123 48211 {hash}"
+            "serial {serial} epoch 12 batch 9 refresh 3 in {place} {id} published 11 MANIFEST-000123 48211 {hash}"
         )
     };
     let (one, other) = (said(1, "log"), said(2, "files"));
@@ -95,14 +96,17 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = vec![slots];
     seeds.extend(texts(&[1], &[&format!("{one}{other}")]));
     seeds.extend(texts(&[2], &["12\n", "12"]));
-    seeds.extend(texts(&[3], &[&format!("12 MANIFEST-000123 48211 {hash}")]));
+    seeds.extend(texts(
+        &[3],
+        &[&format!("12 MANIFEST-000123 48211 {hash} {id}")],
+    ));
     // A record of three bytes, and the beginning of one.
     seeds.push(vec![4, 1, 2, 3, 4, 3, 0, 1, b'a', b'b', b'c']);
     seeds.push(vec![4, 1, 2, 3, 4, 3, 0, 2, b'a', b'b', b'c']);
     seeds.extend(texts(&[5], &["MANIFEST-000004\n", "x"]));
     seeds.extend(texts(
         &[6],
-        &["seedbank bank, format 5\n", "seedbank bank, format 99\n"],
+        &["seedbank bank, format 1\n", "seedbank bank, format 99\n"],
     ));
     seeds
 }

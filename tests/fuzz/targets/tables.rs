@@ -8,13 +8,9 @@ use seedbank::engine::{Bank, CoverMethod, IngestRequest, Method, PlanOptions, Re
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_store::evidence::ReachKey;
-use seedbank_store::kept_sites::{KeptBlock, KeptHead, KeptMark, KeptPage};
 use seedbank_store::kept_steps::KeptRecord;
 use seedbank_store::lists::ListText;
-use seedbank_store::records::{
-    Barred, Counters, Intent, Lineage, ListedSeed, LoadFile, Meta, OldIntent, OldIntentFiles,
-};
+use seedbank_store::records::{Barred, Counters, Intent, Lineage, ListedSeed, LoadFile, Meta};
 use seedbank_store::tables::{self, ALL, MetaKey};
 use seedbank_store::{Key, Table, Value, raw_entries};
 
@@ -51,7 +47,7 @@ pub(super) fn run(data: &[u8]) {
         SITES SITE_IDS PAGES PAGE_IDS INTRA INTRA_IN ROWS ROW_HASHES ROW_MEMBERS CITERS DIGESTS
         BATCHES FORMER_PAGES FORMER_ROWS PLANS REFRESHES CORES VECTORS COMPONENTS COMPONENT_ORDER
         NEAR_CORES CORE_ORIGINS COVERS BITMAPS SEEDS MEMBERS CORE_EVIDENCE STANDINGS REACH META
-        ALIASES ALIAS_IN LISTED LISTS UNDO BARRED SEED_PAGES KEPT_STEPS KEPT_SITES);
+        ALIASES ALIAS_IN LISTED LISTS UNDO BARRED SEED_PAGES KEPT_STEPS);
 }
 
 fn entry<K: Key, V: Value>(table: &Table<K, V>, key: &[u8], value: &[u8]) {
@@ -118,9 +114,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             }
         }
         if table.name == tables::META.name {
-            for intent in [intent(), old_intent()] {
-                seeds.push(input(number, &MetaKey::Intent.bytes(), &written(&intent)));
-            }
+            seeds.push(input(number, &MetaKey::Intent.bytes(), &written(&intent())));
         }
         if table.name == tables::LISTED.name {
             let listed = ListedSeed {
@@ -138,14 +132,6 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
                 weights: vec![(1, 4096)],
             };
             seeds.push(input(number, &(4_u32, 1_u32).bytes(), &written(&kept)));
-        }
-        if table.name == tables::KEPT_SITES.name {
-            let key = ReachKey {
-                refresh: 4,
-                site: SiteId(1),
-                block: 0,
-            };
-            seeds.push(input(number, &key.bytes(), &written(&kept_site())));
         }
         if table.name == tables::BARRED.name {
             let barred = Barred {
@@ -187,17 +173,6 @@ fn intent() -> Meta {
     })
 }
 
-fn old_intent() -> Meta {
-    Meta::OldIntent(OldIntent {
-        folder: "3".to_owned(),
-        tables: vec![OldIntentFiles {
-            table: "rows".to_owned(),
-            files: vec!["rows-000000.sst".to_owned()],
-        }],
-        counters: Counters::default(),
-    })
-}
-
 /// Two sites that link to the same two pages of others; hubs of one core.
 const FIRST: &str = r#"
 {"url": "http://a.example/", "outlinks": ["http://a.example/1", "http://c.example/", "http://d.example/"], "digest": "x", "clicks": 3}
@@ -214,25 +189,3 @@ const SECOND: &str = r#"
 {"url": "http://f.example/", "outlinks": ["http://c.example/", "http://d.example/", "http://g.example/"]}
 {"url": "http://g.example/", "redirect": "http://h.example/"}
 "#;
-
-fn kept_site() -> KeptBlock {
-    let mark = KeptMark {
-        round: 0,
-        weight: -1_000_000,
-        positive: 2_000_000,
-    };
-    let page = KeptPage {
-        value: 1_000_000,
-        covered: Some(0),
-        links: vec![0, 70],
-        marks: vec![mark],
-    };
-    KeptBlock {
-        head: KeptHead {
-            pages: 1,
-            p_uniq: (1, 1),
-            weights: vec![2_000_000],
-        },
-        pages: vec![(3, page)],
-    }
-}

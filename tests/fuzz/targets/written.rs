@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_store::Value;
 use seedbank_store::blocks::{BLOCK, PageBlock};
-use seedbank_store::evidence::{Covered, Links, Margin, Near, Reach, Standing, Standings};
+use seedbank_store::evidence::{Covered, Links, Near, Reach, Standing, Standings};
 use seedbank_store::ledger::CoreOrigin;
 use seedbank_store::records::FormerRow;
 
@@ -103,7 +103,6 @@ fn reach(from: &mut Cursor<'_>) -> Reach {
         }),
         score: from.maybe(Cursor::score),
         exact: from.byte() % 2 == 1,
-        margin: from.maybe(|from| Margin::of(i64::from(from.small()))),
     }
 }
 

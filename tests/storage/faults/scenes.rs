@@ -9,7 +9,6 @@ use seedbank::watch::Unwatched;
 
 use super::injector::{DISK, Injector};
 use super::state::State;
-use crate::old_formats::unpacked;
 use crate::support::command::record;
 use crate::support::folders::{copy, files};
 
@@ -208,15 +207,7 @@ impl Scene {
             ),
             Plan("backup", Kind::BacksUp, shelf.clone(), &backup),
             Plan("restore", Kind::Makes("b"), shelf, &restore),
-            Plan("migrate 5", Kind::Bank, bench.old(5), &migrate[..2]),
-            Plan("migrate 10", Kind::Bank, bench.old(10), &migrate[..2]),
-            Plan("migrate 7 to", Kind::Makes("bank"), bench.old(7), &migrate),
-            Plan(
-                "migrate 10 to",
-                Kind::Makes("bank"),
-                bench.old(10),
-                &migrate,
-            ),
+            Plan("migrate to", Kind::Makes("bank"), base.clone(), &migrate),
             Plan(
                 "repair live",
                 Kind::Mends,
@@ -332,15 +323,5 @@ impl Bench<'_> {
             fs::write(&manifest, &bytes[..bytes.len() - 20]).unwrap();
         }
         place.join(DISK)
-    }
-
-    /// A disk with a bank of an older format.
-    fn old(&self, format: u32) -> PathBuf {
-        let disk = self.begin(&format!("format-{format}")).join(DISK);
-        let (place, _) = unpacked(format, "refreshes");
-        if !disk.join("bank").exists() {
-            copy(&place.path("bank"), &disk.join("bank"));
-        }
-        disk
     }
 }

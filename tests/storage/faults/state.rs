@@ -88,7 +88,6 @@ impl State {
                 hash(reader, &tables::REACH, |_| ())?,
                 hash(reader, &tables::LISTS, |_| ())?,
                 hash(reader, &tables::KEPT_STEPS, |_| ())?,
-                hash(reader, &tables::KEPT_SITES, |_| ())?,
                 hash(reader, &tables::STANDINGS, |_| ())?,
                 hash(reader, &tables::LISTED, |_| ())?,
                 hash(reader, &tables::UNDO, |_| ())?,

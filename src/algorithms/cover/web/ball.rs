@@ -56,17 +56,6 @@ impl Ball {
         self.levels_among(links, &[from], hops, |_| true, meet)
     }
 
-    /// [`Ball::levels`] of the pages within `hops` of any of several.
-    pub(super) fn levels_of_all(
-        &mut self,
-        links: &Csr,
-        from: &[u32],
-        hops: u32,
-        meet: impl FnMut(Level<'_>),
-    ) -> u64 {
-        self.levels_among(links, from, hops, |_| true, meet)
-    }
-
     /// [`Ball::levels`] over those pages that `there` says still count.
     pub(super) fn levels_among(
         &mut self,

@@ -10,7 +10,6 @@
 //! nothing.)
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use rayon::prelude::*;
@@ -19,7 +18,7 @@ use roaring::RoaringBitmap;
 use super::super::pick::{HopGain, Score, Scored, Stop};
 use super::ball::{Ball, Balls, OVERLAPPING, Together};
 use super::graph::WebGraph;
-use super::picks::{NEXT, WebCover, WebPick};
+use super::picks::{WebCover, WebPick};
 use super::reach::Reach;
 use super::terms::Room;
 use crate::graph::lanes::{BothWays, LaneValues};
@@ -114,14 +113,6 @@ pub(super) fn greedy(
             .iter()
             .filter(|&&value| value != wanted.price)
             .count(),
-        margins: vec![
-            i64::MAX;
-            if wanted.rest {
-                graph.candidates().len()
-            } else {
-                0
-            }
-        ],
         balls,
         watch,
     };
@@ -139,8 +130,7 @@ pub(super) fn greedy(
         if !picks.is_empty() && run.open == 0 {
             break Stop::NoValueLeft;
         }
-        let mut best = run.best().into_iter();
-        let Some(first) = best.next() else {
+        let (Some(first), runner_up) = run.best() else {
             break Stop::NoPageLeft;
         };
         if picks.len() >= wanted.seeds as usize {
@@ -149,25 +139,17 @@ pub(super) fn greedy(
         if wanted.positive_only && first.0 <= 0 {
             break Stop::NotPositive;
         }
-        let best: Vec<Gain> = best.collect();
-        if wanted.rest {
-            run.note_margins(best.last().copied().unwrap_or(first));
-        }
         let seed = scored(first);
         let (hops, added) = run.take(&mut reached, seed.page);
         picks.push(WebPick {
             seed,
-            next: best.into_iter().map(scored).collect(),
+            runner_up: runner_up.map(scored),
             hops,
         });
         if wanted.rest || picks.len() < wanted.seeds as usize {
             visits += run.take_off(added)?;
         }
     };
-    if wanted.rest && stop != Stop::Complete {
-        // No candidate had a gain in the end.
-        run.note_margins((0, Reverse(0)));
-    }
     let rest = if wanted.rest {
         let left = graph.candidates().iter().filter(|&&c| !reached.has(c));
         left.map(|&page| Scored {
@@ -182,7 +164,6 @@ pub(super) fn greedy(
         picks,
         stop,
         rest,
-        margins: run.margins,
         page_visits: visits + reached.visits,
     })
 }
@@ -198,12 +179,21 @@ fn first_gains(graph: &WebGraph, reach: &Reach, price: i64) -> Vec<AtomicI64> {
 }
 
 /// A gain and its page; the larger is the better, of equal ones that of the smaller URL.
-pub(super) type Gain = (i64, Reverse<u32>);
+type Gain = (i64, Reverse<u32>);
 
-pub(super) fn scored((gain, Reverse(page)): Gain) -> Scored {
+fn scored((gain, Reverse(page)): Gain) -> Scored {
     Scored {
         page,
         score: Score::Weight(gain),
+    }
+}
+
+/// The greater two of two gains and a third.
+fn with((first, second): (Option<Gain>, Option<Gain>), gain: Gain) -> (Option<Gain>, Option<Gain>) {
+    if first.is_none_or(|first| gain > first) {
+        (Some(gain), first)
+    } else {
+        (first, second.max(Some(gain)))
     }
 }
 
@@ -218,36 +208,11 @@ struct Run<'a> {
     room: Room<'a>,
     /// How many pages that no pick has reached are worth something else than their price.
     open: usize,
-    /// In the order of the candidates: how far each was at least from being listed, whenever it could
-    /// be picked and was not listed.
-    margins: Vec<i64>,
     balls: &'a Balls,
     watch: &'a dyn Watch,
 }
 
 impl Run<'_> {
-    /// Notes how far candidates are from the last one listed.
-    fn note_margins(&mut self, last: Gain) {
-        let Self {
-            graph,
-            gains,
-            picked,
-            margins,
-            ..
-        } = self;
-        let candidates = graph.candidates().par_iter();
-        margins
-            .par_iter_mut()
-            .zip(candidates)
-            .with_min_len(CHUNK)
-            .for_each(|(margin, &page)| {
-                let gain = gains[page as usize].load(Ordering::Relaxed);
-                if (gain, Reverse(page)) <= last && !picked[page as usize] {
-                    *margin = (*margin).min(last.0.saturating_sub(gain));
-                }
-            });
-    }
-
     /// Notes a seed; returns what it adds.
     fn take(&mut self, reached: &mut Reached<'_>, page: u32) -> (Vec<HopGain>, Vec<u32>) {
         self.picked[page as usize] = true;
@@ -260,30 +225,21 @@ impl Run<'_> {
         !self.picked[page as usize] && self.room.has(page)
     }
 
-    /// The best candidates that can be picked, best first: one, and [`NEXT`] after it.
-    fn best(&self) -> Vec<Gain> {
+    /// The best candidate that can be picked, and the second best.
+    fn best(&self) -> (Option<Gain>, Option<Gain>) {
         let best_of = |part: &[u32]| {
-            let mut best: BinaryHeap<Reverse<Gain>> = BinaryHeap::with_capacity(NEXT + 2);
-            for &page in part.iter().filter(|&&page| self.is_open(page)) {
+            let open = part.iter().filter(|&&page| self.is_open(page));
+            let gains = open.map(|&page| {
                 let gain = self.gains[page as usize].load(Ordering::Relaxed);
-                let gain = (gain, Reverse(page));
-                if best.len() <= NEXT || best.peek().is_some_and(|Reverse(last)| gain > *last) {
-                    best.push(Reverse(gain));
-                    if best.len() > NEXT + 1 {
-                        best.pop();
-                    }
-                }
-            }
-            best.into_iter().map(|Reverse(gain)| gain).collect()
+                (gain, Reverse(page))
+            });
+            gains.fold((None, None), with)
         };
-        let both = |mut one: Vec<Gain>, other: Vec<Gain>| {
-            one.extend(other);
-            one.sort_unstable_by(|a, b| b.cmp(a));
-            one.truncate(NEXT + 1);
-            one
+        let both = |one, other: (Option<Gain>, Option<Gain>)| {
+            other.0.into_iter().chain(other.1).fold(one, with)
         };
         let parts = self.graph.candidates().par_chunks(CHUNK);
-        both(parts.map(best_of).reduce(Vec::new, both), Vec::new())
+        parts.map(best_of).reduce(|| (None, None), both)
     }
 
     /// Takes what these pages are worth off the gains of all that have them within reach; returns

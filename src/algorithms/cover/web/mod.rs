@@ -12,12 +12,6 @@
 //! | `ball` | searches, many at a time |
 //! | `reach` | the one pass: what every candidate reaches, for every number of hops at once |
 //! | `greedy` | picks by gain, decremental |
-//! | `follow` | the same picks at the cost of what changed since an earlier selection |
-//! | `before` | what links and values were then |
-//! | `pairs` | what came within reach of a candidate since, and what left it |
-//! | `gains` | what is known of a candidate whose gains may be others |
-//! | `touched` | how such candidates are found and follow the picks |
-//! | `ranked` | the best of them and of all others |
 //! | `others` | baselines, and the best out-degree in what remains |
 //! | `terms` | pins and caps |
 //! | `picks` | what comes out |
@@ -28,25 +22,17 @@
 //!
 //! Results depend on the graph and the parameters alone; so do the page visits. Memory: 8 bytes per
 //! link, 28 per page for the graph, 16 per page and 12 per candidate and number of hops while picks
-//! are made, and 8 per page for every thread; following takes some 60 per page and 16 for every thread
-//! in place of these.
+//! are made, and 8 per page for every thread.
 
 mod ball;
-mod before;
 mod crawl;
-mod follow;
-#[cfg(test)]
-mod follow_tests;
-mod gains;
 mod graph;
 mod greedy;
 mod lists;
 mod order;
 mod others;
-mod pairs;
 mod params;
 mod picks;
-mod ranked;
 mod reach;
 #[cfg(test)]
 mod samples;
@@ -55,15 +41,12 @@ mod terms;
 mod terms_tests;
 #[cfg(test)]
 mod tests;
-mod touched;
 mod tune;
 
-pub use before::Changes;
-pub use follow::{Followed, Former, FormerPick};
 pub use graph::WebGraph;
 pub use lists::lists;
 pub use params::{Setting, ValueBy, WebChoice, WebParams};
-pub use picks::{NEXT, WebCover, WebPick};
+pub use picks::{WebCover, WebPick};
 pub use reach::{Reach, Reaches};
 pub use terms::Cap;
 pub use tune::{Trial, Tuning};
@@ -87,41 +70,6 @@ pub struct Selected {
     /// The page visits of the pass: of a search from each candidate, as deep as any was; 0 where the
     /// method needs none.
     pub pass_visits: u64,
-}
-
-/// Picks seeds by following an earlier selection with the same parameters. Where that gives up,
-/// [`select`] does it.
-pub fn select_after(
-    graph: &WebGraph,
-    choice: &WebChoice,
-    former: &Former,
-    watch: &dyn Watch,
-) -> Result<Followed<Selected>, Interrupted> {
-    let by_gain = matches!(choice.method, Method::Greedy | Method::MaxWeight);
-    // What is kept of an earlier selection says nothing of candidates that caps passed over.
-    let is_free = graph.pins().is_empty() && graph.caps().is_empty();
-    let may_follow = by_gain && choice.positive_only && is_free;
-    let Some(setting) = choice.setting().filter(|_| may_follow) else {
-        return Ok(Followed::GaveUp { page_visits: 0 });
-    };
-    let balls = Balls::new(graph.pages());
-    let depth = choice.depth_within(setting.hops);
-    watch.stage("follow", None);
-    let found = follow::follow(graph, former, depth, wanted(choice, setting), &balls, watch)?;
-    match found {
-        Followed::Found(cover) => listed(graph, choice, setting, cover, watch).map(Followed::Found),
-        Followed::GaveUp { page_visits } => Ok(Followed::GaveUp { page_visits }),
-    }
-}
-
-fn wanted(choice: &WebChoice, setting: Setting) -> Wanted {
-    Wanted {
-        seeds: choice.seeds,
-        hops: setting.hops,
-        price: setting.fetch_cost.0,
-        positive_only: choice.positive_only,
-        rest: true,
-    }
 }
 
 /// Puts picks in the order of the list.
@@ -219,7 +167,14 @@ pub fn select(
     let none = Reach::default();
     let depth = choice.depth_within(setting.hops);
     let reach = reaches.within(depth).unwrap_or(&none);
-    let mut cover = greedy::greedy(graph, reach, wanted(choice, setting), &balls, watch)?;
+    let wanted = Wanted {
+        seeds: choice.seeds,
+        hops: setting.hops,
+        price: setting.fetch_cost.0,
+        positive_only: choice.positive_only,
+        rest: true,
+    };
+    let mut cover = greedy::greedy(graph, reach, wanted, &balls, watch)?;
     cover.page_visits += page_visits;
     let pass_visits = reaches.visits;
     // What the pass found and the searches' working memory make room for the crawls of the order.

@@ -76,10 +76,7 @@ pub(super) fn baseline(
         let next = order.get(at + 1).map(|&next| scored(next));
         picks.push(WebPick {
             seed: scored(page),
-            next: next
-                .into_iter()
-                .filter(|next| next.score != Score::Drawn)
-                .collect(),
+            runner_up: next.filter(|next| next.score != Score::Drawn),
             hops: reached.add(page).0,
         });
     }
@@ -92,7 +89,6 @@ pub(super) fn baseline(
         },
         rest: left.map(|&page| scored(page)).collect(),
         picks,
-        margins: Vec::new(),
         page_visits: reached.visits,
     })
 }
@@ -158,7 +154,7 @@ pub(super) fn max_out(
         queue.extend(next);
         picks.push(WebPick {
             seed,
-            next: next.map(scored).into_iter().collect(),
+            runner_up: next.map(scored),
             hops: reached.add(seed.page).0,
         });
         visits += remains.remove(graph, seed.page, hops);
@@ -174,7 +170,6 @@ pub(super) fn max_out(
             .collect(),
         picks,
         stop,
-        margins: Vec::new(),
         page_visits: visits + reached.visits,
     })
 }

@@ -4,18 +4,14 @@ use roaring::RoaringBitmap;
 
 use super::super::pick::{HopGain, Score, Scored, Stop};
 
-/// How many of the best candidates after a pick are kept with it: enough that a later selection,
-/// after some of them changed, can still tell which is the best of the others.
-pub const NEXT: usize = 32;
-
 /// One seed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WebPick {
     /// The page and what it was picked by.
     pub seed: Scored,
-    /// The best candidates after it at that moment, best first, at most [`NEXT`]; of baselines only
-    /// the next one.
-    pub next: Vec<Scored>,
+    /// The second best candidate at that moment; `None` for a pin, where there was none, and where
+    /// seeds are drawn.
+    pub runner_up: Option<Scored>,
     /// What it is the first to reach, by hop from 0.
     pub hops: Vec<HopGain>,
 }
@@ -28,7 +24,7 @@ impl WebPick {
                 page,
                 score: Score::Drawn,
             },
-            next: Vec::new(),
+            runner_up: None,
             hops,
         }
     }
@@ -51,9 +47,6 @@ pub struct WebCover {
     pub stop: Stop,
     /// The candidates that no pick reaches, ascending, with what they would be picked by next.
     pub rest: Vec<Scored>,
-    /// In the order of the candidates: the least that each fell short of the last one listed with a
-    /// pick, in millionths, while it could be picked and was not listed.
-    pub margins: Vec<i64>,
     /// Pages settled plus adjacency entries scanned, the pass included.
     pub page_visits: u64,
 }

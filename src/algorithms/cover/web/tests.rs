@@ -70,7 +70,7 @@ fn found(cover: &WebCover) -> Vec<Picked> {
     picks
         .map(|pick| {
             let (page, gain) = weight(pick.seed);
-            (page, gain, pick.next.first().copied().map(weight))
+            (page, gain, pick.runner_up.map(weight))
         })
         .collect()
 }

@@ -41,7 +41,7 @@ pub(super) fn why(
         let reached_by = reached_by
             .map(|covered| Ok::<_, EngineError>((by(covered.pick)?, covered.hop)))
             .transpose()?;
-        let runner_up = evidence.next.first().map(|second| case.scored(*second));
+        let runner_up = evidence.runner_up.map(|second| case.scored(second));
         return Ok(Why::WebSeed(Box::new(WebSeed {
             rank: of_list,
             held_back,

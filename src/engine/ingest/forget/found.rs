@@ -11,7 +11,6 @@ use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Location, Naming, Record, SiteMode};
 use seedbank_store::aliases::{AliasIn, AliasRecord};
-use seedbank_store::kept_sites::UNREAD;
 use seedbank_store::records::{Barred, PageState};
 use seedbank_store::{Changes, Hash128, Store, StoreError, tables};
 
@@ -246,23 +245,6 @@ impl Found {
                 .push(Record::new(url(page)?).outlinks(urls?));
         }
         Ok(without)
-    }
-
-    /// Deletes what refreshes keep of the sites to follow them: links of the pages are there.
-    pub(super) fn delete_kept(
-        &self,
-        store: &Store,
-        changes: &mut Changes,
-    ) -> Result<(), StoreError> {
-        let pages = self.locations.keys().map(|page| page.site());
-        let sites: BTreeSet<SiteId> = pages.chain(self.sites.keys().copied()).collect();
-        for entry in store.scan(&UNREAD)? {
-            let (key, _) = entry?;
-            if sites.contains(&key.site) {
-                changes.delete(&UNREAD, &key)?;
-            }
-        }
-        Ok(())
     }
 
     /// Deletes the ways from names to ids.

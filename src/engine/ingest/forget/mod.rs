@@ -211,7 +211,6 @@ impl Bank {
         }
         work_in(writer, gather, &ours, &mut passes, &mut report, watch)?;
         found.delete_names(&mut passes.changes)?;
-        found.delete_kept(writer, &mut passes.changes)?;
         let list_lines = of_lists(writer, &mut passes.changes, &traces, watch)?;
         let barred = if request.bar {
             names.bar(writer, &mut passes.changes)?

@@ -16,7 +16,6 @@
 //! [`SiteRecord::cover_changed`]: seedbank_store::records::SiteRecord::cover_changed
 
 pub(crate) mod evidence;
-pub(crate) mod kept;
 pub(crate) mod reach;
 mod seats;
 mod select;
@@ -72,17 +71,12 @@ pub(crate) fn run(
     let sites = cover_sites(store, choice, watch)?;
     let mut kept = Vec::with_capacity(sites.len());
     let mut records = earlier.map_or_else(|| Ok(BTreeMap::new()), |e| records(store, e.refresh))?;
-    let mut since: BTreeMap<SiteId, RefreshId> = BTreeMap::new();
     let pinned: BTreeSet<SiteId> = rules.pins.pages.iter().map(|pin| pin.site()).collect();
     for site in &sites {
         let record = records.remove(&site.id);
         let unchanged = earlier.is_some_and(|earlier| site.changed <= earlier.batch);
         // Pins come and go without a change that the site's record tells of.
         let is_pinned = pinned.contains(&site.id);
-        let earlier = record
-            .as_ref()
-            .filter(|record| record.pinned == 0 && !is_pinned);
-        since.extend(earlier.map(|record| (site.id, record.since)));
         kept.push(record.filter(|record| unchanged && !is_pinned && record.pinned == 0));
     }
     let seats = seats(store, &sites, &kept, (choice, rules), watch)?;
@@ -92,8 +86,7 @@ pub(crate) fn run(
     }
     let again: Vec<usize> = (0..sites.len()).filter(|&at| kept[at].is_none()).collect();
     watch.stage("select", Some(again.len() as u64));
-    let todo = (again.as_slice(), &since);
-    let mut new = select(store, &sites, todo, &seats, (choice, rules), watch)?;
+    let mut new = select(store, &sites, &again, &seats, (choice, rules), watch)?;
     let mut all = Vec::with_capacity(sites.len());
     for (at, (site, kept)) in sites.iter().zip(kept).enumerate() {
         let of_site = match kept {
@@ -219,23 +212,13 @@ impl CoverRun {
             .collect()
     }
 
-    /// Hands sites, seeds, covered sets and what is kept to be followed to `changes`; `store` has the
-    /// earlier refresh.
+    /// Hands sites, seeds and covered sets to `changes`; `store` has the earlier refresh.
     pub(crate) fn put(
         &self,
         store: &Store,
         changes: &mut Changes,
-        (plan, refresh): (&str, RefreshId),
+        refresh: RefreshId,
     ) -> Result<(), EngineError> {
-        // What is kept to be followed is that of a plan's last refresh.
-        if let Some(last) = store.get(&tables::PLANS, &plan.to_owned())? {
-            let picked_by = self.picked_by(refresh);
-            for (site, record) in records(store, last.last_refresh)? {
-                if picked_by.get(&site) != Some(&record.since) {
-                    kept::delete_site(store, changes, (record.since, site))?;
-                }
-            }
-        }
         let mut ranks: BTreeMap<SiteId, Vec<u32>> = BTreeMap::new();
         self.each_seed(store, |rank, seed| {
             let page = match seed {
@@ -265,7 +248,6 @@ impl CoverRun {
             if let Kept::New(new) = kept {
                 record.since = refresh;
                 put_reach(changes, (refresh, *site), &new.picks, &new.uncovered)?;
-                new.kept.put(changes, (refresh, *site))?;
             }
             changes.put(&tables::COVERS, &(refresh, *site), &record)?;
         }

@@ -54,7 +54,6 @@ pub(crate) fn put_reach(
         covered: None,
         score: None,
         exact: true,
-        margin: None,
     };
     for picked in picks {
         let pick = picked.evidence.pick;

@@ -5,17 +5,15 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::evidence::Picked;
-use super::kept::{self, KeptSite};
 use super::reach::Uncovered;
 use super::seats::Assigned;
 use super::sites::{CoverSite, LoadedSite, in_groups};
 use crate::engine::EngineError;
 use crate::engine::policy::Rules;
-use seedbank_algorithms::cover::{Choice, Former, Seats, SiteCover, Stop, select_following};
-use seedbank_algorithms::page::SiteId;
+use seedbank_algorithms::cover::{Choice, Seats, SiteCover, Stop, select_chosen};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::Store;
-use seedbank_store::records::{CoverRecord, CoverStop, RefreshId};
+use seedbank_store::records::{CoverRecord, CoverStop};
 
 /// What a site has taken over, or has newly.
 pub(super) enum Kept {
@@ -39,15 +37,13 @@ pub(super) struct Selected {
     pub(super) record: CoverRecord,
     pub(super) picks: Vec<Picked>,
     pub(super) uncovered: Uncovered,
-    pub(super) kept: KeptSite,
 }
 
-/// Selects on some of the sites, following earlier selections where what is kept of them allows it;
-/// returns the results with the sites' places in `sites`.
+/// Selects on the sites at the places `again`; returns the results with these places.
 pub(super) fn select(
     store: &Store,
     sites: &[CoverSite],
-    (again, since): (&[usize], &BTreeMap<SiteId, RefreshId>),
+    again: &[usize],
     seats: &Assigned,
     (choice, rules): (&Choice, &Rules),
     watch: &dyn Watch,
@@ -72,7 +68,6 @@ pub(super) fn select(
             record,
             picks: Vec::new(),
             uncovered: Uncovered::default(),
-            kept: KeptSite::default(),
         };
         (at, Kept::New(Box::new(selected)))
     });
@@ -80,29 +75,18 @@ pub(super) fn select(
     let to_read: Vec<&CoverSite> = again.iter().map(|&at| &sites[at]).collect();
     in_groups(store, &to_read, (choice, rules), watch, |group, loaded| {
         let of_site = |at: &usize| seats.of_sites[again[*at]];
-        let is_followed = kept::is_followed(choice);
-        let formers: Result<Vec<Option<Former>>, EngineError> = loaded
-            .par_iter()
-            .map(|site| match since.get(&site.site.id) {
-                Some(since) if is_followed => kept::former(store, site, *since),
-                _ => Ok(None),
-            })
-            .collect();
-        let formers = formers?;
         let selectable: Vec<_> = loaded
             .iter()
             .zip(group)
-            .zip(&formers)
-            .map(|((site, at), former)| (site.selectable(), of_site(at), former.as_ref()))
+            .map(|(site, at)| (site.selectable(), of_site(at)))
             .collect();
-        let covers = select_following(&selectable, choice, watch)?;
+        let covers = select_chosen(&selectable, choice, watch)?;
         drop(selectable);
-        drop(formers);
         let kept: Result<Vec<(usize, Kept)>, EngineError> = loaded
             .par_iter()
             .zip(covers)
             .zip(group)
-            .map(|((site, (cover, trail)), at)| {
+            .map(|((site, cover), at)| {
                 let seats_of = of_site(at);
                 let picks = cover.picks.iter().zip(1..).map(|(pick, place)| {
                     let seats_of = shared.then_some(seats_of);
@@ -114,7 +98,6 @@ pub(super) fn select(
                     record,
                     picks: picks.collect(),
                     uncovered: Uncovered::of(site, &cover, choice, watch)?,
-                    kept: KeptSite::of(site, &cover, trail.filter(|_| is_followed)),
                 };
                 Ok((again[*at], Kept::New(Box::new(selected))))
             })

@@ -8,7 +8,7 @@ use seedbank_algorithms::cover::HopGain;
 use seedbank_algorithms::cover::web::{Selected, ValueBy, WebChoice, WebPick};
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_store::blocks::{PageBlock, place};
-use seedbank_store::evidence::{Covered, Margin, Reach, ReachKey};
+use seedbank_store::evidence::{Covered, Reach, ReachKey};
 use seedbank_store::records::{
     HopEvidence, RefreshId, SeedEvidence, SeedRecord, WebEvidence, WebHop,
 };
@@ -52,7 +52,6 @@ pub(super) fn kept(
         covered: None,
         score: None,
         exact: true,
-        margin: None,
     };
     let page = |number: u32| web.pages[number as usize];
     let mut fates: Fates = Vec::new();
@@ -71,13 +70,6 @@ pub(super) fn kept(
         (page(scored.page), Reach { score, ..nothing })
     }));
     fates.sort_unstable_by_key(|(page, _)| *page);
-    let margins = web.graph.candidates().iter().zip(&selected.cover.margins);
-    for (&number, &margin) in margins {
-        // Every candidate is reached or left.
-        if let Ok(at) = fates.binary_search_by_key(&page(number), |(page, _)| *page) {
-            fates[at].1.margin = Some(Margin::of(margin));
-        }
-    }
     // Every seed reaches itself, unless an earlier pick does.
     for (seed, rank) in seeds {
         if let Ok(at) = fates.binary_search_by_key(&seed, |(page, _)| *page) {
@@ -111,11 +103,9 @@ fn picked(
                 .iter()
                 .map(|hop| parts(web, hop, price, choice))
                 .collect(),
-            next: pick
-                .next
-                .iter()
-                .filter_map(|&next| Some((page(next.page), gain(next)?)))
-                .collect(),
+            runner_up: pick
+                .runner_up
+                .and_then(|second| Some((page(second.page), gain(second)?))),
         },
         reached: pick.hops.iter().map(set).collect(),
     }

@@ -120,12 +120,7 @@ impl LoadedWeb {
 }
 
 /// What a page is worth, in millionths, by its own attributes.
-pub(super) fn value_of(
-    page: &PageRecord,
-    facts: PageFacts,
-    p_uniq: PUniq,
-    choice: &WebChoice,
-) -> i64 {
+fn value_of(page: &PageRecord, facts: PageFacts, p_uniq: PUniq, choice: &WebChoice) -> i64 {
     if page.state == PageState::Crawled {
         page_value(facts, p_uniq, &choice.weights)
     } else {
@@ -134,7 +129,7 @@ pub(super) fn value_of(
 }
 
 /// Whether a page of a site can be a seed, if it has links.
-pub(super) fn may_be_seed(page: &PageRecord, rules: &Rules, site: &str) -> bool {
+fn may_be_seed(page: &PageRecord, rules: &Rules, site: &str) -> bool {
     page.state == PageState::Crawled && !page.spam && rules.candidates.admit(site, page)
 }
 

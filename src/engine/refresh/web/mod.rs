@@ -1,43 +1,44 @@
 //! Refresh over the whole web: seeds by what a crawl reaches from them, and what is kept of them.
 //!
-//! A refresh gives what a run from scratch gives. It follows the picks of the plan's last refresh
-//! ([`former()`]) where its parameters were the same, and selects anew where that cannot tell which
-//! page is best, or takes more than a run from scratch would. Where no batch came in since, its
-//! answer is taken over: the seeds are written again under the new number, and the sets that they
-//! reach stay where they are, under the refresh that picked them.
+//! Where no batch came in since the plan's last refresh, its answer is taken over: the seeds are
+//! written again under the new number, and the sets that they reach stay where they are, under the
+//! refresh that picked them. Otherwise the seeds are selected from scratch.
 //!
 //! A plan with a budget and without hops or a price tries the grid first; what it finds becomes the
 //! plan's.
 
 pub(crate) mod evidence;
-mod former;
 pub(crate) mod load;
-mod numbers;
-mod then;
 pub(crate) mod url_order;
 
 use crate::engine::policy::Rules;
 use crate::engine::refresh::answers::Short;
 use crate::engine::{EngineError, PlanError};
 use evidence::{Fates, Picked, kept, put_fates, put_pick};
-use former::former;
 use load::LoadedWeb;
-pub(crate) use numbers::Earlier;
 use seedbank_algorithms::cover::Stop;
-use seedbank_algorithms::cover::web::{
-    Followed, Selected, Setting, Tuning, WebChoice, select, select_after,
-};
+use seedbank_algorithms::cover::web::{Selected, Setting, Tuning, WebChoice, select};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::records::{RefreshId, SeedEvidence, SeedRecord};
+use seedbank_store::records::{BatchId, RefreshId, SeedEvidence, SeedRecord};
 use seedbank_store::{Changes, Store, tables};
+
+/// An earlier refresh of the plan with the same parameters.
+#[derive(Clone, Copy)]
+pub(crate) struct Earlier {
+    pub(crate) refresh: RefreshId,
+    /// The last batch of the state that it ran on.
+    pub(crate) batch: BatchId,
+    /// The last batch of today's state.
+    pub(crate) today: BatchId,
+}
 
 /// The seeds of a plan over the web, on their way to the store. Memory: what the seeds reach, a few
 /// bits per page, and some 50 bytes for each page that they reach and for each candidate.
 pub(crate) struct WebRun {
     seeds: Seeds,
     pub(crate) page_visits: u64,
-    /// Whether nothing of an earlier refresh was of use.
+    /// Whether the seeds were selected from scratch.
     pub(crate) cold: bool,
     /// What ended the selection; `None` where it was taken over.
     stop: Option<Stop>,
@@ -48,8 +49,8 @@ pub(crate) struct WebRun {
 enum Seeds {
     /// Taken over from this refresh, in the order of the list.
     Taken(RefreshId, Vec<SeedRecord>),
-    /// Picked now, in the order of the list; so many of them as the followed refresh did.
-    New(Vec<Picked>, Fates, u64),
+    /// Picked now, in the order of the list.
+    New(Vec<Picked>, Fates),
 }
 
 /// Selects over the web. `earlier` is the plan's last refresh if it had the same parameters.
@@ -59,14 +60,10 @@ pub(crate) fn run(
     earlier: Option<Earlier>,
     watch: &dyn Watch,
 ) -> Result<WebRun, EngineError> {
-    // Of a list without seeds nothing says which refresh made it, so it is made again.
-    let earlier = match earlier {
-        Some(earlier) => Some((earlier, seeds(store, earlier.refresh)?)),
-        None => None,
-    };
-    let earlier = earlier.filter(|(_, seeds)| !seeds.is_empty());
-    let earlier = match earlier {
-        Some((earlier, seeds)) if earlier.batch == earlier.today => {
+    if let Some(earlier) = earlier.filter(|earlier| earlier.batch == earlier.today) {
+        let seeds = seeds(store, earlier.refresh)?;
+        // Of a list without seeds nothing says which refresh made it, so it is made again.
+        if !seeds.is_empty() {
             return Ok(WebRun {
                 seeds: Seeds::Taken(earlier.refresh, seeds),
                 page_visits: 0,
@@ -75,50 +72,19 @@ pub(crate) fn run(
                 stop: None,
             });
         }
-        earlier => earlier,
-    };
-    let web = LoadedWeb::load(store, (choice, rules), watch)?;
-    let mut followed = None;
-    let mut in_vain = 0;
-    let mut before = Vec::new();
-    if let Some((earlier, seeds)) = earlier {
-        before = in_order_of_picks(&seeds);
-        if let Some(former) = former(store, &web, (choice, rules), earlier, seeds, watch)? {
-            match select_after(&web.graph, choice, &former, watch)? {
-                Followed::Found(selected) => followed = Some(selected),
-                Followed::GaveUp { page_visits } => in_vain = page_visits,
-            }
-        }
     }
-    let cold = followed.is_none();
-    let mut selected = match followed {
-        Some(selected) => selected,
-        None => select(&web.graph, choice, &web.ranks, watch)?,
-    };
-    let picks = selected.cover.picks.iter();
-    let picks = picks.map(|pick| web.pages[pick.seed.page as usize]);
-    let same = picks.zip(before).filter(|(now, before)| now == before);
-    let as_before = if cold { 0 } else { same.count() as u64 };
+    let web = LoadedWeb::load(store, (choice, rules), watch)?;
+    let mut selected = select(&web.graph, choice, &web.ranks, watch)?;
     let (picked, fates) = kept(&web, &selected, choice);
     let tuning = selected.tuning.take();
     let Selected { setting, cover, .. } = selected;
     Ok(WebRun {
         stop: Some(cover.stop),
-        seeds: Seeds::New(picked, fates, as_before),
-        page_visits: cover.page_visits + web.rank_visits + in_vain,
-        cold,
+        seeds: Seeds::New(picked, fates),
+        page_visits: cover.page_visits + web.rank_visits,
+        cold: true,
         tuning: tuning.map(|tuning| (setting, tuning)),
     })
-}
-
-fn in_order_of_picks(seeds: &[SeedRecord]) -> Vec<PageId> {
-    let place = |seed: &SeedRecord| match &seed.evidence {
-        SeedEvidence::Web(evidence) => Some((evidence.pick, seed.page)),
-        SeedEvidence::Core { .. } | SeedEvidence::Cover(_) | SeedEvidence::ByPolicy => None,
-    };
-    let mut picks: Vec<(u32, PageId)> = seeds.iter().filter_map(place).collect();
-    picks.sort_unstable();
-    picks.into_iter().map(|(_, page)| page).collect()
 }
 
 fn seeds(store: &Store, refresh: RefreshId) -> Result<Vec<SeedRecord>, EngineError> {
@@ -161,12 +127,11 @@ impl WebRun {
         }
     }
 
-    /// The number of seeds that are those of the earlier refresh, at the same place in the order of
-    /// picks, and of the others.
+    /// The number of seeds that are taken over from the earlier refresh, and of seeds picked now.
     pub(crate) fn steps(&self) -> (u64, u64) {
         match &self.seeds {
             Seeds::Taken(_, seeds) => (seeds.len() as u64, 0),
-            Seeds::New(picked, _, same) => (*same, picked.len() as u64 - same),
+            Seeds::New(picked, _) => (0, picked.len() as u64),
         }
     }
 
@@ -203,7 +168,7 @@ impl WebRun {
                 }
                 Ok(())
             }
-            Seeds::New(picked, fates, _) => {
+            Seeds::New(picked, fates) => {
                 for (rank, picked) in (1..).zip(picked) {
                     put_pick(changes, (refresh, rank), picked)?;
                 }
