@@ -20,7 +20,7 @@ pub(super) fn digest_hash(text: &str) -> [u8; 16] {
     short
 }
 
-/// The text of which [`digest_hash`] gives this hash.
+/// The text of which `digest_hash` gives this hash.
 #[must_use]
 pub fn digest_of(hash: [u8; 16]) -> String {
     hash.iter().fold(PREFIX.to_owned(), |mut text, byte| {

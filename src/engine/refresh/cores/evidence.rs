@@ -1,6 +1,6 @@
 //! What a refresh by cores keeps so that any page can be explained without reading links: the pages
 //! of its cores, the figures that cores are compared by, and the standing of every page on
-//! inter-site links. The layout is in [`seedbank_store::evidence`](seedbank_store::evidence).
+//! inter-site links. The layout is in [`seedbank_store::evidence`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
