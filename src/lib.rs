@@ -48,6 +48,7 @@
 //!
 //! [map]: crate::guide::map
 //! [design]: crate::guide::design
+//! [commits]: crate::guide::commits
 //! [formats]: crate::guide::formats
 //! [cores]: crate::guide::cores
 //! [cover]: crate::guide::cover

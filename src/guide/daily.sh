@@ -1,21 +1,21 @@
 #!/bin/sh
-# The daily job of a bank: what the crawler left goes in, and the list for the next crawl comes out.
-# It may be killed at any moment: run again, it takes up what was not done.
+# The daily job of a bank: ingests the crawler's deltas, and writes the seed list for the next crawl.
+# It may be killed at any moment: the next run does what is left.
 #
-# A person makes and fills the bank, once, and says there what the plan is:
+# Create and fill the bank once, and choose the plan:
 #   seedbank init bank
 #   seedbank ingest bank --snapshot crawl.jsonl.zst
 #   seedbank refresh bank --seeds 50
 #
 # The settings come from the environment:
 #   BANK     the bank
-#   INBOX    a folder; the crawler moves its deltas there when they are complete, with names in the
-#            order of time: 2026-11-19.jsonl.zst
-#   SEEDS    the list for the next crawl
-#   KEEP     how many refreshes stay; 30 unless said otherwise, all where empty
-#   LIMIT    how long a refresh may take; 2h unless said otherwise
-#   METRICS  a file for node_exporter's textfile collector; none where empty
-#   BACKUPS  a folder for backups, of which seven stay; none where empty
+#   INBOX    a folder; the crawler moves complete deltas there, with names that sort by time:
+#            2026-11-19.jsonl.zst
+#   SEEDS    the seed list for the next crawl
+#   KEEP     how many refreshes to keep; 30 by default, all if empty
+#   LIMIT    how long a refresh may take; 2h by default
+#   METRICS  a file for node_exporter's textfile collector; none if empty
+#   BACKUPS  a folder for backups, of which seven are kept; none if empty
 set -u
 LC_ALL=C
 export LC_ALL
@@ -28,14 +28,14 @@ LIMIT=${LIMIT:-2h}
 METRICS=${METRICS-}
 BACKUPS=${BACKUPS-}
 
-# One run at a time. A command that outlives a killed run holds the lock until it has ended.
+# One run at a time. A command that outlives a killed run holds the lock until it ends.
 exec 9> "$BANK.daily-lock" || exit 1
 flock -n 9 || {
   echo "daily.sh: the run before is still at work" >&2
   exit 75
 }
 
-# Ends with a status. Whatever happened, the metrics are of the bank as it is now.
+# Exits with a status. Whatever happened, the metrics describe the bank as it is now.
 finish() {
   if [ -n "$METRICS" ]; then
     seedbank -q status "$BANK" --metrics "$METRICS" > /dev/null
@@ -43,8 +43,8 @@ finish() {
   exit "$1"
 }
 
-# What came in, in its order. A batch that is in already, since its run was killed before it was moved
-# away, changes nothing. One that is refused is put aside for a person; the others go in all the same.
+# Ingests the deltas in order. A batch that is already ingested, because a run was killed before moving
+# it away, changes nothing. A refused batch is moved to `refused`; the others are still ingested.
 mkdir -p "$INBOX/done" "$INBOX/refused" || finish 1
 worst=0
 for batch in "$INBOX"/*.jsonl*; do
@@ -61,12 +61,12 @@ for batch in "$INBOX"/*.jsonl*; do
   esac
 done
 
-# In time or not at all: where it fails, or nothing can be selected, the next crawl has the old list.
+# In time or not at all: if it fails, or nothing can be selected, the next crawl uses the old list.
 status=0
 seedbank refresh "$BANK" --wait --time-limit "$LIMIT" ${KEEP:+--keep "$KEEP"} || status=$?
 [ "$status" -eq 0 ] || finish "$status"
 
-# The file changes only where the list is another one.
+# The file changes only if the list does.
 status=0
 seedbank -q seeds "$BANK" --if-changed --out "$SEEDS" || status=$?
 case $status in

@@ -13,6 +13,7 @@ macro_rules! pages {
         #[doc = concat!(
             "[map]: crate::guide::map\n",
             "[design]: crate::guide::design\n",
+            "[commits]: crate::guide::commits\n",
             "[formats]: crate::guide::formats\n",
             "[cores]: crate::guide::cores\n",
             "[cover]: crate::guide::cover\n",
@@ -34,6 +35,7 @@ macro_rules! pages {
 pages! {
     map = "map.md";
     design = "design.md";
+    commits = "commits.md";
     formats = "formats.md";
     cores = "cores.md";
     cover = "cover.md";

@@ -42,32 +42,32 @@ macro_rules! tables {
 tables! {
     /// Sites by id.
     SITES = "sites": SiteId => SiteRecord, Lookup, Pages,
-        key "site u32", value "record: name, next page and row index, counts also for P_uniq, what is given of the site";
-    /// The way back from a site's name.
+        key "site u32", value "record: name, next page and row index, counts (also for P_uniq), given attributes of the site";
+    /// Site ids by name.
     SITE_IDS = "site_ids": String => SiteId, Lookup, Pages,
         key "name, UTF-8", value "site id, varint";
     /// Pages by id.
     PAGES = "pages": PageId => PageRecord, Lookup, Pages,
         key "site u32, index u32", value "record: rest of the URL, state, attributes, row, first and last batch";
-    /// The way back from a URL; in key order it is the URL order of a site.
+    /// Page indexes by URL; key order is the URL order of a site.
     PAGE_IDS = "page_ids": (SiteId, String) => u32, Lookup, Pages,
         key "site u32, rest of the URL, UTF-8", value "page index, varint";
     /// Intra-site targets of a page.
     INTRA = "intra": LinkKey => LinkBlock<u32>, Lookup, Links,
         key "site u32, block of 64 page indexes u32", value "lists by page: page indexes on the same site";
-    /// Transpose of `intra`: where to look for the pages that link to a page.
+    /// Transpose of `intra`: the blocks that contain links to a page.
     INTRA_IN = "intra_in": LinkKey => LinkBlock<u32>, Lookup, Links,
         key "site u32, block of 64 page indexes u32", value "lists by page: blocks of `intra` that link to it";
-    /// Inter-site targets of a row; never changed, only made and deleted.
+    /// Inter-site targets of a row; never modified, only created and deleted.
     ROWS = "rows": LinkKey => LinkBlock<PageId>, Lookup, Links,
         key "site u32, block of 64 row indexes u32", value "lists by row: page ids";
     /// Rows of a site by the hash of their targets.
     ROW_HASHES = "row_hashes": (SiteId, Hash128) => Vec<u32>, Lookup, Links,
-        key "site u32, 128-bit hash of the targets", value "row indexes, gap-coded: more than one only where hashes collide";
+        key "site u32, 128-bit hash of the targets", value "row indexes, gap-coded; more than one only if hashes collide";
     /// Pages that carry a row.
     ROW_MEMBERS = "row_members": RowId => RowMembers, Lookup, Links,
         key "site u32, row u32", value "count of known targets, varint; page indexes, roaring, never empty";
-    /// Transpose of `rows`: where to look for the rows that link to a page.
+    /// Transpose of `rows`: the blocks that contain links to a page.
     CITERS = "citers": LinkKey => LinkBlock<LinkKey>, Lookup, Links,
         key "site u32, block of 64 page indexes u32", value "lists by page: site and block of the `rows` that link to it";
     /// Crawled pages of a site by content digest.
@@ -76,12 +76,12 @@ tables! {
     /// Batches by number.
     BATCHES = "batches": u32 => BatchRecord, Scan, History,
         key "batch u32", value "record: name, kind, inputs, digest, time, counts";
-    /// What a page was before a batch that changed its state, spam mark or row.
+    /// Previous state, spam mark and row of pages of which a batch changed one of them.
     FORMER_PAGES = "former_pages": (u32, PageId) => FormerPage, Lookup, History,
         key "batch u32, site u32, index u32", value "record: state, spam mark, row";
-    /// Rows that nobody carries any more.
+    /// Rows that no page carries any more.
     FORMER_ROWS = "former_rows": RowId => FormerRow, Lookup, History,
-        key "site u32, row u32", value "the batch that took it from its last page, varint; page ids, gap-coded";
+        key "site u32, row u32", value "the batch that removed it from its last page, varint; page ids, gap-coded";
     /// Plans by name.
     PLANS = "plans": String => PlanRecord, Lookup, Bank,
         key "name, UTF-8", value "record: method and parameters as JSON, last refresh";
@@ -91,22 +91,22 @@ tables! {
     /// Cores of a refresh in order.
     CORES = "cores": (u32, u32) => CoreRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: sigma, links, hubs and authorities in order, seed";
-    /// Scores of a core's pages, in the order of its record, and the bound on its sigma.
+    /// Scores of a core's pages, in the order of its record, and the upper bound of its sigma.
     VECTORS = "vectors": VectorKey => Vec<f64>, Scan, Refreshes,
-        key "refresh u32, rank u32, side: 0 authorities, 1 hubs, 2 bound", value "scores, or for the bound the one on sigma, little-endian doubles";
-    /// What the last refresh of a plan by cores found in each weakly connected component of its graph, for the next one.
+        key "refresh u32, rank u32, side: 0 authorities, 1 hubs, 2 bound", value "scores, or the bound, little-endian doubles";
+    /// Results of the last refresh of a plan by cores in each weakly connected component of its graph, cached for the next one.
     COMPONENTS = "components": (u32, PageId) => ComponentRecord, Lookup, Refreshes,
-        key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, their count, its cores, a bound of what is left, the next step";
-    /// The components of `components`, the densest first.
+        key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, their number, its cores, an upper bound of the rest, the next step";
+    /// Index of `components` by bound, the densest first.
     COMPONENT_ORDER = "component_order": OrderKey => (), Scan, Refreshes,
         key "series u32, bound of sigma: bits of a double, inverted, smallest page: site u32, index u32", value "nothing";
-    /// What was near the cores of these components.
+    /// Pages near the cores of these components.
     NEAR_CORES = "near_cores": OriginKey => NearRecords, Scan, Refreshes,
         key "series u32, refresh that computed the core u32, its rank there u32", value "record: groups of equal pages, each with links and score";
     /// The ranks of the cores of a refresh.
     CORE_ORIGINS = "core_origins": OriginKey => u32, Lookup, Refreshes,
         key "refresh u32, refresh that computed the core u32, its rank there u32", value "rank, varint";
-    /// Sites of a refresh of a cover method.
+    /// Sites of a refresh by a cover method.
     COVERS = "covers": (u32, SiteId) => CoverRecord, Scan, Refreshes,
         key "refresh u32, site u32", value "record: the refresh that picked, seats, ranks, stop, value, costs";
     /// Sets of pages.
@@ -118,37 +118,37 @@ tables! {
     /// Pages of the cores of a refresh.
     MEMBERS = "members": (u32, PageId) => Member, Lookup, Refreshes,
         key "refresh u32, site u32, index u32", value "record: core, place and score in each role";
-    /// What the cores of a refresh are compared by.
+    /// Figures by which the cores of a refresh are compared.
     CORE_EVIDENCE = "core_evidence": (u32, u32) => CoreEvidence, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: sigma, counts, seed, runner-up, weakest, what one more page needs";
-    /// What pages on inter-site links came to in refreshes by cores: written where it changed; a refresh of the series has the last one that is not later.
+    /// Evidence for pages on inter-site links in refreshes by cores. A block is written only if it changed; a refresh of the series uses the latest one that is not later than itself.
     STANDINGS = "standings": StandingKey => Standings, Scan, Refreshes,
-        key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "facts, each once, and pages with gaps; component, row sums and the first core that it was near; empty where no page is left";
-    /// What crawled pages came to on their site in a refresh of a cover method; over the web, pages that a seed reaches, by its rank, and other candidates.
+        key "series u32, site u32, block of 4096 page indexes u32, u32::MAX less the refresh u32", value "distinct facts, and pages with gaps: component, row sums and the first core that it was near; empty if no page is left";
+    /// Evidence for crawled pages in a refresh by a cover method; over the web, for pages that a seed reaches, by its rank, and other candidates.
     REACH = "reach": ReachKey => PageBlock<Reach>, Lookup, Refreshes,
-        key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "facts, each once, and pages with gaps; pick, covering pick and hop, score, how far from the best";
-    /// What there is one of: format version, settings, counters, the intent of a bulk load, what takes the last batch back, a secret, the identities of the bank and its state.
+        key "refresh that picked u32, site u32, block of 4096 page indexes u32", value "distinct facts, and pages with gaps: pick, covering pick and hop, score, distance from the best";
+    /// Single records: format version, settings, counters, the intent of a bulk load, the record for `undo`, a secret, the identities of the bank and its state.
     META = "meta": MetaKey => Meta, Lookup, Bank,
         key "0 format, 1 settings, 2 counters, 3 intent, 4 undo, 5 secret, 6 lineage", value "record";
-    /// Pages that are aliases, and pages that link to one.
+    /// Aliases, and pages that link to aliases.
     ALIASES = "aliases": PageId => AliasRecord, Lookup, Pages,
-        key "site u32, index u32", value "record: where the alias leads and what said so; or of a page's links those to aliases, and the pages that only these lead to";
-    /// The way back from `aliases`.
+        key "site u32, index u32", value "record: the page that the alias leads to, and whether a redirect or canonical says so; or of a page's links those to aliases, and the pages that only these lead to";
+    /// Transpose of `aliases`.
     ALIAS_IN = "alias_in": (PageId, PageId) => AliasIn, Lookup, Pages,
         key "page: site u32, index u32, other page: site u32, index u32", value "0: the other is an alias that leads to the page, 1: the other links to the page, an alias; varint";
-    /// The list of a refresh where it is not what the method came to.
+    /// The list of a refresh, if policies made it differ from the seeds that the method selected.
     LISTED = "listed": (u32, u32) => ListedSeed, Scan, Refreshes,
-        key "refresh u32, rank u32", value "record: page, rank in `seeds`, the last refresh that came to it";
-    /// What plans name by content: the lines of their lists of pages.
+        key "refresh u32, rank u32", value "record: page, rank in `seeds`, the last refresh that selected it";
+    /// Lists of pages that plans name, by content.
     LISTS = "lists": Hash128 => ListText, Lookup, Bank,
-        key "128-bit hash of the value", value "lines, UTF-8, each ended by a line feed";
-    /// What the last batch overwrote, to take it back.
+        key "128-bit hash of the value", value "lines, UTF-8, each terminated by a line feed";
+    /// Entries that the last batch overwrote, for `undo`.
     UNDO = "undo": UndoKey => Overwritten, Scan, History,
-        key "batch u32, number of a table in this list from 0 u8, key there", value "0: there was no entry, 1: its value follows";
-    /// Pages and sites that were forgotten and are not to come back.
+        key "batch u32, number of a table in this list, from 0, u8, key in that table", value "0: there was no entry; 1: the previous value follows";
+    /// Forgotten pages and sites that later batches reject.
     BARRED = "barred": Hash128 => Barred, Lookup, Bank,
         key "128-bit hash of the URL or the site's name, keyed by a secret of the bank", value "record: whether it is a site, the batch that forgot it";
-    /// The lists of refreshes that a page is on.
+    /// Index of seed lists by page.
     SEED_PAGES = "seed_pages": (PageId, u32) => u32, Scan, Refreshes,
         key "site u32, index u32, refresh u32", value "rank on the list, varint";
     /// What the last refresh of a plan by cores within a bound kept of its steps, for the next one.
@@ -392,12 +392,13 @@ impl Key for BitmapKey {
 pub fn describe() -> String {
     let mut text = format!(
         "# Tables of a bank, format version {FORMAT}\n\n\
-         Made from `src/store/tables.rs`; a test compares the two. Numbers in keys are big-endian,\n\
-         records are a version byte and bincode with variable-length integers, gap-coded lists are a\n\
-         count, the first number and then gaps less one, as LEB128 varints. Lists by page or row are\n\
-         the distinct entries of all lists of the block and, for each list, its places among them, in\n\
-         truncated binary, zeta and interpolative codes: see `src/store/links.rs`.\n\n\
-         | table | key | value | what it is |\n| --- | --- | --- | --- |\n"
+         Generated from `src/store/tables.rs`; a test compares the two. Numbers in keys are\n\
+         big-endian. A record is a version byte followed by bincode with variable-length integers. A\n\
+         gap-coded list is a count, the first number and then the gaps minus one, as LEB128 varints.\n\
+         Lists by page or row are the distinct entries of all lists of the block and, for each list,\n\
+         its positions among them, in truncated binary, zeta and interpolative codes\n\
+         (`src/store/links.rs`).\n\n\
+         | table | key | value | contents |\n| --- | --- | --- | --- |\n"
     );
     for table in ALL {
         // Writing to a string cannot fail.
