@@ -47,6 +47,11 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
             parameters,
             family,
         } => return Some(other_family(method, parameters, *family)),
+        PlanError::OutOfRange {
+            parameter,
+            expected,
+            found,
+        } => return Some(format!("--{parameter}: expected {expected}, found {found}")),
         PlanError::NoCoreSize => "--new-members goes with --core-size; give that too",
         PlanError::TwoRules => {
             "a core is extracted by density or by size; give --density and --growth, or --core-size and --new-members"
@@ -98,22 +103,11 @@ fn covering(error: &BadCover) -> Option<String> {
         BadCover::TooDeep { depth, hops } => format!(
             "a depth of {depth} is more than the {hops} hops that a seed covers; take `--depth {hops}` or less, or raise `--hops`"
         ),
-        BadCover::TooManyHops { hops, most } => {
-            format!("{hops} hops are more than any site has; take `--hops {most}` or less")
-        }
         BadCover::TwoCounts => {
             "`--per-site` and `--seeds` contradict each other; give one of them".to_owned()
         }
         BadCover::NothingToShare => {
             "`--share` needs a total to share out; add `--seeds N`".to_owned()
-        }
-        BadCover::WeightTooLarge {
-            setting,
-            value,
-            most,
-        } => format!("`--{setting}` {value} is too large; take one from -{most} to {most}"),
-        BadCover::NoProbability(value) => {
-            format!("`--p-uniq {value}` is no probability; take one from 0 to 1")
         }
         _ => return over_web(error),
     })
@@ -140,15 +134,9 @@ fn over_web(error: &BadCover) -> Option<String> {
         BadCover::NoGain(method) => format!(
             "{method} picks by no value that a `--fetch-cost` could be taken from; take greedy or max-weight"
         ),
-        BadCover::NoPrice { price, most } => {
-            format!("`--fetch-cost {price}` is no price of a page; take one from 0 to {most}")
-        }
         BadCover::NoBudget(method) => format!(
             "`--budget` tries hops and prices of greedy, not of {method}; leave it out, or take greedy"
         ),
-        BadCover::EmptyBudget => {
-            "a crawl with a `--budget` of 0 fetches nothing; take at least 1".to_owned()
-        }
         BadCover::NothingToTune => {
             "`--tune-visits` limits what a `--budget` tries; give that too, or leave it out"
                 .to_owned()
@@ -183,7 +171,7 @@ mod tests {
             ),
             (
                 "method = 'max-out'\nvalue-spam = 1000001",
-                "`--value-spam` 1000001 is too large; take one from -1000000 to 1000000",
+                "--value-spam: expected -1000000 to 1000000, found 1000001",
             ),
             (
                 "method = 'greedy'\nbudget = 100",
@@ -201,7 +189,7 @@ mod tests {
                 "new-members = 2",
                 "--new-members goes with --core-size; give that too",
             ),
-            ("seeds = 0", "0 seeds are asked for; ask for at least 1"),
+            ("seeds = 0", "--seeds: expected at least 1, found 0"),
         ];
         for (options, text) in cases {
             let error = PlanOptions::from_toml(options).unwrap().decide();

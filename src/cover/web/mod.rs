@@ -62,7 +62,7 @@ pub use before::Changes;
 pub use follow::{Followed, Former, FormerPick};
 pub use graph::WebGraph;
 pub use lists::lists;
-pub use params::{Setting, ValueBy, WebChoice, WebParams};
+pub use params::{Setting, TUNE_VISITS, ValueBy, WebChoice, WebParams};
 pub use picks::{NEXT, WebCover, WebPick};
 pub use reach::{Reach, Reaches};
 pub use terms::Cap;

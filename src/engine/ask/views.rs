@@ -10,7 +10,7 @@ use super::answers::{
 };
 use crate::cover::Value;
 use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
-use crate::engine::policy::{List, pinned_urls};
+use crate::engine::policy::pinned_urls;
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError, PlanError};
 use crate::ingest::{self, FORGOTTEN_URL, Naming};
@@ -47,14 +47,7 @@ impl Views {
     pub(super) fn options(&self, settings: &str) -> Result<PlanOptions, PlanError> {
         let mut options = PlanOptions::from_kept(settings)?;
         if self.hides_folders {
-            for list in [
-                &mut options.exclude,
-                &mut options.only,
-                &mut options.exclude_from_graph,
-                &mut options.pin,
-            ] {
-                *list = list.take().map(List::without_folder);
-            }
+            options.hide_folders();
         }
         Ok(options)
     }
