@@ -68,8 +68,8 @@ impl<S: Selection> FromArgMatches for ParameterFlags<S> {
             selection: PhantomData,
         };
         for parameter in Self::all() {
-            let name = parameter.name();
-            if parameter.kind() == Kind::List {
+            let name = &*parameter.name;
+            if parameter.kind == Kind::List {
                 let path = matches.get_one::<PathBuf>(name);
                 flags
                     .lists
@@ -90,12 +90,12 @@ impl<S: Selection> FromArgMatches for ParameterFlags<S> {
 }
 
 fn flag(parameter: &'static Parameter) -> Arg {
-    let flag = Arg::new(parameter.name())
-        .long(parameter.name())
-        .value_name(parameter.value_name())
+    let flag = Arg::new(&*parameter.name)
+        .long(&*parameter.name)
+        .value_name(parameter.value_name)
         .help(help(parameter));
-    if !parameter.words().is_empty() {
-        let words = parameter.words().iter();
+    if !parameter.words.is_empty() {
+        let words = parameter.words.iter();
         let words = words.map(|word| PossibleValue::new(&*word.name).help(with_dashes(&word.help)));
         return flag.value_parser(PossibleValuesParser::new(words));
     }
@@ -103,7 +103,7 @@ fn flag(parameter: &'static Parameter) -> Arg {
         let read = parameter.read(&mut PlanOptions::default(), text);
         read.map(|()| text.to_owned())
     };
-    match parameter.kind() {
+    match parameter.kind {
         Kind::Text => flag.value_parser(checked),
         Kind::Signed => flag.value_parser(checked).allow_negative_numbers(true),
         Kind::Switch => flag
@@ -116,25 +116,38 @@ fn flag(parameter: &'static Parameter) -> Arg {
 
 /// A parameter's help with its range and its default.
 fn help(parameter: &Parameter) -> String {
-    let expected = parameter.expected().map(str::to_owned);
+    let expected = parameter.expected.clone();
     let default = parameter
-        .default()
+        .default
+        .as_ref()
         .map(|default| format!("default: {default}"));
     let limits: Vec<String> = expected.into_iter().chain(default).collect();
     let help = if limits.is_empty() {
-        parameter.help().to_owned()
+        parameter.help.clone()
     } else {
-        format!("{} [{}]", parameter.help(), limits.join("; "))
+        format!("{} [{}]", parameter.help, limits.join("; "))
     };
     with_dashes(&help)
 }
 
-/// A text in which parameters in backticks are named as flags.
-fn with_dashes(text: &str) -> String {
-    let parts = text.split('`').enumerate().map(|(at, part)| {
-        let is_parameter = at % 2 == 1 && Parameter::named(part).is_some();
-        let dashes = if is_parameter { "--" } else { "" };
-        format!("{dashes}{part}")
-    });
-    parts.collect::<Vec<_>>().join("`")
+/// A text in which parameters in backticks are named as flags: `hops` = 3 as `--hops 3`.
+pub(super) fn with_dashes(text: &str) -> String {
+    let mut parts = text.split('`');
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    while let (Some(name), Some(after)) = (parts.next(), parts.next()) {
+        if Parameter::named(name).is_none() {
+            shown.extend(["`", name, "`", after]);
+            continue;
+        }
+        let (value, after) = match after.strip_prefix(" = ") {
+            Some(value) => {
+                let end = value.find(|c: char| !c.is_alphanumeric() && c != '-');
+                value.split_at(end.unwrap_or(value.len()))
+            }
+            None => ("", after),
+        };
+        let space = if value.is_empty() { "" } else { " " };
+        shown.extend(["`--", name, space, value, "`", after]);
+    }
+    shown
 }

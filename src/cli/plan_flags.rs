@@ -43,7 +43,7 @@ impl Selection for All {
     }
 
     fn heading(parameter: &Parameter) -> Option<&'static str> {
-        match parameter.section() {
+        match parameter.section {
             Section::Plan => None,
             Section::Cores => Some("Method cores"),
             Section::Cover => Some("Methods that cover each site (all but cores)"),

@@ -69,7 +69,7 @@ struct SiteValues;
 
 impl Selection for SiteValues {
     fn takes(parameter: &Parameter) -> bool {
-        parameter.values_pages() && parameter.taken_by() == TakenBy::Cover
+        parameter.values_pages && parameter.taken_by == TakenBy::Cover
     }
 
     fn heading(_: &Parameter) -> Option<&'static str> {

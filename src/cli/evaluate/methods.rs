@@ -9,6 +9,7 @@ use seedbank::engine::{
     MethodsRequest, Parameter, PlanOptions,
 };
 use seedbank::shown::counted;
+use seedbank::told::flags;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;
@@ -69,7 +70,7 @@ struct Values;
 
 impl Selection for Values {
     fn takes(parameter: &Parameter) -> bool {
-        parameter.values_pages()
+        parameter.values_pages
     }
 
     fn heading(_: &Parameter) -> Option<&'static str> {
@@ -106,9 +107,9 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "  seedbank refresh {} --plan {name}{}",
+            "  seedbank refresh {} --plan {name} {}",
             quoted(bank),
-            flags(&plan.parameters)
+            flags(&plan.parameters).unwrap_or_default().join(" ")
         );
     }
     text
@@ -198,23 +199,6 @@ fn table(lists: &[&ComparedList], found: &Comparison) -> String {
     };
     let rows: Vec<Vec<String>> = lists.iter().map(row).collect();
     aligned(&header, &rows)
-}
-
-/// The parameters of a plan as flags.
-fn flags(parameters: &PlanOptions) -> String {
-    let mut text = String::new();
-    let Ok(serde_json::Value::Object(parameters)) = serde_json::to_value(parameters) else {
-        return text;
-    };
-    for (flag, value) in parameters {
-        let value = match value {
-            serde_json::Value::String(value) => value,
-            value => value.to_string(),
-        };
-        // Writing to a String cannot fail.
-        let _ = write!(text, " --{flag} {value}");
-    }
-    text
 }
 
 /// A path as a shell takes it.

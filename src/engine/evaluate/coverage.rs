@@ -115,7 +115,7 @@ fn choice(
         depth: depth.map(|depth| depth.min(hops)),
         rng_seed: Some(request.rng_seed.wrapping_add(further.into())),
         // Sites are covered one by one, so what only plans over the web take is left out.
-        ..value.retain(|parameter| parameter.taken_by() != TakenBy::Web)
+        ..value.retain(|parameter| parameter.taken_by != TakenBy::Web)
     };
     match plan.decide()? {
         Plan::Cover(choice) => Ok(choice),

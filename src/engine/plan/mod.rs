@@ -148,14 +148,14 @@ impl PlanOptions {
     pub fn over(mut self, stored: &Self) -> Self {
         let mut stored = stored.clone();
         for parameter in Parameter::all() {
-            parameter.set_aside(&self, &mut stored);
+            parameter.slot.set_aside(&self, &mut stored);
         }
         // Of what was tried, one is replaced and the other stays, as if it had been given.
         if self.hops.is_some() || self.fetch_cost.is_some() {
             stored.tuned = None;
         }
         for parameter in Parameter::all() {
-            parameter.fill(&mut self, &stored);
+            parameter.slot.fill(&mut self, &stored);
         }
         self.tuned = self.tuned.or(stored.tuned);
         self
@@ -164,7 +164,7 @@ impl PlanOptions {
     /// The options without `none`, once it has removed what the plan stored.
     pub(crate) fn settled(self) -> Self {
         let settled = self.clone();
-        self.retain(|parameter| !parameter.takes_off(&settled))
+        self.retain(|parameter| !parameter.slot.takes_off(&settled))
     }
 
     /// The parameters for which `keeps` is true, and `tuned`.
@@ -174,7 +174,7 @@ impl PlanOptions {
             .iter()
             .filter(|parameter| !keeps(parameter))
         {
-            parameter.clear(&mut self);
+            parameter.slot.clear(&mut self);
         }
         self
     }
@@ -183,7 +183,7 @@ impl PlanOptions {
     pub(crate) fn values(&self) -> Self {
         Self {
             tuned: None,
-            ..self.clone().retain(Parameter::values_pages)
+            ..self.clone().retain(|parameter| parameter.values_pages)
         }
     }
 
@@ -191,7 +191,7 @@ impl PlanOptions {
     pub(crate) fn weights(&self) -> Weights {
         let mut weights = Weights::default();
         for parameter in Parameter::all() {
-            parameter.weigh(self, &mut weights);
+            parameter.slot.weigh(self, &mut weights);
         }
         weights
     }
@@ -200,14 +200,14 @@ impl PlanOptions {
     fn given(&self, counts: impl Fn(&Parameter) -> bool) -> Vec<&'static str> {
         let given = Parameter::all().iter();
         let given = given.filter(|parameter| counts(parameter) && parameter.is_given(self));
-        given.map(Parameter::name).collect()
+        given.map(|parameter| &*parameter.name).collect()
     }
 
     /// Reads the files that lists name and that were not read yet; relative paths are those from
     /// `folder`. Errors are those of [`List::read`].
     pub fn read_lists(mut self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
         for parameter in Parameter::all() {
-            if let Some(list) = parameter.list_mut(&mut self) {
+            if let Some(list) = parameter.slot.list_mut(&mut self) {
                 *list = list.clone().found(folder, watch)?;
             }
         }
@@ -217,7 +217,7 @@ impl PlanOptions {
     /// Hides the folders of the files that lists name.
     pub(crate) fn hide_folders(&mut self) {
         for parameter in Parameter::all() {
-            if let Some(list) = parameter.list_mut(self) {
+            if let Some(list) = parameter.slot.list_mut(self) {
                 *list = list.clone().without_folder();
             }
         }
@@ -241,7 +241,7 @@ impl PlanOptions {
             *stored = Self {
                 tuned: None,
                 ..mem::take(stored).retain(|parameter| {
-                    parameter.section() == Section::Policies && parameter.taken_by() == TakenBy::Any
+                    parameter.section == Section::Policies && parameter.taken_by == TakenBy::Any
                 })
             };
         } else if previous != *method {
@@ -258,8 +258,7 @@ impl PlanOptions {
             Scope::Web => (stored.per_site, stored.share) = (None, None),
             Scope::Site => {
                 stored.forget_tuning();
-                *stored =
-                    mem::take(stored).retain(|parameter| parameter.taken_by() != TakenBy::Web);
+                *stored = mem::take(stored).retain(|parameter| parameter.taken_by != TakenBy::Web);
             }
         }
     }

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use super::PlanOptions;
 use super::details::{Access, Details, Slot};
 use super::types::ParameterType;
-use crate::cover::Weights;
 use crate::engine::policy::List;
 use crate::engine::{Family, PlanError};
 
@@ -23,24 +22,29 @@ use crate::engine::{Family, PlanError};
 /// assert_eq!(options.hops, Some(3));
 /// # Ok::<(), String>(())
 /// ```
+#[non_exhaustive]
 pub struct Parameter {
-    name: String,
-    help: String,
-    place: Place,
-    value_name: &'static str,
-    kind: Kind,
-    words: Vec<Word>,
-    expected: Option<String>,
-    default: Option<String>,
-    values_pages: bool,
-    slot: Box<dyn Slot>,
-}
-
-/// Where a parameter stands among the others.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) section: Section,
-    pub(super) taken_by: TakenBy,
+    /// The name in plan files; with `--` before it, that of the flag.
+    pub name: String,
+    /// What the parameter does, without a full stop. Other parameters stand in backticks.
+    pub help: String,
+    /// What stands for the value in help: `N`.
+    pub value_name: &'static str,
+    /// How the value is written.
+    pub kind: Kind,
+    /// The words that the parameter can be set to; empty if it takes other values.
+    pub words: Vec<Word>,
+    /// The range of the value, in words; `None` if all values of the type make sense.
+    pub expected: Option<String>,
+    /// The default, in words; `None` if nothing happens without the parameter.
+    pub default: Option<String>,
+    /// The part of a command's help in which it is described.
+    pub section: Section,
+    /// The methods that take it.
+    pub taken_by: TakenBy,
+    /// Whether the values of pages follow from it.
+    pub values_pages: bool,
+    pub(super) slot: Box<dyn Slot>,
 }
 
 /// The part of a command's help in which a parameter is described.
@@ -110,7 +114,8 @@ pub struct Word {
 impl Parameter {
     /// Erases the type of a parameter.
     pub(super) fn new<T: ParameterType>(
-        place: Place,
+        section: Section,
+        taken_by: TakenBy,
         (field, doc): (&str, &str),
         access: Access<T>,
         details: Details<T>,
@@ -118,13 +123,14 @@ impl Parameter {
         Self {
             name: field.replace('_', "-"),
             help: doc.trim().trim_end_matches('.').to_owned(),
-            place,
             value_name: details.value_name,
             kind: T::KIND,
             words: T::words(),
-            values_pages: details.values_pages,
             expected: details.expected.clone(),
             default: details.default.clone(),
+            section,
+            taken_by,
+            values_pages: details.values_pages,
             slot: details.slot(access),
         }
     }
@@ -139,66 +145,6 @@ impl Parameter {
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::all().iter().find(|parameter| parameter.name == name)
-    }
-
-    /// The name in plan files; with `--` before it, that of the flag.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// What the parameter does, without a full stop. Other parameters stand in backticks.
-    #[must_use]
-    pub fn help(&self) -> &str {
-        &self.help
-    }
-
-    /// What stands for the value in help: `N`.
-    #[must_use]
-    pub const fn value_name(&self) -> &'static str {
-        self.value_name
-    }
-
-    /// How the value is written.
-    #[must_use]
-    pub const fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    /// The words that the parameter can be set to; empty if it takes other values.
-    #[must_use]
-    pub fn words(&self) -> &[Word] {
-        &self.words
-    }
-
-    /// The values that it can be set to, in words; `None` if all values of its type make sense.
-    #[must_use]
-    pub fn expected(&self) -> Option<&str> {
-        self.expected.as_deref()
-    }
-
-    /// The default, in words; `None` if without the parameter nothing is done.
-    #[must_use]
-    pub fn default(&self) -> Option<&str> {
-        self.default.as_deref()
-    }
-
-    /// The part of a command's help in which it is described.
-    #[must_use]
-    pub const fn section(&self) -> Section {
-        self.place.section
-    }
-
-    /// The methods that take it.
-    #[must_use]
-    pub const fn taken_by(&self) -> TakenBy {
-        self.place.taken_by
-    }
-
-    /// Whether the values of pages follow from it.
-    #[must_use]
-    pub const fn values_pages(&self) -> bool {
-        self.values_pages
     }
 
     /// Sets the parameter to the value that is written so. Of a list only the name is set:
@@ -222,41 +168,13 @@ impl Parameter {
         self.slot.is_given(options)
     }
 
-    pub(super) fn clear(&self, options: &mut PlanOptions) {
-        self.slot.clear(options);
-    }
-
-    /// Copies the value of `stored` where `options` has none.
-    pub(super) fn fill(&self, options: &mut PlanOptions, stored: &PlanOptions) {
-        self.slot.fill(options, stored);
-    }
-
-    /// Clears the parameters of `stored` that this one, as it is given, replaces.
-    pub(super) fn set_aside(&self, given: &PlanOptions, stored: &mut PlanOptions) {
-        self.slot.set_aside(given, stored);
-    }
-
-    /// Whether the value is `none`, which takes off a stored limit or list.
-    pub(super) fn takes_off(&self, options: &PlanOptions) -> bool {
-        self.slot.takes_off(options)
-    }
-
-    pub(super) fn list_mut<'a>(&self, options: &'a mut PlanOptions) -> Option<&'a mut List> {
-        self.slot.list_mut(options)
-    }
-
-    /// Sets the weight that the parameter stands for.
-    pub(super) fn weigh(&self, options: &PlanOptions, weights: &mut Weights) {
-        self.slot.weigh(options, weights);
-    }
-
     /// Fails if the value is out of range.
     pub(super) fn check(&'static self, options: &PlanOptions) -> Result<(), PlanError> {
         self.slot
             .check(options)
             .map_err(|found| PlanError::OutOfRange {
                 parameter: &self.name,
-                expected: self.expected().unwrap_or_default().to_owned(),
+                expected: self.expected.clone().unwrap_or_default(),
                 found,
             })
     }

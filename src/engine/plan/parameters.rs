@@ -14,7 +14,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::details::{Access, Details, switch, value, weight};
-use super::parameter::{Parameter, Place, Section, TakenBy};
+use super::parameter::{Parameter, Section, TakenBy};
 use super::{Method, Pages, Scope, Tuned};
 use crate::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};
 use crate::cover::web::{TUNE_VISITS, ValueBy};
@@ -48,7 +48,8 @@ macro_rules! parameters {
             vec![$($({
                 let details: Details<$type> = $details;
                 Parameter::new(
-                    Place { section: Section::$section, taken_by: TakenBy::$taken_by },
+                    Section::$section,
+                    TakenBy::$taken_by,
                     (stringify!($field), concat!($($doc),+)),
                     Access {
                         get: |options| &options.$field,
@@ -239,13 +240,13 @@ fn with_defaults(schema: &mut Schema) {
     };
     for parameter in Parameter::all() {
         let description = properties
-            .get_mut(parameter.name())
+            .get_mut(&parameter.name)
             .and_then(|property| property.get_mut("description"));
         if let Some(serde_json::Value::String(description)) = description {
-            if let Some(expected) = parameter.expected() {
+            if let Some(expected) = &parameter.expected {
                 *description = format!("{description} Range: {expected}.");
             }
-            if let Some(default) = parameter.default() {
+            if let Some(default) = &parameter.default {
                 *description = format!("{description} Default: {default}.");
             }
         }

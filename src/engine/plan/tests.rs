@@ -5,7 +5,7 @@ use crate::cover::{Covered, Value};
 
 /// A value that the parameter takes, as text.
 fn sample(parameter: &Parameter) -> &str {
-    match (parameter.words().first(), parameter.kind()) {
+    match (parameter.words.first(), parameter.kind) {
         (Some(word), _) => &word.name,
         (None, Kind::Switch) => "true",
         (None, Kind::List) => "@media",
@@ -24,15 +24,15 @@ fn flags_files_and_stored_plans_have_the_same_names() {
         parameter.read(&mut read, sample(parameter)).unwrap();
         let json = serde_json::to_value(&read).unwrap();
         let names: Vec<&String> = json.as_object().unwrap().keys().collect();
-        assert_eq!(names, [parameter.name()]);
-        let quote = match parameter.kind() {
+        assert_eq!(names, [&parameter.name]);
+        let quote = match parameter.kind {
             Kind::Switch => "",
             _ if sample(parameter) == "1" => "",
             _ => "'",
         };
-        let line = format!("{} = {quote}{}{quote}", parameter.name(), sample(parameter));
+        let line = format!("{} = {quote}{}{quote}", parameter.name, sample(parameter));
         assert_eq!(options(&line), read, "{line}");
-        parameter.clear(&mut read);
+        parameter.slot.clear(&mut read);
         assert_eq!(read, PlanOptions::default());
     }
 }
@@ -40,14 +40,14 @@ fn flags_files_and_stored_plans_have_the_same_names() {
 #[test]
 fn every_parameter_and_every_word_is_explained() {
     for parameter in Parameter::all() {
-        assert!(!parameter.help().is_empty(), "{parameter:?}");
-        assert!(!parameter.help().contains("  "), "{parameter:?}");
-        for word in parameter.words() {
+        assert!(!parameter.help.is_empty(), "{parameter:?}");
+        assert!(!parameter.help.contains("  "), "{parameter:?}");
+        for word in &parameter.words {
             assert!(!word.help.is_empty(), "{parameter:?} {word:?}");
         }
     }
     let method = Parameter::named("method").unwrap();
-    let methods: Vec<&str> = method.words().iter().map(|word| &*word.name).collect();
+    let methods: Vec<&str> = method.words.iter().map(|word| &*word.name).collect();
     assert_eq!(methods, Method::NAMES);
 }
 
