@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 use seedbank::engine::{
     Bank, BatchId, ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation,
-    MethodsRequest, Parameter, PlanOptions,
+    MethodsRequest, Parameter,
 };
 use seedbank::shown::counted;
 use seedbank::told::flags;
