@@ -136,7 +136,7 @@ parameters! {
         /// A seed covers the pages within this number of hops.
         hops: u32 = value("N")
             .range(limits::HOPS)
-            .default_is("5; over the web 2 for greedy and max-weight");
+            .default_is("5, or over the web 2 for greedy and max-weight");
         /// For max-weight, max-scc and root-scc: a page is picked by the value within this number of
         /// hops.
         depth: u32 = value("N").default_is("2, or `hops` if that is less");

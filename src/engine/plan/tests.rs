@@ -44,6 +44,7 @@ fn every_parameter_and_every_word_is_explained() {
         assert!(!parameter.help.contains("  "), "{parameter:?}");
         for word in &parameter.words {
             assert!(!word.help.is_empty(), "{parameter:?} {word:?}");
+            assert!(!word.help.contains('\n'), "{parameter:?} {word:?}");
         }
     }
     let method = Parameter::named("method").unwrap();

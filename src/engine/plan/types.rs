@@ -42,7 +42,8 @@ pub(super) trait ParameterType: Clone + Serialize + Send + Sync + 'static {
 pub(super) fn text_of(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
-        Ok(value) => value.to_string(),
+        // Percentages are floats in JSON: 100.0.
+        Ok(value) => value.to_string().trim_end_matches(".0").to_owned(),
         Err(_) => String::new(),
     }
 }
@@ -60,10 +61,9 @@ fn words_of<T: JsonSchema>() -> Vec<Word> {
     let variants = variants.and_then(serde_json::Value::as_array);
     let words = variants.into_iter().flatten().filter_map(|variant| {
         let word = Word::deserialize(variant).ok()?;
-        Some(Word {
-            help: word.help.trim_end_matches('.').to_owned(),
-            ..word
-        })
+        let lines: Vec<&str> = word.help.trim_end_matches('.').lines().collect();
+        let help = lines.join(" ");
+        Some(Word { help, ..word })
     });
     words.collect()
 }
