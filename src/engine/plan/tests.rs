@@ -189,7 +189,7 @@ fn a_damaged_stored_plan_is_an_error() {
     for text in [
         "",
         "{",
-        "[]",
+        "3",
         r#"{"sedes":3}"#,
         r#"{"hops":-1}"#,
         r#"{"method":"best"}"#,
