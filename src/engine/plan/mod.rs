@@ -235,25 +235,25 @@ impl PlanOptions {
 
     /// Clears what was stored for another method: of another family everything but the policies of
     /// any method.
-    fn set_method_aside(method: &Method, stored: &mut Self) {
+    fn set_method_aside(method: Method, stored: &mut Self) {
         let previous = stored.method.unwrap_or_default();
-        if (previous == Method::Cores) != (*method == Method::Cores) {
+        if (previous == Method::Cores) != (method == Method::Cores) {
             *stored = Self {
                 tuned: None,
                 ..mem::take(stored).retain(|parameter| {
                     parameter.section == Section::Policies && parameter.taken_by == TakenBy::Any
                 })
             };
-        } else if previous != *method {
+        } else if previous != method {
             (stored.depth, stored.covered) = (None, None);
         }
-        if stored.method != Some(*method) {
+        if stored.method != Some(method) {
             stored.forget_tuning();
         }
     }
 
     /// Clears what was stored for the other scope.
-    fn set_scope_aside(scope: &Scope, stored: &mut Self) {
+    fn set_scope_aside(scope: Scope, stored: &mut Self) {
         match scope {
             Scope::Web => (stored.per_site, stored.share) = (None, None),
             Scope::Site => {

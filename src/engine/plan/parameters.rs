@@ -67,7 +67,7 @@ parameters! {
         /// How seeds are selected.
         method: Method = value("METHOD")
             .default(Method::default())
-            .sets_aside(PlanOptions::set_method_aside);
+            .sets_aside(|method, stored| PlanOptions::set_method_aside(*method, stored));
         /// How many seeds: by cores one from each core; by a cover method a total that is shared out
         /// over the sites; over the web the length of the list.
         seeds: u32 = value("N")
@@ -166,7 +166,7 @@ parameters! {
         /// links; `seeds` of its crawled pages.
         scope: Scope = value("SCOPE")
             .default(Scope::default())
-            .sets_aside(PlanOptions::set_scope_aside);
+            .sets_aside(|scope, stored| PlanOptions::set_scope_aside(*scope, stored));
     }
 
     section Web, taken by Web {
