@@ -69,7 +69,10 @@ pub use ingest::{
     AliasCounts, BarredCounts, ForgetReport, ForgetRequest, Format, IngestReport, IngestRequest,
     PushedBatch, SitesCounts, UndoReport,
 };
-pub use plan::{CorePlan, Method, Pages, Plan, PlanOptions, Scope, Tuned};
+pub use plan::{
+    CorePlan, Kind, Method, Pages, Parameter, Plan, PlanOptions, Scope, Section, TakenBy, Tuned,
+    Word,
+};
 pub use policy::{HeldBy, LeftOutPin, Limit, List, PinFault, Policy};
 pub use refresh::{
     ChangesView, Cost, DeletedPlan, PolicyView, Reason, RefreshReport, RefreshRequest, RefreshView,

@@ -102,11 +102,7 @@ fn coverage_request(request: &ReportRequest, plan: &PlanOptions) -> CoverageRequ
         max_sites: request.max_sites,
         draws: request.draws.min(usual.draws),
         rng_seed: request.rng_seed,
-        value_base: plan.value_base.unwrap_or(usual.value_base),
-        value_spam: plan.value_spam.unwrap_or(usual.value_spam),
-        value_clicked: plan.value_clicked.unwrap_or(usual.value_clicked),
-        value_quality: plan.value_quality.unwrap_or(usual.value_quality),
-        p_uniq: plan.p_uniq.or(usual.p_uniq),
+        value: plan.clone(),
         ..usual
     }
 }

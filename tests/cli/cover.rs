@@ -177,13 +177,16 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
         ),
         (
             &["--method", "random", "--share", "value"],
-            "add `--seeds N`",
+            "give `--seeds`",
         ),
         (
             &["--method", "random", "--per-site", "1", "--seeds", "1"],
             "contradict",
         ),
-        (&["--method", "random", "--p-uniq", "2"], "no probability"),
+        (
+            &["--method", "random", "--p-uniq", "2"],
+            "`--p-uniq`: expected 0 to 1, found 2",
+        ),
         (
             &["--method", "random", "--value-spam", "ten"],
             "no decimal number",

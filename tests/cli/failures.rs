@@ -60,14 +60,17 @@ fn wrong_usage_is_2() {
         (&["refresh", "bank", "--iterations", "9"], "--hits classic"),
         (
             &["refresh", "bank", "--hits", "classic", "--iterations", "0"],
-            "at least 1 iteration",
+            "`--iterations`: expected 1 to 100000, found 0",
         ),
         (&["refresh", "bank", "--new-members", "2"], "--core-size"),
         (
             &["refresh", "bank", "--core-size", "9", "--density", "80"],
             "by density or by size",
         ),
-        (&["refresh", "bank", "--core-size", "1"], "at least 2 pages"),
+        (
+            &["refresh", "bank", "--core-size", "1"],
+            "`--core-size`: expected at least 2, found 1",
+        ),
         (&["refresh", "bank", "--max-hubs", "0"], "at least 1"),
         (&["refresh", "bank", "--within", "60"], "from 0.5 to 50"),
         (

@@ -91,7 +91,9 @@ fn parameters_of_the_other_family_are_refused() {
     assert!(refused("method = 'greedy'\ndepth = 2").contains("greedy always looks 5 hops deep"));
     assert!(refused("method = 'random'\ncovered = 'remove'").contains("makes no sense"));
     assert!(refused("method = 'random'\nshare = 'value'").contains("give `seeds`"));
-    assert!(refused("method = 'random'\np-uniq = 1.5").contains("no probability"));
+    assert!(
+        refused("method = 'random'\np-uniq = 1.5").contains("`p-uniq`: expected 0 to 1, found 1.5")
+    );
     assert!(PlanOptions::from_toml("method = 'best'").is_err());
     let all = "method = 'max-scc'\nseeds = 9\nshare = 'pagerank'\nhops = 3\ndepth = 1\ncovered = 'remove'\n\
         value-base = 0.5\nvalue-spam = -2\nvalue-clicked = 3.25\np-uniq = 0.125\npositive-only = false\nrng-seed = 4";

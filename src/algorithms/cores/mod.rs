@@ -21,7 +21,7 @@ pub use density::{BadDensity, Density};
 pub use found::Core;
 pub use ledger::{FoundComponent, KnownComponent, KnownCore, Ledger};
 pub use near::{NearClasses, NearPage, Nearness};
-pub use params::{BadParams, CoreParams, Growth, Hits, Pick, Rule};
+pub use params::{BadParams, CoreParams, Growth, Hits, ITERATIONS, Pick, Rule};
 pub use seed::{HubChoice, OneEach, SeedRules};
 pub use select::{CoresError, Selection, select, select_again};
 pub use slack::{BadSlack, Slack};

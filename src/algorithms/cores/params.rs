@@ -1,5 +1,7 @@
 //! What a core selection can be asked for.
 
+use std::ops::RangeInclusive;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +11,10 @@ use super::{Density, Slack};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hits {
-    /// The principal singular pair of the region with the largest sigma.
+    /// The principal pair of hub and authority scores, whatever the start; proven.
     #[default]
     Converged,
-    /// A fixed number of iterations from the uniform vector.
+    /// A fixed number of iterations from equal scores, as published.
     Classic,
 }
 
@@ -20,10 +22,10 @@ pub enum Hits {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// The best candidate that fits is taken instead.
+    /// The best page that fits is taken instead, until none fits.
     #[default]
     Maximal,
-    /// The core is done.
+    /// The core is complete.
     Literal,
 }
 
@@ -60,17 +62,17 @@ impl Default for Rule {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pick {
-    /// The best hub.
+    /// The hub with the best score.
     #[default]
     Best,
-    /// A hub that was a seed in the previous refresh (of several, the one that ranked first
+    /// A hub that was a seed in the plan's previous refresh (of several, the one that ranked first
     /// there), else the best hub.
     Stable,
 }
 
-/// The most iterations of [`Hits::Classic`]: the paper runs 60, and scores no longer change in the
-/// last bit far below this number.
-pub(super) const MAX_ITERATIONS: u32 = 100_000;
+/// Iterations of [`Hits::Classic`]: the paper runs 60, and scores no longer change in the last bit
+/// far below the largest number.
+pub const ITERATIONS: RangeInclusive<u32> = 1..=100_000;
 
 /// The parameters of a core selection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -109,26 +111,9 @@ impl Default for CoreParams {
 /// Parameters that make no sense.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadParams {
-    /// No seed is asked for.
-    #[error("0 seeds are asked for; ask for at least 1")]
-    NoSeeds,
-    /// Classic HITS without iterations has no scores.
-    #[error("classic HITS needs at least 1 iteration")]
-    NoIterations,
-    /// Classic HITS with so many iterations would run for days.
-    #[error(
-        "{0} iterations are too many; classic HITS takes at most {MAX_ITERATIONS}, and 60 are usual"
-    )]
-    TooManyIterations(u32),
-    /// A core has at least a hub and an authority.
-    #[error("a core has at least 2 pages (a hub and an authority); {0} is too small a core size")]
-    SmallCore(u32),
-    /// Rounds that add nothing would never end.
-    #[error("0 new members a round would never reach the core size; give at least 1")]
-    NoNewMembers,
-    /// A core without a hub has no seed.
-    #[error("a core needs a hub to be its seed; the most hubs must be at least 1")]
-    NoHubs,
+    /// A number out of its range; plans check the ranges of their parameters before, and say more.
+    #[error("{0} is out of range")]
+    OutOfRange(&'static str),
     /// Classic HITS proves nothing of what it finds.
     #[error(
         "classic HITS proves no bound, so its cores cannot be within one; ask for converged ones, or within 0 per cent"
@@ -139,28 +124,29 @@ pub enum BadParams {
 impl CoreParams {
     /// Whether the parameters make sense.
     pub fn validate(&self) -> Result<(), BadParams> {
-        if self.seeds == 0 {
-            return Err(BadParams::NoSeeds);
+        let is_classic = self.hits == Hits::Classic;
+        let (size, new_members) = match self.rule {
+            Rule::Density { .. } => (2, 1),
+            Rule::Size { size, new_members } => (size, new_members),
+        };
+        let ranges = [
+            ("seeds", self.seeds > 0),
+            (
+                "iterations",
+                !is_classic || ITERATIONS.contains(&self.iterations),
+            ),
+            // A hub and an authority.
+            ("core-size", size >= 2),
+            // Rounds that add nothing would never end.
+            ("new-members", new_members > 0),
+            // A core without a hub has no seed.
+            ("max-hubs", self.max_hubs != Some(0)),
+        ];
+        if let Some((name, _)) = ranges.into_iter().find(|(_, is_in)| !is_in) {
+            return Err(BadParams::OutOfRange(name));
         }
-        if self.hits == Hits::Classic && self.iterations == 0 {
-            return Err(BadParams::NoIterations);
-        }
-        if self.hits == Hits::Classic && self.iterations > MAX_ITERATIONS {
-            return Err(BadParams::TooManyIterations(self.iterations));
-        }
-        if self.hits == Hits::Classic && !self.within.is_exact() {
+        if is_classic && !self.within.is_exact() {
             return Err(BadParams::ClassicWithin);
-        }
-        if let Rule::Size { size, new_members } = self.rule {
-            if size < 2 {
-                return Err(BadParams::SmallCore(size));
-            }
-            if new_members == 0 {
-                return Err(BadParams::NoNewMembers);
-            }
-        }
-        if self.max_hubs == Some(0) {
-            return Err(BadParams::NoHubs);
         }
         Ok(())
     }
@@ -178,41 +164,31 @@ mod tests {
             rule: Rule::Size { size, new_members },
             ..good
         };
+        let out = BadParams::OutOfRange;
+        let classic = CoreParams {
+            hits: Hits::Classic,
+            ..good
+        };
+        let iterations = |iterations| CoreParams {
+            iterations,
+            ..classic
+        };
+        let within = CoreParams {
+            within: "1".parse().unwrap(),
+            ..classic
+        };
+        let max_hubs = CoreParams {
+            max_hubs: Some(0),
+            ..good
+        };
         let cases = [
-            (CoreParams { seeds: 0, ..good }, BadParams::NoSeeds),
-            (
-                CoreParams {
-                    hits: Hits::Classic,
-                    iterations: 0,
-                    ..good
-                },
-                BadParams::NoIterations,
-            ),
-            (
-                CoreParams {
-                    hits: Hits::Classic,
-                    iterations: MAX_ITERATIONS + 1,
-                    ..good
-                },
-                BadParams::TooManyIterations(MAX_ITERATIONS + 1),
-            ),
-            (
-                CoreParams {
-                    hits: Hits::Classic,
-                    within: "1".parse().unwrap(),
-                    ..good
-                },
-                BadParams::ClassicWithin,
-            ),
-            (size(1, 1), BadParams::SmallCore(1)),
-            (size(9, 0), BadParams::NoNewMembers),
-            (
-                CoreParams {
-                    max_hubs: Some(0),
-                    ..good
-                },
-                BadParams::NoHubs,
-            ),
+            (CoreParams { seeds: 0, ..good }, out("seeds")),
+            (iterations(0), out("iterations")),
+            (iterations(ITERATIONS.end() + 1), out("iterations")),
+            (within, BadParams::ClassicWithin),
+            (size(1, 1), out("core-size")),
+            (size(9, 0), out("new-members")),
+            (max_hubs, out("max-hubs")),
         ];
         for (params, error) in cases {
             assert_eq!(params.validate(), Err(error));

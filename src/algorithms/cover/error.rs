@@ -1,6 +1,5 @@
 //! Why nothing was picked, and what to do about it.
 
-use super::value::Value;
 use crate::watch::Interrupted;
 
 /// Why no pages were picked.
@@ -52,41 +51,20 @@ pub enum BadParams {
         /// The hops that are covered.
         hops: u32,
     },
-    /// More hops than any site has.
-    #[error("{hops} hops are more than any site has; take `hops` = {most} or less")]
-    TooManyHops {
-        /// The hops that were given.
-        hops: u32,
-        /// The most hops that are accepted.
-        most: u32,
-    },
+    /// A number out of its range; plans check the ranges of their parameters before, and say more.
+    #[error("{0} is out of range")]
+    OutOfRange(&'static str),
     /// Both seeds per site and a total.
     #[error("`per-site` and `seeds` contradict each other; give one of them")]
     TwoCounts,
     /// A way to share out seeds, but no total.
     #[error("`share` needs a total to share out; give `seeds`")]
     NothingToShare,
-    /// No seeds at all.
-    #[error("a plan for no seeds selects nothing; ask for at least 1")]
-    NoSeeds,
-    /// A weight setting that is too far from zero.
-    #[error("`{setting}` {value} is too large; take one from -{most} to {most}")]
-    WeightTooLarge {
-        /// The parameter.
-        setting: &'static str,
-        /// What it was set to.
-        value: Value,
-        /// The largest value that is accepted.
-        most: i64,
-    },
     /// A weight of quality, of a plan by PageRank.
     #[error(
         "with `value-by` = pagerank a page is worth its PageRank alone; leave `value-quality` out, or `value-by`"
     )]
     QualityByPagerank,
-    /// A probability outside 0..=1.
-    #[error("`p-uniq` {0} is no probability; take one from 0 to 1")]
-    NoProbability(Value),
     /// A method that knows only sites, which is named.
     #[error("{0} works site by site; leave `scope` = web out, or take greedy or max-weight")]
     OnlyPerSite(&'static str),
@@ -106,20 +84,9 @@ pub enum BadParams {
         "{0} picks by no value that a `fetch-cost` could be taken from; take greedy or max-weight"
     )]
     NoGain(&'static str),
-    /// A price below zero, or too high.
-    #[error("`fetch-cost` {price} is no price of a page; take one from 0 to {most}")]
-    NoPrice {
-        /// What it was set to.
-        price: Value,
-        /// The highest price that is accepted.
-        most: i64,
-    },
     /// A budget for the named method, of which there is nothing to try.
     #[error("`budget` tries hops and prices of greedy, not of {0}; leave it out, or take greedy")]
     NoBudget(&'static str),
-    /// A budget of no pages.
-    #[error("a crawl with a `budget` of 0 fetches nothing; take at least 1")]
-    EmptyBudget,
     /// A limit of what is tried, but nothing to try.
     #[error("`tune-visits` limits what a `budget` tries; give that too, or leave it out")]
     NothingToTune,

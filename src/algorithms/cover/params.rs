@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::BadParams;
-use super::limits::{MAX_HOPS, MAX_WEIGHT};
-use super::value::{PUniq, UNIT, Value, Weights};
+use super::limits::{HOPS, PER_SITE, SHARES};
+use super::value::{PUniq, Value, Weights};
 
 /// How the pages of a site are picked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
@@ -17,15 +17,15 @@ pub enum Method {
     Pagerank,
     /// Per site: the most links to crawled pages of the site.
     OutDegree,
-    /// Per site: the best out-degree in what remains.
+    /// Per site: the most links to pages that no earlier seed covers.
     MaxOut,
-    /// Per site: the best depth-d weight.
+    /// Per site: the most value within `depth` hops.
     MaxWeight,
-    /// Per site: the best depth-d weight in the heaviest strongly connected component.
+    /// Per site: the same, in the heaviest strongly connected component.
     MaxScc,
-    /// Per site: the best depth-d weight in the heaviest root component above the heaviest component.
+    /// Per site: the same, in the heaviest root component above the heaviest component.
     RootScc,
-    /// Per site: the best weight within all h hops.
+    /// Per site: the most value within all `hops` hops.
     Greedy,
 }
 
@@ -68,7 +68,7 @@ impl Method {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Covered {
-    /// Their values become zero; hops still walk through them.
+    /// Their value becomes zero; hops still walk through them.
     Zero,
     /// They are removed; hops walk what remains.
     Remove,
@@ -78,10 +78,10 @@ pub enum Covered {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Share {
-    /// The site's crawled pages.
+    /// The number of the site's crawled pages.
     #[default]
     Pages,
-    /// The site's value; a negative one counts as 0.
+    /// The value of the site's pages; a negative one counts as 0.
     Value,
     /// The PageRank of the site's pages on the whole graph.
     Pagerank,
@@ -89,12 +89,11 @@ pub enum Share {
     Quality,
 }
 
-/// The parameters of a cover plan; field by field what the command line and plan files say.
+/// The parameters of a cover plan.
 ///
 /// A field that is `None` was not given, so [`CoverParams::choose`] can tell a default from a
 /// request that makes no sense.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CoverParams {
     /// How pages are picked; `max-weight` unless given.
     pub method: Method,
@@ -110,14 +109,8 @@ pub struct CoverParams {
     pub depth: Option<u32>,
     /// What becomes of covered pages; unless given what the method implies.
     pub covered: Option<Covered>,
-    /// The value of a page that is neither spam nor clicked.
-    pub value_base: Value,
-    /// The value of a spam page.
-    pub value_spam: Value,
-    /// The value of a clicked page.
-    pub value_clicked: Value,
-    /// What a quality of 1 adds to a page's value.
-    pub value_quality: Value,
+    /// The weight settings.
+    pub weights: Weights,
     /// Overrides `P_uniq` of every site.
     pub p_uniq: Option<Value>,
     /// Stop before a pick whose score is not positive.
@@ -128,7 +121,6 @@ pub struct CoverParams {
 
 impl Default for CoverParams {
     fn default() -> Self {
-        let weights = Weights::default();
         Self {
             method: Method::MaxWeight,
             per_site: None,
@@ -137,10 +129,7 @@ impl Default for CoverParams {
             hops: 5,
             depth: None,
             covered: None,
-            value_base: weights.base,
-            value_spam: weights.spam,
-            value_clicked: weights.clicked,
-            value_quality: weights.quality,
+            weights: Weights::default(),
             p_uniq: None,
             positive_only: true,
             rng_seed: 0,
@@ -192,59 +181,35 @@ impl Choice {
 impl CoverParams {
     /// Fills in the defaults; refuses what makes no sense.
     pub fn choose(&self) -> Result<Choice, BadParams> {
-        if self.hops > MAX_HOPS {
-            return Err(BadParams::TooManyHops {
-                hops: self.hops,
-                most: MAX_HOPS,
-            });
+        if !HOPS.contains(&self.hops) {
+            return Err(BadParams::OutOfRange("hops"));
         }
-        self.check_values()?;
+        if !self.weights.are_in_range() {
+            return Err(BadParams::OutOfRange("a weight"));
+        }
+        if self.p_uniq.is_some_and(|share| !SHARES.contains(&share)) {
+            return Err(BadParams::OutOfRange("p-uniq"));
+        }
         Ok(Choice {
             method: self.method,
             seats: self.choose_seats()?,
             hops: self.hops,
             depth: self.choose_depth()?,
             covered: self.choose_covered()?,
-            weights: Weights {
-                base: self.value_base,
-                spam: self.value_spam,
-                clicked: self.value_clicked,
-                quality: self.value_quality,
-            },
+            weights: self.weights,
             p_uniq: self.p_uniq,
             positive_only: self.positive_only && !self.method.is_baseline(),
             rng_seed: self.rng_seed,
         })
     }
 
-    fn check_values(&self) -> Result<(), BadParams> {
-        for (setting, value) in [
-            ("value-base", self.value_base),
-            ("value-spam", self.value_spam),
-            ("value-clicked", self.value_clicked),
-            ("value-quality", self.value_quality),
-        ] {
-            if value.0.unsigned_abs() > (MAX_WEIGHT * UNIT).unsigned_abs() {
-                return Err(BadParams::WeightTooLarge {
-                    setting,
-                    value,
-                    most: MAX_WEIGHT,
-                });
-            }
-        }
-        match self.p_uniq {
-            Some(p) if !(0..=UNIT).contains(&p.0) => Err(BadParams::NoProbability(p)),
-            _ => Ok(()),
-        }
-    }
-
     fn choose_seats(&self) -> Result<Seats, BadParams> {
         match (self.per_site, self.seeds) {
             (Some(_), Some(_)) => Err(BadParams::TwoCounts),
-            (Some(0), None) | (None, Some(0)) => Err(BadParams::NoSeeds),
+            (Some(0), None) | (None, Some(0)) => Err(BadParams::OutOfRange("seeds")),
             (None, Some(total)) => Ok(Seats::Shared(total, self.share.unwrap_or_default())),
             (_, None) if self.share.is_some() => Err(BadParams::NothingToShare),
-            (per_site, None) => Ok(Seats::PerSite(per_site.unwrap_or(10))),
+            (per_site, None) => Ok(Seats::PerSite(per_site.unwrap_or(PER_SITE))),
         }
     }
 
@@ -361,38 +326,15 @@ mod tests {
                 ..of(Method::MaxOut)
             },
             CoverParams {
-                value_spam: Value::units(-1_000_001),
-                ..of(Method::MaxOut)
-            },
-            CoverParams {
-                value_quality: Value::units(1_000_001),
+                weights: Weights {
+                    spam: Value::units(-1_000_001),
+                    ..Weights::default()
+                },
                 ..of(Method::MaxOut)
             },
         ];
         for params in cases {
             assert!(params.choose().is_err(), "{params:?}");
         }
-    }
-
-    #[test]
-    fn parameters_survive_json_toml_and_binary() {
-        let params = CoverParams {
-            method: Method::RootScc,
-            seeds: Some(500),
-            share: Some(Share::Pagerank),
-            value_spam: Value(-2_500_000),
-            p_uniq: Some(Value(333_333)),
-            ..CoverParams::default()
-        };
-        let json = serde_json::to_string(&params).unwrap();
-        assert_eq!(serde_json::from_str::<CoverParams>(&json).unwrap(), params);
-        let toml = toml::to_string(&params).unwrap();
-        assert_eq!(toml::from_str::<CoverParams>(&toml).unwrap(), params);
-        let bytes = bincode::serialize(&params).unwrap();
-        assert_eq!(bincode::deserialize::<CoverParams>(&bytes).unwrap(), params);
-        let plan = "method = \"max-scc\"\ndepth = 1\ncovered = \"remove\"\nvalue-clicked = 7.5\n";
-        let plan: CoverParams = toml::from_str(plan).unwrap();
-        assert_eq!(plan.value_clicked, Value(7_500_000));
-        assert!(toml::from_str::<CoverParams>("hop = 3").is_err());
     }
 }

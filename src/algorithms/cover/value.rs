@@ -9,6 +9,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::limits::WEIGHTS;
 use crate::page::MAX_QUALITY;
 
 /// Millionths in one unit.
@@ -162,7 +163,7 @@ impl PUniq {
     }
 }
 
-/// The weight settings, by kind of page.
+/// The weight settings. A new one is a field here, a term in [`page_value`], and a parameter of plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weights {
     /// A page that is neither spam nor clicked.
@@ -176,6 +177,19 @@ pub struct Weights {
 }
 
 impl Weights {
+    /// Whether sums of these weights cannot overflow.
+    pub(super) fn are_in_range(&self) -> bool {
+        let Self {
+            base,
+            spam,
+            clicked,
+            quality,
+        } = self;
+        [base, spam, clicked, quality]
+            .into_iter()
+            .all(|weight| WEIGHTS.contains(weight))
+    }
+
     /// What the quality of a page, in ten-thousandths, adds to its value: `quality` times it,
     /// rounded to the nearest millionth, halves up.
     #[must_use]

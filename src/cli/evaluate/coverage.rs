@@ -5,12 +5,13 @@ use std::path::Path;
 use clap::Args;
 use seedbank::engine::{
     Bank, CoverMethod, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest,
-    CoverageShare, Value,
+    CoverageShare, Parameter, TakenBy,
 };
 use seedbank::shown::counted;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;
+use crate::cli::parameter_flags::{ParameterFlags, Selection};
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
 use crate::cli::values::whole;
@@ -56,50 +57,27 @@ pub(super) struct CoverageArgs {
     /// The seed of the streams, and of the draw of sites
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
-    /// The value of a page that is neither spam nor clicked
-    #[arg(
-        long,
-        value_name = "X",
-        default_value = "1",
-        allow_negative_numbers = true
-    )]
-    value_base: Value,
-    /// The value of a spam page
-    #[arg(
-        long,
-        value_name = "X",
-        default_value = "-10",
-        allow_negative_numbers = true
-    )]
-    value_spam: Value,
-    /// The value of a clicked page
-    #[arg(
-        long,
-        value_name = "X",
-        default_value = "10",
-        allow_negative_numbers = true
-    )]
-    value_clicked: Value,
-    /// What a quality of 1 adds to the value of a page
-    #[arg(
-        long,
-        value_name = "X",
-        default_value = "0",
-        allow_negative_numbers = true
-    )]
-    value_quality: Value,
-    /// The share of uncrawled links that lead to something new; else from each site's digests
-    #[arg(long, value_name = "X")]
-    p_uniq: Option<Value>,
+    #[command(flatten)]
+    value: ParameterFlags<SiteValues>,
     #[command(flatten)]
     format: TableFormatArgs,
 }
 
-pub(super) fn run(
-    bank: &Path,
-    args: &CoverageArgs,
-    session: &Session,
-) -> Result<Outcome, CliError> {
+/// The parameters from which the values of a site's pages follow.
+#[derive(Clone, Debug)]
+struct SiteValues;
+
+impl Selection for SiteValues {
+    fn takes(parameter: &Parameter) -> bool {
+        parameter.values_pages && parameter.taken_by == TakenBy::Cover
+    }
+
+    fn heading(_: &Parameter) -> Option<&'static str> {
+        Some("What pages are worth")
+    }
+}
+
+pub(super) fn run(bank: &Path, args: CoverageArgs, session: &Session) -> Result<Outcome, CliError> {
     let request = CoverageRequest {
         per_site: args.per_site,
         hops: args.hops,
@@ -108,11 +86,7 @@ pub(super) fn run(
         max_sites: args.max_sites,
         draws: args.draws,
         rng_seed: args.rng_seed,
-        value_base: args.value_base,
-        value_spam: args.value_spam,
-        value_clicked: args.value_clicked,
-        value_quality: args.value_quality,
-        p_uniq: args.p_uniq,
+        value: args.value.into_options(),
     };
     let watch = session.watch()?;
     let found = Bank::at(bank).evaluate_coverage(&request, &watch);

@@ -6,13 +6,14 @@ use std::path::Path;
 use clap::Args;
 use seedbank::engine::{
     Bank, BatchId, ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation,
-    MethodsRequest, PlanOptions, Value,
+    MethodsRequest, Parameter,
 };
 use seedbank::shown::counted;
+use seedbank::told::flags;
 
 use super::printed::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::CliError;
-use crate::cli::plan_flags::ValueByFlag;
+use crate::cli::parameter_flags::{ParameterFlags, Selection};
 use crate::cli::session::{Outcome, Session};
 use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
 use crate::cli::values::whole;
@@ -58,50 +59,22 @@ pub(super) struct MethodsArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
     #[command(flatten)]
-    value: ValueArgs,
+    value: ParameterFlags<Values>,
     #[command(flatten)]
     format: TableFormatArgs,
 }
 
-/// What pages are worth.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "What pages are worth, as for plans over the web")]
-struct ValueArgs {
-    /// By weights, or by PageRank on the whole graph
-    #[arg(long, value_enum, value_name = "WHAT")]
-    value_by: Option<ValueByFlag>,
-    /// Value of a page that is neither spam nor clicked [default: 1]
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
-    value_base: Option<Value>,
-    /// Value of a spam page [default: -10]
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
-    value_spam: Option<Value>,
-    /// Value of a clicked page [default: 10]
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
-    value_clicked: Option<Value>,
-    /// What a quality of 1 adds to the value of a page [default: 0]
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
-    value_quality: Option<Value>,
-    /// Value of a page that nobody has crawled [default: 0]
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
-    value_known: Option<Value>,
-    /// Share of uncrawled links that lead to something new; else from each site's digests
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
-    p_uniq: Option<Value>,
-}
+/// The parameters from which the values of pages follow.
+#[derive(Clone, Debug)]
+struct Values;
 
-impl ValueArgs {
-    fn options(self) -> PlanOptions {
-        PlanOptions {
-            value_by: self.value_by.map(Into::into),
-            value_base: self.value_base,
-            value_spam: self.value_spam,
-            value_clicked: self.value_clicked,
-            value_quality: self.value_quality,
-            value_known: self.value_known,
-            p_uniq: self.p_uniq,
-            ..PlanOptions::default()
-        }
+impl Selection for Values {
+    fn takes(parameter: &Parameter) -> bool {
+        parameter.values_pages
+    }
+
+    fn heading(_: &Parameter) -> Option<&'static str> {
+        Some("What pages are worth, as for plans over the web")
     }
 }
 
@@ -112,7 +85,7 @@ pub(super) fn run(bank: &Path, args: MethodsArgs, session: &Session) -> Result<O
         draws: args.draws,
         rng_seed: args.rng_seed,
         plan: args.plan,
-        value: args.value.options(),
+        value: args.value.into_options(),
         since: args.since,
     };
     let watch = session.watch()?;
@@ -134,9 +107,9 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "  seedbank refresh {} --plan {name}{}",
+            "  seedbank refresh {} --plan {name} {}",
             quoted(bank),
-            flags(&plan.parameters)
+            flags(&plan.parameters).unwrap_or_default().join(" ")
         );
     }
     text
@@ -226,23 +199,6 @@ fn table(lists: &[&ComparedList], found: &Comparison) -> String {
     };
     let rows: Vec<Vec<String>> = lists.iter().map(row).collect();
     aligned(&header, &rows)
-}
-
-/// The parameters of a plan as flags.
-fn flags(parameters: &PlanOptions) -> String {
-    let mut text = String::new();
-    let Ok(serde_json::Value::Object(parameters)) = serde_json::to_value(parameters) else {
-        return text;
-    };
-    for (flag, value) in parameters {
-        let value = match value {
-            serde_json::Value::String(value) => value,
-            value => value.to_string(),
-        };
-        // Writing to a String cannot fail.
-        let _ = write!(text, " --{flag} {value}");
-    }
-    text
 }
 
 /// A path as a shell takes it.

@@ -52,7 +52,7 @@ pub(super) fn run(args: EvaluateArgs, session: &Session) -> Result<Outcome, CliE
         Experiment::Methods(experiment) => methods::run(&args.bank, experiment, session),
         Experiment::Crawl(experiment) => crawl::run(&args.bank, experiment, session),
         Experiment::Distances(experiment) => distances::run(&args.bank, experiment, session),
-        Experiment::Coverage(experiment) => coverage::run(&args.bank, &experiment, session),
+        Experiment::Coverage(experiment) => coverage::run(&args.bank, experiment, session),
         Experiment::Budget(experiment) => budget::run(&args.bank, experiment, session),
     }
 }

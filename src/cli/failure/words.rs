@@ -1,8 +1,10 @@
 //! Errors of the library that name parameters, in terms of the command line: by their flags.
 
 use indicatif::BinaryBytes;
-use seedbank::engine::{BadCover, EngineError, Family, PlanError, RequestError, StoreError};
+use seedbank::engine::{EngineError, Family, PlanError, RequestError, StoreError};
 use seedbank::shown::shortened;
+
+use crate::cli::parameter_flags::with_dashes;
 
 /// The whole text of an error; `None` where the library's own words, with those of its causes, will
 /// do.
@@ -35,35 +37,30 @@ pub(super) fn engine(error: &EngineError) -> Option<String> {
 
 /// The whole text of an error of a plan; `None` as in [`engine`].
 pub(super) fn plan(error: &PlanError) -> Option<String> {
-    let text = match error {
-        PlanError::File(source) => return Some(format!("the plan file: {source}")),
-        PlanError::Kept(source) => {
-            return Some(format!(
-                "the plan was kept by another version of seedbank ({source}); name a new plan"
-            ));
-        }
+    Some(match error {
+        PlanError::File(source) => format!("the plan file: {source}"),
+        PlanError::Kept(source) => format!(
+            "the plan was kept by another version of seedbank ({source}); name a new plan"
+        ),
         PlanError::OtherFamily {
             method,
             parameters,
             family,
-        } => return Some(other_family(method, parameters, *family)),
-        PlanError::NoCoreSize => "--new-members goes with --core-size; give that too",
-        PlanError::TwoRules => {
-            "a core is extracted by density or by size; give --density and --growth, or --core-size and --new-members"
-        }
-        PlanError::NoIterations => {
-            "--iterations goes with --hits classic; converged HITS iterates until it is certain"
-        }
-        PlanError::TwoPicks => {
-            "--succeed keeps seeds and --pick best does not; give one of the two"
-        }
+        } => other_family(method, parameters, *family),
         PlanError::NothingToTune => {
-            "--tune tries hops and prices for a crawl over the whole web; give --scope web and a --budget, and leave --hops or --fetch-cost out"
+            "--tune tries hops and prices for a crawl over the whole web; give --scope web and a --budget, and leave --hops or --fetch-cost out".to_owned()
         }
-        PlanError::Cover(e) => return covering(e),
+        PlanError::OutOfRange { .. }
+        | PlanError::NoCoreSize
+        | PlanError::TwoRules
+        | PlanError::NoIterations
+        | PlanError::TwoPicks
+        | PlanError::NoSeedAllowed(_)
+        | PlanError::TooManyPins { .. }
+        | PlanError::Cores(_)
+        | PlanError::Cover(_) => with_dashes(&error.to_string()),
         _ => return None,
-    };
-    Some(text.to_owned())
+    })
 }
 
 fn other_family(method: &str, parameters: &[&str], family: Family) -> String {
@@ -77,87 +74,6 @@ fn other_family(method: &str, parameters: &[&str], family: Family) -> String {
         "the plan's method is {method}, and {} belong{ending} to {other}; leave out what does not fit, or name the method",
         flags.join(", ")
     )
-}
-
-/// The text of an error about parameters of a cover method.
-fn covering(error: &BadCover) -> Option<String> {
-    Some(match error {
-        BadCover::CannotRemove(method) => format!(
-            "`--covered remove` makes no sense for {method}; leave it out, or take max-out, max-weight or max-scc"
-        ),
-        BadCover::CannotZero => {
-            "max-out always removes the pages it has covered; leave `--covered zero` out, or take `max-weight --depth 1`"
-                .to_owned()
-        }
-        BadCover::NoDepth(method) => format!(
-            "{method} takes no `--depth`; leave it out, or take max-weight, max-scc or root-scc"
-        ),
-        BadCover::GreedyDepth { depth, hops } => format!(
-            "greedy always looks {hops} hops deep, as far as it covers; leave `--depth {depth}` out, or take `max-weight --depth {depth}`"
-        ),
-        BadCover::TooDeep { depth, hops } => format!(
-            "a depth of {depth} is more than the {hops} hops that a seed covers; take `--depth {hops}` or less, or raise `--hops`"
-        ),
-        BadCover::TooManyHops { hops, most } => {
-            format!("{hops} hops are more than any site has; take `--hops {most}` or less")
-        }
-        BadCover::TwoCounts => {
-            "`--per-site` and `--seeds` contradict each other; give one of them".to_owned()
-        }
-        BadCover::NothingToShare => {
-            "`--share` needs a total to share out; add `--seeds N`".to_owned()
-        }
-        BadCover::WeightTooLarge {
-            setting,
-            value,
-            most,
-        } => format!("`--{setting}` {value} is too large; take one from -{most} to {most}"),
-        BadCover::NoProbability(value) => {
-            format!("`--p-uniq {value}` is no probability; take one from 0 to 1")
-        }
-        _ => return over_web(error),
-    })
-}
-
-/// The text of an error about parameters of a plan over the whole web.
-fn over_web(error: &BadCover) -> Option<String> {
-    Some(match error {
-        BadCover::OnlyPerSite(method) => format!(
-            "{method} works site by site; leave `--scope web` out, or take greedy or max-weight"
-        ),
-        BadCover::PerSiteOverWeb => {
-            "a plan over the whole web has one list: give `--seeds` in the place of `--per-site`"
-                .to_owned()
-        }
-        BadCover::ShareOverWeb => {
-            "a plan over the whole web shares nothing out over sites; leave `--share` out"
-                .to_owned()
-        }
-        BadCover::RemoveOverWeb => {
-            "over the whole web only max-out removes the pages it has covered; leave `--covered remove` out"
-                .to_owned()
-        }
-        BadCover::NoGain(method) => format!(
-            "{method} picks by no value that a `--fetch-cost` could be taken from; take greedy or max-weight"
-        ),
-        BadCover::NoPrice { price, most } => {
-            format!("`--fetch-cost {price}` is no price of a page; take one from 0 to {most}")
-        }
-        BadCover::NoBudget(method) => format!(
-            "`--budget` tries hops and prices of greedy, not of {method}; leave it out, or take greedy"
-        ),
-        BadCover::EmptyBudget => {
-            "a crawl with a `--budget` of 0 fetches nothing; take at least 1".to_owned()
-        }
-        BadCover::NothingToTune => {
-            "`--tune-visits` limits what a `--budget` tries; give that too, or leave it out"
-                .to_owned()
-        }
-        BadCover::NeedsWeb(parameter) => format!(
-            "`--{parameter}` belongs to plans over the whole web; give `--scope web`, or leave it out"
-        ),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]
@@ -179,11 +95,11 @@ mod tests {
             ),
             (
                 "method = 'random'\nshare = 'value'",
-                "`--share` needs a total to share out; add `--seeds N`",
+                "`--share` needs a total to share out; give `--seeds`",
             ),
             (
                 "method = 'max-out'\nvalue-spam = 1000001",
-                "`--value-spam` 1000001 is too large; take one from -1000000 to 1000000",
+                "`--value-spam`: expected -1000000 to 1000000, found 1000001",
             ),
             (
                 "method = 'greedy'\nbudget = 100",
@@ -199,9 +115,9 @@ mod tests {
             ),
             (
                 "new-members = 2",
-                "--new-members goes with --core-size; give that too",
+                "`--new-members` goes with `--core-size`; give that too",
             ),
-            ("seeds = 0", "0 seeds are asked for; ask for at least 1"),
+            ("seeds = 0", "`--seeds`: expected at least 1, found 0"),
         ];
         for (options, text) in cases {
             let error = PlanOptions::from_toml(options).unwrap().decide();

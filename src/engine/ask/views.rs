@@ -9,7 +9,7 @@ use super::answers::{
     SuccessorView, Which,
 };
 use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
-use crate::engine::policy::{List, pinned_urls};
+use crate::engine::policy::pinned_urls;
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError, PlanError};
 use seedbank_algorithms::cover::Value;
@@ -47,14 +47,7 @@ impl Views {
     pub(super) fn options(&self, settings: &str) -> Result<PlanOptions, PlanError> {
         let mut options = PlanOptions::from_kept(settings)?;
         if self.hides_folders {
-            for list in [
-                &mut options.exclude,
-                &mut options.only,
-                &mut options.exclude_from_graph,
-                &mut options.pin,
-            ] {
-                *list = list.take().map(List::without_folder);
-            }
+            options.hide_folders();
         }
         Ok(options)
     }

@@ -97,9 +97,16 @@ pub enum PlanError {
         "the list {0} names no pages, so that no page could be a seed; `none` takes the list off"
     )]
     NamesNothing(String),
-    /// The least quality of a seed is no quality.
-    #[error("`min-quality` = {0} is no quality; give a number from 0 to 1")]
-    NoQuality(cover::Value),
+    /// A parameter is out of range.
+    #[error("`{parameter}`: expected {expected}, found {found}")]
+    OutOfRange {
+        /// The parameter.
+        parameter: &'static str,
+        /// The range, in words.
+        expected: String,
+        /// The value.
+        found: String,
+    },
     /// A limit of no seeds.
     #[error("`{0}` = 0 would allow no seed; `none` takes the limit off")]
     NoSeedAllowed(&'static str),

@@ -5,11 +5,12 @@ use std::fmt::Write;
 use super::answers::{Claim, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageShare};
 use super::requests::CoverageRequest;
 use super::today::state;
+use seedbank_algorithms::cover::{Choice, Method, select_chosen};
 use crate::engine::ask::views::Views;
+use crate::engine::plan::{self, Plan, PlanOptions, TakenBy};
 use crate::engine::policy::Rules;
 use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, in_groups};
-use crate::engine::{Bank, EngineError, ExperimentError, PlanError};
-use seedbank_algorithms::cover::{Choice, CoverParams, Method, select_chosen};
+use crate::engine::{Bank, EngineError, ExperimentError};
 use seedbank_algorithms::evaluate::coverage::{Covered, Gain, covered, gain, mean};
 use seedbank_algorithms::evaluate::draw;
 use seedbank_algorithms::watch::Watch;
@@ -107,19 +108,21 @@ fn choice(
     hops: u32,
     further: u32,
 ) -> Result<Choice, EngineError> {
-    let params = CoverParams {
-        method,
-        hops,
+    let value = request.value.values();
+    let plan = PlanOptions {
+        method: Some(plan::Method::Cover(method)),
+        hops: Some(hops),
         depth: depth.map(|depth| depth.min(hops)),
-        value_base: request.value_base,
-        value_spam: request.value_spam,
-        value_clicked: request.value_clicked,
-        value_quality: request.value_quality,
-        p_uniq: request.p_uniq,
-        rng_seed: request.rng_seed.wrapping_add(further.into()),
-        ..CoverParams::default()
+        rng_seed: Some(request.rng_seed.wrapping_add(further.into())),
+        // Sites are covered one by one, so what only plans over the web take is left out.
+        ..value.retain(|parameter| parameter.taken_by != TakenBy::Web)
     };
-    Ok(params.choose().map_err(PlanError::from)?)
+    match plan.decide()? {
+        Plan::Cover(choice) => Ok(choice),
+        Plan::Cores(_) | Plan::Web(_) => Err(EngineError::Internal(
+            "a plan over sites was decided to be another one",
+        )),
+    }
 }
 
 /// What was covered, by way (random first) and setting, on each site.

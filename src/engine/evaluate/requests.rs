@@ -127,7 +127,7 @@ impl Default for DistancesRequest {
 /// assert_eq!(found.sites, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct CoverageRequest {
     /// The most seeds per site: they go from 1 to this, at `hops`.
     pub per_site: u32,
@@ -143,21 +143,12 @@ pub struct CoverageRequest {
     pub draws: u32,
     /// The seed of the streams, and of the draw of sites.
     pub rng_seed: u64,
-    /// The value of a page that is neither spam nor clicked.
-    pub value_base: Value,
-    /// The value of a spam page.
-    pub value_spam: Value,
-    /// The value of a clicked page.
-    pub value_clicked: Value,
-    /// What a quality of 1 adds to a page's value.
-    pub value_quality: Value,
-    /// The value of `P_uniq` for every site; `None` where each site has its own.
-    pub p_uniq: Option<Value>,
+    /// What pages are worth: the weights and `p_uniq`; other parameters are ignored.
+    pub value: PlanOptions,
 }
 
 impl Default for CoverageRequest {
     fn default() -> Self {
-        let weights = seedbank_algorithms::cover::Weights::default();
         Self {
             per_site: 10,
             hops: 5,
@@ -166,11 +157,7 @@ impl Default for CoverageRequest {
             max_sites: 1000,
             draws: 20,
             rng_seed: 0,
-            value_base: weights.base,
-            value_spam: weights.spam,
-            value_clicked: weights.clicked,
-            value_quality: weights.quality,
-            p_uniq: None,
+            value: PlanOptions::default(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! From what was said of a plan to a plan with every parameter decided, or to what makes no sense.
 
+use super::parameter::{Parameter, TakenBy};
 use super::{CorePlan, Method, Plan, PlanOptions, Scope};
 use crate::engine::policy::{Limit, List, Policy};
 use crate::engine::{Family, PlanError};
@@ -11,16 +12,20 @@ impl PlanOptions {
     /// Decides every parameter.
     pub fn decide(&self) -> Result<Plan, PlanError> {
         let method = self.method.unwrap_or_default();
-        let (parameters, family) = match method {
-            Method::Cores => (given(&self.of_cover()), Family::Cover),
-            Method::Cover(_) => (given(&self.of_cores()), Family::Cores),
+        let family = match method {
+            Method::Cores => Family::Cover,
+            Method::Cover(_) => Family::Cores,
         };
+        let parameters = self.given(|parameter| parameter.taken_by.family() == Some(family));
         if !parameters.is_empty() {
             return Err(PlanError::OtherFamily {
                 method: method.name(),
                 parameters,
                 family,
             });
+        }
+        for parameter in Parameter::all() {
+            parameter.check(self)?;
         }
         self.policy()?;
         match method {
@@ -69,66 +74,14 @@ impl PlanOptions {
             pin: hash(&self.pin),
             min_hubs: self.min_hubs.unwrap_or(0),
             min_authorities: self.min_authorities.unwrap_or(0),
-            min_quality: least_quality(self.min_quality)?,
+            min_quality: least_quality(self.min_quality),
             max_changes: most(self.max_changes),
         })
     }
 
-    fn of_cores(&self) -> [(&'static str, bool); 14] {
-        [
-            ("hits", self.hits.is_some()),
-            ("iterations", self.iterations.is_some()),
-            ("density", self.density.is_some()),
-            ("growth", self.growth.is_some()),
-            ("core-size", self.core_size.is_some()),
-            ("new-members", self.new_members.is_some()),
-            ("max-hubs", self.max_hubs.is_some()),
-            ("pick", self.pick.is_some()),
-            ("within", self.within.is_some()),
-            ("succeed", self.succeed.is_some()),
-            ("keep-spam", self.keep_spam.is_some()),
-            ("pages", self.pages.is_some()),
-            ("min-hubs", self.min_hubs.is_some()),
-            ("min-authorities", self.min_authorities.is_some()),
-        ]
-    }
-
-    fn of_web(&self) -> [(&'static str, bool); 5] {
-        [
-            ("value-known", self.value_known.is_some()),
-            ("value-by", self.value_by.is_some()),
-            ("fetch-cost", self.fetch_cost.is_some()),
-            ("budget", self.budget.is_some()),
-            ("tune-visits", self.tune_visits.is_some()),
-        ]
-    }
-
-    fn of_cover(&self) -> [(&'static str, bool); 18] {
-        let [known, by, price, budget, visits] = self.of_web();
-        [
-            ("per-site", self.per_site.is_some()),
-            ("share", self.share.is_some()),
-            ("hops", self.hops.is_some()),
-            ("depth", self.depth.is_some()),
-            ("covered", self.covered.is_some()),
-            ("value-base", self.value_base.is_some()),
-            ("value-spam", self.value_spam.is_some()),
-            ("value-clicked", self.value_clicked.is_some()),
-            ("value-quality", self.value_quality.is_some()),
-            ("p-uniq", self.p_uniq.is_some()),
-            ("positive-only", self.positive_only.is_some()),
-            ("rng-seed", self.rng_seed.is_some()),
-            ("scope", self.scope.is_some()),
-            known,
-            by,
-            price,
-            budget,
-            visits,
-        ]
-    }
-
     fn decide_cover(&self, method: cover::Method) -> Result<Choice, PlanError> {
-        if let Some(parameter) = given(&self.of_web()).first() {
+        let over_web = self.given(|parameter| parameter.taken_by == TakenBy::Web);
+        if let Some(parameter) = over_web.first() {
             return Err(BadParams::NeedsWeb(parameter).into());
         }
         Ok(self.cover_params(method).choose()?)
@@ -157,10 +110,7 @@ impl PlanOptions {
             hops: self.hops.unwrap_or(default.hops),
             depth: self.depth,
             covered: self.covered,
-            value_base: self.value_base.unwrap_or(default.value_base),
-            value_spam: self.value_spam.unwrap_or(default.value_spam),
-            value_clicked: self.value_clicked.unwrap_or(default.value_clicked),
-            value_quality: self.value_quality.unwrap_or(default.value_quality),
+            weights: self.weights(),
             p_uniq: self.p_uniq,
             positive_only: self.positive_only.unwrap_or(default.positive_only),
             rng_seed: self.rng_seed.unwrap_or(default.rng_seed),
@@ -221,16 +171,8 @@ impl PlanOptions {
 }
 
 /// A quality in ten-thousandths, rounded up: what is below it is below the quality that was said.
-fn least_quality(quality: Option<Value>) -> Result<u16, PlanError> {
+fn least_quality(quality: Option<Value>) -> u16 {
     let millionths = quality.unwrap_or_default().0;
-    if !(0..=1_000_000).contains(&millionths) {
-        return Err(PlanError::NoQuality(quality.unwrap_or_default()));
-    }
-    // At most 10,000.
-    Ok(u16::try_from((millionths + 99) / 100).unwrap_or(u16::MAX))
-}
-
-/// The names of those that were given.
-fn given(parameters: &[(&'static str, bool)]) -> Vec<&'static str> {
-    parameters.iter().filter(|p| p.1).map(|p| p.0).collect()
+    // At most 10,000, which the range of the parameter sees to.
+    u16::try_from((millionths + 99) / 100).unwrap_or(u16::MAX)
 }

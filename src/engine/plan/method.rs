@@ -12,7 +12,7 @@ use seedbank_algorithms::cover;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// One seed from each dense bipartite core.
+    /// One seed from each dense group of hubs and authorities between sites.
     #[default]
     Cores,
     /// Pages of each site, by what they cover of it.

@@ -1,13 +1,30 @@
 //! Plans: a method and its parameters under a name.
 //!
-//! A plan's parameters come from flags, from a plan file and from what the plan kept, in this
-//! order; what none of them says has its default. The command line and the plan file both fill
+//! A plan's parameters come from flags, from a plan file and from what the plan stored, in this
+//! order; what none of them gives has its default. The command line and the plan file both fill
 //! [`PlanOptions`], so they know the same parameters by the same names.
+//!
+//! ```text
+//! parameters  the declarations: one for each parameter, and PlanOptions, made of them
+//! details     what a declaration can say
+//! parameter   what is known of any parameter
+//! types       the types of parameters
+//! method      the methods
+//! decide      from options to a plan with every parameter decided
+//! schema      what the JSON Schemas of answers say of plans
+//! ```
 
 mod decide;
+mod details;
 mod method;
+mod parameter;
+mod parameters;
 mod schema;
+#[cfg(test)]
+mod tests;
+mod types;
 
+use std::mem;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -15,15 +32,16 @@ use serde::de::Error;
 use serde::{Deserialize, Serialize};
 
 use super::{EngineError, PlanError};
-use crate::engine::policy::{Limit, List, Lists};
-use seedbank_algorithms::cores::{CoreParams, Density, Growth, Hits, Pick, Slack};
-use seedbank_algorithms::cover::web::{Setting, ValueBy, WebChoice};
-use seedbank_algorithms::cover::{Choice, Covered, Seats, Share, Value};
-use seedbank_algorithms::watch::Watch;
+use seedbank_algorithms::cores::CoreParams;
+use seedbank_algorithms::cover::web::{Setting, WebChoice};
+use seedbank_algorithms::cover::{Choice, Seats, Weights};
+use crate::engine::policy::Lists;
 use seedbank_store::Hash128;
 use seedbank_store::records::BatchId;
 
 pub use method::Method;
+pub use parameter::{Kind, Parameter, Section, TakenBy, Word};
+pub use parameters::PlanOptions;
 pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};
 
 /// The plan that is meant where none is named.
@@ -33,7 +51,7 @@ pub(crate) const DEFAULT_PLAN: &str = "default";
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pages {
-    /// Crawled and known pages.
+    /// Crawled pages and pages that are known only from links.
     #[default]
     All,
     /// Crawled pages only.
@@ -44,10 +62,10 @@ pub enum Pages {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// One for each site: its crawled pages and the links between them.
+    /// One graph for each site: its crawled pages and the links between them.
     #[default]
     Site,
-    /// One of the whole web: crawled and known pages, and all links.
+    /// One graph of the whole web: crawled and known pages, and all links.
     Web,
 }
 
@@ -62,142 +80,6 @@ pub struct Tuned {
     pub settings: u32,
     /// What the pages that the crawl from the list fetches are worth together, in units.
     pub gathered: f64,
-}
-
-/// A plan's parameters as far as they were said; names as on the command line.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct PlanOptions {
-    /// How seeds are selected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub method: Option<Method>,
-    /// How many seeds; for a cover method on sites a total that is shared out over them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seeds: Option<u32>,
-    /// How the graph is ranked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hits: Option<Hits>,
-    /// Iterations of classic HITS.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub iterations: Option<u32>,
-    /// Cover density of a core in per cent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub density: Option<Density>,
-    /// What happens to pages that would lower the density.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub growth: Option<Growth>,
-    /// Extraction by fixed size instead of density.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub core_size: Option<u32>,
-    /// New members of each side per round, with `core-size`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub new_members: Option<u32>,
-    /// The most hubs of a core.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_hubs: Option<u32>,
-    /// Which hub of a core becomes the seed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pick: Option<Pick>,
-    /// How far below the largest sigma a core's may lie, in per cent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub within: Option<Slack>,
-    /// Whether the seed list is kept stable: as `pick` stable, with successors for dead seeds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub succeed: Option<bool>,
-    /// Whether spam pages take part.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub keep_spam: Option<bool>,
-    /// Which pages take part.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pages: Option<Pages>,
-    /// Cover: seeds per site.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub per_site: Option<u32>,
-    /// Cover: by what a total of seeds is shared out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub share: Option<Share>,
-    /// Cover: how many hops from a seed a page is covered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hops: Option<u32>,
-    /// Cover: the depth of the weight that a page is picked by.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub depth: Option<u32>,
-    /// Cover: what becomes of covered pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub covered: Option<Covered>,
-    /// Cover: the value of a page that is neither spam nor clicked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value_base: Option<Value>,
-    /// Cover: the value of a spam page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value_spam: Option<Value>,
-    /// Cover: the value of a clicked page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value_clicked: Option<Value>,
-    /// Cover: what a quality of 1 adds to a page's value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value_quality: Option<Value>,
-    /// Cover: the value of an uncrawled outlink, in the place of the `P_uniq` of every site.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub p_uniq: Option<Value>,
-    /// Cover: whether it stops before a pick whose score is not positive.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub positive_only: Option<bool>,
-    /// Cover: the seed of the streams of `random`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rng_seed: Option<u64>,
-    /// Cover: on which graphs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scope: Option<Scope>,
-    /// Over the web: what a known page is worth.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value_known: Option<Value>,
-    /// Over the web: what pages are worth.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value_by: Option<ValueBy>,
-    /// Over the web: what every page reached costs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fetch_cost: Option<Value>,
-    /// Over the web: how many pages the crawl will fetch.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<u64>,
-    /// With `budget`: the most page visits of a pass for a number of hops that is tried.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tune_visits: Option<u64>,
-    /// Policy: the most seeds of a site.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_per_site: Option<Limit>,
-    /// Policy: the most seeds of a registrable domain.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_per_domain: Option<Limit>,
-    /// Policy: pages that are never seeds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exclude: Option<List>,
-    /// Policy: the only pages that can be seeds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub only: Option<List>,
-    /// Policy: pages that are no part of the graph either.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exclude_from_graph: Option<List>,
-    /// Policy: pages that are always seeds, first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pin: Option<List>,
-    /// Policy, cores: a core with fewer hubs gives no seed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_hubs: Option<u32>,
-    /// Policy, cores: a core with fewer authorities gives no seed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_authorities: Option<u32>,
-    /// Policy: the least quality of a seed, 0 to 1; a page of which none is known has 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_quality: Option<Value>,
-    /// Policy: the most seeds that differ from the plan's last list.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_changes: Option<Limit>,
-    /// How the plan came by `hops` and `fetch-cost` where they were tried; kept by a refresh, and
-    /// not for plan files.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tuned: Option<Tuned>,
 }
 
 /// A plan with every parameter decided.
@@ -253,137 +135,91 @@ impl PlanOptions {
         Ok(options)
     }
 
-    /// These options, and where they are silent those of `base`.
+    /// These options, and where they are silent those of `stored`.
     ///
-    /// - A stopping rule is taken whole: a density here sets aside a core size there, and the other
-    ///   way round. So is the seed count of a cover plan: per site, or a total with its sharing.
-    /// - A rule for picking hubs here sets aside `succeed` there, and the other way round.
-    /// - A method here that is another than there sets aside what is the business of that method
-    ///   alone: of another family everything, else `depth` and `covered`.
-    /// - A scope here sets aside what is the business of the other one alone.
-    /// - A limit or list that is `none` here takes off the one there.
-    /// - Hops and price that were tried there stand for what they were tried for: another method,
-    ///   budget or kind of value here sets them aside.
+    /// Given parameters set aside the stored ones that contradict them; each
+    /// [declaration](self::parameters) says which.
+    ///
+    /// - A limit or list that is `none` here removes the stored one.
+    /// - Hops and a cost that were tried belong to the method, the budget and the kind of value that
+    ///   they were tried for: another one here sets them aside.
     #[must_use]
-    pub fn over(self, base: &Self) -> Self {
-        let mut base = base.clone();
-        let (old, new) = (
-            base.method.unwrap_or_default(),
-            self.method.or(base.method).unwrap_or_default(),
-        );
-        if (old == Method::Cores) != (new == Method::Cores) {
-            base = base.policies();
-        } else if old != new {
-            (base.depth, base.covered) = (None, None);
+    pub fn over(mut self, stored: &Self) -> Self {
+        let mut stored = stored.clone();
+        for parameter in Parameter::all() {
+            parameter.slot.set_aside(&self, &mut stored);
         }
-        if self.core_size.is_some() || self.new_members.is_some() {
-            (base.density, base.growth) = (None, None);
+        // Of what was tried, one is replaced and the other stays, as if it had been given.
+        if self.hops.is_some() || self.fetch_cost.is_some() {
+            stored.tuned = None;
         }
-        if self.density.is_some() || self.growth.is_some() {
-            (base.core_size, base.new_members) = (None, None);
+        for parameter in Parameter::all() {
+            parameter.slot.fill(&mut self, &stored);
         }
-        if self.pick.is_some() {
-            base.succeed = None;
-        }
-        if self.succeed == Some(true) {
-            base.pick = None;
-        }
-        base.set_scope_aside(&self);
-        if self.per_site.is_some() {
-            (base.seeds, base.share) = (None, None);
-        }
-        if self.seeds.is_some() || self.share.is_some() {
-            base.per_site = None;
-        }
-        Self {
-            method: self.method.or(base.method),
-            seeds: self.seeds.or(base.seeds),
-            hits: self.hits.or(base.hits),
-            iterations: self.iterations.or(base.iterations),
-            density: self.density.or(base.density),
-            growth: self.growth.or(base.growth),
-            core_size: self.core_size.or(base.core_size),
-            new_members: self.new_members.or(base.new_members),
-            max_hubs: self.max_hubs.or(base.max_hubs),
-            pick: self.pick.or(base.pick),
-            within: self.within.or(base.within),
-            succeed: self.succeed.or(base.succeed),
-            keep_spam: self.keep_spam.or(base.keep_spam),
-            pages: self.pages.or(base.pages),
-            per_site: self.per_site.or(base.per_site),
-            share: self.share.or(base.share),
-            hops: self.hops.or(base.hops),
-            depth: self.depth.or(base.depth),
-            covered: self.covered.or(base.covered),
-            value_base: self.value_base.or(base.value_base),
-            value_spam: self.value_spam.or(base.value_spam),
-            value_clicked: self.value_clicked.or(base.value_clicked),
-            value_quality: self.value_quality.or(base.value_quality),
-            p_uniq: self.p_uniq.or(base.p_uniq),
-            positive_only: self.positive_only.or(base.positive_only),
-            rng_seed: self.rng_seed.or(base.rng_seed),
-            scope: self.scope.or(base.scope),
-            value_known: self.value_known.or(base.value_known),
-            value_by: self.value_by.or(base.value_by),
-            fetch_cost: self.fetch_cost.or(base.fetch_cost),
-            budget: self.budget.or(base.budget),
-            tune_visits: self.tune_visits.or(base.tune_visits),
-            max_per_site: self.max_per_site.or(base.max_per_site),
-            max_per_domain: self.max_per_domain.or(base.max_per_domain),
-            exclude: self.exclude.or(base.exclude),
-            only: self.only.or(base.only),
-            exclude_from_graph: self.exclude_from_graph.or(base.exclude_from_graph),
-            pin: self.pin.or(base.pin),
-            min_hubs: self.min_hubs.or(base.min_hubs),
-            min_authorities: self.min_authorities.or(base.min_authorities),
-            min_quality: self.min_quality.or(base.min_quality),
-            max_changes: self.max_changes.or(base.max_changes),
-            tuned: self.tuned.or(base.tuned),
-        }
+        self.tuned = self.tuned.or(stored.tuned);
+        self
     }
 
-    /// The options without the limits and lists that take off what a plan kept, once they did.
+    /// The options without `none`, once it has removed what the plan stored.
     pub(crate) fn settled(self) -> Self {
-        let limit = |limit: Option<Limit>| limit.filter(|limit| *limit != Limit::None);
-        let list = |list: Option<List>| list.filter(|list| !list.is_off());
+        let settled = self.clone();
+        self.retain(|parameter| !parameter.slot.takes_off(&settled))
+    }
+
+    /// The parameters for which `keeps` is true, and `tuned`.
+    #[must_use]
+    pub fn retain(mut self, keeps: impl Fn(&Parameter) -> bool) -> Self {
+        for parameter in Parameter::all()
+            .iter()
+            .filter(|parameter| !keeps(parameter))
+        {
+            parameter.slot.clear(&mut self);
+        }
+        self
+    }
+
+    /// The parameters from which the values of pages follow.
+    pub(crate) fn values(&self) -> Self {
         Self {
-            max_per_site: limit(self.max_per_site),
-            max_per_domain: limit(self.max_per_domain),
-            exclude: list(self.exclude),
-            only: list(self.only),
-            exclude_from_graph: list(self.exclude_from_graph),
-            pin: list(self.pin),
-            max_changes: limit(self.max_changes),
-            ..self
+            tuned: None,
+            ..self.clone().retain(|parameter| parameter.values_pages)
         }
     }
 
-    /// The policies that any method goes by, and nothing else.
-    fn policies(self) -> Self {
-        Self {
-            max_per_site: self.max_per_site,
-            max_per_domain: self.max_per_domain,
-            exclude: self.exclude,
-            only: self.only,
-            exclude_from_graph: self.exclude_from_graph,
-            pin: self.pin,
-            min_quality: self.min_quality,
-            max_changes: self.max_changes,
-            ..Self::default()
+    /// The weights that values of pages are made of.
+    pub(crate) fn weights(&self) -> Weights {
+        let mut weights = Weights::default();
+        for parameter in Parameter::all() {
+            parameter.slot.weigh(self, &mut weights);
         }
+        weights
+    }
+
+    /// The names of the given parameters for which `counts` is true.
+    fn given(&self, counts: impl Fn(&Parameter) -> bool) -> Vec<&'static str> {
+        let given = Parameter::all().iter();
+        let given = given.filter(|parameter| counts(parameter) && parameter.is_given(self));
+        given.map(|parameter| &*parameter.name).collect()
     }
 
     /// Reads the files that lists name and that were not read yet; relative paths are those from
     /// `folder`. Errors are those of [`List::read`].
-    pub fn read_lists(self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
-        let read = |list: Option<List>| list.map(|list| list.found(folder, watch)).transpose();
-        Ok(Self {
-            exclude: read(self.exclude)?,
-            only: read(self.only)?,
-            exclude_from_graph: read(self.exclude_from_graph)?,
-            pin: read(self.pin)?,
-            ..self
-        })
+    pub fn read_lists(mut self, folder: &Path, watch: &dyn Watch) -> Result<Self, EngineError> {
+        for parameter in Parameter::all() {
+            if let Some(list) = parameter.slot.list_mut(&mut self) {
+                *list = list.clone().found(folder, watch)?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Hides the folders of the files that lists name.
+    pub(crate) fn hide_folders(&mut self) {
+        for parameter in Parameter::all() {
+            if let Some(list) = parameter.slot.list_mut(self) {
+                *list = list.clone().without_folder();
+            }
+        }
     }
 
     /// The lists that the plan names.
@@ -396,36 +232,41 @@ impl PlanOptions {
         }
     }
 
-    /// Sets aside, of what a plan kept, what the scope, the method, the budget or the values that
-    /// are now said make meaningless.
-    fn set_scope_aside(&mut self, said: &Self) {
-        match said.scope {
-            Some(Scope::Web) => (self.per_site, self.share) = (None, None),
-            Some(Scope::Site) => {
-                if self.tuned.is_some() {
-                    self.forget_tuning();
-                }
-                (self.value_known, self.value_by, self.fetch_cost) = (None, None, None);
-                (self.budget, self.tune_visits) = (None, None);
-            }
-            None => {}
+    /// Clears what was stored for another method: of another family everything but the policies of
+    /// any method.
+    fn set_method_aside(method: Method, stored: &mut Self) {
+        let previous = stored.method.unwrap_or_default();
+        if (previous == Method::Cores) != (method == Method::Cores) {
+            *stored = Self {
+                tuned: None,
+                ..mem::take(stored).retain(|parameter| {
+                    parameter.section == Section::Policies && parameter.taken_by == TakenBy::Any
+                })
+            };
+        } else if previous != method {
+            (stored.depth, stored.covered) = (None, None);
         }
-        let differ = |said: bool, same: bool| said && !same;
-        if self.tuned.is_some()
-            && (differ(said.method.is_some(), said.method == self.method)
-                || differ(said.budget.is_some(), said.budget == self.budget)
-                || differ(said.value_by.is_some(), said.value_by == self.value_by))
-        {
-            self.forget_tuning();
-        }
-        if said.hops.is_some() || said.fetch_cost.is_some() {
-            self.tuned = None;
+        if stored.method != Some(method) {
+            stored.forget_tuning();
         }
     }
 
-    /// Leaves hops and price to be tried.
+    /// Clears what was stored for the other scope.
+    fn set_scope_aside(scope: Scope, stored: &mut Self) {
+        match scope {
+            Scope::Web => (stored.per_site, stored.share) = (None, None),
+            Scope::Site => {
+                stored.forget_tuning();
+                *stored = mem::take(stored).retain(|parameter| parameter.taken_by != TakenBy::Web);
+            }
+        }
+    }
+
+    /// Clears hops and a cost that were tried, so that they are tried again; given ones stay.
     pub(crate) fn forget_tuning(&mut self) {
-        (self.hops, self.fetch_cost, self.tuned) = (None, None, None);
+        if self.tuned.take().is_some() {
+            (self.hops, self.fetch_cost) = (None, None);
+        }
     }
 
     /// Keeps hops and price that were tried.
@@ -453,9 +294,7 @@ impl PlanOptions {
     #[must_use]
     pub fn said(&self) -> Self {
         let mut said = self.clone();
-        if said.tuned.is_some() {
-            said.forget_tuning();
-        }
+        said.forget_tuning();
         said
     }
 

@@ -45,7 +45,7 @@ mod tune;
 
 pub use graph::WebGraph;
 pub use lists::lists;
-pub use params::{Setting, ValueBy, WebChoice, WebParams};
+pub use params::{Setting, TUNE_VISITS, ValueBy, WebChoice, WebParams};
 pub use picks::{WebCover, WebPick};
 pub use reach::{Reach, Reaches};
 pub use terms::Cap;

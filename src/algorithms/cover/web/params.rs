@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::error::BadParams;
-use super::super::limits::{MAX_HOPS, MAX_PRICE, MAX_WEIGHT};
+use super::super::limits::{MAX_HOPS, MAX_PRICE, PRICES, WEIGHTS};
 use super::super::params::{CoverParams, Covered, Method};
 use super::super::value::{PUniq, UNIT, Value, Weights};
 
@@ -12,7 +12,7 @@ use super::super::value::{PUniq, UNIT, Value, Weights};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ValueBy {
-    /// By the weights of spam, clicked and other pages, and by uncrawled outlinks.
+    /// The weights of spam, clicked and other pages, and uncrawled outlinks.
     #[default]
     Weights,
     /// The PageRank on the whole graph, times the number of its pages.
@@ -34,7 +34,7 @@ const SEEDS: u32 = 100;
 /// Hops, unless said or tried: of methods that search from every candidate, and of the others.
 const HOPS: (u32, u32) = (2, 5);
 /// The most visits of a pass that is tried, unless said.
-const TUNE_VISITS: u64 = 10_000_000_000;
+pub const TUNE_VISITS: u64 = 10_000_000_000;
 
 /// Prices that are tried where pages are worth their PageRank, in millionths of the average page's.
 ///
@@ -167,27 +167,19 @@ impl WebParams {
             return Err(BadParams::NoBudget(method.name()));
         }
         if self.budget == Some(0) {
-            return Err(BadParams::EmptyBudget);
+            return Err(BadParams::OutOfRange("budget"));
         }
         if self.budget.is_none() && self.tune_visits.is_some() {
             return Err(BadParams::NothingToTune);
         }
-        if self.value_by == ValueBy::Pagerank && self.cover.value_quality.0 != 0 {
+        if self.value_by == ValueBy::Pagerank && self.cover.weights.quality.0 != 0 {
             return Err(BadParams::QualityByPagerank);
         }
-        if self.value_known.0.unsigned_abs() > (MAX_WEIGHT * UNIT).unsigned_abs() {
-            return Err(BadParams::WeightTooLarge {
-                setting: "value-known",
-                value: self.value_known,
-                most: MAX_WEIGHT,
-            });
+        if !WEIGHTS.contains(&self.value_known) {
+            return Err(BadParams::OutOfRange("value-known"));
         }
-        let right = 0..=MAX_PRICE * UNIT;
-        if let Some(price) = self.fetch_cost.filter(|price| !right.contains(&price.0)) {
-            return Err(BadParams::NoPrice {
-                price,
-                most: MAX_PRICE,
-            });
+        if self.fetch_cost.is_some_and(|cost| !PRICES.contains(&cost)) {
+            return Err(BadParams::OutOfRange("fetch-cost"));
         }
         // Depth and what becomes of covered pages mean what they mean on a site.
         let open = self.budget.is_some();
@@ -260,7 +252,7 @@ mod tests {
         });
         add(Method::Greedy, |p| p.value_known = Value(1_000_001 * UNIT));
         add(Method::Greedy, |p| {
-            p.cover.value_quality = Value::units(1);
+            p.cover.weights.quality = Value::units(1);
             p.value_by = ValueBy::Pagerank;
         });
         add(Method::Greedy, |p| p.budget = Some(0));
@@ -285,7 +277,7 @@ mod tests {
         let of = |millionths: &[i64]| millionths.iter().copied().map(Value).collect::<Vec<_>>();
         assert_eq!(hops, [1, 2, 3, 4]);
         assert_eq!(prices, of(&[0, 170_000, 330_000, 500_000, 670_000]));
-        params.cover.value_base = Value(2_000_001);
+        params.cover.weights.base = Value(2_000_001);
         let (_, prices) = params.choose().unwrap().grid();
         assert_eq!(prices, of(&[0, 340_000, 660_000, 1_000_000, 1_340_000]));
         params.value_by = ValueBy::Pagerank;

@@ -133,21 +133,7 @@ fn asked(options: &PlanOptions, seeds: u32, budget: u64) -> PlanOptions {
     }
 }
 
-/// The parameters of a plan that values follow from.
-pub(super) fn value_of(options: &PlanOptions) -> PlanOptions {
-    PlanOptions {
-        value_base: options.value_base,
-        value_spam: options.value_spam,
-        value_clicked: options.value_clicked,
-        value_quality: options.value_quality,
-        p_uniq: options.p_uniq,
-        value_known: options.value_known,
-        value_by: options.value_by,
-        ..PlanOptions::default()
-    }
-}
-
-/// What pages are worth by such parameters.
+/// What pages are worth by [`PlanOptions::values`].
 pub(super) fn worth(value: &PlanOptions) -> Result<Worth, EngineError> {
     let plan = PlanOptions {
         method: Some(Method::Cover(cover::Method::Greedy)),

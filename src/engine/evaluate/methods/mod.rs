@@ -64,10 +64,10 @@ pub(super) fn run(
     };
     let own = kept.as_ref().map(|(_, options)| options);
     let value = match own {
-        Some(options) => request.value.clone().over(&value_of(options)),
+        Some(options) => request.value.clone().over(&options.values()),
         None => request.value.clone(),
     };
-    let value = value_of(&value);
+    let value = value.values();
     let mut contenders = Vec::new();
     if let Some((name, options)) = kept {
         contenders.push(Contender {
@@ -105,9 +105,7 @@ fn kept_plan(store: &Store, name: &str) -> Result<PlanOptions, EngineError> {
 }
 
 fn as_asked(mut options: PlanOptions) -> PlanOptions {
-    if options.tuned.is_some() {
-        options.forget_tuning();
-    }
+    options.forget_tuning();
     options
 }
 
@@ -135,7 +133,11 @@ pub(super) fn judge_one(
     single: &Single<'_>,
     watch: &dyn Watch,
 ) -> Result<Comparison, EngineError> {
-    let value = single.plan.as_ref().map(value_of).unwrap_or_default();
+    let value = single
+        .plan
+        .as_ref()
+        .map(PlanOptions::values)
+        .unwrap_or_default();
     let asked = Asked {
         contenders: Vec::new(),
         value,

@@ -1,0 +1,153 @@
+//! Flags of plan parameters, made from their declarations.
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use seedbank::engine::{EngineError, Kind, List, Parameter, PlanOptions};
+use seedbank::watch::Watch;
+
+/// Which parameters of plans a command takes as flags.
+pub(super) trait Selection: Clone + Debug {
+    fn takes(parameter: &Parameter) -> bool;
+
+    /// The heading in help under which the flag stands.
+    fn heading(parameter: &Parameter) -> Option<&'static str>;
+}
+
+/// The flags of the parameters that `S` selects.
+#[derive(Clone, Debug)]
+pub(super) struct ParameterFlags<S> {
+    /// All that is given but lists.
+    options: PlanOptions,
+    /// The paths of the lists that are given.
+    lists: Vec<(&'static Parameter, PathBuf)>,
+    selection: PhantomData<S>,
+}
+
+impl<S: Selection> ParameterFlags<S> {
+    /// The parameters that are given, with the lists that they name.
+    pub(super) fn read(self, watch: &dyn Watch) -> Result<PlanOptions, EngineError> {
+        let mut options = self.options;
+        for (parameter, path) in self.lists {
+            parameter.set_list(&mut options, List::read(&path, watch)?);
+        }
+        Ok(options)
+    }
+
+    /// The parameters that are given, without lists.
+    pub(super) fn into_options(self) -> PlanOptions {
+        self.options
+    }
+
+    fn all() -> impl Iterator<Item = &'static Parameter> {
+        Parameter::all()
+            .iter()
+            .filter(|parameter| S::takes(parameter))
+    }
+}
+
+impl<S: Selection> Args for ParameterFlags<S> {
+    fn augment_args(command: Command) -> Command {
+        command
+            .args(Self::all().map(|parameter| flag(parameter).help_heading(S::heading(parameter))))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<S: Selection> FromArgMatches for ParameterFlags<S> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut flags = Self {
+            options: PlanOptions::default(),
+            lists: Vec::new(),
+            selection: PhantomData,
+        };
+        for parameter in Self::all() {
+            let name = &*parameter.name;
+            if parameter.kind == Kind::List {
+                let path = matches.get_one::<PathBuf>(name);
+                flags
+                    .lists
+                    .extend(path.map(|path| (parameter, path.clone())));
+            } else if let Some(text) = matches.get_one::<String>(name) {
+                parameter
+                    .read(&mut flags.options, text)
+                    .map_err(|e| clap::Error::raw(clap::error::ErrorKind::ValueValidation, e))?;
+            }
+        }
+        Ok(flags)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn flag(parameter: &'static Parameter) -> Arg {
+    let flag = Arg::new(&*parameter.name)
+        .long(&*parameter.name)
+        .value_name(parameter.value_name)
+        .help(help(parameter));
+    if !parameter.words.is_empty() {
+        let words = parameter.words.iter();
+        let words = words.map(|word| PossibleValue::new(&*word.name).help(with_dashes(&word.help)));
+        return flag.value_parser(PossibleValuesParser::new(words));
+    }
+    let checked = move |text: &str| {
+        let read = parameter.read(&mut PlanOptions::default(), text);
+        read.map(|()| text.to_owned())
+    };
+    match parameter.kind {
+        Kind::Text => flag.value_parser(checked),
+        Kind::Signed => flag.value_parser(checked).allow_negative_numbers(true),
+        Kind::Switch => flag
+            .value_parser(["true", "false"])
+            .num_args(0..=1)
+            .default_missing_value("true"),
+        Kind::List => flag.value_parser(value_parser!(PathBuf)),
+    }
+}
+
+/// A parameter's help with its range and its default.
+fn help(parameter: &Parameter) -> String {
+    let expected = parameter.expected.clone();
+    let default = parameter
+        .default
+        .as_ref()
+        .map(|default| format!("default: {default}"));
+    let limits: Vec<String> = expected.into_iter().chain(default).collect();
+    let help = if limits.is_empty() {
+        parameter.help.clone()
+    } else {
+        format!("{} [{}]", parameter.help, limits.join("; "))
+    };
+    with_dashes(&help)
+}
+
+/// A text in which parameters in backticks are named as flags: `hops` = 3 as `--hops 3`.
+pub(super) fn with_dashes(text: &str) -> String {
+    let mut parts = text.split('`');
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    while let (Some(name), Some(after)) = (parts.next(), parts.next()) {
+        if Parameter::named(name).is_none() {
+            shown.extend(["`", name, "`", after]);
+            continue;
+        }
+        let (value, after) = match after.strip_prefix(" = ") {
+            Some(value) => {
+                let end = value.find(|c: char| !c.is_alphanumeric() && c != '-');
+                value.split_at(end.unwrap_or(value.len()))
+            }
+            None => ("", after),
+        };
+        let space = if value.is_empty() { "" } else { " " };
+        shown.extend(["`--", name, space, value, "`", after]);
+    }
+    shown
+}

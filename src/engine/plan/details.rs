@@ -1,0 +1,200 @@
+//! What the declaration of a parameter says, and what follows from it for the parameter's field.
+
+use std::ops::{Bound, RangeBounds};
+
+use super::PlanOptions;
+use super::types::{ParameterType, text_of};
+use seedbank_algorithms::cover::{Value, Weights, limits};
+use crate::engine::policy::List;
+
+/// What is declared of a parameter besides its name, its type and its help.
+pub(super) struct Details<T> {
+    pub(super) value_name: &'static str,
+    pub(super) expected: Option<String>,
+    contains: Option<Predicate<T>>,
+    pub(super) default: Option<String>,
+    pub(super) values_pages: bool,
+    weighs: Option<fn(&mut Weights) -> &mut T>,
+    sets_aside: Option<fn(&T, &mut PlanOptions)>,
+}
+
+type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
+
+/// A parameter whose value stands as `value_name` in help.
+pub(super) fn value<T>(value_name: &'static str) -> Details<T> {
+    Details {
+        value_name,
+        expected: None,
+        contains: None,
+        default: None,
+        values_pages: false,
+        weighs: None,
+        sets_aside: None,
+    }
+}
+
+/// A parameter that is on or off.
+pub(super) fn switch(default: bool) -> Details<bool> {
+    value("true|false").default(default)
+}
+
+/// One of the [`Weights`]: its default is theirs.
+pub(super) fn weight(weighs: fn(&mut Weights) -> &mut Value) -> Details<Value> {
+    let details = value("VALUE")
+        .range(limits::WEIGHTS)
+        .default(*weighs(&mut Weights::default()))
+        .values_pages();
+    Details {
+        weighs: Some(weighs),
+        ..details
+    }
+}
+
+impl<T: ParameterType> Details<T> {
+    /// Refuses values outside a range.
+    pub(super) fn range(self, range: impl RangeBounds<T> + Send + Sync + 'static) -> Self
+    where
+        T: PartialOrd,
+    {
+        let expected = match (range.start_bound(), range.end_bound()) {
+            (Bound::Included(least), Bound::Included(most)) => {
+                format!("{} to {}", text_of(least), text_of(most))
+            }
+            (Bound::Included(least), _) => format!("at least {}", text_of(least)),
+            (_, Bound::Included(most)) => format!("at most {}", text_of(most)),
+            _ => "another value".to_owned(),
+        };
+        Self {
+            expected: Some(expected),
+            contains: Some(Box::new(move |value| range.contains(value))),
+            ..self
+        }
+    }
+
+    /// The value that a plan has without the parameter.
+    #[expect(clippy::needless_pass_by_value, reason = "declarations read better")]
+    pub(super) fn default(self, default: T) -> Self {
+        let default = text_of(&default);
+        self.default_is(&default)
+    }
+
+    /// What a plan has without the parameter where that is no single value.
+    pub(super) fn default_is(self, default: &str) -> Self {
+        Self {
+            default: Some(default.to_owned()),
+            ..self
+        }
+    }
+
+    /// Marks a parameter from which the values of pages follow.
+    pub(super) fn values_pages(self) -> Self {
+        Self {
+            values_pages: true,
+            ..self
+        }
+    }
+
+    /// The field of the parameter, of whatever type.
+    pub(super) fn slot(self, access: Access<T>) -> Box<dyn Slot> {
+        Box::new(Typed {
+            access,
+            contains: self.contains,
+            weighs: self.weighs,
+            sets_aside: self.sets_aside,
+        })
+    }
+
+    /// Clears stored parameters when this one is given: those that contradict its value.
+    pub(super) fn sets_aside(self, sets_aside: fn(&T, &mut PlanOptions)) -> Self {
+        Self {
+            sets_aside: Some(sets_aside),
+            ..self
+        }
+    }
+}
+
+/// The field of [`PlanOptions`] that holds a parameter.
+pub(super) struct Access<T> {
+    pub(super) get: fn(&PlanOptions) -> &Option<T>,
+    pub(super) get_mut: fn(&mut PlanOptions) -> &mut Option<T>,
+}
+
+/// The field of a parameter, with what its declaration says of the value.
+struct Typed<T> {
+    access: Access<T>,
+    contains: Option<Predicate<T>>,
+    weighs: Option<fn(&mut Weights) -> &mut T>,
+    sets_aside: Option<fn(&T, &mut PlanOptions)>,
+}
+
+/// A parameter's field in [`PlanOptions`], of any type.
+pub(super) trait Slot: Send + Sync {
+    fn read(&self, options: &mut PlanOptions, text: &str) -> Result<(), String>;
+    fn set_list(&self, options: &mut PlanOptions, list: List);
+    fn is_given(&self, options: &PlanOptions) -> bool;
+    fn clear(&self, options: &mut PlanOptions);
+    fn fill(&self, options: &mut PlanOptions, stored: &PlanOptions);
+    fn set_aside(&self, given: &PlanOptions, stored: &mut PlanOptions);
+    fn takes_off(&self, options: &PlanOptions) -> bool;
+    fn list_mut<'a>(&self, options: &'a mut PlanOptions) -> Option<&'a mut List>;
+    fn weigh(&self, options: &PlanOptions, weights: &mut Weights);
+    /// The value, as text, if it is out of range.
+    fn check(&self, options: &PlanOptions) -> Result<(), String>;
+}
+
+impl<T: ParameterType> Slot for Typed<T> {
+    fn read(&self, options: &mut PlanOptions, text: &str) -> Result<(), String> {
+        *(self.access.get_mut)(options) = Some(T::read(text)?);
+        Ok(())
+    }
+
+    fn set_list(&self, options: &mut PlanOptions, list: List) {
+        if let Some(value) = T::from_list(list) {
+            *(self.access.get_mut)(options) = Some(value);
+        }
+    }
+
+    fn is_given(&self, options: &PlanOptions) -> bool {
+        (self.access.get)(options).is_some()
+    }
+
+    fn clear(&self, options: &mut PlanOptions) {
+        *(self.access.get_mut)(options) = None;
+    }
+
+    fn fill(&self, options: &mut PlanOptions, stored: &PlanOptions) {
+        let value = (self.access.get_mut)(options);
+        if value.is_none() {
+            value.clone_from((self.access.get)(stored));
+        }
+    }
+
+    fn set_aside(&self, given: &PlanOptions, stored: &mut PlanOptions) {
+        if let (Some(sets_aside), Some(value)) = (self.sets_aside, (self.access.get)(given)) {
+            sets_aside(value, stored);
+        }
+    }
+
+    fn takes_off(&self, options: &PlanOptions) -> bool {
+        let value = (self.access.get)(options);
+        value.as_ref().is_some_and(T::takes_off)
+    }
+
+    fn list_mut<'a>(&self, options: &'a mut PlanOptions) -> Option<&'a mut List> {
+        (self.access.get_mut)(options).as_mut()?.list_mut()
+    }
+
+    fn weigh(&self, options: &PlanOptions, weights: &mut Weights) {
+        // Only weights are `Value`s of `Weights`, so the type says where the value goes.
+        if let (Some(weighs), Some(value)) = (self.weighs, (self.access.get)(options)) {
+            weighs(weights).clone_from(value);
+        }
+    }
+
+    fn check(&self, options: &PlanOptions) -> Result<(), String> {
+        match (&self.contains, (self.access.get)(options)) {
+            (Some(contains), Some(value)) if !contains(value) => Err(text_of(value)),
+            _ => Ok(()),
+        }
+    }
+}
