@@ -4,14 +4,14 @@ use askama::Template;
 
 use super::frame::Frame;
 use crate::engine::Explanation;
-use crate::serve::address::{Address, Named, linked};
+use crate::serve::address::{Address, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters, needed};
 use crate::shown::readable;
-use crate::told::{of_page, sentence};
+use crate::told::{evidence_of_page, sentence_of_page};
 
 pub(super) struct About {
     url: String,
@@ -55,17 +55,11 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
 
 impl Page<'_> {
     fn sentence(&self) -> String {
-        let answer = &self.answer;
-        let why = (answer.policy.as_ref(), &answer.why);
-        let alias = answer.page.alias.as_ref();
-        let text = sentence(&answer.asked, why, &answer.site, alias);
-        linked(&text, &Named::by(answer))
+        linked(&sentence_of_page(&self.answer))
     }
 
-    /// What comes after the URL and the sentence.
-    fn evidence(&self) -> String {
-        let text = of_page(&self.answer);
-        let lines: Vec<&str> = text.lines().skip(2).map(str::trim_start).collect();
-        linked(&lines.join("\n"), &Named::by(&self.answer))
+    fn evidence(&self) -> Vec<String> {
+        let lines = evidence_of_page(&self.answer).into_iter();
+        lines.map(|line| linked(&line)).collect()
     }
 }

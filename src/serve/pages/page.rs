@@ -9,7 +9,7 @@ use crate::engine::{
     Why,
 };
 use crate::html::text::Count;
-use crate::serve::address::{self, Named, linked};
+use crate::serve::address::{self, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
@@ -62,8 +62,8 @@ impl Page<'_> {
     fn why(&self, plan: &InPlan) -> String {
         let why = (plan.policy.as_ref(), &plan.why);
         let facts = &self.facts;
-        let text = sentence(&plan.asked, why, &facts.site, facts.alias.as_ref());
-        linked(&text, &Named::by(&(plan, &facts.alias)))
+        let alias = facts.alias.as_ref();
+        linked(&sentence(&plan.asked, why, &facts.site, alias))
     }
 
     /// What is known of its links, each way.

@@ -5,12 +5,12 @@ use askama::Template;
 use super::frame::Frame;
 use crate::engine::{LinksOfSite, SiteFacts, SiteInPlan, SiteLimits};
 use crate::html::text::Count;
-use crate::serve::address::{self, Address, Named, linked};
+use crate::serve::address::{self, Address, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
 use crate::serve::given::{Given, Parameters, needed};
-use crate::told::{Lines, of_site_in_plan};
+use crate::told::of_site_in_plan;
 
 /// Pages that are looked at: what takes well below a second.
 const LOOKED: u64 = 20_000;
@@ -74,8 +74,7 @@ impl Page<'_> {
 }
 
 /// What a plan's last refresh made of the site.
-fn in_plan(plan: &SiteInPlan) -> String {
-    let mut lines = Lines(String::new());
-    of_site_in_plan(&mut lines, plan);
-    linked(&lines.0, &Named::by(plan))
+fn in_plan(plan: &SiteInPlan) -> Vec<String> {
+    let lines = of_site_in_plan(plan).into_iter();
+    lines.map(|line| linked(&line)).collect()
 }
