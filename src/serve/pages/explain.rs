@@ -1,6 +1,7 @@
 //! Why a page is a seed of a refresh, or why not, with the evidence.
 
 use askama::Template;
+use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::Explanation;
@@ -9,24 +10,19 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters, needed};
+use crate::serve::query_params::some_whole;
 use crate::shown::readable;
 use crate::told::{evidence_of_page, sentence_of_page};
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
     url: String,
     plan: Option<String>,
+    #[serde(default, deserialize_with = "some_whole")]
     refresh: Option<u32>,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            url: needed(given.text("url"), "url, the URL of a page")?,
-            plan: given.text("plan"),
-            refresh: given.whole("refresh")?,
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]
@@ -37,7 +33,9 @@ struct Page<'a> {
 }
 
 pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { url, plan, refresh } = about;
+    let About {
+        url, plan, refresh, ..
+    } = about;
     let which = which(plan, refresh);
     let answer = state.bank.explain(&url, &which)?;
     if form == Form::Json {

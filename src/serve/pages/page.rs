@@ -1,6 +1,7 @@
 //! A page of the web: what the bank knows of it, what it is in every plan, and when it was a seed.
 
 use askama::Template;
+use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::clock::time;
@@ -13,20 +14,15 @@ use crate::serve::address::{self, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters, needed};
 use crate::shown::readable;
 use crate::told::{sentence, state_name};
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
     url: String,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            url: needed(given.text("url"), "url, the URL of a page")?,
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]
@@ -38,7 +34,7 @@ struct Page<'a> {
 }
 
 pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { url } = about;
+    let About { url, .. } = about;
     if form == Form::Json {
         return Answer::json(&state.bank.page(&url, PageLimits::AS_JSON)?);
     }

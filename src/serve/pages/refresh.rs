@@ -1,6 +1,7 @@
 //! A refresh: what it cost, and all its seeds, sorted and filtered by the address.
 
 use askama::Template;
+use serde::Deserialize;
 use std::cmp::Ordering;
 
 use super::frame::Frame;
@@ -12,7 +13,7 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters};
+use crate::serve::query_params::{some_whole, whole};
 use crate::shown::readable;
 use crate::told::SeedFormat;
 
@@ -20,7 +21,8 @@ use crate::told::SeedFormat;
 const ROWS: usize = 200;
 
 /// What seeds are sorted by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum By {
     #[default]
     Rank,
@@ -33,8 +35,6 @@ enum By {
 }
 
 impl By {
-    const ALL: [Self; 5] = [Self::Rank, Self::Url, Self::Site, Self::Score, Self::Pages];
-
     /// Its name in addresses.
     const fn name(self) -> &'static str {
         match self {
@@ -47,34 +47,28 @@ impl By {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
+    #[serde(default, deserialize_with = "some_whole")]
     refresh: Option<u32>,
     plan: Option<String>,
     /// Only seeds whose URL has this text.
+    #[serde(default)]
     q: String,
+    #[serde(default)]
     sort: By,
     /// Whether the last come first.
+    #[serde(default)]
     desc: bool,
     /// Only seeds that are no pages any more.
+    #[serde(default)]
     dead: bool,
     /// How many seeds stand on the pages before.
+    #[serde(default, deserialize_with = "whole")]
     from: usize,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            refresh: given.whole("refresh")?,
-            plan: given.text("plan"),
-            q: given.text("q").unwrap_or_default(),
-            sort: given
-                .one_of("sort", &By::ALL.map(|by| (by.name(), by)))?
-                .unwrap_or_default(),
-            desc: given.holds("desc")?,
-            dead: given.holds("dead")?,
-            from: given.whole("from")?.unwrap_or(0),
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]

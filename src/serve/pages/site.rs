@@ -1,6 +1,7 @@
 //! A site: its pages by state, its seeds and why not others, whom it links to and who links to it.
 
 use askama::Template;
+use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{LinksOfSite, SiteFacts, SiteInPlan, SiteLimits};
@@ -9,22 +10,17 @@ use crate::serve::address::{self, Address, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters, needed};
 use crate::told::of_site_in_plan;
 
 /// Pages that are looked at: what takes well below a second.
 const LOOKED: u64 = 20_000;
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
     name: String,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            name: needed(given.text("name"), "name, that of a site")?,
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]
@@ -35,7 +31,7 @@ struct Page<'a> {
 }
 
 pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { name } = about;
+    let About { name, .. } = about;
     let limits = match form {
         Form::Html => SiteLimits {
             sites: 20,
