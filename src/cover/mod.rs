@@ -18,7 +18,7 @@
 //! | `lazy`, `lead`, `bounds`, [`known`] | the best weight without searching from most pages |
 //! | [`former`], `followed`, `drift` | an earlier selection on a site that has changed since, followed |
 //! | `weigh`, `reach` | weights by search, 256 at a time (`graph::lanes`), and what picks cover |
-//! | `components`, `pagerank`, `baselines` | orders and places that methods pick by |
+//! | `components`, `baselines` | orders and places that methods pick by |
 //! | [`rest`](mod@rest) | the scores of the pages that no pick covers |
 //! | [`web`] | seeds over the whole web in the place of sites |
 //! | [`plain`] | everything recomputed at every pick: what the others are judged by |
@@ -40,7 +40,6 @@ pub mod known;
 mod lazy;
 mod lead;
 pub mod limits;
-mod pagerank;
 pub mod params;
 pub mod pick;
 mod places;
