@@ -75,6 +75,7 @@ pub mod clock;
 pub mod engine;
 pub mod guide;
 pub mod ingest;
+pub mod named;
 pub mod report;
 pub mod serve;
 pub mod shown;

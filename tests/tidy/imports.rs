@@ -244,7 +244,7 @@ const ORDERS: &[Order] = &[
     Order {
         folder: &[],
         lines: &[
-            &["page", "watch", "clock", "shown", "columns"],
+            &["page", "watch", "clock", "named", "shown", "columns"],
             &["graph", "storage", "ingest", "synth"],
             &["rank"],
             &["cores", "cover"],

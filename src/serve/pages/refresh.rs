@@ -258,7 +258,7 @@ impl Page<'_> {
             let address = Address::of("/seeds").with("refresh", self.refresh.refresh);
             (format, address.with("format", format.name()))
         };
-        SeedFormat::ALL.iter().copied().map(of).collect()
+        SeedFormat::all().map(of).collect()
     }
 
     /// What the plan says of its parameters, by name.

@@ -7,6 +7,7 @@ use axum::extract::State as Shared;
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use serde::Deserialize;
 
+use crate::named::Named;
 use crate::serve::answer::{Answer, CSV, Fault, JSON, JSON_LINES, PARQUET, TEXT};
 use crate::serve::asked::which;
 use crate::serve::desk::{Desk, State};
@@ -55,19 +56,14 @@ pub(super) async fn answer(
 fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
     let format = match (about.format.as_deref(), form) {
         (None, Form::Html) => SeedFormat::Text,
-        (None, Form::Json) | (Some("json"), _) => SeedFormat::Jsonl,
-        (Some(name), _) => {
-            let named = SeedFormat::ALL
-                .iter()
-                .copied()
-                .find(|format| format.name() == name);
-            named.ok_or_else(|| {
-                let all: Vec<&str> = SeedFormat::ALL.iter().map(|format| format.name()).collect();
-                let all = all.join(", ");
-                let text = format!("there is no such format of seeds: {all}");
+        (None, Form::Json) => SeedFormat::Jsonl,
+        (Some(name), _) => Named::find(SeedFormat::NAMED, name)
+            .filter(|format| format.is_there())
+            .ok_or_else(|| {
+                let all: Vec<&str> = SeedFormat::all().map(SeedFormat::name).collect();
+                let text = format!("there is no such format of seeds: {}", all.join(", "));
                 Fault::new(StatusCode::BAD_REQUEST, text)
-            })?
-        }
+            })?,
     };
     let refresh = state.bank.refresh_view(&which(about.plan, about.refresh))?;
     let mut seeds = state.bank.seeds(&which(None, Some(refresh.refresh)))?;
