@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence::SourceParallel;
 
 use super::super::params::{CoverParams, Method};
 use super::super::pick::{Score, Scored};
@@ -176,8 +177,16 @@ fn price() -> impl Strategy<Value = i64> {
     prop_oneof![Just(0), Just(UNIT / 3), Just(UNIT)]
 }
 
+/// So many cases; those that failed once stand in `tests/`.
+fn persisted(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        failure_persistence: Some(Box::new(SourceParallel("tests/proptest-regressions"))),
+        ..ProptestConfig::with_cases(cases)
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(persisted(600))]
 
     #[test]
     fn following_gives_what_selecting_from_scratch_gives(
@@ -194,7 +203,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(persisted(100))]
 
     #[test]
     fn so_it_does_where_most_candidates_are_not_listed(
