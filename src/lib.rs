@@ -65,6 +65,7 @@
 
 pub mod engine;
 pub mod guide;
+pub mod named;
 pub mod report;
 pub mod serve;
 pub mod told;

@@ -61,7 +61,7 @@ pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliEr
             let answer = bank.explain_site(site, &which)?;
             match format {
                 Format::Json => print_json(&answer)?,
-                Format::Text => print(&readable(&of_site(&answer)))?,
+                Format::Text => print(&readable(&of_site(&answer).to_string()))?,
             }
             answer.cost
         }
@@ -69,7 +69,7 @@ pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliEr
             let answer = bank.explain(url, &which)?;
             match format {
                 Format::Json => print_json(&answer)?,
-                Format::Text => print(&readable(&of_page(&answer)))?,
+                Format::Text => print(&readable(&of_page(&answer).to_string()))?,
             }
             answer.cost
         }
@@ -102,7 +102,7 @@ fn many(explainer: &Explainer, urls: &[String], format: Format) -> Result<Outcom
         match explainer.page(url) {
             Ok(answer) => match format {
                 Format::Json => out.json(&answer),
-                Format::Text => out.text(&readable(&of_page(&answer))),
+                Format::Text => out.text(&readable(&of_page(&answer).to_string())),
             },
             Err(
                 e @ (EngineError::NotKnown { .. }
@@ -138,10 +138,10 @@ fn many(explainer: &Explainer, urls: &[String], format: Format) -> Result<Outcom
 }
 
 fn no_answer(answer: &NoAnswer<'_>) -> String {
-    let mut lines = Lines(format!("{}\n", plain(answer.url)));
+    let mut lines = Lines::under(plain(answer.url).as_ref());
     lines.add(format_args!("no answer: {}", answer.error));
     if let Some(hint) = &answer.hint {
-        lines.add(plain(hint));
+        lines.add(plain(hint).as_ref());
     }
-    lines.0
+    lines.to_string()
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use seedbank::engine::{Bank, EngineError, GraphFormat, GraphOf, GraphReport, GraphRequest};
 use seedbank::shown::{are, counted};
 use tempfile::{Builder, TempDir};
@@ -11,6 +11,7 @@ use tempfile::{Builder, TempDir};
 use super::failure::{CliError, for_shell};
 use super::out_file::{OutFile, PREFIX, Spot, complete};
 use super::session::{Outcome, Session};
+use super::values::named;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,48 +42,23 @@ pub(super) struct GraphArgs {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// How the graph is written
-    #[arg(long, value_enum)]
-    format: Format,
+    #[arg(long, value_parser = named(GraphFormat::NAMED))]
+    format: GraphFormat,
     /// What the nodes are; pages, unless the format has only sites
-    #[arg(long, value_enum)]
-    of: Option<Of>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Format {
-    /// The BV format of WebGraph, with the URL of each node; of sites with the weights of arcs beside it
-    Bvgraph,
-    /// Vertices and edges of hosts, as Common Crawl publishes them; of sites alone
-    Ccgraph,
-    /// A table of nodes and one of links
-    Parquet,
-    /// Lines with tabs between columns: links by URL or by site, and nodes with their attributes
-    Tsv,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Of {
-    /// Crawled and known pages
-    Pages,
-    /// Sites, with how many links there are between the pages of two of them
-    Sites,
+    #[arg(long, value_parser = named(GraphOf::NAMED))]
+    of: Option<GraphOf>,
 }
 
 impl GraphArgs {
     fn request(&self) -> Result<GraphRequest, CliError> {
-        let format = match self.format {
-            Format::Bvgraph => GraphFormat::BvGraph,
-            Format::Ccgraph => GraphFormat::CcGraph,
-            Format::Parquet => GraphFormat::Parquet,
-            Format::Tsv => GraphFormat::Tsv,
-        };
+        let format = self.format;
         let of = match (self.of, format) {
-            (Some(Of::Pages), GraphFormat::CcGraph) => {
+            (Some(GraphOf::Pages), GraphFormat::CcGraph) => {
                 let text = "--format ccgraph has hosts alone; give --of sites, or bvgraph, parquet or tsv for pages";
                 return Err(CliError::Usage(text.to_owned()));
             }
-            (Some(Of::Sites), _) | (None, GraphFormat::CcGraph) => GraphOf::Sites,
-            (Some(Of::Pages) | None, _) => GraphOf::Pages,
+            (Some(GraphOf::Sites), _) | (None, GraphFormat::CcGraph) => GraphOf::Sites,
+            (Some(GraphOf::Pages) | None, _) => GraphOf::Pages,
         };
         Ok(GraphRequest { of, format })
     }

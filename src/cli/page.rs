@@ -106,7 +106,7 @@ pub(super) fn run(args: &PageArgs) -> Result<Outcome, CliError> {
 
 /// Pages that a page is linked with, for people.
 fn linked(answer: &LinkedPages) -> String {
-    let mut lines = Lines(format!("{}\n", answer.url));
+    let mut lines = Lines::under(answer.url.as_str());
     let what = match answer.direction {
         LinkDirection::In => "linked from",
         LinkDirection::Out => "links to",
@@ -115,7 +115,7 @@ fn linked(answer: &LinkedPages) -> String {
     let site = site.map_or_else(String::new, |site| format!(" on {site}"));
     if answer.pages == 0 {
         lines.add(format_args!("{what} no page{site}"));
-        return lines.0;
+        return lines.to_string();
     }
     lines.add(format_args!(
         "{what} {}{site}",
@@ -137,12 +137,12 @@ fn linked(answer: &LinkedPages) -> String {
     if more > 0 && !answer.linked.is_empty() {
         lines.add(format_args!("  and {more} more (--from {last})"));
     }
-    lines.0
+    lines.to_string()
 }
 
 /// What the bank knows of a page, for people.
 fn text(facts: &PageFacts) -> String {
-    let mut lines = Lines(format!("{}\n", facts.url));
+    let mut lines = Lines::under(facts.url.as_str());
     lines.add(format_args!(
         "{}{}; first seen in {}{}",
         state_name(facts.state),
@@ -201,7 +201,7 @@ fn text(facts: &PageFacts) -> String {
             facts.alias.as_ref(),
         ));
     }
-    lines.0
+    lines.to_string()
 }
 
 fn seen(seen: Seen) -> String {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use seedbank::engine::{Bank, EngineError, PageScore, ScoresReport, ScoresRequest};
 use seedbank::shown::counted;
 use seedbank::told::{ScoreFormat, ScoreWriter};
@@ -11,6 +11,7 @@ use super::compressed::Compressed;
 use super::failure::CliError;
 use super::output::parquet_to;
 use super::session::{Outcome, Session};
+use super::values::named;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,34 +42,12 @@ pub(super) struct ScoresArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
     /// How the scores are printed
-    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
-    format: Format,
+    #[arg(long, value_parser = named(ScoreFormat::NAMED), default_value_t, env = "SEEDBANK_FORMAT")]
+    format: ScoreFormat,
     /// Write to a file, which is replaced only once all is written; CSV and JSON are compressed where its
     /// name ends in .gz or .zst
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-enum Format {
-    /// Comma-separated values (RFC 4180) with a header
-    #[default]
-    Csv,
-    /// One JSON object a line; its JSON Schema is schema/scores.schema.json
-    #[value(alias = "json")]
-    Jsonl,
-    /// A Parquet file, with the columns that CSV has
-    Parquet,
-}
-
-impl From<Format> for ScoreFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Csv => Self::Csv,
-            Format::Jsonl => Self::Jsonl,
-            Format::Parquet => Self::Parquet,
-        }
-    }
 }
 
 /// Why scores were not written.
@@ -85,7 +64,7 @@ impl From<EngineError> for Failed {
 
 pub(super) fn run(args: &ScoresArgs, session: &Session) -> Result<Outcome, CliError> {
     let out = args.out.as_deref();
-    if args.format == Format::Parquet {
+    if args.format == ScoreFormat::Parquet {
         parquet_to(out)?;
     }
     let bank = Bank::at(&args.bank).pinned()?;
@@ -96,7 +75,7 @@ pub(super) fn run(args: &ScoresArgs, session: &Session) -> Result<Outcome, CliEr
     };
     let watch = session.watch()?;
     let written = (|| -> Result<ScoresReport, Failed> {
-        let writer = ScoreWriter::new(&mut compressed, args.format.into());
+        let writer = ScoreWriter::new(&mut compressed, args.format);
         let mut writer = writer.map_err(Failed::Write)?;
         let each = |score: PageScore| writer.page(&score).map_err(Failed::Write);
         let report = bank.scores(&request, each, &watch)?;

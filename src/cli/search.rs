@@ -70,7 +70,7 @@ fn is_empty(found: &Found) -> bool {
 
 /// What was found, for people.
 fn text(found: &Found, limits: SearchLimits) -> String {
-    let mut lines = Lines(format!("{}\n", plain(&found.asked)));
+    let mut lines = Lines::under(plain(&found.asked).as_ref());
     let page = |page: &FoundPage| format!("{}  {}", page.url, told(page.state, page.spam));
     if let Some(named) = &found.page {
         lines.add(format_args!("page {}", page(named)));
@@ -117,5 +117,5 @@ fn text(found: &Found, limits: SearchLimits) -> String {
             ));
         }
     }
-    lines.0
+    lines.to_string()
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use seedbank::engine::{Bank, Seed};
 use seedbank::shown::{are, counted};
 use seedbank::told::{SeedFormat, split_seeds, write_seeds};
@@ -12,7 +12,7 @@ use super::failure::CliError;
 use super::out_file::{OutFile, Spot, complete};
 use super::output::{Output, parquet_to};
 use super::session::{Outcome, Session};
-use super::values::{WhichArgs, whole};
+use super::values::{WhichArgs, named, whole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,55 +65,12 @@ pub(super) struct SeedsArgs {
     #[arg(long)]
     if_changed: bool,
     /// How the seeds are printed
-    #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
-    format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-enum Format {
-    /// One URL a line
-    #[default]
-    Text,
-    /// One JSON object a line, with the evidence; its JSON Schema is schema/seeds.schema.json
-    #[value(alias = "json")]
-    Jsonl,
-    /// Comma-separated values (RFC 4180) with a header
-    Csv,
-    /// URL and key=value fields with tabs between, nutch.score among them: what Apache Nutch injects
-    Nutch,
-    /// The seeds.txt of Heritrix: URLs with comments
-    Heritrix,
-    /// URL and key=value fields with tabs between: what spouts of Apache StormCrawler read
-    Stormcrawler,
-    /// A list `seeds` in YAML, for the configuration of Browsertrix Crawler
-    Browsertrix,
-    /// A JSON array of what Scrapy makes requests of
-    Scrapy,
-    /// One URLItem of URLFrontier a line, as JSON
-    Urlfrontier,
-    /// A Parquet file, with the columns that CSV has
-    Parquet,
-}
-
-impl From<Format> for SeedFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Text => Self::Text,
-            Format::Jsonl => Self::Jsonl,
-            Format::Csv => Self::Csv,
-            Format::Nutch => Self::Nutch,
-            Format::Heritrix => Self::Heritrix,
-            Format::Stormcrawler => Self::Stormcrawler,
-            Format::Browsertrix => Self::Browsertrix,
-            Format::Scrapy => Self::Scrapy,
-            Format::Urlfrontier => Self::Urlfrontier,
-            Format::Parquet => Self::Parquet,
-        }
-    }
+    #[arg(long, value_parser = named(SeedFormat::NAMED), default_value_t, env = "SEEDBANK_FORMAT")]
+    format: SeedFormat,
 }
 
 pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliError> {
-    if args.format == Format::Parquet {
+    if args.format == SeedFormat::Parquet {
         parquet_to(args.out.as_deref())?;
     }
     let bank = Bank::at(&args.bank);
@@ -177,7 +134,7 @@ fn write(
 ) -> Result<Output, CliError> {
     let (seeds, all) = chosen(seeds, args, session);
     let failed = out.failed();
-    write_seeds(&mut out, &seeds, all, args.format.into()).map_err(failed)?;
+    write_seeds(&mut out, &seeds, all, args.format).map_err(failed)?;
     Ok(out)
 }
 
@@ -194,7 +151,7 @@ fn split(
         let mut file = OutFile::new(spot)?;
         let failed = file.failed();
         let mut list = Vec::new();
-        write_seeds(&mut list, &part, all, args.format.into()).map_err(&failed)?;
+        write_seeds(&mut list, &part, all, args.format).map_err(&failed)?;
         file.write_all(&list).map_err(failed)?;
         files.push(file);
     }

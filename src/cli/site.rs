@@ -64,7 +64,7 @@ pub(super) fn run(args: &SiteArgs, session: &Session) -> Result<Outcome, CliErro
 
 /// What the bank knows of a site, for people.
 fn text(facts: &SiteFacts) -> String {
-    let mut lines = Lines(format!("site {}\n", facts.site));
+    let mut lines = Lines::under(format_args!("site {}", facts.site));
     if let Some(given) = given(facts.given) {
         lines.add(format_args!("given of it: {given}"));
     }
@@ -100,9 +100,9 @@ fn text(facts: &SiteFacts) -> String {
         lines.add("no plan has been refreshed yet");
     }
     for plan in &facts.plans {
-        of_site_in_plan(&mut lines, plan);
+        lines.extend(of_site_in_plan(plan));
     }
-    lines.0
+    lines.to_string()
 }
 
 fn given(given: GivenOfSite) -> Option<String> {

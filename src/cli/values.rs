@@ -4,9 +4,11 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
 use seedbank::engine::{RefreshId, Which};
+use seedbank::named::Named;
 pub(super) use seedbank::shown::{age as human_age, bytes as human_bytes};
 pub(super) use seedbank::told::kind_name;
 
@@ -27,6 +29,20 @@ pub(super) struct FormatArgs {
     /// How the result is printed
     #[arg(long, value_enum, default_value_t, env = "SEEDBANK_FORMAT")]
     pub(super) format: Format,
+}
+
+/// Reads one of the values that the library names.
+pub(super) fn named<T: Copy + Send + Sync>(
+    all: &'static [Named<T>],
+) -> impl TypedValueParser<Value = T> {
+    let values = all.iter().map(|named| {
+        PossibleValue::new(named.name)
+            .help(named.about)
+            .aliases(named.alias)
+    });
+    PossibleValuesParser::new(values).try_map(|name| {
+        Named::find(all, &name).ok_or_else(|| format!("nothing has the name {name}"))
+    })
 }
 
 /// Which refresh is meant.

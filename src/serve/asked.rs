@@ -2,10 +2,12 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::answer::{Answer, Fault};
 use super::form::{Form, accepted};
-use super::given::{Given, Parameters};
+use super::query_params::{media_type, query};
 use crate::engine::Which;
 
 /// Parameters of a request, and how its answer is to be written.
@@ -17,12 +19,11 @@ pub(super) struct Asked<T> {
 }
 
 /// Parameters of a request that has none.
-pub(super) struct Nothing {}
-
-impl Parameters for Nothing {
-    fn of(_: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {})
-    }
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 /// Which refresh is asked for: by its number, or the last one of a plan.
@@ -30,18 +31,15 @@ pub(super) fn which(plan: Option<String>, refresh: Option<u32>) -> Which {
     Which { plan, refresh }
 }
 
-impl<S: Sync, T: Parameters> FromRequestParts<S> for Asked<T> {
+impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     type Rejection = axum::response::Response;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
         let refuse = |fault: &Fault, form| Self::Rejection::from(Answer::fault(fault, form));
-        let accepted = accepted(&parts.headers);
-        let mut given = Given::of(&parts.uri);
-        let form = given.form(&parts.headers);
-        let form = form.map_err(|fault| refuse(&fault, accepted))?;
-        let about = T::of(&mut given).and_then(|about| given.all_known().map(|()| about));
+        let form = media_type(&parts.uri, &parts.headers);
+        let form = form.map_err(|fault| refuse(&fault, accepted(&parts.headers)))?;
         Ok(Self {
-            about: about.map_err(|fault| refuse(&fault, form))?,
+            about: query(&parts.uri).map_err(|fault| refuse(&fault, form))?,
             form,
             address: parts.uri.to_string(),
         })

@@ -2,9 +2,11 @@
 
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
+use serde::Deserialize;
 
 /// What an answer is written as.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Form {
     /// For people.
     Html,

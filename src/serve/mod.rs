@@ -13,7 +13,7 @@
 //! kept.rs      answers of one state that took long
 //! answer.rs    an answer as a page or as JSON; what could not be answered
 //! asked.rs     what a request asks for
-//! given.rs     the parameters of its address
+//! query_params.rs  the query of its address as a struct
 //! form.rs      whether its answer is a page or JSON
 //! address.rs   addresses of pages, for links between them
 //! pages/       a file for each page; html/ its template, on top of those in src/html
@@ -31,10 +31,10 @@ mod asked;
 mod connection;
 mod desk;
 mod form;
-mod given;
 mod guard;
 mod kept;
 mod pages;
+mod query_params;
 mod seats;
 mod sending;
 mod server;

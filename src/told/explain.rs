@@ -9,9 +9,9 @@ use crate::engine::{
 };
 use seedbank_formats::shown::{are, counted};
 
-use super::lines::Lines;
+use super::lines::{Line, Lines};
 use super::sentence::sentence;
-use super::web::{gain, parts, rank, unreached, web_of_site, web_pick, web_seed};
+use super::web::{gain, parts, rank, runner_up, unreached, web_of_site, web_pick, web_seed};
 
 /// The refresh that is asked; its plan is named by the sentence.
 fn of_refresh(asked: &Asked) -> String {
@@ -28,17 +28,32 @@ fn of_refresh(asked: &Asked) -> String {
     )
 }
 
-/// Why a page is a seed, or why not: a sentence, what is asked about, and the evidence.
+/// Why a page is a seed, or why not: the URL, a sentence, and the evidence.
 #[must_use]
-pub fn of_page(answer: &Explanation) -> String {
-    let mut lines = Lines(format!("{}\n", answer.url));
+pub fn of_page(answer: &Explanation) -> Lines {
+    let mut lines = Lines::under(Line::page(&answer.url));
+    lines.add(sentence_of_page(answer));
+    lines.extend(evidence_of_page(answer));
+    lines
+}
+
+/// Why a page is a seed, or why not, in one sentence.
+#[must_use]
+pub fn sentence_of_page(answer: &Explanation) -> Line {
     let alias = answer.page.alias.as_ref();
     let why = (answer.policy.as_ref(), &answer.why);
-    lines.add(sentence(&answer.asked, why, &answer.site, alias));
+    sentence(&answer.asked, why, &answer.site, alias)
+}
+
+/// The evidence for [`sentence_of_page`]: the refresh, the state of the page today, and what the
+/// refresh recorded of it.
+#[must_use]
+pub fn evidence_of_page(answer: &Explanation) -> Lines {
+    let mut lines = Lines::default();
     lines.add(of_refresh(&answer.asked));
     today(&mut lines, &answer.page, &answer.why);
     evidence(&mut lines, &answer.why);
-    lines.0
+    lines
 }
 
 fn evidence(lines: &mut Lines, why: &Why) {
@@ -49,15 +64,17 @@ fn evidence(lines: &mut Lines, why: &Why) {
         Why::CoreMember(member) => core_member(lines, member),
         Why::NearCore(near) => near_core(lines, near),
         Why::RowSum(sums) => row_sums(lines, *sums),
-        Why::Covered { by, hop } => {
-            lines.add(format_args!("covered by {} at hop {hop}", site_seed(by)));
-        }
+        Why::Covered { by, hop } => lines.add(
+            Line::from("covered by ")
+                .and_line(site_seed(by))
+                .and(format_args!(" at hop {hop}")),
+        ),
         Why::Uncovered(uncovered) => not_covered(lines, uncovered),
-        Why::Reached { by, hop } => lines.add(format_args!(
-            "reached by {} in {}",
-            web_pick(by),
-            counted(*hop, "link")
-        )),
+        Why::Reached { by, hop } => lines.add(
+            Line::from("reached by ")
+                .and_line(web_pick(by))
+                .and(format_args!(" in {}", counted(*hop, "link"))),
+        ),
         Why::Unreached(page) => unreached(lines, page),
         // The sentence says it all.
         Why::Unlinked { .. } | Why::NoSeats { .. } | Why::LeftOut { .. } | Why::Later => {}
@@ -88,35 +105,40 @@ fn place(place: &PlaceView, of: u32) -> String {
 }
 
 /// The seed of a core, or the hub that would be.
-fn seed(core: &CoreNumbers, seed: &ScoredUrl) -> String {
+fn seed(core: &CoreNumbers, seed: &ScoredUrl) -> Line {
     let what = if core.gives_seed {
         "the core's seed is"
     } else {
         "the core gives no seed, by policies of the plan; it would be"
     };
-    format!("{what} {} with {:.6}", seed.url, seed.score)
+    Line::from(format_args!("{what} "))
+        .and_page(&seed.url)
+        .and(format_args!(" with {:.6}", seed.score))
 }
 
 fn core_seed(lines: &mut Lines, seed: &CoreSeed) {
     lines.add(format_args!("since refresh {}", seed.since));
     lines.add(format_args!("the hub chosen from {}", core(&seed.core)));
     lines.add(format_args!("hub {}", place(&seed.hub, seed.core.hubs)));
-    lines.add(format_args!(
-        "leads to {} of its authorities, on {}: {}{}",
-        seed.leads_to,
-        counted(seed.leads_to_sites, "site"),
-        seed.first.join(", "),
-        if seed.leads_to as usize > seed.first.len() {
+    lines.add(
+        Line::from(format_args!(
+            "leads to {} of its authorities, on {}: ",
+            seed.leads_to,
+            counted(seed.leads_to_sites, "site")
+        ))
+        .and_pages(&seed.first)
+        .and(if seed.leads_to as usize > seed.first.len() {
             ", ..."
         } else {
             ""
-        }
-    ));
+        }),
+    );
     match &seed.runner_up {
-        Some(second) => lines.add(format_args!(
-            "runner-up {} with {:.6}",
-            second.url, second.score
-        )),
+        Some(second) => lines.add(
+            Line::from("runner-up ")
+                .and_page(&second.url)
+                .and(format_args!(" with {:.6}", second.score)),
+        ),
         None => lines.add("no other hub"),
     }
 }
@@ -131,8 +153,8 @@ fn core_member(lines: &mut Lines, member: &CoreMember) {
         lines.add(format_args!("authority: {}", place(authority, of)));
     }
     lines.add(match seed(&member.core, &member.seed) {
-        text if member.core.gives_seed => text + "; one hub of a core is enough",
-        text => text,
+        line if member.core.gives_seed => line.and("; one hub of a core is enough"),
+        line => line,
     });
 }
 
@@ -147,10 +169,14 @@ fn near_core(lines: &mut Lines, near: &NearCore) {
         "near {}, as {article} {role}",
         self::core(core)
     ));
-    lines.add(format_args!(
-        "score {:.6}; the weakest {role} taken is {} with {:.6}",
-        near.score, near.weakest.url, near.weakest.score
-    ));
+    lines.add(
+        Line::from(format_args!(
+            "score {:.6}; the weakest {role} taken is ",
+            near.score
+        ))
+        .and_page(&near.weakest.url)
+        .and(format_args!(" with {:.6}", near.weakest.score)),
+    );
     lines.add(seed(core, &near.seed));
     lines.add(sums(near.sums));
     let has = near.links;
@@ -197,14 +223,13 @@ fn row_sums(lines: &mut Lines, sums: RowSums) {
     }
 }
 
-fn site_seed(seed: &SiteSeed) -> String {
-    format!(
-        "{} ({}, pick {} of its site, {})",
-        seed.url,
+fn site_seed(seed: &SiteSeed) -> Line {
+    Line::page(&seed.url).and(format_args!(
+        " ({}, pick {} of its site, {})",
         rank(seed.rank, seed.held_back),
         seed.pick,
         gain(seed.gain)
-    )
+    ))
 }
 
 fn cover_seed(lines: &mut Lines, seed: &CoverSeed) {
@@ -220,19 +245,17 @@ fn cover_seed(lines: &mut Lines, seed: &CoverSeed) {
         lines.add(format_args!("  hop {hop}: {}", parts(of_hop)));
     }
     match &seed.runner_up {
-        Some(second) => lines.add(format_args!(
-            "runner-up {} with {}",
-            second.url, second.score
-        )),
+        Some(second) => lines.add(runner_up(second)),
         // Where pages are drawn there is no runner-up.
         None if seed.gain.is_none() => {}
         None => lines.add("runner-up not known: none was left, or none needed looking at"),
     }
     if let Some((by, hop)) = &seed.covered_by {
-        lines.add(format_args!(
-            "itself covered before by {} at hop {hop}",
-            site_seed(by)
-        ));
+        lines.add(
+            Line::from("itself covered before by ")
+                .and_line(site_seed(by))
+                .and(format_args!(" at hop {hop}")),
+        );
     }
 }
 
@@ -260,7 +283,7 @@ fn not_covered(lines: &mut Lines, page: &Uncovered) {
         (None, _) => lines.add("pages are drawn: it has no score"),
     }
     if let Some(last) = &page.last_pick {
-        lines.add(format_args!("the last pick was {}", site_seed(last)));
+        lines.add(Line::from("the last pick was ").and_line(site_seed(last)));
     }
 }
 
@@ -288,28 +311,26 @@ fn today(lines: &mut Lines, page: &PageToday, why: &Why) {
     }
 }
 
-fn alias(alias: &AliasView) -> String {
+fn alias(alias: &AliasView) -> Line {
     let by = match alias.by {
         AliasBy::Redirect => "it redirects to",
         AliasBy::Canonical => "its canonical page is",
     };
+    let to = Line::from(format_args!("{by} ")).and_page(&alias.to);
     match &alias.leads_to {
-        Some(end) if *end == alias.to => format!("{by} {end}: ask about that page"),
-        Some(end) => format!(
-            "{by} {}, which leads to {end}: ask about that page",
-            alias.to
-        ),
-        None => format!(
-            "{by} {}, which leads nowhere: links to it count for nothing",
-            alias.to
-        ),
+        Some(end) if *end == alias.to => to.and(": ask about that page"),
+        Some(end) => to
+            .and(", which leads to ")
+            .and_page(end)
+            .and(": ask about that page"),
+        None => to.and(", which leads nowhere: links to it count for nothing"),
     }
 }
 
 /// What a refresh did with a site.
 #[must_use]
-pub fn of_site(answer: &SiteExplanation) -> String {
-    let mut lines = Lines(format!("site {}\n", answer.site));
+pub fn of_site(answer: &SiteExplanation) -> Lines {
+    let mut lines = Lines::under(format_args!("site {}", answer.site));
     lines.add(format_args!(
         "plan {}, {}",
         answer.asked.plan,
@@ -320,18 +341,23 @@ pub fn of_site(answer: &SiteExplanation) -> String {
         answer.crawled, answer.known, answer.gone, answer.spam
     ));
     site_in_refresh(&mut lines, &answer.by_policy, &answer.why);
-    lines.0
+    lines
 }
 
-/// Adds what the last refresh of a plan did with a site.
-pub fn of_site_in_plan(lines: &mut Lines, plan: &SiteInPlan) {
+/// What the last refresh of a plan did with a site: the refresh, and the rest indented below it.
+#[must_use]
+pub fn of_site_in_plan(plan: &SiteInPlan) -> Lines {
     let asked = &plan.asked;
+    let mut lines = Lines::default();
     lines.add(format_args!("plan {}, {}", asked.plan, of_refresh(asked)));
-    let mut inner = Lines(String::new());
+    let mut inner = Lines::default();
     site_in_refresh(&mut inner, &plan.by_policy, &plan.why);
-    for line in inner.0.lines() {
-        lines.add(line);
-    }
+    lines.extend(
+        inner
+            .into_iter()
+            .map(|line| Line::from("  ").and_line(line)),
+    );
+    lines
 }
 
 fn site_in_refresh(lines: &mut Lines, policy: &[SeedByPolicy], why: &SiteWhy) {
@@ -358,27 +384,26 @@ fn has_picks(why: &SiteWhy) -> bool {
     }
 }
 
-fn by_policy(seed: &SeedByPolicy) -> String {
-    let url = &seed.url;
+fn by_policy(seed: &SeedByPolicy) -> Line {
+    let with_rank = |rank: u32| Line::from(format_args!("seed {rank} ")).and_page(&seed.url);
     match &seed.says {
-        PolicySays::Pinned { rank } => format!("seed {rank} {url}: pinned"),
-        PolicySays::Stays { rank, last_chosen } => format!(
-            "seed {rank} {url}: stays, since no more of the list may change (--max-changes); refresh \
-             {last_chosen} was the last to choose it"
-        ),
+        PolicySays::Pinned { rank } => with_rank(*rank).and(": pinned"),
+        PolicySays::Stays { rank, last_chosen } => with_rank(*rank).and(format_args!(
+            ": stays, since no more of the list may change (--max-changes); refresh {last_chosen} was \
+             the last to choose it"
+        )),
         // These are no seeds.
-        _ => url.clone(),
+        _ => Line::page(&seed.url),
     }
 }
 
 fn cores_of_site(lines: &mut Lines, site: &CoresOfSite) {
     for seed in &site.site_seeds {
-        lines.add(format_args!(
-            "seed {} {}: {}",
-            seed.why.rank,
-            seed.url,
-            core(&seed.why.core)
-        ));
+        lines.add(
+            Line::from(format_args!("seed {} ", seed.why.rank))
+                .and_page(&seed.url)
+                .and(format_args!(": {}", core(&seed.why.core))),
+        );
     }
     for of in &site.in_cores {
         lines.add(format_args!(
@@ -399,14 +424,16 @@ fn cores_of_site(lines: &mut Lines, site: &CoresOfSite) {
 
 fn cover_of_site(lines: &mut Lines, site: &CoverOfSite) {
     for seed in &site.site_seeds {
-        lines.add(format_args!(
-            "{} {}: pick {}, {}; covers first {}",
-            rank(seed.rank, seed.held_back),
-            seed.url,
-            seed.pick,
-            gain(seed.gain),
-            parts(&seed.covers)
-        ));
+        lines.add(
+            Line::from(format_args!("{} ", rank(seed.rank, seed.held_back)))
+                .and_page(&seed.url)
+                .and(format_args!(
+                    ": pick {}, {}; covers first {}",
+                    seed.pick,
+                    gain(seed.gain),
+                    parts(&seed.covers)
+                )),
+        );
     }
     lines.add(format_args!(
         "{} of {} filled, by refresh {}: {}",
@@ -430,6 +457,7 @@ fn cover_of_site(lines: &mut Lines, site: &CoverOfSite) {
     ));
     for page in &site.best_uncovered {
         let bound = if site.exact { "" } else { "at most " };
-        lines.add(format_args!("  {bound}{} {}", page.score, page.url));
+        let score = Line::from(format_args!("  {bound}{} ", page.score));
+        lines.add(score.and_page(&page.url));
     }
 }

@@ -20,10 +20,10 @@ mod web;
 mod words;
 
 pub use causes::{SummaryLine, because};
-pub use explain::{of_page, of_site, of_site_in_plan};
+pub use explain::{evidence_of_page, of_page, of_site, of_site_in_plan, sentence_of_page};
 pub use how::how;
 pub use limits::{without_limit, write_domain_limits, write_queue_limits};
-pub use lines::Lines;
+pub use lines::{Line, Lines, Part};
 pub use plans::{ShownPlan, flags};
 pub use policy::{policy, shortage, stars};
 pub use scores::{ScoreFormat, ScoreWriter};

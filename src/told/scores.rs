@@ -4,19 +4,20 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::engine::PageScore;
-use seedbank_formats::columns::{Column, Table};
+use crate::named::named;
 use seedbank_formats::shown::quoted;
 
-/// How scores are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum ScoreFormat {
-    /// Comma-separated values (RFC 4180) with a header.
-    #[default]
-    Csv,
-    /// One JSON object a line; its JSON Schema is `schema/scores.schema.json`.
-    Jsonl,
-    /// A Parquet file, with the columns that CSV has. Needs the feature `parquet`.
-    Parquet,
+named! {
+    /// How scores are written.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum ScoreFormat {
+        #[default]
+        Csv = "csv", "Comma-separated values (RFC 4180) with a header";
+        Jsonl = "jsonl" | "json",
+            "One JSON object a line; its JSON Schema is schema/scores.schema.json";
+        /// (needs the feature `parquet`).
+        Parquet = "parquet", "A Parquet file, with the columns that CSV has";
+    }
 }
 
 const COLUMNS: &[Column] = &[

@@ -1,7 +1,6 @@
 //! Seed lists in the formats that crawlers read.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 
 use super::crawlers::{
@@ -10,65 +9,37 @@ use super::crawlers::{
 };
 use super::seed_table;
 use crate::engine::Seed;
+use crate::named::named;
 use seedbank_formats::shown::{counted, quoted};
 
-/// How a seed list is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum SeedFormat {
-    /// One URL a line.
-    #[default]
-    Text,
-    /// One JSON object a line, with the evidence; its JSON Schema is `schema/seeds.schema.json`.
-    Jsonl,
-    /// Comma-separated values (RFC 4180) with a header.
-    Csv,
-    /// URL and `key=value` fields with tabs between, `nutch.score` among them: what Apache Nutch injects.
-    Nutch,
-    /// The `seeds.txt` of Heritrix: URLs with comments.
-    Heritrix,
-    /// URL and `key=value` fields with tabs between: what spouts of Apache StormCrawler read.
-    Stormcrawler,
-    /// A list `seeds` in YAML, for the configuration of Browsertrix Crawler.
-    Browsertrix,
-    /// A JSON array of what Scrapy makes requests of.
-    Scrapy,
-    /// One `URLItem` of URLFrontier a line, as JSON.
-    Urlfrontier,
-    /// A Parquet file, with the columns that CSV has. Needs the feature `parquet`.
-    Parquet,
+named! {
+    /// How a seed list is written.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum SeedFormat {
+        #[default]
+        Text = "text", "One URL a line";
+        Jsonl = "jsonl" | "json",
+            "One JSON object a line, with the evidence; its JSON Schema is schema/seeds.schema.json";
+        Csv = "csv", "Comma-separated values (RFC 4180) with a header";
+        Nutch = "nutch",
+            "URL and key=value fields with tabs between, nutch.score among them: what Apache Nutch injects";
+        Heritrix = "heritrix", "The seeds.txt of Heritrix: URLs with comments";
+        Stormcrawler = "stormcrawler",
+            "URL and key=value fields with tabs between: what spouts of Apache StormCrawler read";
+        Browsertrix = "browsertrix",
+            "A list `seeds` in YAML, for the configuration of Browsertrix Crawler";
+        Scrapy = "scrapy", "A JSON array of what Scrapy makes requests of";
+        Urlfrontier = "urlfrontier", "One URLItem of URLFrontier a line, as JSON";
+        /// (needs the feature `parquet`).
+        Parquet = "parquet", "A Parquet file, with the columns that CSV has";
+    }
 }
 
 impl SeedFormat {
-    /// Every format that this build has, in the order in which they are offered.
-    pub const ALL: &[Self] = &[
-        Self::Text,
-        Self::Jsonl,
-        Self::Csv,
-        Self::Nutch,
-        Self::Heritrix,
-        Self::Stormcrawler,
-        Self::Browsertrix,
-        Self::Scrapy,
-        Self::Urlfrontier,
-        #[cfg(feature = "parquet")]
-        Self::Parquet,
-    ];
-
-    /// Its name, as it is asked for.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Jsonl => "jsonl",
-            Self::Csv => "csv",
-            Self::Nutch => "nutch",
-            Self::Heritrix => "heritrix",
-            Self::Stormcrawler => "stormcrawler",
-            Self::Browsertrix => "browsertrix",
-            Self::Scrapy => "scrapy",
-            Self::Urlfrontier => "urlfrontier",
-            Self::Parquet => "parquet",
-        }
+    /// Every format that this build writes, in the order in which they are offered.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let all = Self::NAMED.iter().map(|named| named.value);
+        all.filter(|format| format.is_there())
     }
 
     /// What the name of a file of it ends in.
@@ -92,8 +63,8 @@ impl SeedFormat {
 
     /// Whether this build writes it.
     #[must_use]
-    pub fn is_there(self) -> bool {
-        Self::ALL.contains(&self)
+    pub const fn is_there(self) -> bool {
+        cfg!(feature = "parquet") || !matches!(self, Self::Parquet)
     }
 
     const fn frame(self) -> Frame {
@@ -102,12 +73,6 @@ impl SeedFormat {
             Self::Scrapy => ARRAY,
             _ => LINES,
         }
-    }
-}
-
-impl Display for SeedFormat {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -10,6 +10,7 @@ use crate::engine::{
 };
 use seedbank_formats::shown::counted;
 
+use super::lines::Line;
 use super::policy::{fault, flag};
 
 /// Why a page of a site is a seed, or why not, in one sentence; what policies say comes before what the
@@ -20,25 +21,25 @@ pub fn sentence(
     (policy, why): (Option<&PolicySays>, &Why),
     site: &str,
     alias: Option<&AliasView>,
-) -> String {
+) -> Line {
     let plan = &asked.plan;
     if let Some(policy) = policy.map(|policy| by_policy(plan, policy)) {
-        return policy;
+        return policy.into();
     }
+    let is_seed = |rank: u32, why: String| format!("Seed {rank} of plan {plan}: {why}.").into();
     match why {
         Why::CoreSeed(seed) => {
             let why = core_seed(seed, seed.since < asked.refresh);
-            format!("Seed {} of plan {plan}: {why}.", seed.rank)
+            is_seed(seed.rank, why)
         }
         Why::CoverSeed(seed) => {
             let why = cover_seed(seed, asked.method);
-            format!("Seed {} of plan {plan}: {why}.", seed.rank)
+            is_seed(seed.rank, why)
         }
-        Why::WebSeed(seed) => format!("Seed {} of plan {plan}: {}.", seed.rank, web_seed(seed)),
-        why => {
-            let why = no_seed(why, asked.method, site, alias);
-            format!("No seed of plan {plan}: {why}.")
-        }
+        Why::WebSeed(seed) => is_seed(seed.rank, web_seed(seed)),
+        why => Line::from(format_args!("No seed of plan {plan}: "))
+            .and_line(no_seed(why, asked.method, site, alias))
+            .and("."),
     }
 }
 
@@ -67,47 +68,53 @@ fn by_policy(plan: &str, policy: &PolicySays) -> String {
     }
 }
 
-fn no_seed(why: &Why, method: Method, site: &str, alias: Option<&AliasView>) -> String {
+fn no_seed(why: &Why, method: Method, site: &str, alias: Option<&AliasView>) -> Line {
     match why {
         Why::CoreMember(member) => core_member(member),
-        Why::NearCore(near) => near_core(near),
-        Why::RowSum(sums) => near_none(*sums).to_owned(),
+        Why::NearCore(near) => near_core(near).into(),
+        Why::RowSum(sums) => near_none(*sums).into(),
         Why::Unlinked {
             others_left_out: true,
         } => "the pages of other sites that it is linked with were all left out (spam, gone, or not \
               crawled)"
-            .to_owned(),
+            .into(),
         Why::Unlinked {
             others_left_out: false,
         } => "no page of another site links to it and it links to none, and this plan looks at links \
               between sites alone"
-            .to_owned(),
+            .into(),
         Why::Covered { by, hop } => {
-            format!("{} leads to it within {}", leader(by, " on the same site"), counted(*hop, "link"))
+            leader(by, " on the same site").and(leads_within(*hop))
         }
-        Why::Uncovered(page) => uncovered(page),
-        Why::NoSeats { crawled } => format!(
+        Why::Uncovered(page) => uncovered(page).into(),
+        Why::NoSeats { crawled } => format_args!(
             "its site {site} ({}) got none of the seeds that were shared out",
             counted(*crawled, "crawled page")
-        ),
-        Why::Reached { by, hop } => format!("{} leads to it within {}", leader(by, ""), counted(*hop, "link")),
-        Why::Unreached(page) => unreached(page),
+        )
+        .into(),
+        Why::Reached { by, hop } => leader(by, "").and(leads_within(*hop)),
+        Why::Unreached(page) => unreached(page).into(),
         Why::LeftOut { reason } => left_out(*reason, method, alias),
-        Why::Later => "the bank did not know it when the plan was refreshed; refresh again".to_owned(),
+        Why::Later => "the bank did not know it when the plan was refreshed; refresh again".into(),
         // These are seeds.
-        Why::CoreSeed(_) | Why::CoverSeed(_) | Why::WebSeed(_) => String::new(),
+        Why::CoreSeed(_) | Why::CoverSeed(_) | Why::WebSeed(_) => Line::default(),
     }
 }
 
+fn leads_within(hops: u32) -> String {
+    format!(" leads to it within {}", counted(hops, "link"))
+}
+
 /// A pick that leads to a page: a seed, or a page that is held back.
-fn leader(by: &SiteSeed, place: &str) -> String {
+fn leader(by: &SiteSeed, place: &str) -> Line {
     if by.held_back {
-        format!(
-            "{}{place}, which would be a seed if more of the list might change (--max-changes),",
-            by.url
-        )
+        Line::page(&by.url).and(format_args!(
+            "{place}, which would be a seed if more of the list might change (--max-changes),"
+        ))
     } else {
-        format!("seed {}, {}{place},", by.rank, by.url)
+        Line::from(format_args!("seed {}, ", by.rank))
+            .and_page(&by.url)
+            .and(format_args!("{place},"))
     }
 }
 
@@ -148,74 +155,76 @@ fn core_seed(seed: &CoreSeed, before: bool) -> String {
     }
 }
 
-fn core_member(member: &CoreMember) -> String {
+fn core_member(member: &CoreMember) -> Line {
     let core = &member.core;
-    let seed = &member.seed.url;
     if !core.gives_seed {
         return of_no_seed(member);
     }
-    match (&member.hub, &member.authority) {
+    let seed = &member.seed.url;
+    let all = counted(core.authorities, "page");
+    let line = match (&member.hub, &member.authority) {
         (Some(_), None) => format!(
-            "it is one of {}, and one of the {} is enough: {seed}",
+            "it is one of {}, and one of the {} is enough: ",
             group(core),
             core.hubs
         ),
-        (None, _) if core.hubs == 1 => format!("the seed {seed} links to it"),
+        (None, _) if core.hubs == 1 => {
+            return Line::from("the seed ").and_page(seed).and(" links to it");
+        }
         (None, _) if is_complete(core) => format!(
-            "it is one of {} that the same {} pages all link to, and one of those is the seed that \
-             leads here: {seed}",
-            counted(core.authorities, "page"),
+            "it is one of {all} that the same {} pages all link to, and one of those is the seed that \
+             leads here: ",
             core.hubs
         ),
         (None, _) => format!(
-            "it is one of {} that much the same {} pages link to, and one of those is the seed: {seed}",
-            counted(core.authorities, "page"),
+            "it is one of {all} that much the same {} pages link to, and one of those is the seed: ",
             core.hubs
         ),
         (Some(_), Some(_)) => format!(
-            "it is one of {}, and one of these too; one of the {} is enough: {seed}",
+            "it is one of {}, and one of these too; one of the {} is enough: ",
             group(core),
             core.hubs
         ),
-    }
+    };
+    Line::from(line).and_page(seed)
 }
 
 /// What a page is to a core that gives no seed.
-fn of_no_seed(member: &CoreMember) -> String {
+fn of_no_seed(member: &CoreMember) -> Line {
     let core = &member.core;
     let seed = &member.seed.url;
-    let targets = counted(core.authorities, "page");
     let both = if member.authority.is_some() {
         ", and one of these too"
     } else {
         ""
     };
-    match (&member.hub, core.hubs) {
+    let line = match (&member.hub, core.hubs) {
         // Its only hub is the page itself.
-        (Some(_), 1) => format!("policies of the plan keep {} off the list", group(core)),
+        (Some(_), 1) => {
+            return format_args!("policies of the plan keep {} off the list", group(core)).into();
+        }
         (Some(_), _) => format!(
-            "it is one of {}{both}, and policies of the plan keep the one that would stand for them, \
-             {seed}, off the list",
+            "it is one of {}{both}, and policies of the plan keep the one that would stand for them, ",
             group(core)
         ),
         (None, 1) => {
-            format!("{seed} links to it, and policies of the plan keep that page off the list")
+            return Line::page(seed)
+                .and(" links to it, and policies of the plan keep that page off the list");
         }
-        (None, hubs) => format!(
-            "it is one of {targets} that {} {hubs} pages {}, and policies of the plan keep the one that \
-             would stand for those, {seed}, off the list",
-            if is_complete(core) {
-                "the same"
+        (None, hubs) => {
+            let (same, link) = if is_complete(core) {
+                ("the same", "all link to")
             } else {
-                "much the same"
-            },
-            if is_complete(core) {
-                "all link to"
-            } else {
-                "link to"
-            }
-        ),
-    }
+                ("much the same", "link to")
+            };
+            format!(
+                "it is one of {} that {same} {hubs} pages {link}, and policies of the plan keep the one \
+                 that would stand for those, ",
+                counted(core.authorities, "page")
+            )
+        }
+    };
+    Line::from(line).and_page(seed).and(", off the list")
 }
 
 fn near_core(near: &NearCore) -> String {
@@ -351,7 +360,7 @@ fn unreached(page: &Unreached) -> String {
     }
 }
 
-fn left_out(reason: LeftOut, method: Method, alias: Option<&AliasView>) -> String {
+fn left_out(reason: LeftOut, method: Method, alias: Option<&AliasView>) -> Line {
     match reason {
         LeftOut::Spam if method == Method::Cores => {
             "it is marked as spam, and spam takes no part (`refresh --keep-spam` would let it)"
@@ -365,11 +374,11 @@ fn left_out(reason: LeftOut, method: Method, alias: Option<&AliasView>) -> Strin
         LeftOut::NoPage => "nobody links to it any more, and it was never crawled",
         LeftOut::Alias => {
             return match alias.and_then(|alias| alias.leads_to.as_ref()) {
-                Some(to) => format!("it is an alias, and links to it count for {to}"),
-                None => "it is an alias, and links to it count for another page".to_owned(),
+                Some(to) => Line::from("it is an alias, and links to it count for ").and_page(to),
+                None => "it is an alias, and links to it count for another page".into(),
             };
         }
         LeftOut::NoLinks => "it has no links to start a crawl from, and no seed leads to it",
     }
-    .to_owned()
+    .into()
 }

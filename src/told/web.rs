@@ -1,9 +1,11 @@
 //! Answers of `explain` for people, of plans over the whole web; and what those of sites share.
 
-use crate::engine::{Parts, SiteSeed, Unreached, WebOfSite, WebParts, WebSeed, WebTerms};
+use crate::engine::{
+    Parts, ScoredUrl, SiteSeed, Unreached, WebOfSite, WebParts, WebSeed, WebTerms,
+};
 use seedbank_formats::shown::counted;
 
-use super::lines::Lines;
+use super::lines::{Line, Lines};
 
 /// The score of a pick.
 pub(crate) fn gain(gain: Option<f64>) -> String {
@@ -33,14 +35,20 @@ pub(crate) fn parts(parts: &Parts) -> String {
 }
 
 /// A pick over the web.
-pub(crate) fn web_pick(seed: &SiteSeed) -> String {
+pub(crate) fn web_pick(seed: &SiteSeed) -> Line {
     let score = gain(seed.gain);
-    format!(
-        "{} ({}, pick {}, {score})",
-        seed.url,
+    Line::page(&seed.url).and(format_args!(
+        " ({}, pick {}, {score})",
         rank(seed.rank, seed.held_back),
         seed.pick
-    )
+    ))
+}
+
+/// The page with the next best score.
+pub(crate) fn runner_up(second: &ScoredUrl) -> Line {
+    Line::from("runner-up ")
+        .and_page(&second.url)
+        .and(format_args!(" with {}", second.score))
 }
 
 fn web_parts(reached: &WebParts) -> String {
@@ -65,19 +73,16 @@ pub(crate) fn web_seed(lines: &mut Lines, seed: &WebSeed) {
         lines.add(format_args!("  hop {hop}: {}", web_parts(of_hop)));
     }
     match &seed.runner_up {
-        Some(second) => lines.add(format_args!(
-            "runner-up {} with {}",
-            second.url, second.score
-        )),
+        Some(second) => lines.add(runner_up(second)),
         None if seed.gain.is_none() => {}
         None => lines.add("no runner-up: no other page could be a seed"),
     }
     if let Some((by, hop)) = &seed.reached_by {
-        lines.add(format_args!(
-            "itself reached before by {} in {}",
-            web_pick(by),
-            counted(*hop, "link")
-        ));
+        lines.add(
+            Line::from("itself reached before by ")
+                .and_line(web_pick(by))
+                .and(format_args!(" in {}", counted(*hop, "link"))),
+        );
     }
     terms(lines, &seed.terms);
 }
@@ -105,10 +110,12 @@ pub(crate) fn unreached(lines: &mut Lines, page: &Unreached) {
         page.picks, page.seeds_asked
     ));
     match (page.score, &page.last_pick) {
-        (Some(score), Some(last)) => lines.add(format_args!(
-            "its score after the last pick: {score}; outweighed up to the last, {}",
-            web_pick(last)
-        )),
+        (Some(score), Some(last)) => lines.add(
+            Line::from(format_args!(
+                "its score after the last pick: {score}; outweighed up to the last, "
+            ))
+            .and_line(web_pick(last)),
+        ),
         (Some(score), None) => lines.add(format_args!(
             "its score after the last pick: {score}, which is no gain"
         )),
@@ -131,6 +138,7 @@ pub(crate) fn web_of_site(lines: &mut Lines, site: &WebOfSite) {
         site.unreached
     ));
     for page in &site.best_unreached {
-        lines.add(format_args!("  {} {}", page.score, page.url));
+        let score = Line::from(format_args!("  {} ", page.score));
+        lines.add(score.and_page(&page.url));
     }
 }

@@ -1,5 +1,6 @@
 //! Cover plans as a user types them.
 
+use crate::schemas::fits;
 use crate::support::command::Place;
 use serde_json::{Value, json};
 
@@ -19,17 +20,6 @@ fn place() -> Place {
     place.write("day0.jsonl", TWO_SITES);
     place.run(&["ingest", "bank", "day0.jsonl"]).done();
     place
-}
-
-#[track_caller]
-fn fits(schema: &str, output: &Value) {
-    let schema: Value = serde_json::from_str(schema).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let faults: Vec<String> = validator
-        .iter_errors(output)
-        .map(|e| e.to_string())
-        .collect();
-    assert!(faults.is_empty(), "{faults:?}\n{output}");
 }
 
 #[test]
@@ -71,21 +61,17 @@ fn seeds_of_each_site_come_round_by_round() {
         (&json!(2), &json!(false))
     );
     assert_eq!(report["parameters"]["per-site"], 3);
-    fits(include_str!("../../schema/refresh.schema.json"), &report);
+    fits("refresh", &report);
     for seed in place
         .run(&["seeds", "bank", "--format", "jsonl"])
         .json_lines()
     {
         assert_eq!((&seed["refresh"], &seed["since"]), (&json!(2), &json!(1)));
-        fits(include_str!("../../schema/seeds.schema.json"), &seed);
+        fits("seeds", &seed);
     }
     for command in ["status", "history"] {
         let output = place.run(&[command, "bank", "--format", "json"]).json();
-        let schema = match command {
-            "status" => include_str!("../../schema/status.schema.json"),
-            _ => include_str!("../../schema/history.schema.json"),
-        };
-        fits(schema, &output);
+        fits(command, &output);
     }
     let csv = place.run(&["seeds", "bank", "--format", "csv"]).done();
     assert!(
@@ -111,7 +97,7 @@ fn a_total_is_shared_out_and_drawn_seeds_have_no_score() {
             .run(&["seeds", "bank", "--format", "jsonl"])
             .json_lines();
         for seed in &seeds {
-            fits(include_str!("../../schema/seeds.schema.json"), seed);
+            fits("seeds", seed);
             assert_eq!(seed["gain"], Value::Null);
             let seats = if seed["site"] == "a.example" { 2 } else { 1 };
             assert_eq!(seed["seats"], seats, "{share}: {seed}");

@@ -2,10 +2,9 @@
 //! and JSON, refreshes that `--keep` deleted, pages that came later, and asking while others write.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::schemas::fits;
 use crate::support::command::{Place, record};
 use serde_json::{Value, json};
 
@@ -55,14 +54,7 @@ fn with_crawl() -> Place {
 fn answer(place: &Place, url: &str, flags: &[&str]) -> Value {
     let args = [&["explain", "bank", url, "--format", "json"], flags].concat();
     let answer = place.run(&args).json();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/explain.schema.json");
-    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let faults: Vec<String> = validator
-        .iter_errors(&answer)
-        .map(|e| e.to_string())
-        .collect();
-    assert!(faults.is_empty(), "{faults:?}\n{answer}");
+    fits("explain", &answer);
     answer
 }
 

@@ -1,9 +1,11 @@
 //! What is printed as JSON is what `schema/` says, without any further field.
 
+use std::error::Error;
 use std::fs;
 use std::path::Path;
 
 use crate::support::command::{Place, TWO_CORES, names};
+use jsonschema::{Retrieve, Uri, Validator};
 use seedbank::engine::{
     BackupReport, Backups, BankCheck, BudgetEvaluation, CompactReport, CoreLinks, CoreView,
     CoverageEvaluation, CrawlEvaluation, DeletedPlan, DiffSummary, DistancesEvaluation, DryRun,
@@ -18,15 +20,35 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 fn schema(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schema/{name}.schema.json"));
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    read(&format!("{name}.schema.json"))
+}
+
+fn read(file: &str) -> Value {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema");
+    serde_json::from_str(&fs::read_to_string(folder.join(file)).unwrap()).unwrap()
+}
+
+/// Finds the files of `schema/` that a schema refers to by their names.
+struct Folder;
+
+impl Retrieve for Folder {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
+        let name = uri.path().as_str().trim_start_matches('/');
+        assert!(!name.contains('/'), "{uri}");
+        Ok(read(name))
+    }
+}
+
+/// The validator of a schema by name.
+pub fn validator(name: &str) -> Validator {
+    let options = jsonschema::options().with_retriever(Folder);
+    options.build(&schema(name)).unwrap()
 }
 
 /// Checks printed JSON against its schema, and that its type reads it back.
 #[track_caller]
 pub fn fits(name: &str, output: &Value) {
-    let validator = jsonschema::validator_for(&schema(name)).unwrap();
-    let faults: Vec<String> = validator
+    let faults: Vec<String> = validator(name)
         .iter_errors(output)
         .map(|e| e.to_string())
         .collect();
@@ -286,6 +308,8 @@ fn schemas_are_sound_strict_and_described() {
             "{name}"
         );
         assert!(jsonschema::meta::is_valid(&schema), "{name}");
+        // All that it refers to is there.
+        validator(name);
         assert!(schema["description"].is_string(), "{name}");
         // What goes in may have more.
         if !["record", "site"].contains(&name) {
@@ -311,7 +335,7 @@ fn strict(name: &str, schema: &Value) {
 
 #[test]
 fn drift_is_caught() {
-    let validator = jsonschema::validator_for(&schema("seeds")).unwrap();
+    let validator = validator("seeds");
     let seed = json!({"rank": 1, "url": "http://a.example/", "site": "a.example", "method": "cores",
         "plan": "p", "refresh": 1, "core": 1, "sigma": 1.0, "hub_score": 0.5});
     assert!(validator.is_valid(&seed));

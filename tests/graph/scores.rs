@@ -260,7 +260,7 @@ fn seeds_as_parquet_are_those_of_csv() {
             write_seeds(&mut list, &seeds, seeds.len(), format).unwrap();
             list
         };
-        assert!(SeedFormat::ALL.contains(&SeedFormat::Parquet));
+        assert!(SeedFormat::Parquet.is_there());
         let file = folder.path().join(format!("{plan}.parquet"));
         std::fs::write(&file, written(SeedFormat::Parquet)).unwrap();
         let rows = super::judge::table(&file);

@@ -271,7 +271,12 @@ const ORDERS: &[Order] = &[
     Order {
         of: "src",
         folder: &[],
-        lines: &[&["engine"], &["told", "html"], &["report", "serve"]],
+        lines: &[
+            &["named"],
+            &["engine"],
+            &["told", "html"],
+            &["report", "serve"],
+        ],
     },
     Order {
         of: "src",
@@ -304,7 +309,6 @@ const ORDERS: &[Order] = &[
             &["log", "out_file"],
             &["output", "progress", "table", "metrics_file"],
             &["session", "compressed"],
-            &["policy_flags"],
             &["url_list", "plan_flags"],
             &["check", "diff"],
             &["page_history"],

@@ -1,6 +1,7 @@
 //! One site as the cover methods see it: its crawled pages, their values, the links between them.
 
 use crate::page::SiteId;
+use crate::rank::{LinkGraph, sum_of};
 
 /// Links in compressed rows: the targets of page `p` are `targets[starts[p]..starts[p + 1]]`,
 /// ascending and distinct.
@@ -196,6 +197,24 @@ impl SiteGraph {
     }
 }
 
+impl LinkGraph for SiteGraph {
+    fn pages(&self) -> u32 {
+        self.pages()
+    }
+
+    fn out_degree(&self, page: u32) -> u32 {
+        self.out_degree(page)
+    }
+
+    fn entries(&self) -> u64 {
+        self.links() as u64
+    }
+
+    fn received(&self, page: u32, spread: &[f64], _: &[f64]) -> f64 {
+        sum_of(self.predecessors(page), spread)
+    }
+}
+
 /// A site with what selection needs to know of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
@@ -210,6 +229,8 @@ pub struct Site<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rank::pagerank;
+    use crate::watch::Unwatched;
 
     #[test]
     fn links_are_distinct_ascending_and_mirrored() {
@@ -229,5 +250,33 @@ mod tests {
         let error = SiteGraph::new(vec![i64::MAX, -1], []).unwrap_err();
         assert_eq!(error, SiteGraphError::ValuesTooLarge);
         assert_eq!(SiteGraph::new(vec![], []).unwrap().pages(), 0);
+    }
+
+    fn pageranks(pages: usize, links: &[(u32, u32)]) -> Vec<f64> {
+        let graph = SiteGraph::new(vec![1; pages], links.iter().copied()).unwrap();
+        pagerank(&graph, &Unwatched).unwrap().0
+    }
+
+    fn close(found: &[f64], wanted: &[f64]) {
+        for (a, b) in found.iter().zip(wanted) {
+            assert!((a - b).abs() < 1e-12, "{found:?} is not {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn a_ring_and_a_site_without_links_are_uniform() {
+        close(&pageranks(3, &[(0, 1), (1, 2), (2, 0)]), &[1.0 / 3.0; 3]);
+        close(&pageranks(4, &[]), &[0.25; 4]);
+    }
+
+    #[test]
+    fn a_star_with_a_dangling_centre() {
+        // Leaves l, centre c, n = 4: l = (0.15 + 0.85 c) / 4, c = l + 0.85 * 3 l, 3 l + c = 1.
+        let leaf = 1.0 / 6.55;
+        let centre = 3.55 * leaf;
+        close(
+            &pageranks(4, &[(1, 0), (2, 0), (3, 0)]),
+            &[centre, leaf, leaf, leaf],
+        );
     }
 }

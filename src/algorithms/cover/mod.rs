@@ -17,7 +17,7 @@
 //! | `run`, `places` | the picks of a site by each method, and where each looks |
 //! | `lazy`, `lead`, `bounds`, `known` | the best weight without searching from most pages |
 //! | `weigh`, `reach` | weights by search, 256 at a time (`graph::lanes`), and what picks cover |
-//! | `components`, `pagerank`, `baselines` | orders and places that methods pick by |
+//! | `components`, `baselines` | orders and places that methods pick by |
 //! | [`rest`](mod@rest) | the scores of the pages that no pick covers |
 //! | [`web`] | seeds over the whole web in the place of sites |
 //! | [`plain`] | everything recomputed at every pick: what the others are judged by |
@@ -36,7 +36,6 @@ mod known;
 mod lazy;
 mod lead;
 pub mod limits;
-mod pagerank;
 pub mod params;
 pub mod pick;
 mod places;

@@ -10,6 +10,7 @@ use super::value::{PUniq, Value, Weights};
 /// How the pages of a site are picked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "CoverMethod")]
 pub enum Method {
     /// Per site: drawn without replacement.
     Random,

@@ -10,11 +10,11 @@ use roaring::RoaringBitmap;
 use super::baselines;
 use super::error::CoverError;
 use super::graph::{Site, SiteGraph};
-use super::pagerank::pagerank;
 use super::params::{Choice, CoverParams, Covered, Method};
 use super::pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
 use super::reach::{Direction, OfSite};
 use crate::graph::lanes::{LANES, LaneSums, Pool};
+use crate::rank::pagerank;
 use crate::watch::Watch;
 
 /// Picks as [`select`](super::select) does, with every score recomputed; the runner-up is always

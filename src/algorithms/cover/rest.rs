@@ -8,12 +8,12 @@
 
 use super::bounds;
 use super::graph::SiteGraph;
-use super::pagerank::pagerank;
 use super::params::{Choice, Covered, Method};
 use super::pick::{Score, Scored, SiteCover};
 use super::reach::{Direction, Search};
 use super::residual::Residual;
 use super::weigh::Searches;
+use crate::rank::pagerank;
 use crate::watch::{Interrupted, Watch};
 
 /// The most pages whose weights are searched for.

@@ -8,12 +8,12 @@ use super::bounds::Zones;
 use super::graph::{Site, SiteGraph};
 use super::lazy::Lazy;
 use super::lead::{Best, Round};
-use super::pagerank::pagerank;
 use super::params::{Choice, Covered, Method};
 use super::pick::{Pick, Score, Scored, SiteCover, Stop};
 use super::places::Places;
 use super::reach::{Coverage, Direction, Search};
 use super::residual::Residual;
+use crate::rank::pagerank;
 use crate::watch::{Interrupted, Watch};
 
 /// Up to `seats` seeds of a site.

@@ -1,4 +1,4 @@
-//! PageRank of the whole graph.
+//! PageRank, of the whole graph or of a site's own.
 
 use rayon::prelude::*;
 
@@ -7,14 +7,65 @@ use crate::watch::{Interrupted, Watch};
 
 /// The damping factor.
 const DAMPING: f64 = 0.85;
-/// Stop when no page's score moved by more than this, relative to itself; the error that remains is
-/// at most 0.85 / 0.15 times that.
+/// Stop when no page's score moved by more than this, relative to itself. The error that remains is
+/// at most 0.85 / 0.15 times that, far inside the 1e-9 within which scores are tied.
 const TOLERANCE: f64 = 1e-13;
 /// Only a guard: the error shrinks by 0.85 each time, so this many iterations are never needed.
 const MAX_ITERATIONS: usize = 1000;
 /// Sums run over chunks of this size and then over the chunks, so the number of threads has no
 /// effect.
 const CHUNK: usize = 4096;
+
+/// A graph whose pages [`pagerank`] scores.
+pub trait LinkGraph: Sync {
+    /// The number of pages.
+    fn pages(&self) -> u32;
+
+    /// The number of pages that a page links to.
+    fn out_degree(&self, page: u32) -> u32;
+
+    /// The number of entries that one iteration reads.
+    fn entries(&self) -> u64;
+
+    /// Sums what pages spread over those that share a list of targets, one sum for each such list.
+    fn sum_shared(&self, _spread: &[f64], _shared: &mut Vec<f64>) {}
+
+    /// The sum of what the pages spread that link to a page: `spread` by page, `shared` by list.
+    /// Both follow the order of the lists, so that the sum is the same on any number of threads.
+    fn received(&self, page: u32, spread: &[f64], shared: &[f64]) -> f64;
+}
+
+/// The pages of a row share its targets.
+impl LinkGraph for WholeGraph {
+    fn pages(&self) -> u32 {
+        self.pages()
+    }
+
+    fn out_degree(&self, page: u32) -> u32 {
+        self.out_degree[page as usize]
+    }
+
+    fn entries(&self) -> u64 {
+        self.entries()
+    }
+
+    fn sum_shared(&self, spread: &[f64], by_row: &mut Vec<f64>) {
+        by_row.resize(self.members.len(), 0.0);
+        by_row
+            .par_iter_mut()
+            .zip(0..u32::MAX)
+            .for_each(|(sum, row)| *sum = sum_of(self.members.list(row), spread));
+    }
+
+    fn received(&self, page: u32, spread: &[f64], by_row: &[f64]) -> f64 {
+        sum_of(self.intra_in.list(page), spread) + sum_of(self.citers.list(page), by_row)
+    }
+}
+
+/// The sum of some values, in the order of the list.
+pub(crate) fn sum_of(list: &[u32], values: &[f64]) -> f64 {
+    list.iter().map(|&entry| values[entry as usize]).sum()
+}
 
 /// The PageRank of each page (they add up to 1) and the page visits it took.
 ///
@@ -25,26 +76,26 @@ const CHUNK: usize = 4096;
 /// nothing but the rounding. Sums follow the order of the lists, so the result is the same to the
 /// bit on any number of threads.
 ///
-/// Cost: up to around 200 passes over pages and lists. Memory: 24 bytes per page, 8 per row.
-pub fn pagerank(graph: &WholeGraph, watch: &dyn Watch) -> Result<(Vec<f64>, u64), Interrupted> {
+/// Cost: up to around 200 passes over pages and lists. Memory: 16 bytes per page, 8 per row.
+pub fn pagerank(graph: &impl LinkGraph, watch: &dyn Watch) -> Result<(Vec<f64>, u64), Interrupted> {
     let pages = graph.pages();
     let count = f64::from(pages);
     let mut scores = vec![1.0 / count; pages as usize];
     let mut spread = vec![0.0; pages as usize];
-    let mut by_row = vec![0.0; graph.members.len()];
+    let mut shared = Vec::new();
     let mut visits = 0;
     for _ in 0..MAX_ITERATIONS {
         watch.proceed()?;
         let dangling: Vec<f64> = spread
             .par_chunks_mut(CHUNK)
             .zip(scores.par_chunks(CHUNK))
-            .zip(graph.out_degree.par_chunks(CHUNK))
-            .map(|((spread, scores), degrees)| {
+            .zip((0..pages).into_par_iter().step_by(CHUNK))
+            .map(|((spread, scores), first)| {
                 let mut dangling = 0.0;
-                for ((degree, score), spread) in degrees.iter().zip(scores).zip(spread) {
-                    match degree {
+                for ((page, score), spread) in (first..).zip(scores).zip(spread) {
+                    match graph.out_degree(page) {
                         0 => dangling += score,
-                        degree => *spread = score / f64::from(*degree),
+                        degree => *spread = score / f64::from(degree),
                     }
                 }
                 dangling
@@ -52,18 +103,12 @@ pub fn pagerank(graph: &WholeGraph, watch: &dyn Watch) -> Result<(Vec<f64>, u64)
             .collect();
         let dangling: f64 = dangling.iter().sum();
         let everywhere = ((1.0 - DAMPING) + DAMPING * dangling) / count;
-        let sum_of = |pages: &[u32]| -> f64 { pages.iter().map(|&p| spread[p as usize]).sum() };
-        by_row
-            .par_iter_mut()
-            .zip(0..u32::MAX)
-            .for_each(|(sum, row)| *sum = sum_of(graph.members.list(row)));
+        graph.sum_shared(&spread, &mut shared);
         let moved = scores
             .par_iter_mut()
             .zip(0..pages)
             .map(|(score, page)| {
-                let rows = graph.citers.list(page).iter();
-                let received = sum_of(graph.intra_in.list(page))
-                    + rows.map(|&row| by_row[row as usize]).sum::<f64>();
+                let received = graph.received(page, &spread, &shared);
                 let old = std::mem::replace(score, DAMPING.mul_add(received, everywhere));
                 (*score - old).abs() / *score
             })

@@ -9,10 +9,11 @@
 //!
 //! It is a test of the command line, since what it prints is partly its own types.
 
+mod bundle;
 mod ordered;
 mod shape;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,7 @@ use seedbank::told::{ShownPlan, SummaryLine};
 use seedbank::{engine, report};
 use serde_json::{Value, json};
 
+use self::bundle::{Bundle, Kinds, SHARED};
 use super::{check, explain, log, synth};
 
 /// The schema of one kind of output.
@@ -52,7 +54,7 @@ const fn file(
 }
 
 fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
-    T::json_schema(generator)
+    generator.subschema_for::<T>()
 }
 
 const FILES: &[File] = &[
@@ -301,26 +303,46 @@ const FILES: &[File] = &[
     ),
 ];
 
-/// The schema that a file should hold.
-fn schema(file: &File) -> Value {
+/// The name of the file of a schema.
+fn file_name(name: &str) -> String {
+    format!("{name}.schema.json")
+}
+
+/// Completes a schema with what a file says of itself.
+fn headed(mut schema: Value, title: &str, description: &str) -> Value {
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!(title);
+    schema["description"] = json!(description);
+    schema
+}
+
+/// What every file should hold, by the file's name.
+fn schemas() -> BTreeMap<String, Value> {
+    // One generator for all, so that a definition has one name everywhere.
     let mut generator = SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator();
-    let mut kinds = Vec::new();
-    for (title, give) in file.kinds {
-        let mut kind = give(&mut generator);
-        // What the file says of itself is more than the doc comment of the type.
-        kind.remove("description");
-        if let Some(title) = title {
-            kind.insert("title".to_owned(), json!(title));
-        }
-        kinds.push(kind.to_value());
-    }
-    let mut schema = shape::shaped(kinds, &generator.take_definitions(false));
-    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
-    schema["title"] = json!(file.title);
-    schema["description"] = json!(file.description);
-    schema
+    let mut kinds_of = |file: &File| -> Kinds {
+        let kinds = file.kinds.iter();
+        kinds
+            .map(|(title, give)| (*title, give(&mut generator).to_value()))
+            .collect()
+    };
+    let files: Vec<(&File, Kinds)> = FILES.iter().map(|file| (file, kinds_of(file))).collect();
+    let kinds = files.iter().map(|(_, kinds)| kinds);
+    let bundle = Bundle::new(kinds, &generator.take_definitions(false));
+    let mut schemas: BTreeMap<String, Value> = files
+        .iter()
+        .map(|(file, kinds)| {
+            let schema = headed(bundle.schema(kinds), file.title, file.description);
+            (file_name(file.name), schema)
+        })
+        .collect();
+    let description = "Definitions that several of the schemas in this folder refer to, by the name of \
+                       this file; nothing that is printed is described by it alone.";
+    let shared = headed(bundle.shared(), "Seedbank definitions", description);
+    schemas.insert(SHARED.to_owned(), shared);
+    schemas
 }
 
 fn folder() -> PathBuf {
@@ -330,14 +352,14 @@ fn folder() -> PathBuf {
 #[test]
 fn the_schemas_are_what_the_types_give() {
     let mut stale = Vec::new();
-    for file in FILES {
-        let path = folder().join(format!("{}.schema.json", file.name));
-        let text = ordered::text(&schema(file));
+    for (name, schema) in schemas() {
+        let path = folder().join(&name);
+        let text = ordered::text(&schema);
         if std::env::var_os("SEEDBANK_WRITE_SCHEMA").is_some() {
             fs::write(&path, &text).unwrap();
         }
         if fs::read_to_string(&path).unwrap_or_default() != text {
-            stale.push(file.name);
+            stale.push(name);
         }
     }
     assert!(
@@ -351,12 +373,23 @@ fn the_schemas_are_what_the_types_give() {
 fn no_schema_is_left_over() {
     let there: BTreeSet<String> = fs::read_dir(folder())
         .unwrap()
-        .filter_map(|entry| {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            name.strip_suffix(".schema.json").map(str::to_owned)
-        })
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(&file_name("")))
         .collect();
-    let made = FILES.iter().map(|file| file.name);
-    let named: BTreeSet<String> = made.chain(["record", "site"]).map(str::to_owned).collect();
+    let mut named: BTreeSet<String> = schemas().into_keys().collect();
+    // What is read.
+    named.extend(["record", "site"].map(file_name));
     assert_eq!(there, named);
+}
+
+#[test]
+fn definitions_are_named_for_what_they_are() {
+    // A number after a name tells that two types have it; `#[schemars(rename)]` gives one its own.
+    for (file, schema) in schemas() {
+        let definitions = schema.get("$defs").and_then(Value::as_object);
+        for name in definitions.into_iter().flat_map(|all| all.keys()) {
+            let has_number = name.ends_with(|c: char| c.is_ascii_digit());
+            assert!(!has_number, "{file}: {name}");
+        }
+    }
 }

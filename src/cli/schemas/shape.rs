@@ -8,64 +8,15 @@
 //! - The field that tells the kind has the description of the kind.
 //! - Descriptions are one paragraph; `None` in Rust is `null` in JSON.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 
-type Parts = Map<String, Value>;
+use super::bundle::reference;
 
-/// The schema of what is one of these kinds, with the definitions that it refers to.
-pub(super) fn shaped(kinds: Vec<Value>, definitions: &Parts) -> Value {
-    let mut kinds: Vec<Value> = kinds
-        .into_iter()
-        .map(|kind| shape(kind, definitions))
-        .collect();
-    let mut schema = if kinds.len() == 1 {
-        kinds.remove(0)
-    } else {
-        let kinds: Vec<Value> = kinds
-            .into_iter()
-            .flat_map(|kind| match kind.get("oneOf") {
-                Some(Value::Array(kinds)) => kinds.clone(),
-                _ => vec![kind],
-            })
-            .collect();
-        json!({ "oneOf": kinds })
-    };
-    let mut used = Parts::new();
-    let mut wanted = referred(&schema);
-    while let Some(name) = wanted.pop_first() {
-        if !used.contains_key(&name) {
-            let definition = shape(definitions[&name].clone(), definitions);
-            wanted.extend(referred(&definition));
-            used.insert(name, definition);
-        }
-    }
-    if !used.is_empty() {
-        schema["$defs"] = used.into();
-    }
-    schema
-}
+/// The keywords of a schema, or definitions by name.
+pub(super) type Parts = Map<String, Value>;
 
-/// The name of the definition that a schema refers to.
-fn reference(parts: &Parts) -> Option<&str> {
-    parts.get("$ref")?.as_str()?.strip_prefix("#/$defs/")
-}
-
-/// The definitions that a schema refers to.
-fn referred(schema: &Value) -> BTreeSet<String> {
-    match schema {
-        Value::Object(parts) => {
-            let mut names: BTreeSet<String> = parts.values().flat_map(referred).collect();
-            names.extend(reference(parts).map(str::to_owned));
-            names
-        }
-        Value::Array(parts) => parts.iter().flat_map(referred).collect(),
-        _ => BTreeSet::new(),
-    }
-}
-
-fn shape(schema: Value, definitions: &Parts) -> Value {
+/// A schema in that form; `definitions` are those that it refers to, as they were derived.
+pub(super) fn shape(schema: Value, definitions: &Parts) -> Value {
     let parts = match schema {
         Value::Object(parts) => parts,
         Value::Array(parts) => {

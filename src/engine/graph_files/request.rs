@@ -1,30 +1,31 @@
 //! What is asked for as a graph, and what was written.
 
-use std::fmt;
-
+use crate::named::named;
 use seedbank_store::records::BatchId;
 
-/// What the nodes of a graph are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum GraphOf {
-    /// Pages, crawled and known.
-    #[default]
-    Pages,
-    /// Sites; links between pages of two sites are added up.
-    Sites,
+named! {
+    /// What the nodes of a graph are.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum GraphOf {
+        #[default]
+        Pages = "pages", "Crawled and known pages";
+        Sites = "sites", "Sites, with how many links there are between the pages of two of them";
+    }
 }
 
-/// How a graph is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GraphFormat {
-    /// The BV format, with a list of the nodes' URLs.
-    BvGraph,
-    /// Vertices and edges as Common Crawl publishes graphs of hosts; of sites alone.
-    CcGraph,
-    /// Two tables, of nodes and of links. Needs the feature `parquet`.
-    Parquet,
-    /// Lines with tabs between columns.
-    Tsv,
+named! {
+    /// How a graph is written.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum GraphFormat {
+        BvGraph = "bvgraph",
+            "The BV format of WebGraph, with the URL of each node; of sites with the weights of arcs beside it";
+        CcGraph = "ccgraph",
+            "Vertices and edges of hosts, as Common Crawl publishes them; of sites alone";
+        /// (needs the feature `parquet`).
+        Parquet = "parquet", "A table of nodes and one of links";
+        Tsv = "tsv",
+            "Lines with tabs between columns: links by URL or by site, and nodes with their attributes";
+    }
 }
 
 /// A graph to write.
@@ -95,14 +96,5 @@ impl GraphReport {
             to_gone: 0,
             unnamed: 0,
         }
-    }
-}
-
-impl fmt::Display for GraphOf {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Pages => "pages",
-            Self::Sites => "sites",
-        })
     }
 }

@@ -1,6 +1,7 @@
 //! Everything that happened to the bank, the newest first.
 
 use askama::Template;
+use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{BatchView, Event, RefreshView};
@@ -9,25 +10,21 @@ use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters};
+use crate::serve::query_params::whole;
 use crate::told::{how, kind_name};
 use seedbank_formats::clock::time;
 
 /// Events on one page.
 const ROWS: usize = 100;
 
-#[derive(Clone, Copy)]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
     /// How many later events stand on the pages before.
+    #[serde(default, deserialize_with = "whole")]
     from: usize,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            from: given.whole("from")?.unwrap_or(0),
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 /// A line of the page.
@@ -46,7 +43,7 @@ struct Page<'a> {
 }
 
 pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { from } = about;
+    let About { from, .. } = about;
     let history = state.bank.history()?;
     if form == Form::Json {
         return Answer::json(&history);

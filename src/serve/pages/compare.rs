@@ -7,6 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Multipart, Request, State as Shared};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Response, StatusCode};
+use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{
@@ -18,7 +19,6 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::{Asked, Nothing, which};
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters};
 use seedbank_formats::shown::readable;
 
 /// The most URLs of a list: what takes a second or two.
@@ -28,16 +28,12 @@ const MOST: usize = 2000;
 const SHOWN: usize = 100;
 
 /// The plan that a list is compared with, unless the form says it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
     plan: Option<String>,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            plan: given.text("plan"),
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]

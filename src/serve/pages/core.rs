@@ -1,6 +1,7 @@
 //! A core: its hubs and authorities with their scores, and the links between them.
 
 use askama::Template;
+use serde::Deserialize;
 
 use super::frame::Frame;
 use super::matrix::picture;
@@ -11,7 +12,7 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters, needed};
+use crate::serve::query_params::{some_whole, whole};
 
 /// A side's name, its pages with their scores, and how many more it has.
 type Side<'a> = (&'static str, Vec<(&'a String, &'a f64)>, usize);
@@ -19,23 +20,19 @@ type Side<'a> = (&'static str, Vec<(&'a String, &'a f64)>, usize);
 /// Pages of a side on one page; JSON has all.
 const ROWS: usize = 500;
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
     plan: Option<String>,
+    #[serde(default, deserialize_with = "some_whole")]
     refresh: Option<u32>,
+    #[serde(deserialize_with = "whole")]
     core: u32,
     /// Whether its links are asked for, which the page has in any case.
+    #[serde(default)]
     links: bool,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            plan: given.text("plan"),
-            refresh: given.whole("refresh")?,
-            core: needed(given.whole("core")?, "core, the rank of a core")?,
-            links: given.holds("links")?,
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]
@@ -55,6 +52,7 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
         refresh,
         core,
         links,
+        ..
     } = about;
     let refresh = state.bank.refresh_view(&which(plan, refresh))?;
     let number = refresh.refresh;

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use axum::http::StatusCode;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 use super::frame::Frame;
@@ -12,7 +13,7 @@ use crate::serve::answer::{Answer, Fault, JSON_LINES, json_line};
 use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters};
+use crate::serve::query_params::some_whole;
 use crate::told::{SummaryLine, because};
 
 /// Seeds of each kind on the page; JSON has all.
@@ -21,22 +22,17 @@ const ROWS: usize = 500;
 /// Refreshes that one can choose from, beside the two that are compared.
 const CHOICES: usize = 100;
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
+    #[serde(default, deserialize_with = "some_whole")]
     from: Option<u32>,
+    #[serde(default, deserialize_with = "some_whole")]
     to: Option<u32>,
     plan: Option<String>,
     against: Option<String>,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            from: given.whole("from")?,
-            to: given.whole("to")?,
-            plan: given.text("plan"),
-            against: given.text("against"),
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]
@@ -54,6 +50,7 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
         to,
         plan,
         against,
+        ..
     } = about;
     let here = Address::of("/diff")
         .with_some("from", from)

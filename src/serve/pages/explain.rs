@@ -1,32 +1,28 @@
 //! Why a page is a seed of a refresh, or why not, with the evidence.
 
 use askama::Template;
+use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::Explanation;
-use crate::serve::address::{Address, Named, linked};
+use crate::serve::address::{Address, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters, needed};
-use crate::told::{of_page, sentence};
+use crate::serve::query_params::some_whole;
 use seedbank_formats::shown::readable;
+use crate::told::{evidence_of_page, sentence_of_page};
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
     url: String,
     plan: Option<String>,
+    #[serde(default, deserialize_with = "some_whole")]
     refresh: Option<u32>,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            url: needed(given.text("url"), "url, the URL of a page")?,
-            plan: given.text("plan"),
-            refresh: given.whole("refresh")?,
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]
@@ -37,7 +33,9 @@ struct Page<'a> {
 }
 
 pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { url, plan, refresh } = about;
+    let About {
+        url, plan, refresh, ..
+    } = about;
     let which = which(plan, refresh);
     let answer = state.bank.explain(&url, &which)?;
     if form == Form::Json {
@@ -55,17 +53,11 @@ pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer
 
 impl Page<'_> {
     fn sentence(&self) -> String {
-        let answer = &self.answer;
-        let why = (answer.policy.as_ref(), &answer.why);
-        let alias = answer.page.alias.as_ref();
-        let text = sentence(&answer.asked, why, &answer.site, alias);
-        linked(&text, &Named::by(answer))
+        linked(&sentence_of_page(&self.answer))
     }
 
-    /// What comes after the URL and the sentence.
-    fn evidence(&self) -> String {
-        let text = of_page(&self.answer);
-        let lines: Vec<&str> = text.lines().skip(2).map(str::trim_start).collect();
-        linked(&lines.join("\n"), &Named::by(&self.answer))
+    fn evidence(&self) -> Vec<String> {
+        let lines = evidence_of_page(&self.answer).into_iter();
+        lines.map(|line| linked(&line)).collect()
     }
 }

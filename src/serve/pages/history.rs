@@ -1,6 +1,7 @@
 //! When a page was a seed, and why it came and went.
 
 use askama::Template;
+use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{Appearance, PageHistory};
@@ -9,22 +10,17 @@ use crate::serve::address;
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters, needed};
+use seedbank_formats::shown::readable;
 use crate::told::because;
 use seedbank_formats::shown::readable;
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
     url: String,
     plan: Option<String>,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            url: needed(given.text("url"), "url, the URL of a page")?,
-            plan: given.text("plan"),
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]
@@ -35,7 +31,7 @@ struct Page<'a> {
 }
 
 pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { url, plan } = about;
+    let About { url, plan, .. } = about;
     let plan = plan.as_deref();
     let history = state.bank.page_history(&url, plan, state.watch)?;
     if form == Form::Json {

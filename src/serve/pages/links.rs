@@ -1,6 +1,7 @@
 //! The pages at the other ends of a page's links, a hundred at a time.
 
 use askama::Template;
+use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{LinkDirection, LinkedPages, LinkedRequest};
@@ -9,30 +10,21 @@ use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters, needed};
+use crate::serve::query_params::whole;
+use seedbank_formats::shown::readable;
 use crate::told::state_name;
 use seedbank_formats::shown::readable;
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
     url: String,
     of: LinkDirection,
     site: Option<String>,
+    #[serde(default, deserialize_with = "whole")]
     from: u64,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        let both = [LinkDirection::In, LinkDirection::Out];
-        Ok(Self {
-            url: needed(given.text("url"), "url, the URL of a page")?,
-            of: needed(
-                given.one_of("of", &both.map(|of| (of.name(), of)))?,
-                "of, which is in or out",
-            )?,
-            site: given.text("site"),
-            from: given.whole("from")?.unwrap_or(0),
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]

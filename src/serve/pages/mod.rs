@@ -26,13 +26,14 @@ use axum::extract::{DefaultBodyLimit, State as Shared};
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
+use serde::de::DeserializeOwned;
 
 use super::answer::{Answer, Fault, TEXT};
 use super::asked::Asked;
 use super::desk::{Desk, State};
 use super::form::{Form, accepted};
-use super::given::{Given, Parameters};
 use super::guard::{FORM, Guard, HEALTH, MAX_BODY, watch_over};
+use super::query_params::media_type;
 
 /// The style of the server's pages, after that of every page.
 const STYLE: &str = include_str!("../serve.css");
@@ -71,7 +72,7 @@ pub(super) fn router(desk: Arc<Desk>, guard: Arc<Guard>) -> Router {
 type Made<T> = fn(&State<'_>, T, Form) -> Result<Answer, Fault>;
 
 /// Answers an address whose answer is the same as long as the state is.
-fn kept<T: Parameters + Send + 'static>(made: Made<T>) -> MethodRouter<Arc<Desk>> {
+fn kept<T: DeserializeOwned + Send + 'static>(made: Made<T>) -> MethodRouter<Arc<Desk>> {
     get(move |Shared(desk): Shared<Arc<Desk>>, asked: Asked<T>| {
         let Asked {
             about,
@@ -83,7 +84,7 @@ fn kept<T: Parameters + Send + 'static>(made: Made<T>) -> MethodRouter<Arc<Desk>
 }
 
 /// Answers an address whose answer is made for each request: it tells ages too.
-fn fresh<T: Parameters + Send + 'static>(made: Made<T>) -> MethodRouter<Arc<Desk>> {
+fn fresh<T: DeserializeOwned + Send + 'static>(made: Made<T>) -> MethodRouter<Arc<Desk>> {
     get(move |Shared(desk): Shared<Arc<Desk>>, asked: Asked<T>| {
         let Asked { about, form, .. } = asked;
         desk.answer(None, form, move |state| made(state, about, form))
@@ -105,8 +106,7 @@ async fn icon() -> Response<Body> {
 }
 
 async fn nothing(uri: Uri, headers: HeaderMap) -> Response<Body> {
-    let form = Given::of(&uri).form(&headers);
-    let form = form.unwrap_or_else(|_| accepted(&headers));
+    let form = media_type(&uri, &headers).unwrap_or_else(|_| accepted(&headers));
     let fault = Fault::new(
         StatusCode::NOT_FOUND,
         "there is no such page on this server",

@@ -1,6 +1,7 @@
 //! A page of the web: what the bank knows of it, what it is in every plan, and when it was a seed.
 
 use askama::Template;
+use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{
@@ -8,25 +9,21 @@ use crate::engine::{
     Why,
 };
 use crate::html::text::Count;
-use crate::serve::address::{self, Named, linked};
+use crate::serve::address::{self, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters, needed};
+use seedbank_formats::shown::readable;
 use crate::told::{sentence, state_name};
 use seedbank_formats::clock::time;
 use seedbank_formats::shown::readable;
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
     url: String,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            url: needed(given.text("url"), "url, the URL of a page")?,
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]
@@ -38,7 +35,7 @@ struct Page<'a> {
 }
 
 pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { url } = about;
+    let About { url, .. } = about;
     if form == Form::Json {
         return Answer::json(&state.bank.page(&url, PageLimits::AS_JSON)?);
     }
@@ -62,8 +59,8 @@ impl Page<'_> {
     fn why(&self, plan: &InPlan) -> String {
         let why = (plan.policy.as_ref(), &plan.why);
         let facts = &self.facts;
-        let text = sentence(&plan.asked, why, &facts.site, facts.alias.as_ref());
-        linked(&text, &Named::by(&(plan, &facts.alias)))
+        let alias = facts.alias.as_ref();
+        linked(&sentence(&plan.asked, why, &facts.site, alias))
     }
 
     /// What is known of its links, each way.

@@ -1,6 +1,7 @@
 //! A plan: what it asks for, and its refreshes.
 
 use askama::Template;
+use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{PlanDetail, RefreshView, Turnover};
@@ -9,26 +10,22 @@ use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters, needed};
+use crate::serve::query_params::whole;
 use crate::told::ShownPlan;
 use seedbank_formats::clock::time;
 
 /// Refreshes on one page.
 const ROWS: usize = 100;
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
     name: String,
     /// How many later refreshes stand on the pages before.
+    #[serde(default, deserialize_with = "whole")]
     from: usize,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            name: needed(given.text("name"), "name, that of a plan")?,
-            from: given.whole("from")?.unwrap_or(0),
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]
@@ -45,7 +42,7 @@ struct Page<'a> {
 }
 
 pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { name, from } = about;
+    let About { name, from, .. } = about;
     let plan = state.bank.plan(&name)?;
     if form == Form::Json {
         return Answer::json(&ShownPlan::of(&plan, state.name));

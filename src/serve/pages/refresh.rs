@@ -1,6 +1,7 @@
 //! A refresh: what it cost, and all its seeds, sorted and filtered by the address.
 
 use askama::Template;
+use serde::Deserialize;
 use std::cmp::Ordering;
 
 use super::frame::Frame;
@@ -11,7 +12,8 @@ use crate::serve::answer::{Answer, Fault};
 use crate::serve::asked::which;
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters};
+use crate::serve::query_params::{some_whole, whole};
+use seedbank_formats::shown::readable;
 use crate::told::SeedFormat;
 use seedbank_formats::clock::time;
 use seedbank_formats::shown::readable;
@@ -20,7 +22,8 @@ use seedbank_formats::shown::readable;
 const ROWS: usize = 200;
 
 /// What seeds are sorted by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum By {
     #[default]
     Rank,
@@ -33,8 +36,6 @@ enum By {
 }
 
 impl By {
-    const ALL: [Self; 5] = [Self::Rank, Self::Url, Self::Site, Self::Score, Self::Pages];
-
     /// Its name in addresses.
     const fn name(self) -> &'static str {
         match self {
@@ -47,34 +48,28 @@ impl By {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
+    #[serde(default, deserialize_with = "some_whole")]
     refresh: Option<u32>,
     plan: Option<String>,
     /// Only seeds whose URL has this text.
+    #[serde(default)]
     q: String,
+    #[serde(default)]
     sort: By,
     /// Whether the last come first.
+    #[serde(default)]
     desc: bool,
     /// Only seeds that are no pages any more.
+    #[serde(default)]
     dead: bool,
     /// How many seeds stand on the pages before.
+    #[serde(default, deserialize_with = "whole")]
     from: usize,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            refresh: given.whole("refresh")?,
-            plan: given.text("plan"),
-            q: given.text("q").unwrap_or_default(),
-            sort: given
-                .one_of("sort", &By::ALL.map(|by| (by.name(), by)))?
-                .unwrap_or_default(),
-            desc: given.holds("desc")?,
-            dead: given.holds("dead")?,
-            from: given.whole("from")?.unwrap_or(0),
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]
@@ -264,7 +259,7 @@ impl Page<'_> {
             let address = Address::of("/seeds").with("refresh", self.refresh.refresh);
             (format, address.with("format", format.name()))
         };
-        SeedFormat::ALL.iter().copied().map(of).collect()
+        SeedFormat::all().map(of).collect()
     }
 
     /// What the plan says of its parameters, by name.

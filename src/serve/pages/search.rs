@@ -1,6 +1,7 @@
 //! The search: pages and sites that a text names or is a part of.
 
 use askama::Template;
+use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{Found, SearchLimits};
@@ -9,7 +10,6 @@ use crate::serve::address::Address;
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters};
 use crate::told::state_name;
 
 /// How many sites and pages are found; as JSON as many as the command line finds unless it is told.
@@ -18,16 +18,13 @@ const FOUND: usize = 50;
 /// How many names are looked at: what takes well below a second.
 const LOOKED: u64 = 400_000;
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
+    #[serde(default)]
     q: String,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            q: given.text("q").unwrap_or_default(),
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]
@@ -39,7 +36,7 @@ struct Page<'a> {
 }
 
 pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { q: text } = about;
+    let About { q: text, .. } = about;
     let is_empty = text.trim().is_empty() && form == Form::Html;
     let found = if is_empty {
         None

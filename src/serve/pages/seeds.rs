@@ -5,29 +5,32 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State as Shared;
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
+use serde::Deserialize;
 
+use crate::named::Named;
 use crate::serve::answer::{Answer, CSV, Fault, JSON, JSON_LINES, PARQUET, TEXT};
 use crate::serve::asked::which;
 use crate::serve::desk::{Desk, State};
 use crate::serve::form::{Form, accepted};
-use crate::serve::given::{Given, Parameters};
+use crate::serve::query_params::{query, some_whole};
 use crate::told::{SeedFormat, write_seeds};
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct About {
     plan: Option<String>,
+    #[serde(default, deserialize_with = "some_whole")]
     refresh: Option<u32>,
     /// Without those that are no pages any more.
+    #[serde(default)]
     alive: bool,
+    format: Option<String>,
 }
 
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            plan: given.text("plan"),
-            refresh: given.whole("refresh")?,
-            alive: given.holds("alive")?,
-        })
-    }
+/// The format alone, of a query that may be wrong elsewhere.
+#[derive(Deserialize)]
+struct Format {
+    format: Option<String>,
 }
 
 pub(super) async fn answer(
@@ -35,45 +38,32 @@ pub(super) async fn answer(
     headers: HeaderMap,
     uri: Uri,
 ) -> Response<Body> {
-    let mut given = Given::of(&uri);
-    let format = given.text("format");
     // Errors are JSON too where seeds are.
-    let form = match &format {
-        Some(format) if format.starts_with("json") => Form::Json,
+    let form = match query(&uri) {
+        Ok(Format { format: Some(name) }) if name.starts_with("json") => Form::Json,
         _ => accepted(&headers),
     };
-    let about = About::of(&mut given).and_then(|about| given.all_known().map(|()| about));
-    let about = match about {
+    let about = match query(&uri) {
         Ok(about) => about,
         Err(fault) => return Answer::fault(&fault, form).into(),
     };
     desk.answer(Some(uri.to_string()), form, move |state| {
-        made(state, about, format.as_deref(), form)
+        made(state, about, form)
     })
     .await
 }
 
-fn made(
-    state: &State<'_>,
-    about: About,
-    format: Option<&str>,
-    form: Form,
-) -> Result<Answer, Fault> {
-    let format = match (format, form) {
+fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
+    let format = match (about.format.as_deref(), form) {
         (None, Form::Html) => SeedFormat::Text,
-        (None, Form::Json) | (Some("json"), _) => SeedFormat::Jsonl,
-        (Some(name), _) => {
-            let named = SeedFormat::ALL
-                .iter()
-                .copied()
-                .find(|format| format.name() == name);
-            named.ok_or_else(|| {
-                let all: Vec<&str> = SeedFormat::ALL.iter().map(|format| format.name()).collect();
-                let all = all.join(", ");
-                let text = format!("there is no such format of seeds: {all}");
+        (None, Form::Json) => SeedFormat::Jsonl,
+        (Some(name), _) => Named::find(SeedFormat::NAMED, name)
+            .filter(|format| format.is_there())
+            .ok_or_else(|| {
+                let all: Vec<&str> = SeedFormat::all().map(SeedFormat::name).collect();
+                let text = format!("there is no such format of seeds: {}", all.join(", "));
                 Fault::new(StatusCode::BAD_REQUEST, text)
-            })?
-        }
+            })?,
     };
     let refresh = state.bank.refresh_view(&which(about.plan, about.refresh))?;
     let mut seeds = state.bank.seeds(&which(None, Some(refresh.refresh)))?;

@@ -1,30 +1,26 @@
 //! A site: its pages by state, its seeds and why not others, whom it links to and who links to it.
 
 use askama::Template;
+use serde::Deserialize;
 
 use super::frame::Frame;
 use crate::engine::{LinksOfSite, SiteFacts, SiteInPlan, SiteLimits};
 use crate::html::text::Count;
-use crate::serve::address::{self, Address, Named, linked};
+use crate::serve::address::{self, Address, linked};
 use crate::serve::answer::{Answer, Fault};
 use crate::serve::desk::State;
 use crate::serve::form::Form;
-use crate::serve::given::{Given, Parameters, needed};
-use crate::told::{Lines, of_site_in_plan};
+use crate::told::of_site_in_plan;
 
 /// Pages that are looked at: what takes well below a second.
 const LOOKED: u64 = 20_000;
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct About {
     name: String,
-}
-
-impl Parameters for About {
-    fn of(given: &mut Given) -> Result<Self, Fault> {
-        Ok(Self {
-            name: needed(given.text("name"), "name, that of a site")?,
-        })
-    }
+    #[serde(rename = "format")]
+    _format: Option<Form>,
 }
 
 #[derive(Template)]
@@ -35,7 +31,7 @@ struct Page<'a> {
 }
 
 pub(super) fn made(state: &State<'_>, about: About, form: Form) -> Result<Answer, Fault> {
-    let About { name } = about;
+    let About { name, .. } = about;
     let limits = match form {
         Form::Html => SiteLimits {
             sites: 20,
@@ -74,8 +70,7 @@ impl Page<'_> {
 }
 
 /// What a plan's last refresh made of the site.
-fn in_plan(plan: &SiteInPlan) -> String {
-    let mut lines = Lines(String::new());
-    of_site_in_plan(&mut lines, plan);
-    linked(&lines.0, &Named::by(plan))
+fn in_plan(plan: &SiteInPlan) -> Vec<String> {
+    let lines = of_site_in_plan(plan).into_iter();
+    lines.map(|line| linked(&line)).collect()
 }
