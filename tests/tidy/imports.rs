@@ -305,6 +305,7 @@ const ORDERS: &[Order] = &[
                 "values",
                 "states",
             ],
+            &["parameter_flags"],
             &["failure"],
             &["log", "out_file"],
             &["output", "progress", "table", "metrics_file"],
