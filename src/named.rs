@@ -28,18 +28,18 @@ impl<T: Copy> Named<T> {
 macro_rules! named {
     (
         $(#[$of_enum:meta])*
-        pub enum $Enum:ident {
+        $vis:vis enum $Enum:ident {
             $($(#[$of_value:meta])* $Value:ident = $name:literal $(| $alias:literal)?, $about:literal;)+
         }
     ) => {
         $(#[$of_enum])*
-        pub enum $Enum {
+        $vis enum $Enum {
             $(#[doc = $about] $(#[$of_value])* $Value,)+
         }
 
         impl $Enum {
             /// Every value with its name, in the order in which they are offered.
-            pub const NAMED: &'static [$crate::named::Named<Self>] = &[$(
+            $vis const NAMED: &'static [$crate::named::Named<Self>] = &[$(
                 $crate::named::Named {
                     value: Self::$Value,
                     name: $name,
@@ -50,7 +50,7 @@ macro_rules! named {
 
             /// Its name, as it is asked for.
             #[must_use]
-            pub const fn name(self) -> &'static str {
+            $vis const fn name(self) -> &'static str {
                 match self {
                     $(Self::$Value => $name,)+
                 }
@@ -75,7 +75,7 @@ mod tests {
 
     named! {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub enum Size {
+        enum Size {
             Small = "small", "Fits";
             Large = "large" | "big", "Does not fit";
         }

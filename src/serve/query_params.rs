@@ -26,8 +26,10 @@ struct MediaType {
 
 /// The parameters of an address.
 pub(super) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Fault> {
-    let query = Query::try_from_uri(uri);
-    query.map(|Query(parameters)| parameters).map_err(refused)
+    match Query::try_from_uri(uri) {
+        Ok(Query(parameters)) => Ok(parameters),
+        Err(rejection) => Err(refused(&rejection)),
+    }
 }
 
 /// What the answer is written as: what the address says, or else the header.
@@ -36,7 +38,7 @@ pub(super) fn media_type(uri: &Uri, headers: &HeaderMap) -> Result<Form, Fault> 
     Ok(format.unwrap_or_else(|| accepted(headers)))
 }
 
-fn refused(rejection: QueryRejection) -> Fault {
+fn refused(rejection: &QueryRejection) -> Fault {
     let text = match rejection.source() {
         Some(cause) => cause.to_string(),
         None => rejection.body_text(),

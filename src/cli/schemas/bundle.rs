@@ -5,13 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::shape::{Parts, shape};
+use super::shape::{LOCAL, Parts, reference, shape};
 
 /// The file of the definitions that several files refer to.
 pub(super) const SHARED: &str = "definitions.schema.json";
-
-/// Where references within a file begin.
-const LOCAL: &str = "#/$defs/";
 
 /// What a file describes: one type or one of several, each with its title.
 pub(super) type Kinds = Vec<(Option<&'static str>, Value)>;
@@ -67,10 +64,10 @@ impl Bundle {
         reached
     }
 
-    fn with_names(&self, names: &BTreeSet<String>) -> Parts {
-        let named = names.iter();
-        named
-            .map(|name| (name.clone(), self.definitions[name].clone()))
+    fn definitions_of(&self, names: &BTreeSet<String>) -> Parts {
+        let all = self.definitions.iter();
+        all.filter(|(name, _)| names.contains(*name))
+            .map(|(name, definition)| (name.clone(), definition.clone()))
             .collect()
     }
 
@@ -92,7 +89,7 @@ impl Bundle {
                 .collect();
             json!({ "oneOf": kinds })
         };
-        let local = self.with_names(&self.reached(referred(&schema)));
+        let local = self.definitions_of(&self.reached(referred(&schema)));
         if !local.is_empty() {
             schema["$defs"] = local.into();
         }
@@ -117,7 +114,7 @@ impl Bundle {
 
     /// The schema of the file of shared definitions.
     pub(super) fn shared(&self) -> Value {
-        json!({ "$defs": self.with_names(&self.shared) })
+        json!({ "$defs": self.definitions_of(&self.shared) })
     }
 
     fn refer_to_shared(&self, schema: &mut Value) {
@@ -140,11 +137,6 @@ impl Bundle {
             _ => {}
         }
     }
-}
-
-/// The name of the definition that a schema refers to.
-pub(super) fn reference(parts: &Parts) -> Option<&str> {
-    parts.get("$ref")?.as_str()?.strip_prefix(LOCAL)
 }
 
 /// The definitions that a schema refers to.

@@ -10,10 +10,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::bundle::reference;
-
 /// The keywords of a schema, or definitions by name.
 pub(super) type Parts = Map<String, Value>;
+
+/// Where references within a file begin.
+pub(super) const LOCAL: &str = "#/$defs/";
+
+/// The name of the definition that a schema refers to.
+pub(super) fn reference(parts: &Parts) -> Option<&str> {
+    parts.get("$ref")?.as_str()?.strip_prefix(LOCAL)
+}
 
 /// A schema in that form; `definitions` are those that it refers to, as they were derived.
 pub(super) fn shape(schema: Value, definitions: &Parts) -> Value {

@@ -17,7 +17,7 @@ use seedbank_formats::clock::time;
 /// Events on one page.
 const ROWS: usize = 100;
 
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct About {
     /// How many later events stand on the pages before.
