@@ -276,13 +276,13 @@ const ORDERS: &[Order] = &[
         lines: &[
             &[
                 "time_limit",
-                "last_words",
+                "abort_handler",
                 "environment",
                 "values",
                 "states",
             ],
             &["failure"],
-            &["log", "out_file"],
+            &["log", "atomic_file"],
             &["output", "progress", "table", "metrics_file"],
             &["session", "compressed"],
             &["policy_flags"],

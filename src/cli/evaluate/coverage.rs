@@ -1,4 +1,4 @@
-//! `evaluate coverage`: every cover method compared with random seeds.
+//! `evaluate coverage`: compares every cover method with random seeds.
 
 use std::path::Path;
 
@@ -21,42 +21,42 @@ Examples:
   seedbank evaluate bank coverage --per-site 5 --hops 3 --max-sites 200
   seedbank evaluate bank coverage --format csv > coverage.csv";
 
-/// Select by every cover method on the same sites and compare what the seeds cover
+/// Compare what the seeds of every cover method cover, on the same sites
 ///
-/// By seeds per site from 1 to `--per-site` at `--hops` hops, and by hops from 1 to `--hops` with
-/// `--fixed-seeds` seeds per site. Means over sites of the covered share of pages and of positive
-/// value, and how much that is above random seeds.
+/// Runs two experiments: 1 to `--per-site` seeds per site at `--hops` hops, and 1 to `--hops` hops with
+/// `--fixed-seeds` seeds per site. Reports the covered share of pages and of positive value, averaged
+/// over sites, and the improvement over random seeds.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CoverageArgs {
-    /// Seeds per site go from 1 to this
+    /// Maximum number of seeds per site; every number from 1 is tried
     #[arg(long, value_name = "N", default_value_t = 10,
         value_parser = whole::<u32>(1..=1000))]
     per_site: u32,
-    /// Hops go from 1 to this
+    /// Maximum number of hops; every number from 1 is tried
     #[arg(long, value_name = "N", default_value_t = 5,
         value_parser = whole::<u32>(1..=100))]
     hops: u32,
-    /// Seeds per site while the hops vary
+    /// Seeds per site in the experiment that varies the hops
     #[arg(long, value_name = "N", default_value_t = 5,
         value_parser = whole::<u32>(1..=1000))]
     fixed_seeds: u32,
-    /// Leave out sites with fewer crawled pages, which nearly any seeds cover
+    /// Skip sites with fewer crawled pages, since almost any seeds cover them
     #[arg(long, value_name = "N", default_value_t = 10,
         value_parser = whole::<u32>(1..=u32::MAX))]
     min_pages: u32,
-    /// Draw so many sites where there are more
+    /// Maximum number of sites; if there are more, a random sample is drawn
     #[arg(long, value_name = "N", default_value_t = 1000,
         value_parser = whole::<u32>(1..=1_000_000))]
     max_sites: u32,
-    /// How many streams of random seeds to average
+    /// Number of random seed sets to average over
     #[arg(long, value_name = "N", default_value_t = 20,
         value_parser = whole::<u32>(1..=10_000))]
     draws: u32,
-    /// The seed of the streams, and of the draw of sites
+    /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
-    /// The value of a page that is neither spam nor clicked
+    /// Value of a page that is neither spam nor clicked
     #[arg(
         long,
         value_name = "X",
@@ -64,7 +64,7 @@ pub(super) struct CoverageArgs {
         allow_negative_numbers = true
     )]
     value_base: Value,
-    /// The value of a spam page
+    /// Value of a spam page
     #[arg(
         long,
         value_name = "X",
@@ -72,7 +72,7 @@ pub(super) struct CoverageArgs {
         allow_negative_numbers = true
     )]
     value_spam: Value,
-    /// The value of a clicked page
+    /// Value of a clicked page
     #[arg(
         long,
         value_name = "X",
@@ -80,7 +80,7 @@ pub(super) struct CoverageArgs {
         allow_negative_numbers = true
     )]
     value_clicked: Value,
-    /// What a quality of 1 adds to the value of a page
+    /// Value added to a page with quality 1, in proportion for lower qualities
     #[arg(
         long,
         value_name = "X",
@@ -88,7 +88,7 @@ pub(super) struct CoverageArgs {
         allow_negative_numbers = true
     )]
     value_quality: Value,
-    /// The share of uncrawled links that lead to something new; else from each site's digests
+    /// Share of uncrawled links that lead to new content [default: estimated per site from digests]
     #[arg(long, value_name = "X")]
     p_uniq: Option<Value>,
     #[command(flatten)]
@@ -120,12 +120,12 @@ pub(super) fn run(
     args.format.print(&found?, text, csv)
 }
 
-/// Which share of a point is shown.
+/// Selects which share of a point to show.
 type Shown = fn(&CoveragePoint) -> &CoverageShare;
-/// Along which axis the points of a curve lie.
+/// Selects the coordinate of a point on the axis.
 type Axis = fn(&CoveragePoint) -> u32;
 
-/// The two measures of what is covered.
+/// The two measures of coverage.
 const MEASURES: [(&str, Shown); 2] = [
     ("value", |point| &point.value),
     ("pages", |point| &point.pages),
@@ -165,7 +165,7 @@ fn title(what: &str, axis: &str, curves: &[CoverageCurve]) -> String {
             format!("{} per site, h hops", counted(point.seeds, "seed"))
         }
     });
-    format!("{what} covered, in per cent above random ± standard error ({fixed})\n")
+    format!("{what} covered, in percent above random ± standard error ({fixed})\n")
 }
 
 fn table(axis: &str, curves: &[CoverageCurve], at: Axis, of: Shown) -> String {
@@ -183,7 +183,7 @@ fn table(axis: &str, curves: &[CoverageCurve], at: Axis, of: Shown) -> String {
             let mut row = vec![name(curve)];
             row.extend(curve.points.iter().map(|point| {
                 let share = of(point);
-                // The first curve is random itself, for which the covered share is shown.
+                // The first curve is the random baseline itself, so its absolute coverage is shown.
                 if place == 0 {
                     format!("({:.1} %)", share.percent.mean)
                 } else {
@@ -205,7 +205,7 @@ fn name(curve: &CoverageCurve) -> String {
     }
 }
 
-/// One line for each experiment, method and point.
+/// Formats the result as CSV: one line per experiment, method and point.
 fn csv(found: &CoverageEvaluation) -> String {
     let header = [
         "by",

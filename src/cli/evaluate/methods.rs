@@ -1,4 +1,4 @@
-//! `evaluate methods`: every method and baseline side by side, by what is gathered per page fetched.
+//! `evaluate methods`: compares every method and baseline by what crawls gather per page fetched.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -25,14 +25,13 @@ Examples:
   seedbank evaluate bank methods --plan sites --since 3
   seedbank evaluate bank methods --format csv > methods.csv";
 
-/// Choose seeds by every method and by what crawlers use today, and compare what crawls from them
-/// gather per page fetched
+/// Compare crawls from seeds of every method and of common baselines
 ///
-/// Every list is chosen with everything known; --draws times with a random tenth of the crawled
-/// pages held out, whose links, clicks and digests are unknown then; and, where the bank has a past,
-/// with what was crawled after an early batch held out. All are judged over everything by
-/// breadth-first crawls of so many fetches, in the order of `evaluate budget`. It ends with the plan
-/// to take.
+/// Each list is selected from everything that is known; `--draws` times with the links, clicks and
+/// digests of a random tenth of the crawled pages held out; and, if the bank has enough history, with
+/// the pages that were first crawled after an early batch held out. All lists are evaluated on the
+/// complete state by breadth-first crawls, in the order of `evaluate budget`. The output ends with the
+/// recommended plans.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MethodsArgs {
@@ -40,21 +39,21 @@ pub(super) struct MethodsArgs {
     #[arg(long, value_name = "K,...", value_delimiter = ',', default_value = "20,100",
         value_parser = whole::<u32>(1..=1_000_000))]
     seeds: Vec<u32>,
-    /// Pages that crawls fetch [default: a tenth, half and twice as many as are crawled]
+    /// Numbers of fetches [default: a tenth of, half of and twice the number of crawled pages]
     #[arg(long, value_name = "N,...", value_delimiter = ',',
         value_parser = whole::<u64>(1..=u64::MAX))]
     budget: Vec<u64>,
-    /// How often pages are held out; 0 chooses with everything known alone
+    /// Number of runs with pages held out; 0 holds out none
     #[arg(long, value_name = "N", default_value_t = MethodsRequest::default().draws,
         value_parser = whole::<u32>(0..=1000))]
     draws: u32,
-    /// Compare this plan as well, and let pages be worth what it says
+    /// Also compare this plan, and use its values of pages
     #[arg(long, value_name = "NAME")]
     plan: Option<String>,
-    /// The batch after which seeds are also chosen [default: the first that the bank can tell of]
+    /// Also select seeds as after this batch [default: the earliest that the bank can reconstruct]
     #[arg(long, value_name = "BATCH")]
     since: Option<BatchId>,
-    /// The seed of all random draws
+    /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 0)]
     rng_seed: u64,
     #[command(flatten)]
@@ -63,11 +62,11 @@ pub(super) struct MethodsArgs {
     format: TableFormatArgs,
 }
 
-/// What pages are worth.
+/// The values of pages.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What pages are worth, as for plans over the web")]
+#[command(next_help_heading = "Values of pages, as in plans over the web")]
 struct ValueArgs {
-    /// By weights, or by PageRank on the whole graph
+    /// Use weights, or PageRank on the whole graph
     #[arg(long, value_enum, value_name = "WHAT")]
     value_by: Option<ValueByFlag>,
     /// Value of a page that is neither spam nor clicked [default: 1]
@@ -79,13 +78,13 @@ struct ValueArgs {
     /// Value of a clicked page [default: 10]
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     value_clicked: Option<Value>,
-    /// What a quality of 1 adds to the value of a page [default: 0]
+    /// Value added to a page with quality 1, in proportion for lower qualities [default: 0]
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     value_quality: Option<Value>,
-    /// Value of a page that nobody has crawled [default: 0]
+    /// Value of a page that has not been crawled [default: 0]
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     value_known: Option<Value>,
-    /// Share of uncrawled links that lead to something new; else from each site's digests
+    /// Share of uncrawled links that lead to new content [default: estimated per site from digests]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     p_uniq: Option<Value>,
 }
@@ -127,7 +126,7 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
     text.push_str(&compared(&found.comparison));
     text.push_str(&claim_lines(&found.comparison.claims));
     if !found.recommended.is_empty() {
-        text.push_str("\nThe plan to take, for each number of seeds and fetches:\n");
+        text.push_str("\nRecommended plans, by number of seeds and fetches:\n");
     }
     for plan in &found.recommended {
         let name = format!("for-{}-{}", plan.seeds, plan.budget);
@@ -142,14 +141,14 @@ fn text(found: &MethodsEvaluation, bank: &str) -> String {
     text
 }
 
-/// The lists side by side: a table for each number of seeds and fetches.
+/// Formats the lists as text: one table for each number of seeds and fetches.
 pub(super) fn compared(found: &Comparison) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     if found.draws > 0 {
         let _ = writeln!(
             text,
-            "held out: chosen without {} and judged with everything; mean of {} ± standard error",
+            "held out: selected without {} and evaluated with everything; mean of {} ± standard error",
             counted(found.held_out, "crawled page"),
             counted(found.draws, "draw"),
         );
@@ -157,7 +156,7 @@ pub(super) fn compared(found: &Comparison) -> String {
     if let (Some(since), Some(pages)) = (found.since, found.crawled_since) {
         let _ = writeln!(
             text,
-            "since: chosen without the {} that came after batch {since}, judged with everything",
+            "since: selected without the {} that came after batch {since}, evaluated with everything",
             counted(pages, "crawled page")
         );
     }
@@ -186,6 +185,7 @@ pub(super) fn compared(found: &Comparison) -> String {
 fn table(lists: &[&ComparedList], found: &Comparison) -> String {
     let (held, past) = (found.draws > 0, found.since.is_some());
     let mut header = vec!["list", "value", "crawled", "% of PageRank"];
+    // Columns exist only for the runs that were made, so that the table stays narrow.
     if held {
         header.extend(["held out: value", "crawled", "new", "% of PageRank"]);
         header.extend(["crawled pages alone: value", "new"]);
@@ -214,6 +214,7 @@ fn table(lists: &[&ComparedList], found: &Comparison) -> String {
                 cell(held.of_crawled.value, 0),
                 cell(held.of_crawled.new_pages, 0),
             ]),
+            // A baseline without held-out runs gets empty cells, so that columns stay aligned.
             None if held => row.extend(std::iter::repeat_n("-".to_owned(), 6)),
             None => row.push(cell(list.known.of_crawled.value, 0)),
         }
@@ -228,7 +229,7 @@ fn table(lists: &[&ComparedList], found: &Comparison) -> String {
     aligned(&header, &rows)
 }
 
-/// The parameters of a plan as flags.
+/// Formats the parameters of a plan as flags.
 fn flags(parameters: &PlanOptions) -> String {
     let mut text = String::new();
     let Ok(serde_json::Value::Object(parameters)) = serde_json::to_value(parameters) else {
@@ -245,7 +246,7 @@ fn flags(parameters: &PlanOptions) -> String {
     text
 }
 
-/// A path as a shell takes it.
+/// Quotes a path for a shell.
 fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
     if !path.is_empty() && path.chars().all(is_plain) {
@@ -262,6 +263,7 @@ fn csv(found: &MethodsEvaluation) -> String {
     for chosen in ["known", "held_out", "since"] {
         for counted in ["all", "of_crawled"] {
             for what in ["fetched", "value", "crawled", "new_pages", "pagerank"] {
+                // Each figure is followed by its error, in the order of `numbers`.
                 let name = format!("{chosen}_{counted}_{what}");
                 header.push(format!("{name}_error"));
                 let last = header.len() - 1;
@@ -299,7 +301,7 @@ fn csv(found: &MethodsEvaluation) -> String {
     comma_separated(&header, &rows)
 }
 
-/// Every figure with its error; empty fields where it was not measured.
+/// Formats every figure with its error; fields that were not measured are empty.
 fn numbers(found: Option<ByFetches>) -> Vec<String> {
     let both = [
         found.map(|found| found.all),

@@ -1,19 +1,19 @@
-//! Errors of the library that name parameters, in terms of the command line: by their flags.
+//! Texts of library errors that name parameters, in terms of the flags of the command line.
 
 use indicatif::BinaryBytes;
 use seedbank::engine::{BadCover, EngineError, Family, PlanError, RequestError, StoreError};
 use seedbank::shown::shortened;
 
-/// The whole text of an error; `None` where the library's own words, with those of its causes, will
-/// do.
+/// Returns the whole text of an error; `None` if the library's own text, with its causes, needs no
+/// change.
 pub(super) fn engine(error: &EngineError) -> Option<String> {
     match error {
         EngineError::Plan(e) => plan(e),
         EngineError::Request(RequestError::KeepsNothing) => {
-            Some("--keep 0 would delete the refresh itself; keep at least 1".to_owned())
+            Some("--keep 0 would delete the refresh itself; use at least 1".to_owned())
         }
         EngineError::Store(StoreError::NoRoom { path, needed, free }) => Some(format!(
-            "what is to be written to {} takes {}, and {} are free",
+            "not enough disk space for {}: expected {}, found {} free",
             path.display(),
             BinaryBytes(*needed),
             BinaryBytes(*free)
@@ -24,22 +24,19 @@ pub(super) fn engine(error: &EngineError) -> Option<String> {
                 shortened(url),
                 shortened(meant)
             ),
-            None => format!(
-                "{} has no scheme; write https:// or http:// before it",
-                shortened(url)
-            ),
+            None => format!("{} has no scheme; add https:// or http://", shortened(url)),
         }),
         _ => None,
     }
 }
 
-/// The whole text of an error of a plan; `None` as in [`engine`].
+/// Returns the whole text of a plan error; `None` as in [`engine`].
 pub(super) fn plan(error: &PlanError) -> Option<String> {
     let text = match error {
         PlanError::File(source) => return Some(format!("the plan file: {source}")),
         PlanError::Kept(source) => {
             return Some(format!(
-                "the plan was kept by another version of seedbank ({source}); name a new plan"
+                "the plan was stored by another version of seedbank ({source}); use a new plan name"
             ));
         }
         PlanError::OtherFamily {
@@ -47,18 +44,18 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
             parameters,
             family,
         } => return Some(other_family(method, parameters, *family)),
-        PlanError::NoCoreSize => "--new-members goes with --core-size; give that too",
+        PlanError::NoCoreSize => "--new-members requires --core-size",
         PlanError::TwoRules => {
-            "a core is extracted by density or by size; give --density and --growth, or --core-size and --new-members"
+            "--density and --growth conflict with --core-size and --new-members; cores are extracted by density or by size"
         }
         PlanError::NoIterations => {
-            "--iterations goes with --hits classic; converged HITS iterates until it is certain"
+            "--iterations requires --hits classic; converged HITS iterates until the result is proved"
         }
         PlanError::TwoPicks => {
-            "--succeed keeps seeds and --pick best does not; give one of the two"
+            "--succeed conflicts with --pick best: it keeps seeds, which --pick best never does; remove one of them"
         }
         PlanError::NothingToTune => {
-            "--tune tries hops and prices for a crawl over the whole web; give --scope web and a --budget, and leave --hops or --fetch-cost out"
+            "--tune tries hops and fetch costs for a crawl over the whole web; use --scope web and --budget, and omit --hops or --fetch-cost"
         }
         PlanError::Cover(e) => return covering(e),
         _ => return None,
@@ -71,90 +68,89 @@ fn other_family(method: &str, parameters: &[&str], family: Family) -> String {
     let ending = if flags.len() > 1 { "" } else { "s" };
     let other = match family {
         Family::Cores => "--method cores",
-        Family::Cover => "a cover method (--method max-weight, say)",
+        Family::Cover => "a cover method (such as --method max-weight)",
     };
     format!(
-        "the plan's method is {method}, and {} belong{ending} to {other}; leave out what does not fit, or name the method",
+        "{} belong{ending} to {other}, but the plan's method is {method}; remove what does not fit, or give the method",
         flags.join(", ")
     )
 }
 
-/// The text of an error about parameters of a cover method.
+/// Returns the text of an error about parameters of a cover method.
 fn covering(error: &BadCover) -> Option<String> {
     Some(match error {
         BadCover::CannotRemove(method) => format!(
-            "`--covered remove` makes no sense for {method}; leave it out, or take max-out, max-weight or max-scc"
+            "{method} does not support `--covered remove`; omit it, or use max-out, max-weight or max-scc"
         ),
         BadCover::CannotZero => {
-            "max-out always removes the pages it has covered; leave `--covered zero` out, or take `max-weight --depth 1`"
+            "max-out always removes the pages that it has covered; omit `--covered zero`, or use `max-weight --depth 1`"
                 .to_owned()
         }
         BadCover::NoDepth(method) => format!(
-            "{method} takes no `--depth`; leave it out, or take max-weight, max-scc or root-scc"
+            "{method} does not support `--depth`; omit it, or use max-weight, max-scc or root-scc"
         ),
         BadCover::GreedyDepth { depth, hops } => format!(
-            "greedy always looks {hops} hops deep, as far as it covers; leave `--depth {depth}` out, or take `max-weight --depth {depth}`"
+            "greedy always looks {hops} hops ahead, as far as a seed covers; omit `--depth {depth}`, or use `max-weight --depth {depth}`"
         ),
         BadCover::TooDeep { depth, hops } => format!(
-            "a depth of {depth} is more than the {hops} hops that a seed covers; take `--depth {hops}` or less, or raise `--hops`"
+            "expected a depth of at most the {hops} hops that a seed covers, found {depth}; use `--depth {hops}` or less, or raise `--hops`"
         ),
         BadCover::TooManyHops { hops, most } => {
-            format!("{hops} hops are more than any site has; take `--hops {most}` or less")
+            format!("expected at most {most} hops, found {hops}; no site has more; lower `--hops`")
         }
         BadCover::TwoCounts => {
-            "`--per-site` and `--seeds` contradict each other; give one of them".to_owned()
+            "`--per-site` conflicts with `--seeds`; use one of them".to_owned()
         }
         BadCover::NothingToShare => {
-            "`--share` needs a total to share out; add `--seeds N`".to_owned()
+            "`--share` requires a total number of seeds; add `--seeds N`".to_owned()
         }
         BadCover::WeightTooLarge {
             setting,
             value,
             most,
-        } => format!("`--{setting}` {value} is too large; take one from -{most} to {most}"),
+        } => format!("`--{setting}`: expected a value from -{most} to {most}, found {value}"),
         BadCover::NoProbability(value) => {
-            format!("`--p-uniq {value}` is no probability; take one from 0 to 1")
+            format!("`--p-uniq`: expected a probability from 0 to 1, found {value}")
         }
         _ => return over_web(error),
     })
 }
 
-/// The text of an error about parameters of a plan over the whole web.
+/// Returns the text of an error about parameters of a plan over the whole web.
 fn over_web(error: &BadCover) -> Option<String> {
     Some(match error {
         BadCover::OnlyPerSite(method) => format!(
-            "{method} works site by site; leave `--scope web` out, or take greedy or max-weight"
+            "{method} selects site by site; omit `--scope web`, or use greedy or max-weight"
         ),
         BadCover::PerSiteOverWeb => {
-            "a plan over the whole web has one list: give `--seeds` in the place of `--per-site`"
+            "a plan over the whole web has one list of seeds; use `--seeds` instead of `--per-site`"
                 .to_owned()
         }
         BadCover::ShareOverWeb => {
-            "a plan over the whole web shares nothing out over sites; leave `--share` out"
+            "a plan over the whole web does not distribute seeds over sites; omit `--share`"
                 .to_owned()
         }
         BadCover::RemoveOverWeb => {
-            "over the whole web only max-out removes the pages it has covered; leave `--covered remove` out"
+            "over the whole web, only max-out removes the pages that it has covered; omit `--covered remove`"
                 .to_owned()
         }
         BadCover::NoGain(method) => format!(
-            "{method} picks by no value that a `--fetch-cost` could be taken from; take greedy or max-weight"
+            "{method} does not select by value, so `--fetch-cost` does not apply; use greedy or max-weight"
         ),
         BadCover::NoPrice { price, most } => {
-            format!("`--fetch-cost {price}` is no price of a page; take one from 0 to {most}")
+            format!("`--fetch-cost`: expected a value from 0 to {most}, found {price}")
         }
         BadCover::NoBudget(method) => format!(
-            "`--budget` tries hops and prices of greedy, not of {method}; leave it out, or take greedy"
+            "`--budget` applies to greedy only, and the method is {method}; omit it, or use greedy"
         ),
         BadCover::EmptyBudget => {
-            "a crawl with a `--budget` of 0 fetches nothing; take at least 1".to_owned()
+            "`--budget`: expected at least 1 page, found 0".to_owned()
         }
         BadCover::NothingToTune => {
-            "`--tune-visits` limits what a `--budget` tries; give that too, or leave it out"
-                .to_owned()
+            "`--tune-visits` requires `--budget`, whose search it limits".to_owned()
         }
         BadCover::NeedsWeb(parameter) => format!(
-            "`--{parameter}` belongs to plans over the whole web; give `--scope web`, or leave it out"
+            "`--{parameter}` applies only to plans over the whole web; add `--scope web`, or omit `--{parameter}`"
         ),
         _ => return None,
     })
@@ -171,37 +167,34 @@ mod tests {
         let cases = [
             (
                 "hops = 3\ndepth = 1",
-                "the plan's method is cores, and --hops, --depth belong to a cover method (--method max-weight, say); leave out what does not fit, or name the method",
+                "--hops, --depth belong to a cover method (such as --method max-weight), but the plan's method is cores; remove what does not fit, or give the method",
             ),
             (
                 "method = 'greedy'\ndensity = 60",
-                "the plan's method is greedy, and --density belongs to --method cores; leave out what does not fit, or name the method",
+                "--density belongs to --method cores, but the plan's method is greedy; remove what does not fit, or give the method",
             ),
             (
                 "method = 'random'\nshare = 'value'",
-                "`--share` needs a total to share out; add `--seeds N`",
+                "`--share` requires a total number of seeds; add `--seeds N`",
             ),
             (
                 "method = 'max-out'\nvalue-spam = 1000001",
-                "`--value-spam` 1000001 is too large; take one from -1000000 to 1000000",
+                "`--value-spam`: expected a value from -1000000 to 1000000, found 1000001",
             ),
             (
                 "method = 'greedy'\nbudget = 100",
-                "`--budget` belongs to plans over the whole web; give `--scope web`, or leave it out",
+                "`--budget` applies only to plans over the whole web; add `--scope web`, or omit `--budget`",
             ),
             (
                 "method = 'greedy'\nscope = 'web'\nper-site = 3",
-                "a plan over the whole web has one list: give `--seeds` in the place of `--per-site`",
+                "a plan over the whole web has one list of seeds; use `--seeds` instead of `--per-site`",
             ),
             (
                 "method = 'random'\nscope = 'web'\nfetch-cost = 0.5",
-                "random picks by no value that a `--fetch-cost` could be taken from; take greedy or max-weight",
+                "random does not select by value, so `--fetch-cost` does not apply; use greedy or max-weight",
             ),
-            (
-                "new-members = 2",
-                "--new-members goes with --core-size; give that too",
-            ),
-            ("seeds = 0", "0 seeds are asked for; ask for at least 1"),
+            ("new-members = 2", "--new-members requires --core-size"),
+            ("seeds = 0", "expected at least 1 seed, found 0"),
         ];
         for (options, text) in cases {
             let error = PlanOptions::from_toml(options).unwrap().decide();
