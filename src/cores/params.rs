@@ -109,29 +109,31 @@ impl Default for CoreParams {
 /// Parameters that make no sense.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadParams {
-    /// No seed is asked for.
-    #[error("0 seeds are asked for; ask for at least 1")]
+    /// Zero seeds.
+    #[error("expected at least 1 seed, found 0")]
     NoSeeds,
-    /// Classic HITS without iterations has no scores.
-    #[error("classic HITS needs at least 1 iteration")]
+    /// Classic HITS with zero iterations, which gives no scores.
+    #[error("expected at least 1 iteration of classic HITS, found 0")]
     NoIterations,
-    /// Classic HITS with so many iterations would run for days.
+    /// Classic HITS with too many iterations, which would run for days.
     #[error(
-        "{0} iterations are too many; classic HITS takes at most {MAX_ITERATIONS}, and 60 are usual"
+        "expected at most {MAX_ITERATIONS} iterations of classic HITS, found {0}; 60 are usual"
     )]
     TooManyIterations(u32),
-    /// A core has at least a hub and an authority.
-    #[error("a core has at least 2 pages (a hub and an authority); {0} is too small a core size")]
+    /// A core size below two: a core has at least a hub and an authority.
+    #[error("expected a core size of at least 2 pages (a hub and an authority), found {0}")]
     SmallCore(u32),
-    /// Rounds that add nothing would never end.
-    #[error("0 new members a round would never reach the core size; give at least 1")]
+    /// Zero new members per round, so that extraction would never end.
+    #[error("expected at least 1 new member per round, found 0")]
     NoNewMembers,
-    /// A core without a hub has no seed.
-    #[error("a core needs a hub to be its seed; the most hubs must be at least 1")]
-    NoHubs,
-    /// Classic HITS proves nothing of what it finds.
+    /// A maximum of zero hubs: a core without a hub has no seed.
     #[error(
-        "classic HITS proves no bound, so its cores cannot be within one; ask for converged ones, or within 0 per cent"
+        "expected a maximum of at least 1 hub per core, found 0; a core needs a hub as its seed"
+    )]
+    NoHubs,
+    /// Classic HITS with a bound, which it cannot prove.
+    #[error(
+        "classic HITS cannot prove a bound on its cores; use converged HITS, or a bound of 0 per cent"
     )]
     ClassicWithin,
 }

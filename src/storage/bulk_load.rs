@@ -70,7 +70,7 @@ impl Unfinished {
             what: format!("an interrupted bulk load cannot be finished: {what}"),
         };
         let Self::Load(intent) = self else {
-            let what = "an earlier version of Seedbank began it, which recorded no checksums";
+            let what = "an earlier version of Seedbank, which recorded no checksums, began it";
             return Err(unfinishable(what.to_owned()));
         };
         let bytes = intent.files.iter().map(|file| file.bytes).sum();
@@ -176,7 +176,7 @@ impl Writer {
             let table = table.ok_or_else(|| StoreError::Damaged {
                 table: META.name,
                 key: "Intent".to_owned(),
-                what: format!("there is no table {name}"),
+                what: format!("unknown table {name}"),
             })?;
             let files = part.iter().map(|file| place.join(&file.name));
             self.store.rocks.ingest(table.name, files.collect())?;

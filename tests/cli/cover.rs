@@ -169,7 +169,7 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
         ),
         (
             &["--method", "greedy", "--covered", "remove"],
-            "makes no sense for greedy",
+            "greedy does not support",
         ),
         (
             &["--method", "max-weight", "--depth", "6"],
@@ -181,12 +181,15 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
         ),
         (
             &["--method", "random", "--per-site", "1", "--seeds", "1"],
-            "contradict",
+            "conflicts",
         ),
-        (&["--method", "random", "--p-uniq", "2"], "no probability"),
+        (
+            &["--method", "random", "--p-uniq", "2"],
+            "expected a probability",
+        ),
         (
             &["--method", "random", "--value-spam", "ten"],
-            "no decimal number",
+            "expected a decimal number",
         ),
         (&["--method", "best"], "invalid value 'best'"),
     ] {

@@ -150,7 +150,7 @@ fn tables_and_lines_have_every_list() {
     assert_eq!(text.matches("harmonic").count(), 4, "{text}");
     assert!(text.contains("\n2 seeds, 3 fetches\n"), "{text}");
     assert!(
-        text.contains("held out: chosen without 1 crawled page and judged"),
+        text.contains("held out: selected without 1 crawled page and evaluated"),
         "{text}"
     );
     let csv = place

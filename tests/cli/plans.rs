@@ -56,7 +56,7 @@ fn plans_are_listed_and_shown() {
         assert_eq!(one["kept"], json!([2, 3]));
     }
     let told = place.run(&words("plans bank show none")).fails(2);
-    assert!(told.contains("`seedbank plans` lists them"), "{told}");
+    assert!(told.contains("`seedbank plans` lists the plans"), "{told}");
 }
 
 /// What is shown makes the same plan: as a command, and as a plan file.
@@ -129,16 +129,16 @@ fn a_name_alone_makes_no_plan() {
         let told = place.run(&words(line)).fails(2);
         assert!(
             told.starts_with(
-                "error: the bank has no plan \"weakly\" (it has default, weekly), and nothing"
+                "error: the bank has no plan \"weakly\" (it has default, weekly), and no parameters"
             ),
             "{told}"
         );
-        assert!(told.contains("`--method cores`, say"), "{told}");
+        assert!(told.contains("such as `--method cores`"), "{told}");
     }
     assert_eq!(place.run(&words("plans bank")).done().lines().count(), 2);
     let new = Place::with_bank();
     let told = new.run(&words("refresh bank --plan weakly")).fails(2);
-    assert!(told.contains("(it has none yet)"), "{told}");
+    assert!(told.contains("(it has no plans yet)"), "{told}");
     assert_eq!(
         new.run(&words("refresh bank --plan default")).status,
         Some(5)

@@ -376,7 +376,7 @@ fn a_comparison_can_be_stopped_and_refuses_what_makes_no_sense() {
         &Unwatched,
     )
     .unwrap_err();
-    assert_eq!(empty, "today names no seeds");
+    assert_eq!(empty, "today contains no seeds");
     for fetches in [0, 20_001] {
         let asked = CompareRequest {
             fetches: vec![1, fetches],

@@ -84,14 +84,14 @@ fn parameters_of_the_other_family_are_refused() {
     let text = refused("hops = 3\ndepth = 1");
     assert_eq!(
         text,
-        "the plan's method is cores, and hops, depth belong to a cover method (max-weight, say); leave out what does not fit, or name the method"
+        "hops, depth belong to a cover method (such as max-weight), but the plan's method is cores; remove what does not fit, or give the method"
     );
     let text = refused("method = 'greedy'\ndensity = 60");
-    assert!(text.contains("greedy, and density belongs to the method cores"));
-    assert!(refused("method = 'greedy'\ndepth = 2").contains("greedy always looks 5 hops deep"));
-    assert!(refused("method = 'random'\ncovered = 'remove'").contains("makes no sense"));
-    assert!(refused("method = 'random'\nshare = 'value'").contains("give `seeds`"));
-    assert!(refused("method = 'random'\np-uniq = 1.5").contains("no probability"));
+    assert!(text.contains("density belongs to the method cores, but"));
+    assert!(refused("method = 'greedy'\ndepth = 2").contains("greedy always looks 5 hops ahead"));
+    assert!(refused("method = 'random'\ncovered = 'remove'").contains("does not support"));
+    assert!(refused("method = 'random'\nshare = 'value'").contains("add `seeds`"));
+    assert!(refused("method = 'random'\np-uniq = 1.5").contains("expected a probability"));
     assert!(PlanOptions::from_toml("method = 'best'").is_err());
     let all = "method = 'max-scc'\nseeds = 9\nshare = 'pagerank'\nhops = 3\ndepth = 1\ncovered = 'remove'\n\
         value-base = 0.5\nvalue-spam = -2\nvalue-clicked = 3.25\np-uniq = 0.125\npositive-only = false\nrng-seed = 4";

@@ -246,7 +246,7 @@ impl PlanOptions {
         let options: Self = toml::from_str(text)?;
         if options.tuned.is_some() {
             return Err(toml::de::Error::custom(
-                "`tuned` is what a refresh keeps of a plan; leave it out",
+                "`tuned` is set by refreshes and not allowed in a plan file; remove it",
             )
             .into());
         }

@@ -106,7 +106,7 @@ pub(in crate::storage) fn sources(
         let Some(name) = name.filter(|_| about.is_file()) else {
             return Err(StoreError::State {
                 state: "published",
-                what: format!("{} is no file of a state", path.display()),
+                what: format!("{} is not a file of a state", path.display()),
             });
         };
         if !is_told(&name) {
