@@ -147,7 +147,7 @@ fn domains_go_in_with_their_numbers_of_hosts() {
     let error = place.run(&args).fails(3);
     assert!(error.contains("1 of 4 records"), "{error}");
     assert!(
-        error.contains("line 3 of r: the host is no vertex"),
+        error.contains("line 3 of r: the host is not a vertex"),
         "{error}"
     );
     let more = ["--max-rejects", "30", "--rejects", "bad"];

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 fn a_bank_is_made_filled_and_asked() {
     let place = Place::new();
     let made = place.run(&["init", "bank"]);
-    assert!(made.err.contains("made bank"), "{made:?}");
+    assert!(made.err.contains("created bank"), "{made:?}");
     assert_eq!(made.done(), "");
     place.write("day0.jsonl", TWO_CORES);
     let report = place

@@ -185,7 +185,7 @@ fn wrong_input_is_told() {
         (
             &["compare", "bank", "long.txt"],
             2,
-            "the list has 10001 URLs, and at most 10000 are compared",
+            "expected a list of at most 10000 URLs, found 10001 URLs",
         ),
         (
             &["compare", "bank", "today.txt", "--plan", "x"],

@@ -173,7 +173,7 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
         ),
         (
             &["--method", "max-weight", "--depth", "6"],
-            "more than the 5 hops",
+            "at most the 5 hops",
         ),
         (
             &["--method", "random", "--share", "value"],

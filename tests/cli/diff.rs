@@ -144,7 +144,7 @@ fn wrong_input_is_told() {
         (
             &["diff", "bank", "--seeds-file", "bad.txt"],
             3,
-            "line 4 of bad.txt is no URL",
+            "line 4 of bad.txt is not the URL",
         ),
         (
             &["diff", "bank", "1", "2", "--seeds-file", "list.txt"],
@@ -186,7 +186,7 @@ fn wrong_input_is_told() {
     let kept = place.run(&["refresh", "bank", "--keep", "1"]).done();
     assert!(kept.contains("forgotten"), "{kept}");
     let told = place.run(&["diff", "bank", "1", "2"]).fails(2);
-    assert!(told.contains("refresh 1 was forgotten"), "{told}");
+    assert!(told.contains("refresh 1 was deleted"), "{told}");
 }
 
 /// A bank without refreshes has no plan to compare.

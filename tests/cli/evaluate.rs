@@ -225,7 +225,7 @@ fn distances_between_cores_without_a_way() {
     assert_eq!(csv, wanted);
     let text = place.run(&["evaluate", "bank", "distances"]).done();
     assert!(
-        text.contains("neighbours in rank      2       1    2  2.000    2\n"),
+        text.contains("neighbours in rank      2            1    2  2.000    2\n"),
         "{text}"
     );
 }
@@ -361,7 +361,7 @@ fn wrong_input_is_told() {
         ),
         (
             &["crawl", "--seeds-file", "empty.txt", "--plan", "sites"],
-            "two lists",
+            "two different lists",
         ),
         (
             &["crawl", "--seeds-file", "empty.txt", "--refresh", "1"],

@@ -179,7 +179,7 @@ fn wrong_input_is_told() {
     fails(&["--budget", "0"], 2, "--budget");
     fails(&["--budget", "many"], 2, "--budget");
     fails(&["--plan", "nowhere"], 2, "no plan");
-    fails(&["--since", "7"], 2, "no earlier state");
+    fails(&["--since", "7"], 2, "only the current state");
     fails(&["--value-base", "1e9"], 2, "--value-base");
     let empty = Place::with_bank();
     let err = empty.run(&["evaluate", "bank", "methods"]).fails(2);

@@ -349,7 +349,7 @@ fn refreshes_are_asked_as_they_were_and_forgotten_whole() {
         ];
         let text = place.run(&args).fails(2);
         assert!(
-            text.contains(&format!("refresh {forgotten} was forgotten")),
+            text.contains(&format!("refresh {forgotten} was deleted")),
             "{text}"
         );
     }

@@ -102,7 +102,7 @@ fn wrong_usage_is_2() {
         (&["cores", "bank", "--refresh", "0"], "no refresh 0"),
         (
             &["cores", "bank", "--refresh", "1", "--plan", "other"],
-            "not of \"other\"",
+            "not to plan \"other\"",
         ),
         (
             &["evaluate", "bank", "crawl", "--draws", "0"],
@@ -248,7 +248,10 @@ fn a_bank_of_another_format_is_4_and_left_alone() {
         let error = place.run(args).fails(4);
         let versions = format!("expected format version 4 to {FORMAT}, found 99");
         assert!(error.contains(&versions), "{args:?}: {error}");
-        assert!(error.contains("hint: use a newer seedbank"), "{error}");
+        assert!(
+            error.contains("hint: use a newer version of seedbank"),
+            "{error}"
+        );
     }
     place.write("bank/SEEDBANK", "seedbank bank, format 1\n");
     let error = place.run(&["status", "bank"]).fails(4);

@@ -161,7 +161,7 @@ fn what_a_list_takes_compiled_is_limited_and_the_line_named() {
         let (found, most) = sizes(&error);
         assert_eq!(most, 65_536, "{error}");
         assert!((1..=16).contains(&(found - most)), "{error}");
-        assert!(error.contains("\nhint: name sites"), "{error}");
+        assert!(error.contains("\nhint: use sites"), "{error}");
         // With the lines before the one that is named, and a comment in its place, all is well; so it
         // is that line that goes too far.
         let lines = text.lines();

@@ -104,7 +104,7 @@ fn a_plan_is_deleted_with_all_that_is_kept_of_it() {
         before
     );
     let told = place.run(&words("seeds bank --refresh 3")).fails(2);
-    assert!(told.contains("refresh 3 was forgotten"), "{told}");
+    assert!(told.contains("refresh 3 was deleted"), "{told}");
     place.run(&words("plans bank delete weekly")).fails(2);
     // Numbers are not given out again.
     let again = place.run(&words("refresh bank --format json")).json();

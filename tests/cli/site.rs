@@ -97,7 +97,7 @@ fn sites_that_are_not_there() {
         "{told}"
     );
     let told = place.run(&["site", "bank", "zebra.example"]).fails(5);
-    assert!(told.contains("hint: give the name of a host"), "{told}");
+    assert!(told.contains("hint: give a host name"), "{told}");
     place.run(&["site", "bank", "a b"]).fails(2);
     place.run(&["site", "bank", ""]).fails(2);
     place

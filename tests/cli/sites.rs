@@ -199,9 +199,12 @@ fn quotas_add_up_within_what_is_known_and_given() {
     // More than there is: every site gets all it can have, and the rest is told.
     let all = place.run(&words("quotas bank --pages 100 --by pagerank"));
     let told = all.err.clone();
-    assert!(told.contains("96 of 100 pages are not placed"), "{told}");
+    assert!(
+        told.contains("96 of 100 pages are not distributed"),
+        "{told}"
+    );
     assert!(told.contains("the bank knows 6 pages"), "{told}");
-    assert!(told.contains("given quotas leave out 2 of them"), "{told}");
+    assert!(told.contains("given quotas exclude 2 of them"), "{told}");
     assert!(
         all.done()
             .starts_with("4 pages of 100 on 3 sites, by pagerank")

@@ -383,7 +383,10 @@ fn a_comparison_can_be_stopped_and_refuses_what_makes_no_sense() {
             ..CompareRequest::default()
         };
         let error = told(&list(&urls), &asked, &Unwatched).unwrap_err();
-        assert!(error.contains("by crawls of 1 to 20000 fetches"), "{error}");
+        assert!(
+            error.contains("expected crawls of 1 to 20000 fetches"),
+            "{error}"
+        );
     }
     let asked = CompareRequest {
         fetches: Vec::new(),

@@ -202,7 +202,7 @@ fn a_bad_element_is_told_by_its_place() {
             "[{\"url\": \"http://a.example/}]",
             "is truncated after record 0",
         ),
-        ("x", "begins with neither an array nor an object"),
+        ("x", "expected an array or an object"),
     ] {
         let (summary, _) = read(text.as_bytes(), &Format::Json);
         let said = summary.unwrap_err().to_string();

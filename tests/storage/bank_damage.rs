@@ -253,7 +253,7 @@ fn unpublished_in(place: Place, epoch: u64) -> (Place, Value) {
         record("http://new.example/", &["http://h1.example/"]),
     );
     let error = place.run(&["ingest", "bank", "day1.jsonl"]).fails(1);
-    assert!(error.contains("it is stored"), "{error}");
+    assert!(error.contains("the change is stored"), "{error}");
     fs::remove_file(&obstacle).unwrap();
     (place, before)
 }
