@@ -26,7 +26,9 @@ Examples:
   seedbank cores bank --core 7 --links  which hub links to which authority today
   seedbank cores bank --plan dense --refresh 3 --format jsonl --out cores.jsonl";
 
-/// Print the cores of a refresh: dense groups of hubs and authorities that seeds come from
+/// Print the cores of a refresh: dense groups of hubs and authorities
+///
+/// With method cores, seeds are selected from the cores.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CoresArgs {

@@ -42,7 +42,7 @@ pub(super) struct ForgetArgs {
     /// The bank need not contain a page or site to block it.
     #[arg(long)]
     block: bool,
-    /// Memory for sorting; the rest is sorted in files in the bank's folder
+    /// Memory for sorting; larger data is sorted in files in the bank's folder
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::memory,
         env = "SEEDBANK_MEMORY")]
     memory: usize,

@@ -116,7 +116,7 @@ pub(super) struct IngestArgs {
     /// Apply the batch even if an earlier batch had the same records
     #[arg(long)]
     again: bool,
-    /// Memory for sorting; the rest is sorted in files in the bank's folder
+    /// Memory for sorting; larger data is sorted in files in the bank's folder
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::memory,
         env = "SEEDBANK_MEMORY")]
     memory: usize,

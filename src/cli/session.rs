@@ -16,7 +16,7 @@ use super::values::human_bytes;
 
 /// The options of all commands.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Global options")]
 pub(super) struct Everywhere {
     /// Number of threads; 0 means one per processor
     ///

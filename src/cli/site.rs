@@ -19,7 +19,7 @@ Examples:
   seedbank site bank example.org --limit 100              up to 100 linked sites each way
   seedbank site bank example.org --format json";
 
-/// Show a site: its pages, links with other sites, repeated content, and role in every plan
+/// Show a site: pages, links with other sites, repeated content, and role in every plan
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SiteArgs {

@@ -30,7 +30,7 @@ undos in a row are not possible. A batch that an earlier version stored cannot b
 pub(super) struct UndoArgs {
     /// The bank
     bank: PathBuf,
-    /// Memory for sorting; the rest is sorted in files in the bank's folder
+    /// Memory for sorting; larger data is sorted in files in the bank's folder
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::memory,
         env = "SEEDBANK_MEMORY")]
     memory: usize,

@@ -44,7 +44,7 @@ fn lists_are_cut() {
     let cover = ["refresh", "bank", "--plan", "sites", "--method", "random"];
     place.run(&cover).done();
     let told = place.run(&["cores", "bank", "--plan", "sites", "--core", "1"]);
-    assert!(told.fails(2).contains("no core 1: it has none"));
+    assert!(told.fails(2).contains("no core 1: it has no cores"));
 }
 
 #[test]

@@ -21,7 +21,7 @@ impl Walk<'_> {
                         walk.report.find(
                             "meta",
                             "Format",
-                            format!("it is {found}, above {FORMAT}"),
+                            format!("expected at most {FORMAT}, found {found}"),
                         );
                     }
                 }
