@@ -125,7 +125,7 @@ fn what_makes_no_sense_is_told() {
             "--exclude bad.txt",
             "invalid line \"re:(\" in the list bad.txt",
         ),
-        ("--only empty.txt", "the list empty.txt names no pages"),
+        ("--only empty.txt", "the list empty.txt is empty"),
         (
             "--pin pins.txt",
             "invalid line \"not a url\" in the list pins.txt: expected an http or https URL",
